@@ -1,0 +1,79 @@
+# Every target does its own set-up from a fresh clone: it needs Python 3.11 or later, a C++20 compiler and make.
+# CMake, Ninja and the Python packages are installed into .venv.
+
+PYTHON  ?= python3
+WORKERS ?= auto
+VENV    := .venv
+BIN     := $(VENV)/bin
+PIP     := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+# Stamps: the environment follows pyproject.toml; the installed package follows everything it is built from.
+ENVIRONMENT := $(VENV)/.environment
+PACKAGE     := $(VENV)/.package
+ASAN        := build/asan/.package
+CORE        := CMakeLists.txt $(shell find cpp -type f 2>/dev/null)
+SOURCES     := pyproject.toml README.md LICENSE $(CORE) $(shell find src -type f -not -path '*/__pycache__/*' 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint format asan install clean
+
+help:  ## list the targets
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+demo: $(PACKAGE)  ## train on a small dataset, print a table, write quickstart.png
+	$(BIN)/python examples/quickstart.py
+
+test: $(PACKAGE)  ## run the tests and the docstring examples, one worker per core
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+lint: $(ENVIRONMENT)  ## check style and spelling; change nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	find cpp -name '*.[ch]pp' -print0 | xargs -0 $(BIN)/clang-format --dry-run -Werror
+	$(BIN)/codespell
+
+format: $(ENVIRONMENT)  ## rewrite the sources the way lint wants them
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+	find cpp -name '*.[ch]pp' -print0 | xargs -0 $(BIN)/clang-format -i
+
+# Address and undefined-behaviour sanitizers on the C++ core (Linux, GCC).
+# - The interpreter itself is not instrumented, so the sanitizers' run-time libraries must be loaded before it; and
+#   libstdc++ too, because they look for __cxa_throw at start-up and Python does not link to it.
+# - No leak detection: the interpreter never frees everything, and its leftovers would drown ours.
+# - --capture=sys leaves the sanitizers' reports on the terminal; a crashed worker would take captured ones along.
+asan: $(ASAN)  ## run the kernel tests against an address/undefined-behaviour sanitizer build
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
+	    build/asan/venv/bin/python -m pytest tests -m kernel -n $(WORKERS) --capture=sys
+
+install: $(PACKAGE)  ## build the package and install it into .venv, in editable mode
+
+clean:  ## remove everything the targets above made, .venv included
+	rm -rf $(VENV) build dist wheelhouse .hypothesis .pytest_cache .ruff_cache quickstart.png
+	find src tests examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(ENVIRONMENT): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo 'pathforest needs Python 3.11 or later; try: make PYTHON=python3.12 ...' >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade 'pip>=25.1'
+	$(PIP) install --group dev
+	touch $@
+
+# Without build isolation the build folder stays valid, so only changed files are compiled again.
+$(PACKAGE): $(ENVIRONMENT) $(SOURCES)
+	$(PIP) install --no-build-isolation --editable '.[all]'
+	touch $@
+
+# A second environment that borrows the packages of the first through a path file: a path file does not run the
+# path files it leads to, so the editable install stays out and the sanitizer build is the only pathforest there.
+$(ASAN): $(PACKAGE)
+	$(BIN)/python -m venv --without-pip --clear build/asan/venv
+	site() { "$$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))'; } && \
+	borrowed="$$(site $(VENV))" && own="$$(site build/asan/venv)" && echo "$$borrowed" > "$$own/borrowed.pth" && \
+	$(PIP) install --no-build-isolation --no-deps --upgrade --target "$$own" . \
+	    -C build-dir=build/asan/cmake -C cmake.build-type=RelWithDebInfo -C install.strip=false \
+	    -C cmake.define.PATHFOREST_SANITIZE=ON
+	touch $@

@@ -1,0 +1,94 @@
+// NumPy arrays in and out, and Ctrl-C: what every binding file needs.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "pathforest/control.hpp"
+#include "pathforest/types.hpp"
+
+namespace pathforest {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Result = nb::ndarray<nb::numpy, T>;
+
+template <class T>
+std::span<const T> as_span(const Vector<T>& array) {
+    return {array.data(), array.size()};
+}
+
+inline Index as_index(std::size_t size) {
+    if (size > static_cast<std::size_t>(std::numeric_limits<Index>::max())) {
+        throw std::invalid_argument("more than 2**31 - 1 samples or features");
+    }
+    return static_cast<Index>(size);
+}
+
+// Hands a buffer over to NumPy without a copy.
+template <class T>
+Result<T> to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+    auto owned = std::make_unique<std::vector<T>>(std::move(values));
+    T* data = owned->data();
+    nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    owned.release();
+    return Result<T>(data, shape, owner);
+}
+
+template <class T>
+Result<T> to_numpy(std::vector<T>&& values) {
+    const std::size_t size = values.size();
+    return to_numpy(std::move(values), {size});
+}
+
+inline nb::tuple to_numpy(Forest&& forest) {
+    return nb::make_tuple(to_numpy(std::move(forest.cost)), to_numpy(std::move(forest.predecessor)),
+                          to_numpy(std::move(forest.root)), to_numpy(std::move(forest.order)));
+}
+
+// Neighbour lists as they come from Python; the arrays must outlive the result.
+inline KnnGraph as_graph(const Matrix<double>& distances, const Matrix<Index>& indices) {
+    if (distances.shape(0) != indices.shape(0) || distances.shape(1) != indices.shape(1)) {
+        throw std::invalid_argument("distances and indices differ in shape");
+    }
+    return {{distances.data(), distances.size()},
+            {indices.data(), indices.size()},
+            as_index(distances.shape(0)),
+            as_index(distances.shape(1))};
+}
+
+// Runs work(control) without the GIL. Signals are looked at a few times a second; a handler that raises
+// (Ctrl-C) ends the work, and its exception goes on to the caller.
+template <class Work>
+void run_interruptibly(int n_threads, Work work) {
+    Control control(std::max(1, n_threads), [] {
+        const nb::gil_scoped_acquire gil;
+        return PyErr_CheckSignals() != 0;
+    });
+    try {
+        const nb::gil_scoped_release no_gil;
+        work(control);
+    } catch (const Interrupted&) {
+        throw nb::python_error();
+    }
+}
+
+void bind_engine(nb::module_& m);
+void bind_competition(nb::module_& m);
+void bind_clustering(nb::module_& m);
+
+}  // namespace pathforest

@@ -1,0 +1,192 @@
+// The Engine class: the four questions, asked from Python.
+#include <optional>
+#include <tuple>
+
+#include "arrays.hpp"
+#include "pathforest/compete.hpp"
+#include "pathforest/engines/any.hpp"
+#include "pathforest/knn.hpp"
+#include "pathforest/predict.hpp"
+#include "pathforest/spanning_tree.hpp"
+
+namespace pathforest {
+namespace {
+
+struct Engine {
+    std::string name;
+    std::string dtype;
+    AnyEngine any;
+    nb::object kept_alive;  // the caller's matrix, for the precomputed engine
+};
+
+template <class T>
+std::string dtype_name() {
+    return std::is_same_v<T, float> ? "float32" : "float64";
+}
+
+template <class T>
+void require_samples(const Matrix<T>& X) {
+    if (X.shape(0) == 0 || X.shape(1) == 0) throw std::invalid_argument("an engine needs samples and features");
+    as_index(X.shape(0));
+    as_index(X.shape(1));
+}
+
+template <class T>
+Engine make_tree(const Matrix<T>& X, const std::string& metric_name, double p, int n_threads) {
+    require_samples(X);
+    const Metric metric = find_metric(metric_name, p);
+    if (!metric.in_tree) throw std::invalid_argument("the tree engine does not serve metric '" + metric_name + "'");
+    std::optional<AnyEngine> any;
+    run_interruptibly(n_threads, [&](Control& control) {
+        any.emplace(std::in_place_type<TreeEngine<T>>, X.data(), as_index(X.shape(0)), as_index(X.shape(1)), metric,
+                    control);
+    });
+    return {"tree", dtype_name<T>(), std::move(*any), nb::none()};
+}
+
+template <class T>
+Engine make_brute(const Matrix<T>& X, const std::string& metric_name, double p) {
+    require_samples(X);
+    return {"brute", dtype_name<T>(),
+            AnyEngine(std::in_place_type<BruteEngine<T>>, X.data(), as_index(X.shape(0)), as_index(X.shape(1)),
+                      find_metric(metric_name, p)),
+            nb::none()};
+}
+
+template <class T>
+Engine make_precomputed(const Matrix<T>& distances) {
+    require_samples(distances);
+    if (distances.shape(0) != distances.shape(1)) throw std::invalid_argument("the distance matrix is not square");
+    return {"precomputed", dtype_name<T>(),
+            AnyEngine(std::in_place_type<PrecomputedEngine<T>>, distances.data(), as_index(distances.shape(0))),
+            nb::cast(distances)};
+}
+
+void require_k(Index k, Index most) {
+    if (k < 0 || k > most) {
+        throw std::invalid_argument("k=" + std::to_string(k) + " is not between 0 and " + std::to_string(most));
+    }
+}
+
+void require_length(std::size_t length, const Engine& engine, const char* what) {
+    if (length != static_cast<std::size_t>(n_samples(engine.any))) {
+        throw std::invalid_argument(std::string(what) + " must have one entry per training sample");
+    }
+}
+
+template <class T>
+Rows<T> as_rows(const Matrix<T>& queries, const Engine& engine) {
+    if (queries.shape(1) != static_cast<std::size_t>(n_features(engine.any))) {
+        throw std::invalid_argument("the queries have another width than the engine");
+    }
+    return {queries.data(), as_index(queries.shape(0)), as_index(queries.shape(1))};
+}
+
+// An n x k pair of arrays, filled by a kernel.
+struct Lists {
+    std::size_t rows;
+    std::size_t columns;
+    std::vector<double> values = std::vector<double>(rows * columns);
+    std::vector<Index> indices = std::vector<Index>(rows * columns);
+
+    nb::tuple to_python() && {
+        return nb::make_tuple(to_numpy(std::move(values), {rows, columns}), to_numpy(std::move(indices), {rows, columns}));
+    }
+};
+
+nb::tuple knn_of_samples(const Engine& engine, Index k, int n_threads) {
+    require_k(k, n_samples(engine.any) - 1);
+    Lists lists{static_cast<std::size_t>(n_samples(engine.any)), static_cast<std::size_t>(k)};
+    run_interruptibly(n_threads,
+                      [&](Control& control) { knn(engine.any, k, lists.values, lists.indices, control); });
+    return std::move(lists).to_python();
+}
+
+template <class T>
+nb::tuple knn_of_queries(const Engine& engine, const Matrix<T>& queries, Index k, int n_threads) {
+    require_k(k, n_samples(engine.any));
+    const Rows<T> rows = as_rows(queries, engine);
+    Lists lists{queries.shape(0), static_cast<std::size_t>(k)};
+    run_interruptibly(n_threads,
+                      [&](Control& control) { query_knn(engine.any, rows, k, lists.values, lists.indices, control); });
+    return std::move(lists).to_python();
+}
+
+nb::tuple spanning_tree_of(const Engine& engine, const Matrix<double>& distances, const Matrix<Index>& indices,
+                           int n_threads) {
+    const KnnGraph graph = as_graph(distances, indices);
+    require_length(distances.shape(0), engine, "the neighbour lists");
+    std::vector<Arc> arcs;
+    run_interruptibly(n_threads, [&](Control& control) { arcs = spanning_tree(engine.any, graph, control); });
+    std::vector<Index> source;
+    std::vector<Index> target;
+    std::vector<double> weight;
+    for (const Arc& arc : arcs) {
+        source.push_back(arc.low);
+        target.push_back(arc.high);
+        weight.push_back(arc.weight);
+    }
+    return nb::make_tuple(to_numpy(std::move(source)), to_numpy(std::move(target)), to_numpy(std::move(weight)));
+}
+
+nb::tuple compete(const Engine& engine, const Matrix<double>& distances, const Matrix<Index>& indices,
+                  const Vector<Index>& prototypes, const Vector<double>& membership, bool source_side) {
+    const KnnGraph graph = as_graph(distances, indices);
+    require_length(distances.shape(0), engine, "the neighbour lists");
+    require_length(membership.size(), engine, "membership");
+    Forest forest;
+    run_interruptibly(1, [&](Control& control) {
+        forest = compete_complete(engine.any, graph, as_span(prototypes), {as_span(membership), source_side}, control);
+    });
+    return to_numpy(std::move(forest));
+}
+
+template <class T>
+nb::tuple conquer_queries(const Engine& engine, const Matrix<T>& queries, const Vector<double>& cost,
+                          const Vector<Index>& order, Index n_conquerors, int n_threads) {
+    require_length(cost.size(), engine, "cost");
+    require_length(order.size(), engine, "order");
+    if (n_conquerors < 1) throw std::invalid_argument("n_conquerors must be at least 1");
+    const Index kept = std::min(n_conquerors, n_samples(engine.any));
+    const Rows<T> rows = as_rows(queries, engine);
+    Lists lists{queries.shape(0), static_cast<std::size_t>(kept)};
+    run_interruptibly(n_threads, [&](Control& control) {
+        conquer(engine.any, rows, as_span(cost), as_span(order), kept, lists.values, lists.indices, control);
+    });
+    return std::move(lists).to_python();
+}
+
+template <class T>
+void bind_for_dtype(nb::class_<Engine>& engine) {
+    engine
+        .def_static("tree", make_tree<T>, "X"_a.noconvert(), "metric"_a, "p"_a = 2.0, "n_threads"_a = 1,
+                    "A k-d tree over the samples, for few dimensions.")
+        .def_static("brute", make_brute<T>, "X"_a.noconvert(), "metric"_a, "p"_a = 2.0,
+                    "A blocked scan of the samples, for many dimensions.")
+        .def_static("precomputed", make_precomputed<T>, "distances"_a.noconvert(),
+                    "A symmetric distance matrix, kept by reference.")
+        .def("query", knn_of_queries<T>, "queries"_a.noconvert(), "k"_a, "n_threads"_a = 1,
+             "The k nearest training samples of each query, by (distance, index).")
+        .def("conquer", conquer_queries<T>, "queries"_a.noconvert(), "cost"_a, "order"_a, "n_conquerors"_a = 1,
+             "n_threads"_a = 1, "The smallest offers max(cost, distance) to each query, and who makes them.");
+}
+
+}  // namespace
+
+void bind_engine(nb::module_& m) {
+    nb::class_<Engine> engine(m, "Engine", "Answers every question about distances between samples.");
+    engine.def_ro("name", &Engine::name)
+        .def_ro("dtype", &Engine::dtype)
+        .def_prop_ro("n_samples", [](const Engine& e) { return n_samples(e.any); })
+        .def_prop_ro("n_features", [](const Engine& e) { return n_features(e.any); })
+        .def("knn", knn_of_samples, "k"_a, "n_threads"_a = 1,
+             "The k nearest other samples of each sample, by (distance, index).")
+        .def("spanning_tree", spanning_tree_of, "distances"_a, "indices"_a, "n_threads"_a = 1,
+             "The minimum spanning tree as (source, target, weight), ascending.")
+        .def("compete", compete, "distances"_a, "indices"_a, "prototypes"_a, "membership"_a, "source_side"_a,
+             "The competition over the complete graph as (cost, predecessor, root, order).");
+    bind_for_dtype<float>(engine);
+    bind_for_dtype<double>(engine);
+}
+
+}  // namespace pathforest

@@ -1,0 +1,38 @@
+// How long work asks whether it should stop: the caller hands in a question, the kernels ask it now and then.
+#pragma once
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <utility>
+
+namespace pathforest {
+
+struct Interrupted : std::exception {
+    const char* what() const noexcept override { return "interrupted"; }
+};
+
+// Belongs to the calling thread; other threads learn of an interruption from parallel_for.
+class Control {
+  public:
+    explicit Control(int n_threads = 1, std::function<bool()> interrupted = {})
+        : n_threads_(n_threads), interrupted_(std::move(interrupted)) {}
+
+    int n_threads() const { return n_threads_; }
+
+    // Cheap enough for every few microseconds of work: asks at most ten times a second.
+    void check() {
+        if (!interrupted_) return;
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_asked_ < std::chrono::milliseconds(100)) return;
+        last_asked_ = now;
+        if (interrupted_()) throw Interrupted{};
+    }
+
+  private:
+    int n_threads_;
+    std::function<bool()> interrupted_;
+    std::chrono::steady_clock::time_point last_asked_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace pathforest

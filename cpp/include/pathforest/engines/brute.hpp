@@ -1,0 +1,132 @@
+// The engine for many dimensions: every block for every query, most of them discarded by the fast filter.
+#pragma once
+
+#include <array>
+
+#include "pathforest/engines/blocks.hpp"
+
+namespace pathforest {
+
+template <class T>
+class BruteEngine {
+  public:
+    using Value = T;
+    static constexpr int tile = 64;  // queries that share one pass over the blocks
+
+    struct Query {
+        std::vector<double> values;
+        std::vector<T> narrow;
+    };
+
+    BruteEngine(const T* X, Index n_samples, Index n_features, Metric metric)
+        : metric_(std::move(metric)),
+          kernels_(find_kernels<T>(metric_.sum)),
+          nodes_{n_samples},
+          blocks_(X, n_samples, n_features, in_order(n_samples)) {}
+
+    Index n_samples() const { return blocks_.n_samples; }
+    Index n_features() const { return blocks_.n_features; }
+    Index n_nodes() const { return nodes_.n_nodes(); }
+    Index sample_at(Index position) const { return position; }
+
+    void ask_sample(Index sample, Query& query) const {
+        const T* block = blocks_.block(sample / lanes) + sample % lanes;
+        query.narrow.resize(static_cast<std::size_t>(n_features()));
+        for (Index j = 0; j < n_features(); ++j) query.narrow[static_cast<std::size_t>(j)] = block[at(j, lanes)];
+        query.values.assign(query.narrow.begin(), query.narrow.end());
+    }
+
+    void ask(const T* row, Query& query) const {
+        query.narrow.assign(row, row + n_features());
+        query.values.assign(row, row + n_features());
+    }
+
+    template <class Policy>
+    void search(const Query* queries, Policy* policies, Index count) const {
+        // The filter computes a whole group at once: not worth it for a lone query.
+        const bool filtered = kernels_.filter != nullptr && count > 2;
+        std::vector<Limits> limits(static_cast<std::size_t>(count), Limits(metric_));
+        for (Index b = 0; b < blocks_.count(); ++b) {
+            for (Index first = 0; first < count; first += filter_group) {
+                const Index size = std::min<Index>(filter_group, count - first);
+                if (filtered) {
+                    filter_then_scan(b, queries + first, policies + first, limits.data() + first, size);
+                } else {
+                    for (Index i = first; i < first + size; ++i) {
+                        scan(b, queries[i], policies[i], limits[static_cast<std::size_t>(i)]);
+                    }
+                }
+            }
+        }
+    }
+
+    template <class V, class Combine>
+    std::vector<V> summarise(const std::vector<V>& values, Combine combine) const {
+        return nodes_.summarise(values, combine);
+    }
+
+    template <class V, class Combine>
+    void refresh(Index sample, const std::vector<V>& values, Combine combine, std::vector<V>& summary) const {
+        nodes_.refresh(sample, values, combine, summary);
+    }
+
+  private:
+    static std::vector<Index> in_order(Index n_samples) {
+        std::vector<Index> order(static_cast<std::size_t>(n_samples));
+        std::iota(order.begin(), order.end(), Index{0});
+        return order;
+    }
+
+    // What a query's limit means to the exact kernel and to the filter; the latter follows only when it moves.
+    struct Limits {
+        explicit Limits(const Metric& metric) : reduced(metric) {}
+
+        T of_filter(double limit, Index n_features) {
+            const double exact = reduced(limit);
+            if (exact != filtered_from) {
+                filtered_from = exact;
+                filtered = filter_limit<T>(exact, n_features);
+            }
+            return filtered;
+        }
+
+        ReducedLimit reduced;
+        double filtered_from = infinity;
+        T filtered = std::numeric_limits<T>::infinity();
+    };
+
+    template <class Policy>
+    void scan(Index b, const Query& query, Policy& policy, Limits& limits) const {
+        const double limit = policy.limit(b);
+        if (limit < 0) return;
+        blocks_.scan(b, query.values.data(), limits.reduced(limit), kernels_, metric_, policy);
+    }
+
+    template <class Policy>
+    void filter_then_scan(Index b, const Query* queries, Policy* policies, Limits* limits, Index size) const {
+        std::array<const T*, filter_group> rows;
+        std::array<T, filter_group> reach;
+        bool any = false;
+        for (Index i = 0; i < filter_group; ++i) {
+            const auto slot = static_cast<std::size_t>(i);
+            const double limit = i < size ? policies[i].limit(b) : -1;
+            rows[slot] = queries[std::min(i, size - 1)].narrow.data();
+            reach[slot] = limit < 0 ? T{-1} : limits[i].of_filter(limit, n_features());
+            any = any || limit >= 0;
+        }
+        if (!any) return;
+        std::array<T, filter_group> nearest;
+        kernels_.filter(rows.data(), blocks_.block(b), n_features(), nearest.data());
+        for (Index i = 0; i < size; ++i) {
+            const auto slot = static_cast<std::size_t>(i);
+            if (nearest[slot] <= reach[slot]) scan(b, queries[i], policies[i], limits[i]);
+        }
+    }
+
+    Metric metric_;
+    Kernels<T> kernels_;
+    FlatNodes nodes_;
+    Blocks<T> blocks_;
+};
+
+}  // namespace pathforest

@@ -1,0 +1,57 @@
+// The engine for a distance matrix the caller owns: symmetric for training, one row per query afterwards.
+#pragma once
+
+#include "pathforest/engines/blocks.hpp"
+
+namespace pathforest {
+
+template <class T>
+class PrecomputedEngine {
+  public:
+    using Value = T;
+    static constexpr int tile = 1;
+
+    struct Query {
+        const T* row;
+    };
+
+    PrecomputedEngine(const T* distances, Index n_samples) : distances_(distances), nodes_{n_samples} {}
+
+    Index n_samples() const { return nodes_.n_samples; }
+    Index n_features() const { return nodes_.n_samples; }
+    Index n_nodes() const { return nodes_.n_nodes(); }
+    Index sample_at(Index position) const { return position; }
+
+    void ask_sample(Index sample, Query& query) const { query.row = distances_ + at(sample, n_samples()); }
+    void ask(const T* row, Query& query) const { query.row = row; }
+
+    template <class Policy>
+    void search(const Query* queries, Policy* policies, Index count) const {
+        for (Index i = 0; i < count; ++i) {
+            for (Index node = 0; node < n_nodes(); ++node) {
+                const double limit = policies[i].limit(node);
+                if (limit < 0) continue;
+                for (Index j = node * lanes; j < std::min(n_samples(), (node + 1) * lanes); ++j) {
+                    const auto distance = static_cast<double>(queries[i].row[j]);
+                    if (distance <= limit) policies[i].offer(j, distance);
+                }
+            }
+        }
+    }
+
+    template <class V, class Combine>
+    std::vector<V> summarise(const std::vector<V>& values, Combine combine) const {
+        return nodes_.summarise(values, combine);
+    }
+
+    template <class V, class Combine>
+    void refresh(Index sample, const std::vector<V>& values, Combine combine, std::vector<V>& summary) const {
+        nodes_.refresh(sample, values, combine, summary);
+    }
+
+  private:
+    const T* distances_;
+    FlatNodes nodes_;
+};
+
+}  // namespace pathforest

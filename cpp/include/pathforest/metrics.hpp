@@ -1,0 +1,33 @@
+// The metrics: names, the sum each one is built from, and the step from that sum to the distance and back.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pathforest {
+
+// What the inner loops add up. Metrics that differ only in their last step share a sum: euclidean,
+// sqeuclidean and log_sqeuclidean all add squared differences.
+enum class Sum { squares, absolutes, largest, powers, cosine, chi2, canberra, braycurtis };
+
+// The "reduced" distance is what the loops compute; the distance itself is an increasing function of it.
+struct Metric {
+    std::string name;
+    Sum sum;
+    double p;
+    bool in_tree;         // a box around samples bounds their distance from below
+    bool squared_kernel;  // already a square: the density does not square it again (SPEC 1.6)
+
+    // The distance as SPEC 1.1 defines it.
+    double (*distance)(double reduced, double p);
+    // Every reduced value whose distance is <= the given one is <= this; a little room for rounding is fine,
+    // since whatever passes is settled by `distance`.
+    double (*reduced_limit)(double distance, double p);
+};
+
+// Throws std::invalid_argument for an unknown name.
+Metric find_metric(std::string_view name, double p);
+std::vector<std::string> metric_names(bool in_tree_only);
+
+}  // namespace pathforest

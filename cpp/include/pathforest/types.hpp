@@ -1,0 +1,70 @@
+// The words every stage shares: the index type, arcs with their total order, and one struct of arrays per stage.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace pathforest {
+
+using Index = std::int32_t;
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr Index none = -1;
+
+// Offsets into n x k arrays outgrow Index long before the sample count does.
+constexpr std::size_t at(Index row, Index width, Index column = 0) {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(width) + static_cast<std::size_t>(column);
+}
+
+// SPEC tie rule: arcs compare by weight, then lower endpoint, then higher endpoint. A path cost is such an
+// arc too (the value, and the arc that set it), so one type serves both.
+struct Arc {
+    double weight = infinity;
+    Index low = none;
+    Index high = none;
+
+    static Arc between(double weight, Index a, Index b) {
+        return a < b ? Arc{weight, a, b} : Arc{weight, b, a};
+    }
+    friend auto operator<=>(const Arc&, const Arc&) = default;
+};
+
+// A sample seen from somewhere else; neighbour lists are sorted by this order.
+struct Neighbour {
+    double distance;
+    Index sample;
+
+    friend auto operator<=>(const Neighbour&, const Neighbour&) = default;
+};
+
+// The k nearest others of every sample, row by row, each row ascending by (distance, index).
+struct KnnGraph {
+    std::span<const double> distances;
+    std::span<const Index> indices;
+    Index n_samples;
+    Index k;
+
+    double distance(Index row, Index column) const { return distances[at(row, k, column)]; }
+    Index index(Index row, Index column) const { return indices[at(row, k, column)]; }
+};
+
+struct Forest {
+    std::vector<double> cost;
+    std::vector<Index> predecessor;  // none at a prototype
+    std::vector<Index> root;
+    std::vector<Index> order;  // samples by (cost, the arc that set it, index)
+};
+
+struct Clustering {
+    std::vector<Index> label;  // clusters are numbered in order of birth
+    std::vector<Index> predecessor;
+    std::vector<Index> root;
+    std::vector<double> cost;
+    double cut = 0.0;
+};
+
+}  // namespace pathforest

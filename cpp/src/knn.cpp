@@ -1,0 +1,65 @@
+#include "pathforest/knn.hpp"
+
+#include "pathforest/smallest.hpp"
+
+namespace pathforest {
+namespace {
+
+class Nearest {
+  public:
+    Nearest(Index k, Index self) : kept_(static_cast<std::size_t>(k)), self_(self) {}
+
+    double limit(Index) const { return kept_.full() ? kept_.worst().distance : infinity; }
+
+    void offer(Index sample, double distance) {
+        if (sample != self_) kept_.offer({distance, sample});
+    }
+
+    void write(double* distances, Index* indices) {
+        for (const Neighbour& neighbour : kept_.sorted()) {
+            *distances++ = neighbour.distance;
+            *indices++ = neighbour.sample;
+        }
+    }
+
+  private:
+    Smallest<Neighbour> kept_;
+    Index self_;
+};
+
+}  // namespace
+
+void knn(const AnyEngine& any, Index k, std::span<double> distances, std::span<Index> indices, Control& control) {
+    if (k == 0) return;
+    std::visit(
+        [&](const auto& engine) {
+            search_all(
+                engine, engine.n_samples(), control,
+                [&](Index i, auto& query) { engine.ask_sample(engine.sample_at(i), query); },
+                [&](Index i) { return Nearest(k, engine.sample_at(i)); },
+                [&](Index i, Nearest& nearest) {
+                    const std::size_t row = at(engine.sample_at(i), k);
+                    nearest.write(distances.data() + row, indices.data() + row);
+                });
+        },
+        any);
+}
+
+template <class T>
+void query_knn(const AnyEngine& any, Rows<T> queries, Index k, std::span<double> distances,
+               std::span<Index> indices, Control& control) {
+    if (k == 0) return;
+    visit_with<T>(any, [&](const auto& engine) {
+        search_all(
+            engine, queries.count, control, [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
+            [&](Index) { return Nearest(k, none); },
+            [&](Index i, Nearest& nearest) {
+                nearest.write(distances.data() + at(i, k), indices.data() + at(i, k));
+            });
+    });
+}
+
+template void query_knn(const AnyEngine&, Rows<float>, Index, std::span<double>, std::span<Index>, Control&);
+template void query_knn(const AnyEngine&, Rows<double>, Index, std::span<double>, std::span<Index>, Control&);
+
+}  // namespace pathforest

@@ -1,0 +1,246 @@
+"""Prediction, scores and explanations of a fitted forest, common to the two classifiers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from pathforest._core import Engine
+from pathforest._estimator import OPFEstimator
+from pathforest._matrix import cheapest
+from pathforest._validation import check_labels, check_parameters, thread_count
+from pathforest.distances import Metric
+from pathforest.forest import Forest, path_to_root
+
+
+class Explanation(NamedTuple):
+    """Why a sample got its label."""
+
+    label: Any  # predicted class
+    conqueror: int  # index of the training sample that made the winning class's cheapest offer
+    offer: float  # that offer: the conqueror's cost or its distance to the sample, whichever is larger
+    path: list[int]  # training samples from the conqueror to its prototype
+    costs: list[float]  # their costs, down to 0 at the prototype
+
+
+class Rivals(NamedTuple):
+    """Training samples that compete for queries: all of them, or those that carry one class."""
+
+    engine: Engine | None  # None where queries come as rows of distances
+    members: np.ndarray  # (n_members,) their indices, ascending
+    cost: np.ndarray  # (n_members,) their costs
+    order: np.ndarray  # (n_members,) int32 positions in `members`, in the order that settles ties
+
+    def offers(self, block: np.ndarray, r: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the `r` cheapest offers to each query, and the training samples that make them."""
+        if self.engine is not None:
+            values, positions = self.engine.conquer(block, self.cost, self.order, r, n_threads)
+        else:
+            all_offers = np.maximum(block[:, self.members[self.order]], self.cost[self.order])
+            values, columns = cheapest(all_offers, min(r, len(self.members)))
+            positions = self.order[columns]
+        return values, self.members[positions]
+
+
+class ClassOffers(NamedTuple):
+    """What each class offers each query."""
+
+    cost: np.ndarray  # (m, n_classes) mean of its r cheapest offers, inf for a class without samples
+    cheapest: np.ndarray  # (m, n_classes) its cheapest offer
+    conqueror: np.ndarray  # (m, n_classes) who makes that one, -1 for a class without samples
+
+
+class Decision(NamedTuple):
+    """The winner for each query."""
+
+    code: np.ndarray  # (m,) class
+    conqueror: np.ndarray  # (m,) training sample
+    offer: np.ndarray  # (m,) its offer
+
+
+class BaseOPFClassifier(ClassifierMixin, OPFEstimator):
+    """Everything a classifier does once its forest has grown."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Give each sample the class whose offer is cheapest.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+            New samples, or their distances to the training samples for ``metric="precomputed"``.
+
+        Returns
+        -------
+        y : ndarray of shape (n_queries,)
+            Class labels, in the type they were given in.
+        """
+        decision = self._decide(self._check_prediction(X))
+        return self.classes_[decision.code]
+
+    def class_costs(self, X: Any) -> np.ndarray:
+        """Return what each class offers each sample: the mean of its `n_conquerors` cheapest path costs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+            New samples, or their distances to the training samples for ``metric="precomputed"``.
+
+        Returns
+        -------
+        costs : ndarray of shape (n_queries, n_classes)
+            In units of the metric, columns in the order of `classes_`. The smallest cost wins. A
+            class that lost all its training samples in the competition costs infinity.
+        """
+        return self._class_offers(self._check_prediction(X)).cost
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Turn class costs into probabilities, proportional to (smallest cost / cost) ** beta.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+            New samples, or their distances to the training samples for ``metric="precomputed"``.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_queries, n_classes)
+            Rows add up to 1. The largest belongs to the class that `predict` returns, except where
+            class costs tie exactly. They are scores, not calibrated frequencies; `beta` sets how
+            sharp they are.
+        """
+        costs = self.class_costs(X)
+        lowest = costs.min(axis=1, keepdims=True)
+        ratio = np.ones_like(costs)
+        np.divide(lowest, costs, out=ratio, where=costs != lowest)
+        ratio **= self.beta
+        return ratio / ratio.sum(axis=1, keepdims=True)
+
+    def explain(self, X: Any) -> list[Explanation]:
+        """Tell for each sample who conquered it, and along which path of training samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+            New samples, or their distances to the training samples for ``metric="precomputed"``.
+
+        Returns
+        -------
+        explanations : list of Explanation
+            Named tuples ``(label, conqueror, offer, path, costs)``: the predicted class; the
+            training sample that made the winning class's cheapest offer; that offer; the training
+            samples from there to the prototype; and their costs.
+        """
+        decision = self._decide(self._check_prediction(X))
+        explanations = []
+        for code, conqueror, offer in zip(*decision, strict=True):
+            path = path_to_root(self.predecessor_, conqueror)
+            costs = self.cost_[path].tolist()
+            explanations.append(Explanation(self.classes_[code], int(conqueror), float(offer), path, costs))
+        return explanations
+
+    def _check_training(
+        self, X: Any, y: Any, metric: Metric, density: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Metric]:
+        """Check samples and labels; return both, the labels' codes and the completed metric."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        X, metric = self._check_samples(X, metric, density)
+        labels = check_labels(y)
+        check_consistent_length(X, labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        return X, labels, codes, metric
+
+    def _remember(
+        self,
+        X: np.ndarray,
+        codes: np.ndarray,
+        metric: Metric,
+        engine: Engine,
+        prototypes: np.ndarray,
+        forest: Forest,
+    ) -> None:
+        """Set the fitted attributes that both classifiers have."""
+        propagated = codes[forest.root]
+        self.prototypes_ = prototypes.astype(np.intp)
+        self.cost_ = forest.cost
+        self.predecessor_ = forest.predecessor.astype(np.intp)
+        self.root_ = forest.root.astype(np.intp)
+        self.order_ = forest.order.astype(np.intp)
+        self.label_ = self.classes_[propagated]
+        self.training_error_ = float(np.mean(propagated != codes))
+        self._fit_codes = propagated
+        self._keep_samples(X, metric, engine)
+        if metric.kind == "features":
+            everyone = Rivals(engine, np.arange(len(X)), forest.cost, forest.order)
+            self._fit_cache[None, X.dtype.char] = everyone
+
+    def _check_prediction(self, X: Any) -> np.ndarray:
+        """Check queries, and the parameters that act at prediction time."""
+        check_is_fitted(self)
+        check_parameters(self, ("n_conquerors", "beta"))
+        return self._check_query(X)
+
+    def _rivals(self, dtype: np.dtype, code: int | None = None) -> Rivals:
+        """Gather the training samples with one propagated class, or all of them, once."""
+
+        def gather() -> Rivals:
+            members = np.arange(len(self.cost_)) if code is None else np.flatnonzero(self._fit_codes == code)
+            order = np.argsort(self._rank()[members]).astype(np.int32)
+            engine = self._build_engine(dtype, None if code is None else members)
+            return Rivals(engine, members, self.cost_[members], order)
+
+        return self._cached((code, dtype.char), gather)
+
+    def _rank(self) -> np.ndarray:
+        """Position of each training sample in `order_`; one more entry, the last, stands for nobody."""
+        rank = np.full(len(self.order_) + 1, len(self.order_))
+        rank[self.order_] = np.arange(len(self.order_))
+        return rank
+
+    def _decide(self, Q: np.ndarray) -> Decision:
+        """Find the winner for each query."""
+        return self._decide_by_sample(Q) if self.n_conquerors == 1 else self._decide_by_class(Q)
+
+    def _decide_by_sample(self, Q: np.ndarray) -> Decision:
+        """Take the cheapest offer of all; on ties that of the sample first in `order_`."""
+        everyone, n_threads = self._rivals(Q.dtype), thread_count(self.n_jobs)
+        offer, conqueror = np.empty(len(Q)), np.empty(len(Q), dtype=np.intp)
+        for rows, block in self._query_blocks(Q, width=1):
+            values, indices = everyone.offers(block, 1, n_threads)
+            offer[rows], conqueror[rows] = values[:, 0], indices[:, 0]
+        return Decision(self._fit_codes[conqueror], conqueror, offer)
+
+    def _decide_by_class(self, Q: np.ndarray) -> Decision:
+        """Take the class with the cheapest mean; on ties the one whose best offer is first in `order_`."""
+        offers = self._class_offers(Q)
+        rank = self._cached("rank", self._rank)
+        tied = offers.cost == offers.cost.min(axis=1, keepdims=True)
+        code = np.where(tied, rank[offers.conqueror], len(rank)).argmin(axis=1)
+        query = np.arange(len(Q))
+        return Decision(code, offers.conqueror[query, code], offers.cheapest[query, code])
+
+    def _class_offers(self, Q: np.ndarray) -> ClassOffers:
+        """Collect the offers of every class to every query."""
+        shape, r, n_threads = (len(Q), len(self.classes_)), int(self.n_conquerors), thread_count(self.n_jobs)
+        offers = ClassOffers(
+            np.full(shape, np.inf), np.full(shape, np.inf), np.full(shape, -1, dtype=np.intp)
+        )
+        present = np.unique(self._fit_codes).tolist()
+        for rows, block in self._query_blocks(Q, width=r):
+            for code in present:
+                values, indices = self._rivals(Q.dtype, code).offers(block, r, n_threads)
+                offers.cost[rows, code] = _mean(values)
+                offers.cheapest[rows, code] = values[:, 0]
+                offers.conqueror[rows, code] = indices[:, 0]
+        return offers
+
+
+def _mean(values: np.ndarray) -> np.ndarray:
+    """Mean of each row, its terms added from the left: numpy's own sum would group them."""
+    total = values[:, 0].copy()
+    for column in values.T[1:]:
+        total += column
+    return total / values.shape[1]

@@ -1,0 +1,153 @@
+"""What all estimators share: checked settings, kept training samples, engines on demand, pickling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pathforest._core import Engine
+from pathforest._matrix import blocks, check_distances, pairwise
+from pathforest._ranges import Reach, check_features, magnitude
+from pathforest._validation import check_parameters, thread_count
+from pathforest.distances import (
+    Metric,
+    array_options,
+    build_engine,
+    check_algorithm,
+    check_training_values,
+    complete_metric,
+    resolve_metric,
+)
+
+# Raise when the meaning of a pickled attribute changes, and let __setstate__ read the older ones.
+FORMAT_VERSION = 1
+
+T = TypeVar("T")
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def unfitted_on_failure(fit: Fit) -> Fit:
+    """Make `fit` start from an unfitted estimator, and leave one if it fails or is interrupted."""
+
+    @wraps(fit)
+    def wrapper(self: OPFEstimator, *args: Any, **kwargs: Any) -> Any:
+        self._forget()
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            self._forget()
+            raise
+
+    return wrapper
+
+
+class OPFEstimator(BaseEstimator):
+    """Base of the estimators. Fitted state is plain arrays; engines are rebuilt from them when needed."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        name = self.metric if isinstance(self.metric, str) else ""
+        tags.input_tags.pairwise = name == "precomputed"
+        tags.input_tags.positive_only = name in ("precomputed", "chi2", "braycurtis")
+        tags.input_tags.allow_nan = name == "nan_euclidean"
+        return tags
+
+    def _forget(self) -> None:
+        """Drop all fitted state."""
+        for name in list(vars(self)):
+            if name.startswith("_fit_") or (name.endswith("_") and not name.startswith("__")):
+                delattr(self, name)
+
+    def _check_settings(self) -> tuple[Metric, int]:
+        """Check every parameter before any work; return the metric and the number of threads."""
+        check_parameters(self)
+        metric = resolve_metric(self.metric, self.metric_params)
+        check_algorithm(metric, self.algorithm)
+        return metric, thread_count(self.n_jobs)
+
+    def _check_samples(self, X: Any, metric: Metric, density: bool) -> tuple[np.ndarray, Metric]:
+        """Check the training samples and fix what the metric takes from them."""
+        # A copy, because later engines are built from it: the user may change X in the meantime.
+        # A distance matrix is not kept, hence not copied.
+        X = validate_data(self, X, copy=metric.kind != "precomputed", **array_options(metric))
+        check_training_values(X, metric, density)
+        return X, complete_metric(metric, X)
+
+    def _keep_samples(self, X: np.ndarray, metric: Metric, engine: Engine) -> None:
+        """Keep what predictions need: the samples, but no matrix of distances between them."""
+        self._fit_X = None if metric.kind == "precomputed" else X
+        self._fit_metric = tuple(metric)
+        self._fit_algorithm = engine.name
+        self._fit_cache = {}
+
+    def _cached(self, key: Any, build: Callable[[], T]) -> T:
+        """Return the cached value of `key`, building it at first use.
+
+        Threads that share a model may build it twice; the first one stays, and both are equal.
+        """
+        if key not in self._fit_cache:
+            self._fit_cache.setdefault(key, build())
+        return self._fit_cache[key]
+
+    def _build_engine(self, dtype: np.dtype, members: np.ndarray | None = None) -> Engine | None:
+        """Engine over the training samples, or some of them; None where queries are rows of distances."""
+        metric = Metric(*self._fit_metric)
+        if metric.kind != "features":
+            return None
+        X = self._fit_X if members is None else self._fit_X[members]
+        return build_engine(X.astype(dtype, copy=False), metric, self._fit_algorithm)
+
+    def _check_query(self, X: Any) -> np.ndarray:
+        """Check new samples and give them a dtype that loses nothing."""
+        check_is_fitted(self)
+        check_parameters(self, ("n_jobs",))
+        metric = Metric(*self._fit_metric)
+        Q = validate_data(self, X, reset=False, **array_options(metric))
+        if metric.kind == "precomputed":
+            check_distances(Q, square=False)
+        if metric.kind != "features":
+            return Q
+        reach = Reach(self._fit_X, self._cached("magnitude", lambda: magnitude(self._fit_X)))
+        check_features(Q, metric, known=reach)
+        return _lossless(Q, self._fit_X.dtype)
+
+    def _query_blocks(self, Q: np.ndarray, width: int) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield queries in blocks that bound memory: features, or distances to all training samples.
+
+        `width` is the length of the answer to one query of features.
+        """
+        metric = Metric(*self._fit_metric)
+        n_columns = {"features": width, "precomputed": Q.shape[1]}.get(metric.kind) or len(self._fit_X)
+        for rows in blocks(len(Q), n_columns):
+            block = Q[rows]
+            yield rows, pairwise(block, self._fit_X, metric, rows.start) if metric.kind == "matrix" else block
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if "_fit_cache" in state:
+            state["_fit_cache"] = {}
+        return {**state, "_format_version": FORMAT_VERSION}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        version = state.pop("_format_version", FORMAT_VERSION)
+        if version > FORMAT_VERSION:
+            raise ValueError(
+                f"this {type(self).__name__} was saved in format {version}, and this pathforest reads up to "
+                f"{FORMAT_VERSION}; upgrade pathforest to load it"
+            )
+        super().__setstate__(state)
+
+
+def _lossless(Q: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Give queries the dtype of the model if that keeps every value, else float64."""
+    if Q.dtype == dtype or dtype == np.float64:
+        return Q.astype(dtype, copy=False)
+    with np.errstate(over="ignore"):
+        narrow = Q.astype(dtype)
+    return narrow if np.array_equal(narrow, Q) else Q

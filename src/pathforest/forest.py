@@ -1,0 +1,200 @@
+"""Prototypes, the competition of paths that grows the forest, and the conquest of new samples."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pathforest import _core
+from pathforest._core import Engine
+from pathforest.graph import KnnGraph, SpanningTree
+
+
+class Forest(NamedTuple):
+    """The optimum-path forest of the training samples."""
+
+    cost: np.ndarray  # (n,) cost of the path that conquered the node
+    predecessor: np.ndarray  # (n,) previous node on that path, -1 at a prototype
+    root: np.ndarray  # (n,) prototype the path starts from
+    order: np.ndarray  # (n,) nodes sorted by (cost, arc that set it, index); settles ties in prediction
+
+
+class Conquest(NamedTuple):
+    """The cheapest offers of training samples to new ones."""
+
+    offers: np.ndarray  # (m, r) max(cost, distance), ascending
+    indices: np.ndarray  # (m, r) the training samples that make them
+
+
+def boundary_prototypes(tree: SpanningTree, codes: np.ndarray) -> np.ndarray:
+    """Return both ends of every tree arc that joins two classes.
+
+    Parameters
+    ----------
+    tree : SpanningTree
+        Minimum spanning tree of the training samples.
+    codes : ndarray of shape (n,)
+        Class of each sample.
+
+    Returns
+    -------
+    prototypes : ndarray of int32
+        Ascending. A single class has no such arc; its first sample is then the one prototype.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathforest.distances import make_engine
+    >>> from pathforest.forest import boundary_prototypes
+    >>> from pathforest.graph import knn_graph, spanning_tree
+    >>> engine = make_engine([[0.0], [1.0], [3.0], [4.5]])
+    >>> tree = spanning_tree(engine, knn_graph(engine, k=1))
+    >>> boundary_prototypes(tree, np.array([0, 0, 1, 1])).tolist()
+    [1, 2]
+    """
+    joins = codes[tree.source] != codes[tree.target]
+    ends = np.unique(np.concatenate([tree.source[joins], tree.target[joins]])).astype(np.int32)
+    return ends if ends.size else np.zeros(1, dtype=np.int32)
+
+
+def grow_forest(
+    tree: SpanningTree,
+    prototypes: np.ndarray,
+    membership: np.ndarray | None = None,
+    membership_side: str = "target",
+) -> Forest:
+    """Let the prototypes compete for the other samples along the arcs of the spanning tree.
+
+    Parameters
+    ----------
+    tree : SpanningTree
+        Minimum spanning tree of the training samples.
+    prototypes : ndarray of int32
+        Where paths start, at cost 0.
+    membership : ndarray of shape (n,), default=None
+        Factor of each sample in Eq. 6. None is plain OPF, where the tree holds all optimum paths.
+    membership_side : {"target", "source"}, default="target"
+        Whether the sample that takes an offer or the one that makes it multiplies it.
+
+    Returns
+    -------
+    Forest
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathforest.distances import make_engine
+    >>> from pathforest.forest import grow_forest
+    >>> from pathforest.graph import knn_graph, spanning_tree
+    >>> engine = make_engine([[0.0], [1.0], [3.0], [4.5]])
+    >>> tree = spanning_tree(engine, knn_graph(engine, k=1))
+    >>> forest = grow_forest(tree, np.array([1, 2], dtype=np.int32))
+    >>> forest.cost.tolist(), forest.predecessor.tolist()
+    ([1.0, 0.0, 0.0, 1.5], [1, -1, -1, 2])
+    """
+    if membership is None:
+        membership = np.ones(len(tree.source) + 1)
+    source_side = membership_side == "source"
+    return Forest(*_core.compete_tree(*tree, prototypes, membership, source_side))
+
+
+def grow_forest_complete(
+    engine: Engine,
+    graph: KnnGraph,
+    prototypes: np.ndarray,
+    membership: np.ndarray,
+    membership_side: str = "target",
+) -> Forest:
+    """Let the prototypes compete for the other samples over the complete graph (Algorithm 3).
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine `graph` was made with. It is asked only where the lists cannot answer.
+    graph : KnnGraph
+        Neighbour lists; longer ones leave fewer questions to the engine.
+    prototypes : ndarray of int32
+        Where paths start, at cost 0.
+    membership : ndarray of shape (n,)
+        Factor of each sample in Eq. 6.
+    membership_side : {"target", "source"}, default="target"
+        Whether the sample that takes an offer or the one that makes it multiplies it.
+
+    Returns
+    -------
+    Forest
+
+    Notes
+    -----
+    A sample that has left the queue is never updated again. With memberships below 1 the
+    competition is greedy for that reason; with memberships of at least 1 it finds the cheapest
+    paths.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathforest.distances import make_engine
+    >>> from pathforest.forest import grow_forest_complete
+    >>> from pathforest.graph import knn_graph
+    >>> engine = make_engine([[0.0], [1.0], [3.0], [4.5]])
+    >>> graph = knn_graph(engine, k=2)
+    >>> membership = np.array([0.5, 1.0, 1.0, 0.5])
+    >>> grow_forest_complete(engine, graph, np.array([1, 2], dtype=np.int32), membership).cost.tolist()
+    [0.5, 0.0, 0.0, 0.75]
+    """
+    source_side = membership_side == "source"
+    return Forest(*engine.compete(graph.distances, graph.indices, prototypes, membership, source_side))
+
+
+def conquer(
+    engine: Engine, Q: np.ndarray, forest: Forest, n_conquerors: int = 1, n_threads: int = 1
+) -> Conquest:
+    """Find the training samples that offer each new sample the cheapest paths.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine of the training samples.
+    Q : ndarray of shape (m, n_features) or (m, n)
+        New samples in the engine's dtype, or their distances to the training samples.
+    forest : Forest
+        The forest of the training samples.
+    n_conquerors : int, default=1
+        How many offers to return per sample, at most n.
+    n_threads : int, default=1
+        Threads to use. The result does not depend on it.
+
+    Returns
+    -------
+    Conquest
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathforest.distances import make_engine
+    >>> from pathforest.forest import conquer, grow_forest
+    >>> from pathforest.graph import knn_graph, spanning_tree
+    >>> engine = make_engine([[0.0], [1.0], [3.0], [4.5]])
+    >>> tree = spanning_tree(engine, knn_graph(engine, k=1))
+    >>> forest = grow_forest(tree, np.array([1, 2], dtype=np.int32))
+    >>> conquer(engine, np.array([[4.0]]), forest).indices.tolist()
+    [[2]]
+    """
+    return Conquest(*engine.conquer(Q, forest.cost, forest.order, n_conquerors, n_threads))
+
+
+def path_to_root(predecessor: np.ndarray, node: int) -> list[int]:
+    """Follow the predecessors from `node` to its prototype.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathforest.forest import path_to_root
+    >>> path_to_root(np.array([-1, 0, 1]), 2)
+    [2, 1, 0]
+    """
+    path = [int(node)]
+    while (previous := int(predecessor[path[-1]])) >= 0:
+        path.append(previous)
+    return path

@@ -1,0 +1,271 @@
+"""The Fuzzy Optimum-Path Forest classifier (Algorithm 3 of the paper)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from pathforest._base import BaseOPFClassifier
+from pathforest._core import Engine
+from pathforest._estimator import unfitted_on_failure
+from pathforest._stages import StageTimer
+from pathforest._validation import largest_neighborhood
+from pathforest.distances import Metric, build_engine
+from pathforest.forest import Forest, boundary_prototypes, grow_forest, grow_forest_complete
+from pathforest.graph import TREE_NEIGHBORS, KnnGraph, SpanningTree, knn_graph, spanning_tree
+from pathforest.membership import estimate_density, fuzzy_membership, values_to_membership
+
+# Plain OPF loses no training label; losing one in twenty means that a class has leaked into another.
+TRAINING_ERROR_LIMIT = 0.05
+
+
+class TrainingErrorWarning(UserWarning):
+    """Issued when the competition gives many training samples another label than their own."""
+
+
+class FuzzyOPFClassifier(BaseOPFClassifier):
+    """Fuzzy Optimum-Path Forest classifier.
+
+    An Optimum-Path Forest whose path costs are multiplied by a membership, learned from the density
+    of the samples without their labels. It keeps the parameters few: `sigma` says how much density
+    matters, `k_max` how far a neighbourhood may reach. Scale the features first, as for nearest
+    neighbours.
+
+    Parameters
+    ----------
+    metric : str or callable, default="euclidean"
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is
+        a matrix of distances, or a function of two rows. Metrics without an engine of their own
+        take 8 n^2 bytes in `fit`. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+    metric_params : dict, default=None
+        Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
+    k_max : int, default=20
+        Largest neighbourhood tried for the density; the one with the smallest cut is taken. Larger
+        values allow smoother densities; time and memory grow in proportion. Capped at n_samples -
+        1.
+    n_neighbors : int, default=None
+        Fixes the neighbourhood, with no search; `k_max` is then ignored. Must be below n_samples.
+    sigma : float, default=0.8
+        Membership of the sparsest sample, that of the densest being 1. 1 is plain OPF. Smaller
+        values let density matter more; with ``competition="complete"`` small ones can lose training
+        labels, and 0.8 is the safest short of 1. The paper searches 0.2 to 1.2; any value above 0
+        is legal.
+    competition : {"complete", "tree"}, default="complete"
+        Where paths run: over all pairs of samples, as Algorithm 3 has it, or along the spanning tree only.
+        ``"tree"`` is faster, loses no training label and needs ``sigma <= 1``; prefer it for small `sigma`.
+    membership : "density" or callable, default="density"
+        A callable ``(X, y) -> values`` replaces the density: it gets the checked samples
+        (read-only) and labels and returns one value in [0, 1] per sample, used in place of t^2 in
+        Eq. 5. `density_`, `best_k_` and `cuts_` are then not set.
+    membership_side : {"target", "source"}, default="target"
+        Whether an offer is multiplied by the membership of the sample that takes it (Eq. 6) or of
+        the one that makes it, as the original C code did.
+    n_conquerors : int, default=1
+        How many training samples speak for a class: it offers a new sample the mean of its
+        `n_conquerors` cheapest paths. 1 is the paper's rule. Raise it (3 to 30, by
+        cross-validation) when training labels may be wrong: a mislabelled sample then no longer
+        decides alone. It acts in prediction only.
+    beta : float, default=8.0
+        Sharpness of `predict_proba`, which is proportional to (smallest cost / cost) ** beta.
+        Larger values move probabilities towards 0 and 1; predictions do not change. It acts in
+        prediction only.
+    algorithm : {"auto", "tree", "brute"}, default="auto"
+        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many. Answers are the same.
+    n_jobs : int, default=None
+        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
+    verbose : int, default=0
+        1 reports the stages of `fit` and their times to the logger ``"pathforest"`` at level INFO;
+        show it with ``logging.basicConfig(level=logging.INFO)``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    prototypes_ : ndarray of shape (n_prototypes,)
+        Indices of the prototypes, ascending.
+    cost_ : ndarray of shape (n_samples,)
+        Cost of the path that conquered each training sample, 0 at prototypes.
+    predecessor_ : ndarray of shape (n_samples,)
+        Previous sample on that path, -1 at prototypes.
+    root_ : ndarray of shape (n_samples,)
+        Prototype the path starts from.
+    order_ : ndarray of shape (n_samples,)
+        Samples sorted by (cost, arc that set it, index). Of equal offers, that of the first here wins.
+    label_ : ndarray of shape (n_samples,)
+        Label each training sample got from its prototype.
+    training_error_ : float
+        Share of training samples whose `label_` is not their own. Above 0.05 `fit` issues a
+        :class:`TrainingErrorWarning`.
+    membership_ : ndarray of shape (n_samples,)
+        Factor of each training sample in Eq. 6.
+    density_ : ndarray of shape (n_samples,)
+        Density of each training sample, Eq. 3 without its constant factor.
+    best_k_ : int
+        Neighbourhood the density was estimated from.
+    cuts_ : ndarray of shape (n_tried,)
+        Normalised cut of each neighbourhood tried, from 1; empty if `n_neighbors` was given.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X has names that are all strings.
+
+    See Also
+    --------
+    OPFClassifier : The same without membership.
+    OPFClustering : The clustering behind the density.
+
+    Notes
+    -----
+    A sample u that q offers the cost max(C(q), d(q, u)) takes it times its membership F(u). A
+    sample that has left the queue is never updated again, so for ``sigma < 1`` the competition is
+    greedy by definition. Prediction does not use memberships; they act through the costs and labels
+    of the training samples. If every membership is 1, the model is plain OPF in every fitted array.
+
+    There is no `sample_weight`: a repeated sample sits at distance 0 from itself and changes no
+    forest, so weights have no natural meaning here.
+
+    A failed or interrupted `fit` leaves the estimator unfitted.
+
+    References
+    ----------
+    R. W. R. de Souza et al., "A novel approach for optimum-path forest classification using fuzzy
+    logic", IEEE Transactions on Fuzzy Systems, 2019.
+
+    Examples
+    --------
+    >>> from pathforest import FuzzyOPFClassifier
+    >>> X, y = [[0.0], [1.0], [1.5], [3.0], [3.5], [4.5]], ["a", "a", "a", "b", "b", "b"]
+    >>> model = FuzzyOPFClassifier(sigma=0.8, n_neighbors=2).fit(X, y)
+    >>> model.predict([[1.9], [2.6]]).tolist()
+    ['a', 'b']
+    >>> model.membership_.round(2).tolist()
+    [0.8, 1.0, 0.93, 0.93, 1.0, 0.8]
+    >>> model.training_error_
+    0.0
+    """
+
+    def __init__(
+        self,
+        *,
+        metric: str | Callable[..., float] = "euclidean",
+        metric_params: Mapping[str, Any] | None = None,
+        k_max: int = 20,
+        n_neighbors: int | None = None,
+        sigma: float = 0.8,
+        competition: str = "complete",
+        membership: str | Callable[[np.ndarray, np.ndarray], np.ndarray] = "density",
+        membership_side: str = "target",
+        n_conquerors: int = 1,
+        beta: float = 8.0,
+        algorithm: str = "auto",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.metric = metric
+        self.metric_params = metric_params
+        self.k_max = k_max
+        self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.competition = competition
+        self.membership = membership
+        self.membership_side = membership_side
+        self.n_conquerors = n_conquerors
+        self.beta = beta
+        self.algorithm = algorithm
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @unfitted_on_failure
+    def fit(self, X: Any, y: Any) -> Self:
+        """Estimate the memberships and grow the forest of the training samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+            Training samples, or their distances for ``metric="precomputed"``. float32 is kept;
+            other types become float64.
+        y : array-like of shape (n_samples,)
+            Class labels of any type; none may be missing.
+
+        Returns
+        -------
+        self : FuzzyOPFClassifier
+            The fitted estimator.
+        """
+        metric, n_threads = self._check_settings()
+        X, labels, codes, metric = self._check_training(X, y, metric, density=not callable(self.membership))
+        k = largest_neighborhood(len(X), self.k_max, self.n_neighbors)
+        timed = StageTimer(self)
+        values = timed(self._call_membership, X, labels) if callable(self.membership) else None
+        engine = timed(build_engine, X, metric, self.algorithm)
+        graph = timed(knn_graph, engine, max(k, min(TREE_NEIGHBORS, len(X) - 1)), n_threads)
+        tree = timed(spanning_tree, engine, graph, n_threads)
+        prototypes = timed(boundary_prototypes, tree, codes)
+        if values is None:
+            estimate = timed(estimate_density, graph, k, self.n_neighbors is None, metric.squared, n_threads)
+            self.density_, self.best_k_, self.cuts_ = estimate
+            self.membership_ = fuzzy_membership(self.density_, self.sigma)
+        else:
+            self.membership_ = values_to_membership(values, self.sigma)
+        forest = timed(self._compete, engine, graph, tree, prototypes)
+        self._remember(X, codes, metric, engine, prototypes, forest)
+        self._warn_of_training_error()
+        return self
+
+    def _check_settings(self) -> tuple[Metric, int]:
+        settings = super()._check_settings()
+        if self.competition == "tree" and self.sigma > 1:
+            raise ValueError(
+                f"competition='tree' needs sigma <= 1, got sigma={self.sigma!r}: along the tree larger "
+                "values only raise costs; lower sigma or use competition='complete'"
+            )
+        return settings
+
+    def _call_membership(self, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """Ask the user's function for its values and check them."""
+        samples = X.view()
+        samples.flags.writeable = False
+        values = np.asarray(self.membership(samples, labels.copy()))
+        if values.shape != (len(X),):
+            raise ValueError(
+                f"membership returned shape {values.shape} for {len(X)} samples; it must return ({len(X)},), "
+                "one value per sample"
+            )
+        if values.dtype.kind not in "biuf":
+            raise TypeError(
+                f"membership returned values of type {values.dtype}; it must return numbers in [0, 1]"
+            )
+        outside = ~((values >= 0) & (values <= 1))
+        if outside.any():
+            first = int(np.argmax(outside))
+            raise ValueError(
+                f"membership returned {values[first]} for sample {first}; values must lie in [0, 1] and none "
+                "may be NaN; rescale them, for example (v - v.min()) / (v.max() - v.min())"
+            )
+        return values.astype(np.float64)
+
+    def _compete(self, engine: Engine, graph: KnnGraph, tree: SpanningTree, prototypes: np.ndarray) -> Forest:
+        """Run the competition the parameters ask for; memberships of 1 are plain OPF, along the tree."""
+        if (self.membership_ == 1).all():
+            return grow_forest(tree, prototypes)
+        if self.competition == "tree":
+            return grow_forest(tree, prototypes, self.membership_, self.membership_side)
+        forest = grow_forest_complete(engine, graph, prototypes, self.membership_, self.membership_side)
+        if not np.isfinite(forest.cost).all():
+            raise ValueError(
+                f"sigma={self.sigma!r} makes path costs overflow; use a sigma nearer 1, or rescale X"
+            )
+        return forest
+
+    def _warn_of_training_error(self) -> None:
+        if self.training_error_ > TRAINING_ERROR_LIMIT:
+            warnings.warn(
+                f"{self.training_error_:.1%} of the training samples lost their label in the competition "
+                f"with sigma={self.sigma!r}: one class leaks into another. Use competition='tree', which "
+                "loses none, or a sigma nearer 1 (0.8 is the safest short of 1).",
+                TrainingErrorWarning,
+                stacklevel=4,
+            )

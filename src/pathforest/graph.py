@@ -1,0 +1,81 @@
+"""Neighbour lists and the spanning tree: all that the later stages know about distances."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pathforest._core import Engine
+
+# Lists of this length leave few components for the slower search of the tree's remaining arcs.
+TREE_NEIGHBORS = 10
+
+
+class KnnGraph(NamedTuple):
+    """The k nearest others of every sample, each list sorted by (distance, index)."""
+
+    distances: np.ndarray  # (n, k) float64
+    indices: np.ndarray  # (n, k) int32
+
+
+class SpanningTree(NamedTuple):
+    """The minimum spanning tree, unique because arcs compare by (weight, lower end, higher end)."""
+
+    source: np.ndarray  # (n - 1,) lower end of each arc
+    target: np.ndarray  # (n - 1,) higher end
+    weight: np.ndarray  # (n - 1,) length, ascending
+
+
+def knn_graph(engine: Engine, k: int, n_threads: int = 1) -> KnnGraph:
+    """Find the `k` nearest others of every sample.
+
+    Parameters
+    ----------
+    engine : Engine
+        From :func:`pathforest.distances.make_engine`.
+    k : int
+        Length of the lists, at most n - 1. Time and memory grow in proportion.
+    n_threads : int, default=1
+        Threads to use. The result does not depend on it.
+
+    Returns
+    -------
+    KnnGraph
+
+    Examples
+    --------
+    >>> from pathforest.distances import make_engine
+    >>> from pathforest.graph import knn_graph
+    >>> knn_graph(make_engine([[0.0], [1.0], [3.0]]), k=1).indices.tolist()
+    [[1], [0], [1]]
+    """
+    return KnnGraph(*engine.knn(k, n_threads))
+
+
+def spanning_tree(engine: Engine, graph: KnnGraph, n_threads: int = 1) -> SpanningTree:
+    """Build the minimum spanning tree of the complete graph over all samples.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine `graph` was made with. It is asked only where the lists cannot answer.
+    graph : KnnGraph
+        Neighbour lists of any length; about 10 is a good one.
+    n_threads : int, default=1
+        Threads to use. The result does not depend on it.
+
+    Returns
+    -------
+    SpanningTree
+
+    Examples
+    --------
+    >>> from pathforest.distances import make_engine
+    >>> from pathforest.graph import knn_graph, spanning_tree
+    >>> engine = make_engine([[0.0], [1.0], [3.0]])
+    >>> tree = spanning_tree(engine, knn_graph(engine, k=1))
+    >>> list(zip(tree.source.tolist(), tree.target.tolist(), tree.weight.tolist()))
+    [(0, 1, 1.0), (1, 2, 2.0)]
+    """
+    return SpanningTree(*engine.spanning_tree(graph.distances, graph.indices, n_threads))

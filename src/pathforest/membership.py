@@ -1,0 +1,158 @@
+"""Density of the samples, and the fuzzy membership that follows from it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pathforest import _core
+from pathforest.graph import KnnGraph
+
+
+class DensityEstimate(NamedTuple):
+    """Densities, with the neighbourhood they were estimated from."""
+
+    density: np.ndarray  # (n,) Eq. 3 without its constant factor
+    best_k: int  # size of the neighbourhood
+    cuts: np.ndarray  # normalised cut of each k tried, from k = 1; empty if k was given
+
+
+def density(graph: KnnGraph, k: int, squared: bool = False) -> np.ndarray:
+    """Estimate the density of every sample from its `k` nearest neighbours (Eq. 3).
+
+    Parameters
+    ----------
+    graph : KnnGraph
+        Neighbour lists of length `k` or more.
+    k : int
+        Size of the neighbourhood. Larger values give a smoother density.
+    squared : bool, default=False
+        Whether the distances are squares already, as those of ``"sqeuclidean"`` and
+        ``"log_sqeuclidean"``; they are then not squared again.
+
+    Returns
+    -------
+    density : ndarray of shape (n,)
+        Between 0 and `k`. The constant factor of Eq. 3 is left out: nothing depends on it.
+
+    Examples
+    --------
+    >>> from pathforest.distances import make_engine
+    >>> from pathforest.graph import knn_graph
+    >>> from pathforest.membership import density
+    >>> graph = knn_graph(make_engine([[0.0], [1.0], [2.0], [5.0]]), k=1)
+    >>> density(graph, k=1).round(3).tolist()
+    [0.607, 0.607, 0.607, 0.011]
+    """
+    if k == 0:  # a single sample has no neighbour, and nothing to be less dense than
+        return np.ones(len(graph.distances))
+    return _core.density(graph.distances, k, squared)
+
+
+def search_k(
+    graph: KnnGraph, k_max: int, squared: bool = False, n_threads: int = 1
+) -> tuple[int, np.ndarray]:
+    """Find the neighbourhood whose clustering has the smallest normalised cut.
+
+    Parameters
+    ----------
+    graph : KnnGraph
+        Neighbour lists of length `k_max` or more.
+    k_max : int
+        Largest size to try. Each size costs one clustering; the search stops at the first cut of 0.
+    squared : bool, default=False
+        Whether the distances are squares already.
+    n_threads : int, default=1
+        Threads to use. The result does not depend on it.
+
+    Returns
+    -------
+    best_k : int
+        The smallest of the sizes with the smallest cut; 0 if `k_max` is 0.
+    cuts : ndarray
+        The cut of each size tried, from 1.
+
+    Examples
+    --------
+    >>> from pathforest.distances import make_engine
+    >>> from pathforest.graph import knn_graph
+    >>> from pathforest.membership import search_k
+    >>> graph = knn_graph(make_engine([[0.0], [1.0], [9.0], [10.0]]), k=2)
+    >>> best_k, cuts = search_k(graph, k_max=2)
+    >>> best_k, cuts.tolist()
+    (1, [0.0])
+    """
+    if k_max == 0:
+        return 0, np.empty(0)
+    cuts = np.asarray(_core.search_k(graph.distances, graph.indices, k_max, squared, n_threads))
+    return int(np.argmin(cuts)) + 1, cuts
+
+
+def estimate_density(
+    graph: KnnGraph, k: int, search: bool, squared: bool = False, n_threads: int = 1
+) -> DensityEstimate:
+    """Estimate the density with the best neighbourhood up to `k`, or with `k` itself.
+
+    Parameters
+    ----------
+    graph : KnnGraph
+        Neighbour lists of length `k` or more.
+    k : int
+        The largest neighbourhood to try, or the one to use.
+    search : bool
+        Whether to search.
+    squared : bool, default=False
+        Whether the distances are squares already.
+    n_threads : int, default=1
+        Threads to use. The result does not depend on it.
+
+    Returns
+    -------
+    DensityEstimate
+    """
+    best_k, cuts = search_k(graph, k, squared, n_threads) if search else (k, np.empty(0))
+    return DensityEstimate(density(graph, best_k, squared), best_k, cuts)
+
+
+def fuzzy_membership(density: np.ndarray, sigma: float) -> np.ndarray:
+    """Turn densities into memberships (Eq. 5): F = (1 - sigma) t^2 + sigma, with t the density from 0 to 1.
+
+    Parameters
+    ----------
+    density : ndarray of shape (n,)
+        Densities of the training samples.
+    sigma : float
+        Membership of the sparsest sample; the densest gets 1. Below 1 sparse samples pay less for a path and
+        conquer more easily, above 1 they pay more. With 1 every membership is 1.
+
+    Returns
+    -------
+    membership : ndarray of shape (n,)
+        All 1 if all densities are equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathforest.membership import fuzzy_membership
+    >>> fuzzy_membership(np.array([1.0, 2.0, 3.0]), sigma=0.5).tolist()
+    [0.5, 0.625, 1.0]
+    """
+    low, high = density.min(), density.max()
+    if low == high:
+        return np.ones_like(density)
+    t = (density - low) / (high - low)
+    return values_to_membership(t * t, sigma)
+
+
+def values_to_membership(values: np.ndarray, sigma: float) -> np.ndarray:
+    """Put values in [0, 1] in the place of t^2 in Eq. 5: F = (1 - sigma) values + sigma.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathforest.membership import values_to_membership
+    >>> values_to_membership(np.array([0.0, 0.5, 1.0]), sigma=0.5).tolist()
+    [0.5, 0.75, 1.0]
+    """
+    return (1 - sigma) * values + sigma

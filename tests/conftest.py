@@ -1,0 +1,10 @@
+"""Hypothesis profiles: `ci` repeats the same examples on every run, `thorough` looks much further."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+settings.register_profile("ci", derandomize=True, max_examples=30, **common)
+settings.register_profile("thorough", max_examples=1000, **common)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

@@ -1,0 +1,352 @@
+"""Optimum-Path Forest straight from its definition: slow, obvious, in float64, sharing nothing with the library."""
+
+import math
+
+import numpy as np
+
+SQUARED = {"sqeuclidean", "log_sqeuclidean"}  # already squares: Eq. 3 does not square them again
+DELTA = 1.0  # Eq. 4, on densities scaled to [1, 1000]
+
+
+# Distances
+
+
+def distance(a, b, metric="euclidean", p=2.0):
+    """Distance of two samples, term by term in feature order."""
+    a, b = [float(v) for v in a], [float(v) for v in b]
+    pairs = list(zip(a, b, strict=True))
+    if metric == "minkowski":
+        total = 0.0
+        for x, y in pairs:
+            total += math.pow(abs(x - y), p)
+        return math.pow(total, 1.0 / p)
+    if metric == "chebyshev":
+        return max((abs(x - y) for x, y in pairs), default=0.0)
+    if metric == "cosine":
+        dot = na = nb = 0.0
+        for x, y in pairs:
+            dot += x * y
+            na += x * x
+            nb += y * y
+        if na * nb == 0:
+            return 0.0 if na == nb else 1.0
+        return max(0.0, 1.0 - dot / math.sqrt(na * nb))
+    if metric == "braycurtis":
+        top = bottom = 0.0
+        for x, y in pairs:
+            top += abs(x - y)
+            bottom += x + y
+        return top / bottom if bottom else 0.0
+    total = 0.0
+    for x, y in pairs:
+        if metric in ("euclidean", "sqeuclidean", "log_sqeuclidean"):
+            total += (x - y) * (x - y)
+        elif metric == "manhattan":
+            total += abs(x - y)
+        elif metric == "chi2":
+            total += (x - y) * (x - y) / (x + y) if x + y else 0.0
+        elif metric == "canberra":
+            total += abs(x - y) / (abs(x) + abs(y)) if abs(x) + abs(y) else 0.0
+        else:
+            raise ValueError(metric)
+    if metric == "euclidean":
+        return math.sqrt(total)
+    if metric == "log_sqeuclidean":
+        return 1e5 * math.log1p(total)
+    return total
+
+
+def distance_matrix(A, B, metric="euclidean", p=2.0):
+    """All distances between the rows of A and of B: `distance`, with NumPy running over the pairs."""
+    A, B = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
+    columns = [(A[:, j, None], B[None, :, j]) for j in range(A.shape[1])]
+    if metric == "minkowski":  # math.pow: NumPy's own power may round differently
+        return np.array([[distance(a, b, metric, p) for b in B] for a in A]).reshape(len(A), len(B))
+    zero = np.zeros((len(A), len(B)))
+    if metric == "chebyshev":
+        total = zero
+        for a, b in columns:
+            total = np.maximum(total, np.abs(a - b))
+        return total
+    if metric == "cosine":
+        dot, na, nb = zero, zero, zero
+        for a, b in columns:
+            dot, na, nb = dot + a * b, na + a * a, nb + b * b
+        with np.errstate(divide="ignore", invalid="ignore"):
+            angle = np.maximum(0.0, 1.0 - dot / np.sqrt(na * nb))
+        return np.where(na * nb == 0, np.where(na == nb, 0.0, 1.0), angle)
+    if metric == "braycurtis":
+        top, bottom = zero, zero
+        for a, b in columns:
+            top, bottom = top + np.abs(a - b), bottom + (a + b)
+        return np.divide(top, bottom, out=zero.copy(), where=bottom != 0)
+    total = zero
+    for a, b in columns:
+        if metric in ("euclidean", "sqeuclidean", "log_sqeuclidean"):
+            term = (a - b) * (a - b)
+        elif metric == "manhattan":
+            term = np.abs(a - b)
+        elif metric == "chi2":
+            term = np.divide((a - b) * (a - b), a + b, out=zero.copy(), where=a + b != 0)
+        elif metric == "canberra":
+            size = np.abs(a) + np.abs(b)
+            term = np.divide(np.abs(a - b), size, out=zero.copy(), where=size != 0)
+        else:
+            raise ValueError(metric)
+        total = total + term
+    if metric == "euclidean":
+        return np.sqrt(total)
+    if metric == "log_sqeuclidean":
+        return np.array([[1e5 * math.log1p(v) for v in row] for row in total]).reshape(zero.shape)
+    return total
+
+
+# Graph
+
+
+def nearest(D, k):
+    """The k smallest entries of each row of D, by (distance, index)."""
+    lists = [sorted((w, j) for j, w in enumerate(row))[:k] for row in D.tolist()]
+    return _split_lists(lists, k)
+
+
+def knn(D, k):
+    """The k nearest others of every sample, by (distance, index)."""
+    lists = [sorted((w, j) for j, w in enumerate(row) if j != i)[:k] for i, row in enumerate(D.tolist())]
+    return _split_lists(lists, k)
+
+
+def _split_lists(lists, k):
+    distances = np.array([[w for w, _ in row] for row in lists], dtype=np.float64).reshape(len(lists), k)
+    indices = np.array([[j for _, j in row] for row in lists], dtype=np.int32).reshape(len(lists), k)
+    return distances, indices
+
+
+def spanning_tree(D):
+    """Kruskal over every arc in the order (weight, lower endpoint, higher endpoint)."""
+    n, rows = len(D), D.tolist()
+    component = list(range(n))
+    tree = []
+    for w, i, j in sorted((rows[i][j], i, j) for i in range(n) for j in range(i + 1, n)):
+        if component[i] != component[j]:
+            old, new = component[j], component[i]
+            component = [new if c == old else c for c in component]
+            tree.append((w, i, j))
+    source = np.array([i for _, i, _ in tree], dtype=np.int32)
+    target = np.array([j for _, _, j in tree], dtype=np.int32)
+    return source, target, np.array([w for w, _, _ in tree], dtype=np.float64)
+
+
+# Supervised competition (Algorithms 1 and 3)
+
+
+def prototypes(tree, codes):
+    """Both ends of each tree arc that joins two classes; the first sample if there is no such arc."""
+    source, target, _ = tree
+    ends = {int(u) for i, j in zip(source, target, strict=True) if codes[i] != codes[j] for u in (i, j)}
+    return np.array(sorted(ends) or [0], dtype=np.int32)
+
+
+def compete(D, prototypes, membership, side="target", tree=None):
+    """Algorithm 3 with costs that are pairs (value, arc); over the complete graph, or along `tree` only."""
+    n, rows, F = len(D), D.tolist(), [float(f) for f in membership]
+    neighbours = [[u for u in range(n) if u != q] for q in range(n)]
+    if tree is not None:
+        neighbours = [[] for _ in range(n)]
+        for i, j in zip(tree[0].tolist(), tree[1].tolist(), strict=True):
+            neighbours[i].append(j)
+            neighbours[j].append(i)
+    pair = [(math.inf, (n, n))] * n
+    predecessor, root = [-1] * n, list(range(n))
+    for q in prototypes:
+        pair[q] = (0.0, (-1, -1))
+    waiting = set(range(n))
+    while waiting:
+        q = min(waiting, key=lambda u: (pair[u], u))
+        waiting.remove(q)
+        for u in neighbours[q]:
+            if u not in waiting:  # a node that has left the queue is never updated again
+                continue
+            value, arc = max(pair[q], (rows[q][u], (min(q, u), max(q, u))))
+            offer = (value * (F[u] if side == "target" else F[q]), arc)
+            if offer < pair[u]:
+                pair[u], predecessor[u], root[u] = offer, q, root[q]
+    order = sorted(range(n), key=lambda u: (pair[u], u))
+    cost = np.array([value for value, _ in pair])
+    return cost, *(np.array(a, dtype=np.int32) for a in (predecessor, root, order))
+
+
+def textbook_opf(D, labels):
+    """Algorithm 1 as printed, comparing values only; returns the training labels it ends with."""
+    n = len(D)
+    labels = list(labels)
+    parent, best, inside = [-1] * n, [math.inf] * n, set()
+    best[0] = 0.0
+    chosen = set()
+    while len(inside) < n:  # Prim's spanning tree
+        q = min((u for u in range(n) if u not in inside), key=lambda u: best[u])
+        inside.add(q)
+        if parent[q] >= 0 and labels[parent[q]] != labels[q]:
+            chosen |= {q, parent[q]}
+        for u in range(n):
+            if u not in inside and D[q, u] < best[u]:
+                best[u], parent[u] = D[q, u], q
+    cost, label, queue = [math.inf] * n, [None] * n, []
+    for q in sorted(chosen) or [0]:
+        cost[q], label[q] = 0.0, labels[q]
+        queue.append(q)
+    while queue:
+        q = min(queue, key=lambda u: cost[u])
+        queue.remove(q)
+        for u in range(n):
+            if u != q and cost[u] > cost[q]:
+                offer = max(cost[q], D[q, u])
+                if offer < cost[u]:
+                    if u in queue:
+                        queue.remove(u)
+                    label[u], cost[u] = label[q], offer
+                    queue.append(u)
+    return np.array(label)
+
+
+# Density, clustering (Algorithm 2) and membership
+
+
+def kernel_width(distances, squared):
+    """The divisor inside the exponential of Eq. 3, from the largest arc of the graph."""
+    largest = float(distances.max()) if distances.size else 0.0
+    return 2.0 * largest / 9.0 if squared else 2.0 * (largest / 3.0) * (largest / 3.0)
+
+
+def density(distances, width, squared):
+    """Eq. 3 without its constant factor; one value per row of neighbour distances."""
+    if width == 0:
+        return np.ones(len(distances))
+    result = []
+    for row in distances.tolist():
+        total = 0.0
+        for d in row:
+            total += math.exp(-d / width if squared else -(d * d) / width)
+        result.append(total)
+    return np.array(result)
+
+
+def scale_density(rho, low=None, high=None):
+    """Densities on [1, 1000] by the extremes given (default: their own); all 1000 if those are equal."""
+    low, high = (rho.min() if low is None else low), (rho.max() if high is None else high)
+    return np.full(len(rho), 1000.0) if low == high else (rho - low) / (high - low) * 999.0 + 1.0
+
+
+def cluster_arcs(distances, indices, rho):
+    """Arcs (target, weight) of every node: its neighbours, then those added to make plateaus symmetric."""
+    n = len(rho)
+    listed = [list(zip(indices[q].tolist(), distances[q].tolist(), strict=True)) for q in range(n)]
+    added = [[] for _ in range(n)]
+    for q in range(n):
+        for u, w in listed[q]:
+            if rho[u] == rho[q] and q not in indices[u]:
+                added[u].append((q, w))
+    return [listed[q] + sorted(added[q]) for q in range(n)]
+
+
+def cluster(distances, indices, rho):
+    """Algorithm 2 on scaled densities: labels, predecessor, root, cost, and the normalised cut."""
+    n, rho = len(rho), [float(r) for r in rho]
+    arcs = cluster_arcs(distances, indices, rho)
+    cost = [r - DELTA for r in rho]
+    labels, predecessor, root = [-1] * n, [-1] * n, list(range(n))
+    waiting, born = set(range(n)), 0
+    while waiting:
+        q = max(waiting, key=lambda u: (cost[u], -u))
+        waiting.remove(q)
+        if predecessor[q] == -1:
+            labels[q], cost[q], born = born, rho[q], born + 1
+        for u, _ in arcs[q]:
+            offer = min(cost[q], rho[u])
+            if u in waiting and offer > cost[u]:
+                cost[u], predecessor[u], root[u], labels[u] = offer, q, root[q], labels[q]
+    inside, outside = [0.0] * born, [0.0] * born
+    for q in range(n):
+        for u, w in arcs[q]:
+            if w > 0:
+                side = inside if labels[u] == labels[q] else outside
+                side[labels[q]] += 1.0 / w
+    cut = 0.0
+    for i, o in zip(inside, outside, strict=True):
+        cut += o / (i + o) if i + o > 0 else 0.0
+    return *(np.array(a, dtype=np.int32) for a in (labels, predecessor, root)), np.array(cost), cut
+
+
+def search_k(distances, indices, k_max, squared):
+    """The k with the smallest cut (the smallest k on ties), and the cuts tried: the search ends at a cut of 0."""
+    cuts = []
+    for k in range(1, k_max + 1):
+        near = distances[:, :k]
+        rho = scale_density(density(near, kernel_width(near, squared), squared))
+        cuts.append(cluster(near, indices[:, :k], rho)[-1])
+        if cuts[-1] == 0:
+            break
+    return (cuts.index(min(cuts)) + 1 if cuts else 0), np.array(cuts)
+
+
+def membership(rho, sigma):
+    """Eq. 5; equal densities give 1."""
+    low, high = rho.min(), rho.max()
+    if low == high:
+        return np.ones(len(rho))
+    t = (rho - low) / (high - low)
+    return (1.0 - sigma) * (t * t) + sigma
+
+
+# Prediction
+
+
+def conquer(D, cost, order, r=1):
+    """The r best offers max(C(q), d(q, t)) of each row of D, and who made them, by (offer, place in order)."""
+    offers, indices = [], []
+    for row in D.tolist():
+        ranked = sorted((max(float(cost[q]), row[q]), place, int(q)) for place, q in enumerate(order))[:r]
+        offers.append([offer for offer, _, _ in ranked])
+        indices.append([q for _, _, q in ranked])
+    return np.array(offers), np.array(indices, dtype=np.int32)
+
+
+def class_costs(D, cost, order, codes, n_classes, r=1):
+    """Mean of the r cheapest offers of each class, and the winning class, for every row of D."""
+    costs, winners = np.full((len(D), n_classes), np.inf), []
+    for t, row in enumerate(D.tolist()):
+        ranked = sorted((max(float(cost[q]), row[q]), place, int(codes[q])) for place, q in enumerate(order))
+        first = {}
+        for c in range(n_classes):
+            own = [(offer, place) for offer, place, code in ranked if code == c][:r]
+            if own:
+                total = 0.0
+                for offer, _ in own:
+                    total += offer
+                costs[t, c] = total / len(own)
+                first[c] = own[0][1]
+        winners.append(min(first, key=lambda c: (costs[t, c], first[c])))
+    return costs, np.array(winners, dtype=np.intp)
+
+
+def probabilities(costs, beta):
+    """p_c proportional to (cost_min / cost_c) ** beta, 1 where both are 0."""
+    result = []
+    for row in costs.tolist():
+        best = min(row)
+        score = [1.0 if c == best else math.pow(best / c, beta) for c in row]
+        result.append([s / sum(score) for s in score])
+    return np.array(result)
+
+
+def predict_cluster(D, k, squared, width, low, high, cost, labels):
+    """Clusters of new samples, one per row of D: among the k nearest, the largest min(C(q), rho(t))."""
+    if k == 0:
+        return np.zeros(len(D), dtype=np.int32)
+    distances, indices = nearest(D, k)
+    rho = scale_density(density(distances, width, squared), low, high)
+    winners = [
+        max(range(k), key=lambda i: (min(float(cost[near[i]]), float(r)), -i))
+        for near, r in zip(indices, rho, strict=True)
+    ]
+    return np.array([labels[indices[t, i]] for t, i in enumerate(winners)], dtype=np.int32)

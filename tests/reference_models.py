@@ -1,0 +1,78 @@
+"""The stages of reference.py joined into the three models, from a distance matrix."""
+
+from typing import NamedTuple
+
+import numpy as np
+import reference
+
+
+class Supervised(NamedTuple):
+    """What a fitted classifier holds; `label` as class codes."""
+
+    prototypes: np.ndarray
+    cost: np.ndarray
+    predecessor: np.ndarray
+    root: np.ndarray
+    order: np.ndarray
+    label: np.ndarray
+
+
+class Density(NamedTuple):
+    """Densities and the search that led to them."""
+
+    density: np.ndarray
+    best_k: int
+    cuts: np.ndarray
+    width: float
+
+
+class Clusters(NamedTuple):
+    """What a fitted clustering holds, with what its predictions need."""
+
+    labels: np.ndarray
+    predecessor: np.ndarray
+    root: np.ndarray
+    cost: np.ndarray
+    cut: float
+    estimate: Density
+
+
+def plain_model(D, codes):
+    """Supervised OPF: the forest along the spanning tree."""
+    tree = reference.spanning_tree(D)
+    prototypes = reference.prototypes(tree, codes)
+    forest = reference.compete(D, prototypes, np.ones(len(D)), tree=tree)
+    return Supervised(prototypes, *forest, codes[forest[2]])
+
+
+def estimate_density(D, squared, k_max=20, n_neighbors=None):
+    """Density at the best k up to k_max, or at n_neighbors."""
+    k = min(k_max, len(D) - 1) if n_neighbors is None else n_neighbors
+    distances, indices = reference.knn(D, k)
+    best, cuts = (k, np.empty(0)) if n_neighbors else reference.search_k(distances, indices, k, squared)
+    near = distances[:, :best]
+    width = reference.kernel_width(near, squared)
+    return Density(reference.density(near, width, squared), best, cuts, width)
+
+
+def fuzzy_model(D, codes, F, sigma, competition="complete", side="target"):
+    """Fuzzy OPF with memberships F; sigma = 1 is the plain model."""
+    if sigma == 1:
+        return plain_model(D, codes)
+    tree = reference.spanning_tree(D)
+    prototypes = reference.prototypes(tree, codes)
+    forest = reference.compete(D, prototypes, F, side, tree if competition == "tree" else None)
+    return Supervised(prototypes, *forest, codes[forest[2]])
+
+
+def cluster_model(D, squared, k_max=20, n_neighbors=None):
+    """OPF clustering at the best k."""
+    estimate = estimate_density(D, squared, k_max, n_neighbors)
+    rho = reference.scale_density(estimate.density)
+    return Clusters(*reference.cluster(*reference.knn(D, estimate.best_k), rho), estimate)
+
+
+def predict_cluster(model, DQ, squared):
+    """Clusters of new samples, given their distances to the training samples."""
+    rho, k, _, width = model.estimate
+    return reference.predict_cluster(DQ, k, squared, width, rho.min(), rho.max(), model.cost, model.labels)

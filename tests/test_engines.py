@@ -1,0 +1,84 @@
+"""All engines and thread counts give identical answers, on sizes the reference is too slow for."""
+
+import checks
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+from pathforest._core import Engine
+from strategies import DTYPES, METRICS, make_codes, make_samples, memberships, problems
+
+pytestmark = pytest.mark.kernel
+
+RECIPES = ["grid", "gaussian", "duplicates", "offset grid", "near ties", "mixed values", "far clusters"]
+
+
+def answers(engine, Q, codes, F, k, n_threads=1):
+    """Everything an engine can be asked, in one flat tuple of arrays."""
+    lists = engine.knn(k, n_threads=n_threads)
+    tree = engine.spanning_tree(*lists, n_threads=n_threads)
+    seeds = reference.prototypes(tree, codes)
+    target = engine.compete(*lists, seeds, F, False)
+    source = engine.compete(*lists, seeds, F, True)
+    conquest = engine.conquer(Q, target[0], target[3], n_conquerors=3, n_threads=n_threads)
+    return *lists, *tree, *target, *source, *conquest, *engine.query(Q, k, n_threads=n_threads)
+
+
+def three_engines(X, Q, metric, p):
+    """Tree, brute force and a precomputed matrix over the same samples, each with its queries."""
+    D, DQ = reference.distance_matrix(X, X, metric, p), reference.distance_matrix(Q, X, metric, p)
+    return (Engine.tree(X, metric, p), Q), (Engine.brute(X, metric, p), Q), (Engine.precomputed(D), DQ)
+
+
+@pytest.mark.parametrize(("metric", "p"), METRICS)
+@given(data=st.data())
+def test_engines_agree(metric, p, data):
+    X, codes, Q, k = data.draw(problems())
+    F = data.draw(memberships(len(X)))
+    first, *others = [answers(engine, asked, codes, F, k) for engine, asked in three_engines(X, Q, metric, p)]
+    for other in others:
+        checks.same_arrays(other, first)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("d", [2, 12, 40])
+def test_engines_agree_on_a_thousand_samples(recipe, d, dtype):
+    X, Q = make_samples(recipe, 1, 1000, d, dtype)
+    codes, F = make_codes("regions", 1, X), 0.2 + 0.8 * np.random.default_rng(2).random(1000)
+    first, *others = [
+        answers(e, asked, codes, F, 10, 2) for e, asked in three_engines(X, Q, "euclidean", 2.0)
+    ]
+    for other in others:
+        checks.same_arrays(other, first)
+
+
+@pytest.mark.parametrize("n_threads", [2, 3])
+@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("name", ["tree", "brute", "precomputed"])
+def test_threads_change_nothing(name, recipe, n_threads):
+    X, Q = make_samples(recipe, 3, 500, 5)
+    codes, F = make_codes("random", 3, X), 0.5 + 0.5 * np.random.default_rng(4).random(500)
+    engines = dict(zip(("tree", "brute", "precomputed"), three_engines(X, Q, "euclidean", 2.0), strict=True))
+    engine, asked = engines[name]
+    checks.same_arrays(answers(engine, asked, codes, F, 12, n_threads), answers(engine, asked, codes, F, 12))
+
+
+@pytest.mark.parametrize("name", ["tree", "brute"])
+@given(data=st.data())
+def test_float32_samples_are_widened_not_rounded(name, data):
+    X, codes, Q, k = data.draw(problems(dtypes=[np.float32]))
+    F = data.draw(memberships(len(X)))
+    narrow = answers(getattr(Engine, name)(X, "euclidean"), Q, codes, F, k)
+    wide = answers(getattr(Engine, name)(X.astype(float), "euclidean"), Q.astype(float), codes, F, k)
+    checks.same_arrays(narrow, wide)
+
+
+def test_a_float32_matrix_of_distances_is_widened_not_rounded():
+    X, Q = make_samples("grid", 0, 100, 4)
+    D, DQ = (reference.distance_matrix(A, X, "manhattan").astype(np.float32) for A in (X, Q))
+    codes, F = make_codes("random", 0, X), np.full(100, 0.7)
+    narrow = answers(Engine.precomputed(D), DQ, codes, F, 9)
+    wide = answers(Engine.precomputed(D.astype(float)), DQ.astype(float), codes, F, 9)
+    checks.same_arrays(narrow, wide)

@@ -1,0 +1,248 @@
+"""The scikit-learn contract in full, for every estimator and its main settings."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_iris
+from sklearn.ensemble import BaggingClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import pairwise_distances
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering
+
+# Some of scikit-learn's own datasets make Algorithm 3 lose training labels; its checks take warnings for errors.
+pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
+
+CLASSIFIERS = [
+    OPFClassifier(),
+    OPFClassifier(n_conquerors=3),
+    OPFClassifier(algorithm="brute", n_jobs=2),
+    OPFClassifier(metric="log_sqeuclidean", algorithm="tree"),
+    OPFClassifier(metric="minkowski", metric_params={"p": 3}),
+    OPFClassifier(metric="chi2"),
+    OPFClassifier(metric="correlation"),
+    OPFClassifier(metric="precomputed"),
+    FuzzyOPFClassifier(),
+    FuzzyOPFClassifier(sigma=0.2, membership_side="source"),
+    FuzzyOPFClassifier(sigma=1.0),
+    FuzzyOPFClassifier(sigma=1.2, n_conquerors=2),
+    FuzzyOPFClassifier(competition="tree", sigma=0.2),
+    FuzzyOPFClassifier(metric="precomputed"),
+]
+CLUSTERINGS = [
+    OPFClustering(),
+    OPFClustering(n_neighbors=3),
+    OPFClustering(metric="sqeuclidean", algorithm="brute", n_jobs=2),
+    OPFClustering(metric="precomputed"),
+]
+every_class = pytest.mark.parametrize("estimator", [OPFClassifier(), FuzzyOPFClassifier(), OPFClustering()])
+both_classifiers = pytest.mark.parametrize("estimator", [OPFClassifier(), FuzzyOPFClassifier()])
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True)
+
+
+@parametrize_with_checks(CLASSIFIERS + CLUSTERINGS)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+def as_frame(library, X):
+    """X as a data frame with named columns."""
+    module = pytest.importorskip(library)
+    return module.DataFrame({f"column {j}": X[:, j] for j in range(X.shape[1])})
+
+
+@every_class
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_give_the_predictions_of_arrays(estimator, library, iris):
+    X, y = iris
+    frame = as_frame(library, X)
+    expected = clone(estimator).fit(X, y).predict(X)
+    np.testing.assert_array_equal(clone(estimator).fit(frame, y).predict(frame), expected)
+
+
+@every_class
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_leave_their_feature_names(estimator, library, iris):
+    X, y = iris
+    model = clone(estimator).fit(as_frame(library, X), y)
+    assert model.feature_names_in_.tolist() == [f"column {j}" for j in range(4)]
+
+
+@every_class
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_with_other_columns_are_refused(estimator, library, iris):
+    X, y = iris
+    model = clone(estimator).fit(as_frame(library, X), y)
+    other = as_frame(library, X)
+    other = (
+        other.rename(columns={"column 0": "other"})
+        if library == "pandas"
+        else other.rename({"column 0": "other"})
+    )
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(other)
+
+
+@both_classifiers
+@pytest.mark.parametrize(
+    "classes",
+    [
+        ["ham", "eggs", "spam"],
+        [b"ham", b"eggs", b"spam"],
+        [10, -5, 0],
+        [2.5, 1.5, 0.5],
+        np.array([7, 8, 9], dtype=np.uint8),
+    ],
+    ids=["text", "bytes", "integers", "fractions", "uint8"],
+)
+def test_any_label_type_comes_back(estimator, classes, iris):
+    X, codes = iris
+    if isinstance(classes[0], float):
+        classes = [2.0, 1.0, 0.0]  # scikit-learn takes fractions for a regression target
+    y = np.array(classes)[codes]
+    model = clone(estimator).fit(X, y)
+    learned = model.label_.dtype, model.predict(X).dtype, set(model.predict(X).tolist())
+    assert learned == (y.dtype, y.dtype, set(y.tolist()))
+
+
+@both_classifiers
+def test_labels_in_a_pandas_series_come_back(estimator, iris):
+    pandas = pytest.importorskip("pandas")
+    X, codes = iris
+    y = pandas.Series(np.array(["ham", "eggs", "spam"])[codes], index=range(1000, 1150))
+    assert set(clone(estimator).fit(X, y).predict(X)) == {"ham", "eggs", "spam"}
+
+
+@both_classifiers
+def test_boolean_labels_come_back(estimator, iris):
+    X, codes = iris
+    assert clone(estimator).fit(X, codes > 0).predict(X).dtype == bool
+
+
+@both_classifiers
+def test_a_pipeline_passes_frames_through(estimator, iris):
+    pytest.importorskip("pandas")
+    X, y = iris
+    pipeline = make_pipeline(StandardScaler(), clone(estimator)).set_output(transform="pandas")
+    pipeline.fit(as_frame("pandas", X), y)
+    assert pipeline[-1].feature_names_in_.tolist() == [f"column {j}" for j in range(4)]
+
+
+@both_classifiers
+def test_cross_validation_scores_well_on_iris(estimator, iris):
+    assert cross_val_score(estimator, *iris, cv=5).mean() > 0.9
+
+
+@both_classifiers
+def test_parallel_grid_search_equals_a_serial_one(estimator, iris):
+    grid = {"n_conquerors": [1, 3], "metric": ["euclidean", "manhattan"]}
+    scores = [
+        GridSearchCV(estimator, grid, cv=3, n_jobs=n_jobs).fit(*iris).cv_results_["mean_test_score"]
+        for n_jobs in (1, 2)
+    ]
+    np.testing.assert_array_equal(*scores)
+
+
+@both_classifiers
+def test_calibration_wraps_the_probabilities(estimator, iris):
+    X, y = iris
+    calibrated = CalibratedClassifierCV(estimator, cv=3).fit(X, y)
+    np.testing.assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1)
+
+
+@both_classifiers
+def test_bagging_survives_repeated_samples(estimator, iris):
+    X, y = iris
+    assert BaggingClassifier(estimator, n_estimators=5, random_state=0).fit(X, y).score(X, y) > 0.9
+
+
+@every_class
+def test_html_repr_names_the_estimator(estimator):
+    assert type(estimator).__name__ in estimator._repr_html_()
+
+
+@every_class
+def test_repr_shows_only_what_was_changed(estimator):
+    assert repr(clone(estimator).set_params(metric="manhattan")).endswith("(metric='manhattan')")
+
+
+@every_class
+def test_precomputed_sets_the_pairwise_tag(estimator):
+    tags = [
+        get_tags(clone(estimator).set_params(metric=m)).input_tags.pairwise
+        for m in ("euclidean", "precomputed")
+    ]
+    assert tags == [False, True]
+
+
+@both_classifiers
+def test_cross_validation_slices_a_precomputed_matrix(estimator, iris):
+    X, y = iris
+    D = pairwise_distances(X, metric="chebyshev")  # no arithmetic but differences: the same bits everywhere
+    on_matrix = cross_val_score(clone(estimator).set_params(metric="precomputed"), D, y, cv=5)
+    on_samples = cross_val_score(clone(estimator).set_params(metric="chebyshev"), X, y, cv=5)
+    np.testing.assert_array_equal(on_matrix, on_samples)
+
+
+@every_class
+def test_pickle_carries_a_format_version(estimator, iris):
+    assert clone(estimator).fit(*iris).__getstate__()["_format_version"] == 1
+
+
+@every_class
+def test_a_pickle_from_the_future_is_refused(estimator, iris):
+    model = clone(estimator).fit(*iris)
+    with pytest.raises(ValueError, match="upgrade"):
+        clone(estimator).__setstate__({**model.__getstate__(), "_format_version": 99})
+
+
+@every_class
+def test_pickled_state_holds_no_compiled_object(estimator, iris):
+    model = clone(estimator).fit(*iris)
+    model.predict(iris[0])
+    assert b"_core" not in pickle.dumps(model)
+
+
+@every_class
+def test_an_unfitted_estimator_says_so(estimator):
+    with pytest.raises(NotFittedError, match="not fitted"):
+        clone(estimator).predict([[1.0, 2.0]])
+
+
+@every_class
+def test_changing_the_caller_s_array_after_fit_changes_nothing(estimator, iris):
+    X, y = iris[0].copy(), iris[1]
+    model = clone(estimator).fit(X, y)
+    expected = pickle.loads(pickle.dumps(model)).predict(iris[0])
+    X[:] = 0
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(iris[0]), expected)
+
+
+@every_class
+def test_verbose_reports_the_stages(estimator, iris, caplog):
+    clone(estimator).set_params(verbose=1).fit(*iris)
+    assert [record.name for record in caplog.records if "took" in record.message]
+
+
+@every_class
+def test_nothing_is_logged_by_default(estimator, iris, caplog):
+    clone(estimator).fit(*iris)
+    assert not caplog.records
+
+
+@every_class
+def test_nothing_is_printed(estimator, iris, capfd):
+    clone(estimator).set_params(verbose=1).fit(*iris)
+    assert capfd.readouterr() == ("", "")

@@ -1,0 +1,133 @@
+"""Competition and conquest equal Algorithms 1 and 3 with pair costs, node for node."""
+
+import checks
+import numpy as np
+import pytest
+import reference
+from engine_cases import every_engine, needs_non_negative, open_engine
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import memberships, problems
+
+from pathforest import _core
+from pathforest.forest import boundary_prototypes, grow_forest, path_to_root
+from pathforest.graph import SpanningTree
+
+pytestmark = pytest.mark.kernel
+
+sides = pytest.mark.parametrize("side", ["target", "source"])
+
+
+@sides
+@every_engine
+@given(data=st.data())
+def test_complete_competition_equals_algorithm_3(case, side, data):
+    X, codes, Q, k = data.draw(problems(largest=60, non_negative=needs_non_negative(case)))
+    F = data.draw(memberships(len(X)))
+    opened = open_engine(case, X, Q)
+    seeds = reference.prototypes(reference.spanning_tree(opened.D), codes)
+    got = opened.engine.compete(*reference.knn(opened.D, k), seeds, F, side == "source")
+    checks.same_arrays(got, reference.compete(opened.D, seeds, F, side))
+
+
+@sides
+@given(data=st.data())
+def test_tree_competition_equals_algorithm_3_along_the_tree(side, data):
+    X, codes, _, _ = data.draw(problems())
+    F = data.draw(memberships(len(X)))
+    D = reference.distance_matrix(X, X)
+    tree = reference.spanning_tree(D)
+    seeds = reference.prototypes(tree, codes)
+    got = _core.compete_tree(*tree, seeds, F, side == "source")
+    checks.same_arrays(got, reference.compete(D, seeds, F, side, tree))
+
+
+@sides
+@given(data=st.data())
+def test_competition_makes_a_valid_forest(side, data):
+    X, codes, _, k = data.draw(problems())
+    F = data.draw(memberships(len(X)))
+    engine = _core.Engine.brute(X, "euclidean")
+    lists = engine.knn(k)
+    seeds = reference.prototypes(engine.spanning_tree(*lists), codes)
+    checks.valid_forest(*engine.compete(*lists, seeds, F, side == "source"), seeds)
+
+
+@sides
+@given(data=st.data())
+def test_complete_competition_does_not_depend_on_the_length_of_the_lists(side, data):
+    X, codes, _, _ = data.draw(problems(smallest=2))
+    F = data.draw(memberships(len(X)))
+    engine = _core.Engine.tree(X, "euclidean")
+    seeds = reference.prototypes(engine.spanning_tree(*engine.knn(1)), codes)
+    lengths = sorted({1, len(X) // 2, len(X) - 1})
+    forests = [engine.compete(*engine.knn(k), seeds, F, side == "source") for k in lengths]
+    for forest in forests[1:]:
+        checks.same_arrays(forest, forests[0])
+
+
+@given(problems())
+def test_prototypes_are_the_ends_of_tree_arcs_that_join_two_classes(problem):
+    tree = reference.spanning_tree(reference.distance_matrix(problem.X, problem.X))
+    got = boundary_prototypes(SpanningTree(*tree), problem.codes)
+    np.testing.assert_array_equal(got, reference.prototypes(tree, problem.codes))
+
+
+@given(problems(smallest=2))
+def test_plain_cost_is_the_minimax_distance_to_the_nearest_prototype(problem):
+    D = reference.distance_matrix(problem.X, problem.X)
+    tree = reference.spanning_tree(D)
+    seeds = reference.prototypes(tree, problem.codes)
+    cost = grow_forest(SpanningTree(*tree), seeds).cost
+    minimax = D.copy()
+    for via in range(len(D)):
+        minimax = np.minimum(minimax, np.maximum(minimax[:, via, None], minimax[None, via]))
+    np.fill_diagonal(minimax, 0)
+    np.testing.assert_array_equal(cost, minimax[:, seeds].min(axis=1))
+
+
+@given(problems(smallest=2))
+def test_plain_cost_is_the_larger_of_the_predecessor_s_cost_and_the_arc(problem):
+    D = reference.distance_matrix(problem.X, problem.X)
+    tree = reference.spanning_tree(D)
+    forest = grow_forest(SpanningTree(*tree), reference.prototypes(tree, problem.codes))
+    child = np.flatnonzero(forest.predecessor >= 0)
+    parent = forest.predecessor[child]
+    np.testing.assert_array_equal(forest.cost[child], np.maximum(forest.cost[parent], D[parent, child]))
+
+
+@given(problems())
+def test_paths_end_at_the_root(problem):
+    tree = reference.spanning_tree(reference.distance_matrix(problem.X, problem.X))
+    forest = grow_forest(SpanningTree(*tree), reference.prototypes(tree, problem.codes))
+    paths = [path_to_root(forest.predecessor, u) for u in range(len(problem.X))]
+    assert [(path[0], path[-1]) for path in paths] == list(enumerate(forest.root))
+
+
+@every_engine
+@given(data=st.data())
+def test_conquest_equals_a_full_scan(case, data):
+    X, codes, Q, _ = data.draw(problems(non_negative=needs_non_negative(case)))
+    opened = open_engine(case, X, Q)
+    tree = reference.spanning_tree(opened.D)
+    cost, _, _, order = reference.compete(
+        opened.D, reference.prototypes(tree, codes), data.draw(memberships(len(X))), tree=tree
+    )
+    r = data.draw(st.sampled_from([1, 2, 7, len(X), len(X) + 3]))
+    got = opened.engine.conquer(
+        opened.Q, cost, order, n_conquerors=r, n_threads=data.draw(st.sampled_from([1, 2, 3]))
+    )
+    checks.same_arrays(got, reference.conquer(opened.DQ, cost, order, r))
+
+
+@pytest.mark.parametrize("name", ["tree", "brute", "precomputed"])
+@given(data=st.data())
+def test_conquest_holds_for_any_costs(name, data):
+    X, _, Q, _ = data.draw(problems())
+    opened = open_engine((name, "euclidean", 2.0), X, Q)
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    largest = data.draw(st.sampled_from([0.0, 1.0, 1e-30, 1e30, float(opened.D.max())]))
+    cost = rng.integers(0, 4, size=len(X)) / 3 * largest
+    order = np.lexsort((rng.permutation(len(X)), cost)).astype(np.int32)
+    got = opened.engine.conquer(opened.Q, cost, order, n_conquerors=3)
+    checks.same_arrays(got, reference.conquer(opened.DQ, cost, order, 3))

@@ -1,0 +1,82 @@
+"""Neighbour lists equal a full sort and the spanning tree equals Kruskal's, ties included."""
+
+import checks
+import numpy as np
+import pytest
+import reference
+from engine_cases import every_engine, needs_non_negative, open_engine
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import minimum_spanning_tree
+from strategies import problems
+
+from pathforest import _core
+from pathforest.graph import knn_graph, spanning_tree
+
+pytestmark = pytest.mark.kernel
+
+threads = st.sampled_from([1, 2, 3])
+
+
+@every_engine
+@given(data=st.data())
+def test_knn_equals_a_full_sort(case, data):
+    X, _, Q, k = data.draw(problems(non_negative=needs_non_negative(case)))
+    opened = open_engine(case, X, Q)
+    checks.same_arrays(opened.engine.knn(k, n_threads=data.draw(threads)), reference.knn(opened.D, k))
+
+
+@every_engine
+@given(data=st.data())
+def test_query_equals_a_full_sort(case, data):
+    X, _, Q, k = data.draw(problems(non_negative=needs_non_negative(case)))
+    opened = open_engine(case, X, Q)
+    got = opened.engine.query(opened.Q, k + 1, n_threads=data.draw(threads))
+    checks.same_arrays(got, reference.nearest(opened.DQ, k + 1))
+
+
+@every_engine
+@given(data=st.data())
+def test_spanning_tree_equals_kruskal(case, data):
+    X, _, Q, k = data.draw(problems(non_negative=needs_non_negative(case)))
+    opened = open_engine(case, X, Q)
+    lists = opened.engine.knn(k)
+    got = opened.engine.spanning_tree(*lists, n_threads=data.draw(threads))
+    checks.same_arrays(got, reference.spanning_tree(opened.D))
+
+
+@every_engine
+@given(data=st.data())
+def test_spanning_tree_does_not_depend_on_the_length_of_the_lists(case, data):
+    X, _, Q, _ = data.draw(problems(smallest=2, largest=50, non_negative=needs_non_negative(case)))
+    engine = open_engine(case, X, Q).engine
+    trees = [engine.spanning_tree(*engine.knn(k)) for k in sorted({0, 1, len(X) // 2, len(X) - 1})]
+    for tree in trees[1:]:
+        checks.same_arrays(tree, trees[0])
+
+
+@given(problems())
+def test_stage_functions_return_valid_graphs(problem):
+    engine = _core.Engine.brute(problem.X, "euclidean")
+    graph = knn_graph(engine, problem.k)
+    checks.valid_knn_graph(graph.distances, graph.indices, len(problem.X))
+    tree = spanning_tree(engine, graph)
+    checks.valid_spanning_tree(tree.source, tree.target, tree.weight, len(problem.X))
+
+
+@pytest.mark.parametrize("name", ["tree", "brute", "precomputed"])
+@pytest.mark.parametrize("d", [2, 20])
+def test_spanning_tree_weighs_what_scipy_weighs(name, d):
+    X = np.random.default_rng(0).normal(size=(700, d))
+    opened = open_engine((name, "euclidean", 2.0), X, X[:1])
+    weight = opened.engine.spanning_tree(*opened.engine.knn(10))[2]
+    assert weight.sum() == pytest.approx(minimum_spanning_tree(opened.D).sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["tree", "brute"])
+def test_lists_of_one_join_far_clusters(name):
+    # Pairs far apart: neighbour lists of one leave half as many components as there are samples.
+    X = np.repeat(np.arange(200.0) * 100, 2)[:, None] + np.tile([0.0, 1.0], 200)[:, None]
+    opened = open_engine((name, "euclidean", 2.0), X, X[:1])
+    got = opened.engine.spanning_tree(*opened.engine.knn(1))
+    checks.same_arrays(got, reference.spanning_tree(opened.D))

@@ -1,0 +1,109 @@
+"""Densities, clusters, cuts and memberships equal Algorithm 2 and Eq. 3 and 5."""
+
+import checks
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import METRICS, problems
+
+from pathforest import _core
+from pathforest.graph import KnnGraph
+from pathforest.membership import fuzzy_membership, search_k, values_to_membership
+
+pytestmark = pytest.mark.kernel
+
+every_metric = pytest.mark.parametrize(("metric", "p"), METRICS)
+
+
+def draw_lists(data, metric, p=2.0, **limits):
+    """A problem's neighbour lists, and a k up to their length."""
+    X, _, _, k = data.draw(problems(**limits))
+    lists = reference.knn(reference.distance_matrix(X, X, metric, p), k)
+    return *lists, data.draw(st.integers(min(1, k), k)), metric in reference.SQUARED
+
+
+@every_metric
+@given(data=st.data())
+def test_density_equals_equation_3(metric, p, data):
+    distances, _, k, squared = draw_lists(data, metric, p)
+    near = distances[:, :k]
+    expected = reference.density(near, reference.kernel_width(near, squared), squared)
+    np.testing.assert_array_equal(_core.density(distances, k, squared), expected)
+
+
+@given(st.lists(st.floats(0, 1e9, allow_subnormal=False), min_size=1, max_size=50))
+def test_scaled_density_spans_1_to_1000(values):
+    rho = np.array(values)
+    np.testing.assert_array_equal(_core.scale_density(rho), reference.scale_density(rho))
+
+
+@every_metric
+@given(data=st.data())
+def test_clustering_equals_algorithm_2(metric, p, data):
+    distances, indices, k, squared = draw_lists(data, metric, p)
+    near = distances[:, :k]
+    rho = reference.scale_density(reference.density(near, reference.kernel_width(near, squared), squared))
+    got = _core.cluster(distances, indices, k, rho)
+    checks.same_arrays(got, reference.cluster(near, indices[:, :k], rho))
+
+
+@given(data=st.data())
+def test_clustering_equals_algorithm_2_on_any_plateaus(data):
+    distances, indices, k, _ = draw_lists(data, "euclidean")
+    levels = np.array([1.0, 1.5, 2.0, 3.0, 500.0, 999.5, 1000.0])
+    rho = levels[np.random.default_rng(data.draw(st.integers(0, 99))).integers(0, 7, size=len(distances))]
+    checks.same_arrays(
+        _core.cluster(distances, indices, k, rho), reference.cluster(distances[:, :k], indices[:, :k], rho)
+    )
+
+
+@every_metric
+@given(data=st.data())
+def test_cuts_equal_those_of_clustering_at_every_k(metric, p, data):
+    distances, indices, k, squared = draw_lists(data, metric, p, largest=40)
+    got = _core.search_k(distances, indices, k, squared, n_threads=data.draw(st.sampled_from([1, 2, 3])))
+    np.testing.assert_array_equal(got, reference.search_k(distances, indices, k, squared)[1])
+
+
+@given(data=st.data())
+def test_best_k_is_the_smallest_with_the_smallest_cut(data):
+    distances, indices, k, squared = draw_lists(data, "euclidean", smallest=2, largest=40)
+    best, _ = search_k(KnnGraph(distances, indices), k, squared=squared)
+    assert best == reference.search_k(distances, indices, k, squared)[0]
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean"])
+@given(data=st.data())
+def test_density_of_new_samples_uses_the_training_width(metric, data):
+    X, _, Q, k = data.draw(problems(smallest=2))
+    squared = metric in reference.SQUARED
+    near = reference.knn(reference.distance_matrix(X, X, metric), k)[0]
+    distances = reference.nearest(reference.distance_matrix(Q, X, metric), k)[0]
+    expected = reference.density(distances, reference.kernel_width(near, squared), squared)
+    np.testing.assert_array_equal(_core.query_density(distances, float(near.max()), squared), expected)
+
+
+@pytest.mark.parametrize("sigma", [0.01, 0.2, 0.8, 1.0, 1.2])
+@given(st.lists(st.floats(0, 1e3, allow_subnormal=False), min_size=1, max_size=50))
+def test_membership_equals_equation_5(sigma, values):
+    rho = np.array(values)
+    np.testing.assert_array_equal(fuzzy_membership(rho, sigma), reference.membership(rho, sigma))
+
+
+@pytest.mark.parametrize("sigma", [0.2, 0.8, 1.2])
+def test_given_values_replace_the_squared_density(sigma):
+    values = np.linspace(0, 1, 11)
+    np.testing.assert_array_equal(values_to_membership(values, sigma), (1 - sigma) * values + sigma)
+
+
+def test_all_distances_zero_give_density_one():
+    np.testing.assert_array_equal(_core.density(np.zeros((6, 3)), 3, False), np.ones(6))
+
+
+def test_search_stops_at_the_first_cut_of_zero():
+    # Two pairs far apart: with k = 1 no arc joins them.
+    X = np.array([[0.0], [1.0], [100.0], [101.0]])
+    lists = reference.knn(reference.distance_matrix(X, X), 3)
+    np.testing.assert_array_equal(_core.search_k(*lists, 3, False), [0.0])

@@ -1,0 +1,72 @@
+"""The oracle itself, against independent implementations and against the theory."""
+
+import checks
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import additive_chi2_kernel
+from strategies import BRUTE_METRICS, METRICS, NON_NEGATIVE, memberships, problems
+
+EVERY_METRIC = METRICS + BRUTE_METRICS
+
+
+@pytest.mark.parametrize(("metric", "p"), EVERY_METRIC)
+@given(data=st.data())
+def test_matrix_repeats_the_scalar_definition(metric, p, data):
+    X, _, Q, _ = data.draw(problems(largest=10, non_negative=metric in NON_NEGATIVE))
+    expected = [[reference.distance(a, b, metric, p) for b in X] for a in Q]
+    assert reference.distance_matrix(Q, X, metric, p).tolist() == expected
+
+
+@pytest.mark.parametrize(("metric", "p"), EVERY_METRIC)
+def test_distances_mean_what_their_names_say(metric, p):
+    rng = np.random.default_rng(0)
+    A, B = rng.random((20, 5)), rng.random((30, 5))
+    if metric == "chi2":
+        expected = -additive_chi2_kernel(A, B)
+    elif metric == "log_sqeuclidean":
+        expected = 1e5 * np.log1p(cdist(A, B, "sqeuclidean"))
+    elif metric == "minkowski":
+        expected = cdist(A, B, "minkowski", p=p)
+    else:
+        expected = cdist(A, B, "cityblock" if metric == "manhattan" else metric)
+    np.testing.assert_allclose(reference.distance_matrix(A, B, metric, p), expected, rtol=1e-12)
+
+
+def test_spanning_tree_weighs_what_scipy_weighs():
+    D = reference.distance_matrix(*[np.random.default_rng(1).normal(size=(60, 3))] * 2)
+    weight = reference.spanning_tree(D)[2]
+    assert weight.sum() == pytest.approx(minimum_spanning_tree(D).sum(), rel=1e-12)
+
+
+@given(problems())
+def test_plain_competition_keeps_every_label(problem):
+    D = reference.distance_matrix(problem.X, problem.X)
+    seeds = reference.prototypes(reference.spanning_tree(D), problem.codes)
+    root = reference.compete(D, seeds, np.ones(len(D)))[2]
+    assert np.array_equal(problem.codes[root], problem.codes)
+
+
+@given(problems())
+def test_plain_competition_follows_the_spanning_tree(problem):
+    D = reference.distance_matrix(problem.X, problem.X)
+    tree = reference.spanning_tree(D)
+    seeds = reference.prototypes(tree, problem.codes)
+    cost, _, root, order = reference.compete(D, seeds, np.ones(len(D)))
+    along, _, along_root, along_order = reference.compete(D, seeds, np.ones(len(D)), tree=tree)
+    checks.same_arrays((along, along_root, along_order), (cost, root, order))
+
+
+@pytest.mark.parametrize("side", ["target", "source"])
+@given(data=st.data())
+def test_fuzzy_competition_along_the_tree_keeps_every_label(side, data):
+    problem = data.draw(problems())
+    F = np.minimum(data.draw(memberships(len(problem.X))), 1.0)
+    D = reference.distance_matrix(problem.X, problem.X)
+    tree = reference.spanning_tree(D)
+    root = reference.compete(D, reference.prototypes(tree, problem.codes), F, side, tree)[2]
+    assert np.array_equal(problem.codes[root], problem.codes)

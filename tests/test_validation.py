@@ -1,0 +1,293 @@
+"""Every bad input gets one clear built-in exception before any work; good but unusual ones work."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+from strategies import DTYPES
+
+from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering
+
+X = np.random.default_rng(0).normal(size=(30, 3))
+y = np.arange(30) % 3
+D = np.abs(X[:, None] - X[None]).sum(axis=2)
+
+every_class = pytest.mark.parametrize(
+    "estimator", [OPFClassifier(), FuzzyOPFClassifier(), OPFClustering()], ids=repr
+)
+both_classifiers = pytest.mark.parametrize("estimator", [OPFClassifier(), FuzzyOPFClassifier()], ids=repr)
+density_users = pytest.mark.parametrize("estimator", [FuzzyOPFClassifier(), OPFClustering()], ids=repr)
+
+
+class Forbidden:
+    """Stands in for the engine where none may be built."""
+
+    def __getattr__(self, name):
+        raise AssertionError("work began before the input was refused")
+
+
+@pytest.fixture
+def idle(monkeypatch):
+    """An error must come before any engine is built."""
+    monkeypatch.setattr("pathforest.distances.Engine", Forbidden())
+
+
+def altered(value):
+    """X with one entry replaced."""
+    changed = X.copy()
+    changed[3, 1] = value
+    return changed
+
+
+BAD_SAMPLES = {
+    "nan": (altered(np.nan), ValueError, "NaN"),
+    "infinity": (altered(np.inf), ValueError, "infinity"),
+    "text": (X.astype(str).tolist()[:29] + [["a", "b", "c"]], ValueError, "could not convert"),
+    "one dimension": (X[:, 0], ValueError, "2D array"),
+    "three dimensions": (X[:, :, None], ValueError, "dim 3"),
+    "no rows": (X[:0], ValueError, "0 sample"),
+    "no columns": (X[:, :0], ValueError, "0 feature"),
+    "sparse": (scipy.sparse.csr_matrix(X), TypeError, "[Ss]parse"),
+    "complex": (X.astype(complex), ValueError, "[Cc]omplex"),
+}
+
+
+@every_class
+@pytest.mark.parametrize("case", BAD_SAMPLES)
+def test_bad_training_samples_are_refused(estimator, case, idle):
+    samples, error, message = BAD_SAMPLES[case]
+    with pytest.raises(error, match=message):
+        clone(estimator).fit(samples, y[: samples.shape[0]] if hasattr(samples, "shape") else y)
+
+
+@every_class
+@pytest.mark.parametrize("case", ["nan", "infinity", "text", "one dimension", "sparse", "no rows"])
+def test_bad_queries_are_refused(estimator, case):
+    samples, error, message = BAD_SAMPLES[case]
+    with pytest.raises(error, match=message):
+        clone(estimator).fit(X, y).predict(samples)
+
+
+@every_class
+def test_a_wrong_number_of_features_is_refused(estimator):
+    with pytest.raises(ValueError, match="2 features.*3 features"):
+        clone(estimator).fit(X, y).predict(X[:, :2])
+
+
+BAD_LABELS = {
+    "missing": (None, "y"),
+    "too few": (y[:29], "inconsistent numbers of samples"),
+    "nan": (np.where(y == 0, np.nan, y), "NaN"),
+    "none": ([None, *y[1:].tolist()], "missing|None"),
+    "lost text": (["a", np.nan] * 15, "missing|NaN"),
+    "continuous": (X[:, 0], "continuous"),
+    "two columns": (np.column_stack([y, y]), "1d array|shape"),
+    "no labels": ([], "inconsistent|0 sample|[Ee]mpty"),
+}
+
+
+@both_classifiers
+@pytest.mark.parametrize("case", BAD_LABELS)
+def test_bad_labels_are_refused(estimator, case, idle):
+    labels, message = BAD_LABELS[case]
+    with pytest.raises(ValueError, match=message):
+        clone(estimator).fit(X, labels)
+
+
+BAD_PARAMETERS = [
+    ({"metric": "no such metric"}, ValueError, "no such metric"),
+    ({"metric": 3}, TypeError, "metric=3"),
+    ({"metric": "minkowski", "metric_params": {"p": 0.5}}, ValueError, "p must be at least 1"),
+    ({"metric": "euclidean", "metric_params": {"p": 3}}, ValueError, "metric_params"),
+    ({"algorithm": "quantum"}, ValueError, "quantum"),
+    ({"algorithm": "tree", "metric": "cosine"}, ValueError, "tree.*cosine"),
+    ({"metric": "chi2"}, ValueError, "chi2.*>= 0"),
+    ({"metric": "braycurtis"}, ValueError, "braycurtis.*>= 0"),
+    ({"n_jobs": 0}, ValueError, "n_jobs=0"),
+    ({"n_jobs": 1.5}, TypeError, "n_jobs=1.5"),
+]
+BAD_CLASSIFIER_PARAMETERS = [
+    ({"n_conquerors": 0}, ValueError, "n_conquerors=0"),
+    ({"n_conquerors": 2.0}, TypeError, "n_conquerors=2.0"),
+    ({"beta": 0}, ValueError, "beta=0"),
+    ({"beta": np.inf}, ValueError, "beta=inf"),
+    ({"beta": "8"}, TypeError, "beta='8'"),
+]
+BAD_DENSITY_PARAMETERS = [
+    ({"k_max": 0}, ValueError, "k_max=0"),
+    ({"k_max": -3}, ValueError, "k_max=-3"),
+    ({"k_max": 2.5}, TypeError, "k_max=2.5"),
+    ({"k_max": "many"}, TypeError, "k_max='many'"),
+    ({"k_max": True}, TypeError, "k_max=True"),
+    ({"n_neighbors": 0}, ValueError, "n_neighbors=0"),
+    ({"n_neighbors": 3.0}, TypeError, "n_neighbors=3.0"),
+    ({"n_neighbors": 30}, ValueError, "at most 29"),
+    ({"n_neighbors": 99}, ValueError, "at most 29"),
+]
+BAD_FUZZY_PARAMETERS = [
+    ({"sigma": 0}, ValueError, "sigma=0"),
+    ({"sigma": -0.5}, ValueError, "sigma=-0.5"),
+    ({"sigma": np.nan}, ValueError, "sigma=nan"),
+    ({"sigma": "0.8"}, TypeError, "sigma='0.8'"),
+    ({"sigma": 1.2, "competition": "tree"}, ValueError, "sigma=1.2"),
+    ({"competition": "fair"}, ValueError, "competition='fair'"),
+    ({"membership": "degree"}, ValueError, "membership='degree'"),
+    ({"membership_side": "left"}, ValueError, "membership_side='left'"),
+]
+
+
+def refuse(estimator, parameters, error, message):
+    """Check that fit refuses these parameters."""
+    with pytest.raises(error, match=message):
+        clone(estimator).set_params(**parameters).fit(X, y)
+
+
+@every_class
+@pytest.mark.parametrize(("parameters", "error", "message"), BAD_PARAMETERS)
+def test_bad_parameters_are_refused(estimator, parameters, error, message, idle):
+    refuse(estimator, parameters, error, message)
+
+
+@both_classifiers
+@pytest.mark.parametrize(("parameters", "error", "message"), BAD_CLASSIFIER_PARAMETERS)
+def test_bad_classifier_parameters_are_refused(estimator, parameters, error, message, idle):
+    refuse(estimator, parameters, error, message)
+
+
+@density_users
+@pytest.mark.parametrize(("parameters", "error", "message"), BAD_DENSITY_PARAMETERS)
+def test_bad_neighbourhoods_are_refused(estimator, parameters, error, message, idle):
+    refuse(estimator, parameters, error, message)
+
+
+@pytest.mark.parametrize(("parameters", "error", "message"), BAD_FUZZY_PARAMETERS)
+def test_bad_fuzzy_parameters_are_refused(parameters, error, message, idle):
+    refuse(FuzzyOPFClassifier(), parameters, error, message)
+
+
+BAD_MEMBERSHIPS = {
+    "too few": (np.ones(29), "30"),
+    "above one": (np.full(30, 1.5), r"\[0, 1\]"),
+    "negative": (np.full(30, -0.1), r"\[0, 1\]"),
+    "nan": (np.full(30, np.nan), r"\[0, 1\]|NaN"),
+    "text": (["high"] * 30, "membership"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_MEMBERSHIPS)
+def test_bad_values_from_a_membership_callable_are_refused(case):
+    values, message = BAD_MEMBERSHIPS[case]
+    with pytest.raises((ValueError, TypeError), match=message):
+        FuzzyOPFClassifier(membership=lambda X, y: values).fit(X, y)
+
+
+def asymmetric():
+    """A distance matrix with one entry off."""
+    changed = D.copy()
+    changed[4, 2] += 1e-3
+    return changed
+
+
+BAD_MATRICES = {
+    "not square": (D[:, :20], "square"),
+    "asymmetric": (asymmetric(), "symmetric"),
+    "negative": (-D, ">= 0"),
+    "nan": (np.where(D.max() == D, np.nan, D), "NaN"),
+}
+
+
+@every_class
+@pytest.mark.parametrize("case", BAD_MATRICES)
+def test_bad_matrices_of_distances_are_refused(estimator, case, idle):
+    matrix, message = BAD_MATRICES[case]
+    with pytest.raises(ValueError, match=message):
+        clone(estimator).set_params(metric="precomputed").fit(matrix, y)
+
+
+@every_class
+def test_rounding_errors_in_a_matrix_of_distances_are_accepted(estimator):
+    noisy = D + np.tril(np.full_like(D, 1e-12), -1)
+    got = clone(estimator).set_params(metric="precomputed").fit(noisy, y).predict(D)
+    np.testing.assert_array_equal(got, clone(estimator).set_params(metric="precomputed").fit(D, y).predict(D))
+
+
+@every_class
+def test_the_wrong_number_of_distances_is_refused(estimator):
+    model = clone(estimator).set_params(metric="precomputed").fit(D, y)
+    with pytest.raises(ValueError, match="20 features.*30 features"):
+        model.predict(D[:, :20])
+
+
+@every_class
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "minkowski"])
+def test_a_distance_that_would_overflow_is_refused(estimator, metric, idle):
+    model = clone(estimator).set_params(
+        metric=metric, metric_params={"p": 3} if metric == "minkowski" else None
+    )
+    with pytest.raises(ValueError, match="overflow"):
+        model.fit(X * 1e200, y)
+
+
+@every_class
+def test_queries_whose_distance_would_overflow_are_refused(estimator):
+    with pytest.raises(ValueError, match="overflow"):
+        clone(estimator).fit(X, y).predict(X * 1e200)
+
+
+@every_class
+def test_sample_weights_are_refused(estimator):
+    with pytest.raises(TypeError, match="sample_weight"):
+        clone(estimator).fit(X, y, sample_weight=np.ones(30))
+
+
+@density_users
+def test_k_max_is_capped_for_small_folds(estimator):
+    assert clone(estimator).set_params(k_max=1000).fit(X[:5], y[:5]).best_k_ <= 4
+
+
+@every_class
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_inputs_are_never_modified(estimator, dtype, order):
+    samples, labels = np.array(X, dtype=dtype, order=order), y.copy()
+    clone(estimator).fit(samples, labels).predict(samples)
+    assert np.array_equal(samples, X.astype(dtype))
+    assert np.array_equal(labels, y)
+
+
+@every_class
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_read_only_arrays_work(estimator, metric):
+    samples, labels = (D if metric == "precomputed" else X).copy(), y.copy()
+    samples.flags.writeable = labels.flags.writeable = False
+    assert clone(estimator).set_params(metric=metric).fit(samples, labels).predict(samples).shape == (30,)
+
+
+@every_class
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_read_only_memory_maps_work(estimator, metric, tmp_path):
+    np.save(tmp_path / "samples.npy", D if metric == "precomputed" else X)
+    samples = np.load(tmp_path / "samples.npy", mmap_mode="r")
+    assert clone(estimator).set_params(metric=metric).fit(samples, y).predict(samples).shape == (30,)
+
+
+@every_class
+def test_lists_and_integers_work(estimator):
+    samples = np.rint(X * 10).astype(int)
+    got = clone(estimator).fit(samples.tolist(), y.tolist()).predict(samples.tolist())
+    np.testing.assert_array_equal(got, clone(estimator).fit(samples.astype(float), y).predict(samples))
+
+
+@every_class
+def test_strided_views_work(estimator):
+    wide = np.repeat(np.repeat(X, 2, axis=0), 2, axis=1)[::2, ::2]
+    got = clone(estimator).fit(wide, y).predict(wide)
+    np.testing.assert_array_equal(got, clone(estimator).fit(X, y).predict(X))
+
+
+@every_class
+def test_a_failed_fit_leaves_the_estimator_unfitted(estimator):
+    model = clone(estimator).fit(X, y)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(altered(np.nan), y)
+    assert not hasattr(model, "n_features_in_")
