@@ -16,7 +16,7 @@ SOURCES     := pyproject.toml README.md LICENSE $(CORE) $(shell find src -type f
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format asan install clean
+.PHONY: help demo test lint format asan stubs install clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -47,6 +47,9 @@ asan: $(ASAN)  ## run the kernel tests against an address/undefined-behaviour sa
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
 	    build/asan/venv/bin/python -m pytest tests -m kernel -n $(WORKERS) --capture=sys
+
+stubs: $(PACKAGE)  ## write src/pathforest/_core.pyi from the compiled core; run it after changing the bindings
+	$(BIN)/python -m nanobind.stubgen --quiet --exclude-values -m pathforest._core -o src/pathforest/_core.pyi
 
 install: $(PACKAGE)  ## build the package and install it into .venv, in editable mode
 

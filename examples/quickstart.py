@@ -74,9 +74,9 @@ def draw_regions(ax, regions, strength):
     ax.pcolormesh(
         *regions, cmap=ListedColormap(tints), vmin=-0.5, vmax=2.5, shading="nearest", rasterized=True
     )
-    x, y, codes = regions
+    *axes, codes = regions
     for code in range(len(CLASSES)):
-        ax.contour(x, y, codes == code, levels=[0.5], colors="white", linewidths=1.6)
+        ax.contour(*axes, codes == code, levels=[0.5], colors="white", linewidths=1.6)
     ax.set(xticks=[], yticks=[], aspect="equal")
     ax.spines[:].set_visible(False)
 
@@ -114,8 +114,8 @@ def draw_figure(models, scores, X, y, path):
     for ax, name in zip(panels, forests, strict=True):
         draw_regions(ax, regions[name], strength=0.32)
         if name != "OPF":
-            x, y, codes = regions[name]
-            ax.contourf(x, y, codes != regions["OPF"][2], levels=[0.5, 1.5], colors=[CHANGED])
+            *axes, codes = regions[name]
+            ax.contourf(*axes, codes != regions["OPF"][-1], levels=[0.5, 1.5], colors=[CHANGED])
         draw_forest(ax, models[name], X, y)
         ax.set_title(f"{name}: test accuracy {scores[name][0]:.3f}", loc="left")
 
@@ -150,8 +150,8 @@ def main():
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
     models = {
         "OPF": OPFClassifier(),
-        "Fuzzy OPF, complete graph": FuzzyOPFClassifier(competition="complete"),
-        "Fuzzy OPF, spanning tree": FuzzyOPFClassifier(competition="tree", sigma=0.2),
+        "Fuzzy OPF, complete graph, sigma 0.8": FuzzyOPFClassifier(competition="complete", sigma=0.8),
+        "Fuzzy OPF, spanning tree, sigma 0.2": FuzzyOPFClassifier(competition="tree", sigma=0.2),
         "1-NN": KNeighborsClassifier(n_neighbors=1),
         "SVM, RBF kernel": SVC(),
     }

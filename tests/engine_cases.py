@@ -5,26 +5,23 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import reference
-from pathforest._core import Engine
 from strategies import BRUTE_METRICS, METRICS, NON_NEGATIVE
+
+from pathforest import _core
 
 CASES = [("tree", *m) for m in METRICS]
 CASES += [("brute", *m) for m in METRICS + BRUTE_METRICS]
 CASES += [("precomputed", "euclidean", 2.0), ("precomputed", "cosine", 2.0)]
 
 every_engine = pytest.mark.parametrize(
-    "case",
-    CASES,
-    ids=[
-        f"{name}-{metric}-{p:g}" if metric == "minkowski" else f"{name}-{metric}" for name, metric, p in CASES
-    ],
+    "case", CASES, ids=[f"{name}-{metric}-{p:g}" for name, metric, p in CASES]
 )
 
 
 class Opened(NamedTuple):
     """An engine over a training set, with the distances it must agree with."""
 
-    engine: Engine
+    engine: _core.Engine
     D: np.ndarray  # (n, n) by definition
     DQ: np.ndarray  # (m, n) by definition
     Q: np.ndarray  # queries in the form the engine takes
@@ -40,5 +37,5 @@ def open_engine(case, X, Q):
     name, metric, p = case
     D, DQ = reference.distance_matrix(X, X, metric, p), reference.distance_matrix(Q, X, metric, p)
     if name == "precomputed":
-        return Opened(Engine.precomputed(D), D, DQ, DQ)
-    return Opened(getattr(Engine, name)(X, metric, p), D, DQ, Q)
+        return Opened(_core.Engine.precomputed(D), D, DQ, DQ)
+    return Opened(getattr(_core.Engine, name)(X, metric, p), D, DQ, Q)

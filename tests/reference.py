@@ -1,4 +1,4 @@
-"""Optimum-Path Forest straight from its definition: slow, obvious, in float64, sharing nothing with the library."""
+"""Optimum-Path Forest straight from its definition: slow, obvious, and sharing nothing with the library."""
 
 import math
 
@@ -127,7 +127,8 @@ def spanning_tree(D):
     n, rows = len(D), D.tolist()
     component = list(range(n))
     tree = []
-    for w, i, j in sorted((rows[i][j], i, j) for i in range(n) for j in range(i + 1, n)):
+    arcs = [(rows[a][b], a, b) for a in range(n) for b in range(a + 1, n)]
+    for w, i, j in sorted(arcs):
         if component[i] != component[j]:
             old, new = component[j], component[i]
             component = [new if c == old else c for c in component]
@@ -239,8 +240,8 @@ def scale_density(rho, low=None, high=None):
 
 def cluster_arcs(distances, indices, rho):
     """Arcs (target, weight) of every node: its neighbours, then those added to make plateaus symmetric."""
-    n = len(rho)
-    listed = [list(zip(indices[q].tolist(), distances[q].tolist(), strict=True)) for q in range(n)]
+    n, indices, distances = len(rho), indices.tolist(), distances.tolist()
+    listed = [list(zip(indices[q], distances[q], strict=True)) for q in range(n)]
     added = [[] for _ in range(n)]
     for q in range(n):
         for u, w in listed[q]:
@@ -278,7 +279,7 @@ def cluster(distances, indices, rho):
 
 
 def search_k(distances, indices, k_max, squared):
-    """The k with the smallest cut (the smallest k on ties), and the cuts tried: the search ends at a cut of 0."""
+    """The smallest k with the smallest cut, and the cuts tried: the search ends at a cut of 0."""
     cuts = []
     for k in range(1, k_max + 1):
         near = distances[:, :k]
@@ -302,7 +303,7 @@ def membership(rho, sigma):
 
 
 def conquer(D, cost, order, r=1):
-    """The r best offers max(C(q), d(q, t)) of each row of D, and who made them, by (offer, place in order)."""
+    """The r best offers max(C(q), d(q, t)) to each row of D and who made them, by (offer, place in order)."""
     offers, indices = [], []
     for row in D.tolist():
         ranked = sorted((max(float(cost[q]), row[q]), place, int(q)) for place, q in enumerate(order))[:r]

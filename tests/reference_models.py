@@ -55,14 +55,19 @@ def estimate_density(D, squared, k_max=20, n_neighbors=None):
     return Density(reference.density(near, width, squared), best, cuts, width)
 
 
-def fuzzy_model(D, codes, F, sigma, competition="complete", side="target"):
-    """Fuzzy OPF with memberships F; sigma = 1 is the plain model."""
-    if sigma == 1:
+def fuzzy_model(D, codes, F, competition="complete", side="target"):
+    """Fuzzy OPF with memberships F; where all are 1 it is the plain model."""
+    if np.all(F == 1):
         return plain_model(D, codes)
     tree = reference.spanning_tree(D)
     prototypes = reference.prototypes(tree, codes)
     forest = reference.compete(D, prototypes, F, side, tree if competition == "tree" else None)
     return Supervised(prototypes, *forest, codes[forest[2]])
+
+
+def class_costs(model, DQ, codes, r):
+    """Class costs and winning classes for new samples, given their distances to the training samples."""
+    return reference.class_costs(DQ, model.cost, model.order, model.label, codes.max() + 1, r)
 
 
 def cluster_model(D, squared, k_max=20, n_neighbors=None):

@@ -1,4 +1,4 @@
-"""Hypothesis inputs made to hurt: ties, duplicates, lone classes, constant columns, extreme values, tiny n."""
+"""Hypothesis inputs made to hurt: ties, duplicates, lone samples, constant columns, extreme values."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Distances as the engines see them are the definition's, bit for bit; names and parameters lead to the right one."""
+"""Distances are the definition's, bit for bit, in every engine; every metric leads to the right engine."""
 
 import numpy as np
 import pytest
@@ -45,9 +45,8 @@ def test_distances_between_training_samples_are_the_definition_s(case, data):
 @pytest.mark.parametrize("name", ["tree", "brute", "precomputed"])
 def test_engine_describes_itself(name, dtype):
     X = np.zeros((5, 5 if name == "precomputed" else 3), dtype=dtype)
-    engine = (
-        _core.Engine.precomputed(X) if name == "precomputed" else getattr(_core.Engine, name)(X, "euclidean")
-    )
+    make = getattr(_core.Engine, name)
+    engine = make(X) if name == "precomputed" else make(X, "euclidean")
     described = engine.name, engine.n_samples, engine.n_features, engine.dtype
     assert described == (name, 5, X.shape[1], np.dtype(dtype).name)
 

@@ -6,8 +6,9 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from pathforest._core import Engine
 from strategies import DTYPES, METRICS, make_codes, make_samples, memberships, problems
+
+from pathforest import _core
 
 pytestmark = pytest.mark.kernel
 
@@ -28,7 +29,11 @@ def answers(engine, Q, codes, F, k, n_threads=1):
 def three_engines(X, Q, metric, p):
     """Tree, brute force and a precomputed matrix over the same samples, each with its queries."""
     D, DQ = reference.distance_matrix(X, X, metric, p), reference.distance_matrix(Q, X, metric, p)
-    return (Engine.tree(X, metric, p), Q), (Engine.brute(X, metric, p), Q), (Engine.precomputed(D), DQ)
+    return (
+        (_core.Engine.tree(X, metric, p), Q),
+        (_core.Engine.brute(X, metric, p), Q),
+        (_core.Engine.precomputed(D), DQ),
+    )
 
 
 @pytest.mark.parametrize(("metric", "p"), METRICS)
@@ -47,9 +52,8 @@ def test_engines_agree(metric, p, data):
 def test_engines_agree_on_a_thousand_samples(recipe, d, dtype):
     X, Q = make_samples(recipe, 1, 1000, d, dtype)
     codes, F = make_codes("regions", 1, X), 0.2 + 0.8 * np.random.default_rng(2).random(1000)
-    first, *others = [
-        answers(e, asked, codes, F, 10, 2) for e, asked in three_engines(X, Q, "euclidean", 2.0)
-    ]
+    engines = three_engines(X, Q, "euclidean", 2.0)
+    first, *others = [answers(engine, asked, codes, F, 10, 2) for engine, asked in engines]
     for other in others:
         checks.same_arrays(other, first)
 
@@ -70,8 +74,8 @@ def test_threads_change_nothing(name, recipe, n_threads):
 def test_float32_samples_are_widened_not_rounded(name, data):
     X, codes, Q, k = data.draw(problems(dtypes=[np.float32]))
     F = data.draw(memberships(len(X)))
-    narrow = answers(getattr(Engine, name)(X, "euclidean"), Q, codes, F, k)
-    wide = answers(getattr(Engine, name)(X.astype(float), "euclidean"), Q.astype(float), codes, F, k)
+    narrow = answers(getattr(_core.Engine, name)(X, "euclidean"), Q, codes, F, k)
+    wide = answers(getattr(_core.Engine, name)(X.astype(float), "euclidean"), Q.astype(float), codes, F, k)
     checks.same_arrays(narrow, wide)
 
 
@@ -79,6 +83,6 @@ def test_a_float32_matrix_of_distances_is_widened_not_rounded():
     X, Q = make_samples("grid", 0, 100, 4)
     D, DQ = (reference.distance_matrix(A, X, "manhattan").astype(np.float32) for A in (X, Q))
     codes, F = make_codes("random", 0, X), np.full(100, 0.7)
-    narrow = answers(Engine.precomputed(D), DQ, codes, F, 9)
-    wide = answers(Engine.precomputed(D.astype(float)), DQ.astype(float), codes, F, 9)
+    narrow = answers(_core.Engine.precomputed(D), DQ, codes, F, 9)
+    wide = answers(_core.Engine.precomputed(D.astype(float)), DQ.astype(float), codes, F, 9)
     checks.same_arrays(narrow, wide)

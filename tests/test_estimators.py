@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering
 
-# Some of scikit-learn's own datasets make Algorithm 3 lose training labels; its checks take warnings for errors.
+# On some of scikit-learn's datasets Algorithm 3 loses training labels, and warnings are errors here.
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 
 CLASSIFIERS = [
@@ -28,20 +28,21 @@ CLASSIFIERS = [
     OPFClassifier(metric="log_sqeuclidean", algorithm="tree"),
     OPFClassifier(metric="minkowski", metric_params={"p": 3}),
     OPFClassifier(metric="chi2"),
-    OPFClassifier(metric="correlation"),
+    OPFClassifier(metric="seuclidean"),
     OPFClassifier(metric="precomputed"),
     FuzzyOPFClassifier(),
-    FuzzyOPFClassifier(sigma=0.2, membership_side="source"),
+    FuzzyOPFClassifier(membership_side="source"),
     FuzzyOPFClassifier(sigma=1.0),
+    FuzzyOPFClassifier(n_neighbors=3),
     FuzzyOPFClassifier(sigma=1.2, n_conquerors=2),
     FuzzyOPFClassifier(competition="tree", sigma=0.2),
     FuzzyOPFClassifier(metric="precomputed"),
 ]
+# Without metric="precomputed": check_clustering passes samples whatever the pairwise tag says.
 CLUSTERINGS = [
     OPFClustering(),
-    OPFClustering(n_neighbors=3),
+    OPFClustering(n_neighbors=4),
     OPFClustering(metric="sqeuclidean", algorithm="brute", n_jobs=2),
-    OPFClustering(metric="precomputed"),
 ]
 every_class = pytest.mark.parametrize("estimator", [OPFClassifier(), FuzzyOPFClassifier(), OPFClustering()])
 both_classifiers = pytest.mark.parametrize("estimator", [OPFClassifier(), FuzzyOPFClassifier()])
@@ -85,12 +86,7 @@ def test_frames_leave_their_feature_names(estimator, library, iris):
 def test_frames_with_other_columns_are_refused(estimator, library, iris):
     X, y = iris
     model = clone(estimator).fit(as_frame(library, X), y)
-    other = as_frame(library, X)
-    other = (
-        other.rename(columns={"column 0": "other"})
-        if library == "pandas"
-        else other.rename({"column 0": "other"})
-    )
+    other = as_frame(library, X[:, [0, 1, 2, 3, 3]])[[f"column {j}" for j in (1, 2, 3, 4)]]
     with pytest.raises(ValueError, match="feature names"):
         model.predict(other)
 
@@ -98,19 +94,11 @@ def test_frames_with_other_columns_are_refused(estimator, library, iris):
 @both_classifiers
 @pytest.mark.parametrize(
     "classes",
-    [
-        ["ham", "eggs", "spam"],
-        [b"ham", b"eggs", b"spam"],
-        [10, -5, 0],
-        [2.5, 1.5, 0.5],
-        np.array([7, 8, 9], dtype=np.uint8),
-    ],
-    ids=["text", "bytes", "integers", "fractions", "uint8"],
+    [["ham", "eggs", "spam"], [10, -5, 0], [2.0, 1.0, 0.0], np.array([7, 8, 9], dtype=np.uint8)],
+    ids=["text", "integers", "floats", "uint8"],
 )
 def test_any_label_type_comes_back(estimator, classes, iris):
     X, codes = iris
-    if isinstance(classes[0], float):
-        classes = [2.0, 1.0, 0.0]  # scikit-learn takes fractions for a regression target
     y = np.array(classes)[codes]
     model = clone(estimator).fit(X, y)
     learned = model.label_.dtype, model.predict(X).dtype, set(model.predict(X).tolist())
@@ -148,11 +136,8 @@ def test_cross_validation_scores_well_on_iris(estimator, iris):
 @both_classifiers
 def test_parallel_grid_search_equals_a_serial_one(estimator, iris):
     grid = {"n_conquerors": [1, 3], "metric": ["euclidean", "manhattan"]}
-    scores = [
-        GridSearchCV(estimator, grid, cv=3, n_jobs=n_jobs).fit(*iris).cv_results_["mean_test_score"]
-        for n_jobs in (1, 2)
-    ]
-    np.testing.assert_array_equal(*scores)
+    searches = [GridSearchCV(estimator, grid, cv=3, n_jobs=n_jobs).fit(*iris) for n_jobs in (1, 2)]
+    np.testing.assert_array_equal(*[search.cv_results_["mean_test_score"] for search in searches])
 
 
 @both_classifiers
@@ -180,11 +165,7 @@ def test_repr_shows_only_what_was_changed(estimator):
 
 @every_class
 def test_precomputed_sets_the_pairwise_tag(estimator):
-    tags = [
-        get_tags(clone(estimator).set_params(metric=m)).input_tags.pairwise
-        for m in ("euclidean", "precomputed")
-    ]
-    assert tags == [False, True]
+    assert get_tags(clone(estimator).set_params(metric="precomputed")).input_tags.pairwise
 
 
 @both_classifiers
@@ -212,7 +193,7 @@ def test_a_pickle_from_the_future_is_refused(estimator, iris):
 def test_pickled_state_holds_no_compiled_object(estimator, iris):
     model = clone(estimator).fit(*iris)
     model.predict(iris[0])
-    assert b"_core" not in pickle.dumps(model)
+    assert b"pathforest._core" not in pickle.dumps(model)
 
 
 @every_class

@@ -7,7 +7,7 @@ import reference
 from engine_cases import every_engine, needs_non_negative, open_engine
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import memberships, problems
+from strategies import make_codes, make_samples, memberships, problems
 
 from pathforest import _core
 from pathforest.forest import boundary_prototypes, grow_forest, path_to_root
@@ -27,6 +27,21 @@ def test_complete_competition_equals_algorithm_3(case, side, data):
     opened = open_engine(case, X, Q)
     seeds = reference.prototypes(reference.spanning_tree(opened.D), codes)
     got = opened.engine.compete(*reference.knn(opened.D, k), seeds, F, side == "source")
+    checks.same_arrays(got, reference.compete(opened.D, seeds, F, side))
+
+
+@sides
+@pytest.mark.parametrize("sigma", [0.02, 0.6, 3.0])
+@pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates", "mixed values", "far clusters"])
+def test_complete_competition_equals_algorithm_3_on_hundreds_of_samples(recipe, sigma, side):
+    X, Q = make_samples(recipe, 6, 250, 4)
+    opened = open_engine(("tree", "euclidean", 2.0), X, Q)
+    lists = opened.engine.knn(6)
+    seeds = reference.prototypes(opened.engine.spanning_tree(*lists), make_codes("regions", 6, X))
+    F = reference.membership(
+        reference.density(lists[0], reference.kernel_width(lists[0], False), False), sigma
+    )
+    got = opened.engine.compete(*lists, seeds, F, side == "source")
     checks.same_arrays(got, reference.compete(opened.D, seeds, F, side))
 
 
@@ -110,13 +125,11 @@ def test_conquest_equals_a_full_scan(case, data):
     X, codes, Q, _ = data.draw(problems(non_negative=needs_non_negative(case)))
     opened = open_engine(case, X, Q)
     tree = reference.spanning_tree(opened.D)
-    cost, _, _, order = reference.compete(
-        opened.D, reference.prototypes(tree, codes), data.draw(memberships(len(X))), tree=tree
-    )
+    F, seeds = data.draw(memberships(len(X))), reference.prototypes(tree, codes)
+    cost, _, _, order = reference.compete(opened.D, seeds, F, tree=tree)
     r = data.draw(st.sampled_from([1, 2, 7, len(X), len(X) + 3]))
-    got = opened.engine.conquer(
-        opened.Q, cost, order, n_conquerors=r, n_threads=data.draw(st.sampled_from([1, 2, 3]))
-    )
+    n_threads = data.draw(st.sampled_from([1, 2, 3]))
+    got = opened.engine.conquer(opened.Q, cost, order, n_conquerors=r, n_threads=n_threads)
     checks.same_arrays(got, reference.conquer(opened.DQ, cost, order, r))
 
 

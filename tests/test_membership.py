@@ -6,7 +6,7 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import METRICS, problems
+from strategies import METRICS, make_samples, problems
 
 from pathforest import _core
 from pathforest.graph import KnnGraph
@@ -34,7 +34,7 @@ def test_density_equals_equation_3(metric, p, data):
 
 
 @given(st.lists(st.floats(0, 1e9, allow_subnormal=False), min_size=1, max_size=50))
-def test_scaled_density_spans_1_to_1000(values):
+def test_scaled_density_equals_its_definition(values):
     rho = np.array(values)
     np.testing.assert_array_equal(_core.scale_density(rho), reference.scale_density(rho))
 
@@ -57,6 +57,14 @@ def test_clustering_equals_algorithm_2_on_any_plateaus(data):
     checks.same_arrays(
         _core.cluster(distances, indices, k, rho), reference.cluster(distances[:, :k], indices[:, :k], rho)
     )
+
+
+@pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates", "far clusters"])
+def test_clustering_equals_algorithm_2_on_hundreds_of_samples(recipe):
+    X, _ = make_samples(recipe, 4, 400, 2)
+    lists = reference.knn(reference.distance_matrix(X, X), 12)
+    rho = reference.scale_density(reference.density(lists[0], reference.kernel_width(lists[0], False), False))
+    checks.same_arrays(_core.cluster(*lists, 12, rho), reference.cluster(*lists, rho))
 
 
 @every_metric

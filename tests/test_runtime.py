@@ -1,5 +1,6 @@
 """Behaviour of the running process: Ctrl-C, forks, shared models, and threads under joblib."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from strategies import make_codes, make_samples
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier
 from pathforest._validation import thread_count
+from pathforest.forest import path_to_root
 
 PATIENCE = 60  # seconds until a process counts as hung; the jobs interrupted here would run for minutes
 
@@ -21,6 +23,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 import pathforest
+from pathforest import _core
 
 rng = np.random.default_rng(0)
 {setup}
@@ -37,31 +40,43 @@ except NotFittedError:
     print("unfitted")
 """
 
-LONG_FIT = "X = rng.random((150_000, 200), dtype=np.float32); y = np.arange(len(X)) % 5"
-SLOW_TREE = "X = rng.random((400_000, 14)); y = np.arange(len(X)) % 5"
-LONG_JOBS = {
-    "brute": (
-        f"{LONG_FIT}; model = pathforest.OPFClassifier(algorithm='brute', metric='canberra')",
-        "model.fit(X, y)",
-    ),
-    "brute-threads": (
-        f"{LONG_FIT}; model = pathforest.OPFClassifier(algorithm='brute', n_jobs=2)",
-        "model.fit(X, y)",
-    ),
-    "tree": (
-        f"{SLOW_TREE}; model = pathforest.FuzzyOPFClassifier(algorithm='tree', sigma=0.5)",
-        "model.fit(X, y)",
-    ),
-    "clustering": (f"{LONG_FIT}; model = pathforest.OPFClustering(k_max=50, n_jobs=2)", "model.fit(X)"),
+WIDE = "X, y = rng.random((150_000, 200), dtype=np.float32), np.arange(150_000) % 5"
+LONG = "X, y = rng.random((400_000, 14)), np.arange(400_000) % 5"
+LONG_FITS = {
+    "brute": (WIDE, "OPFClassifier(algorithm='brute', metric='canberra')"),
+    "brute with threads": (WIDE, "OPFClassifier(algorithm='brute', n_jobs=2)"),
+    "tree": (LONG, "FuzzyOPFClassifier(algorithm='tree', sigma=0.5)"),
+    "clustering": (WIDE, "OPFClustering(k_max=50, n_jobs=2)"),
 }
-LONG_PREDICTION = (
-    "X = rng.random((4000, 200), dtype=np.float32); Q = rng.random((400_000, 200), dtype=np.float32);"
-    "model = pathforest.OPFClassifier(metric='canberra').fit(X, np.arange(4000) % 5)"
+LONG_PREDICTION = """
+X, Q = rng.random((1000, 200), dtype=np.float32), rng.random((200_000, 200), dtype=np.float32)
+model = pathforest.OPFClassifier(metric="canberra").fit(X, np.arange(1000) % 5)
+"""
+# Kernels whose turn comes late in a fit, on inputs that keep each of them busy for minutes.
+SAMPLES = """
+n, model = 30_000, pathforest.OPFClassifier()
+engine = _core.Engine.brute(rng.random((n, 200), dtype=np.float32), "canberra")
+none = np.empty((n, 0)), np.empty((n, 0), dtype=np.int32)
+"""
+LISTS = """
+n, k, model = 20_000, 500, pathforest.OPFClustering()
+lists = np.sort(rng.random((n, k))), rng.integers(0, n, size=(n, k), dtype=np.int32)
+"""
+LONG_STAGES = {
+    "spanning tree": (SAMPLES, "engine.spanning_tree(*none)"),
+    "competition": (
+        SAMPLES,
+        "engine.compete(*none, np.zeros(1, dtype=np.int32), 0.01 + rng.random(n), False)",
+    ),
+    "search of k": (LISTS, "_core.search_k(*lists, k, False)"),
+}
+no_sigint = pytest.mark.skipif(
+    sys.platform == "win32", reason="SIGINT cannot be sent to one process on Windows"
 )
 
 
 def interrupt(setup, work):
-    """Run a job in its own process, press Ctrl-C one second into it, and return the lines it prints after that."""
+    """Run a job in its own process, press Ctrl-C one second into it, and return the words it then prints."""
     script = INTERRUPTED.format(setup=setup, work=work)
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -73,13 +88,20 @@ def interrupt(setup, work):
             process.kill()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to one process on Windows")
-@pytest.mark.parametrize("job", LONG_JOBS)
-def test_ctrl_c_stops_a_long_fit_and_leaves_it_unfitted(job):
-    assert interrupt(*LONG_JOBS[job]) == ["interrupted", "unfitted"]
+@no_sigint
+@pytest.mark.parametrize("case", LONG_FITS)
+def test_ctrl_c_stops_a_long_fit_and_leaves_it_unfitted(case):
+    data, model = LONG_FITS[case]
+    assert interrupt(f"{data}; model = pathforest.{model}", "model.fit(X, y)") == ["interrupted", "unfitted"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to one process on Windows")
+@no_sigint
+@pytest.mark.parametrize("case", LONG_STAGES)
+def test_ctrl_c_stops_a_long_stage(case):
+    assert interrupt(*LONG_STAGES[case])[0] == "interrupted"
+
+
+@no_sigint
 def test_ctrl_c_stops_a_long_prediction_and_leaves_the_model_fitted():
     assert interrupt(LONG_PREDICTION, "model.predict(Q)") == ["interrupted", "fitted"]
 
@@ -95,13 +117,13 @@ expected = pathforest.OPFClassifier(n_jobs=2).fit(X, y)
 child = os.fork()
 if child == 0:
     model = pathforest.OPFClassifier(n_jobs=2).fit(X, y)
-    same = np.array_equal(model.cost_, expected.cost_) and np.array_equal(model.predict(X), expected.predict(X))
+    same = (model.cost_ == expected.cost_).all() and (model.predict(X) == expected.predict(X)).all()
     os._exit(0 if same else 1)
 print("child", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
-@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="needs fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("d", [2, 40])
 def test_a_forked_child_fits_after_a_parallel_fit_in_the_parent(d):
     command = [sys.executable, "-W", "ignore", "-c", FORKED.format(d=d)]
@@ -109,9 +131,10 @@ def test_a_forked_child_fits_after_a_parallel_fit_in_the_parent(d):
     assert done.stdout == "child 0\n"
 
 
-@pytest.mark.parametrize(
-    "model", [OPFClassifier(n_jobs=2), FuzzyOPFClassifier(n_conquerors=3)], ids=["plain", "fuzzy"]
-)
+SHARED = [OPFClassifier(n_jobs=2), FuzzyOPFClassifier(competition="tree", n_conquerors=3)]
+
+
+@pytest.mark.parametrize("model", SHARED, ids=repr)
 def test_threads_share_a_fitted_model(model):
     X, _ = make_samples("grid", 0, 400, 3)
     model.fit(X, make_codes("regions", 0, X))
@@ -122,6 +145,25 @@ def test_threads_share_a_fitted_model(model):
     for worker in workers:
         worker.join()
     assert [np.array_equal(answer, expected) for answer in answers] == [True] * 4
+
+
+def test_other_threads_run_during_a_fit():
+    X = np.random.default_rng(0).random((6000, 100))
+    worker = threading.Thread(target=OPFClassifier(algorithm="brute").fit, args=(X, np.arange(6000) % 2))
+    worker.start()
+    ticks = 0
+    while worker.is_alive():
+        time.sleep(0.001)
+        ticks += 1
+    assert ticks > 20
+
+
+@pytest.mark.parametrize("algorithm", ["tree", "brute"])
+def test_a_path_through_every_sample_needs_no_deep_stack(algorithm):
+    n = 100_000 if algorithm == "tree" else 10_000
+    X = np.cumsum(np.linspace(1, 2, n))[:, None]  # the one tree is the chain of all samples
+    model = OPFClassifier(algorithm=algorithm).fit(X, np.zeros(n))
+    assert len(path_to_root(model.predecessor_, n - 1)) == n
 
 
 def test_workers_of_a_parallel_search_share_the_cores():

@@ -12,11 +12,10 @@ X = np.random.default_rng(0).normal(size=(30, 3))
 y = np.arange(30) % 3
 D = np.abs(X[:, None] - X[None]).sum(axis=2)
 
-every_class = pytest.mark.parametrize(
-    "estimator", [OPFClassifier(), FuzzyOPFClassifier(), OPFClustering()], ids=repr
-)
-both_classifiers = pytest.mark.parametrize("estimator", [OPFClassifier(), FuzzyOPFClassifier()], ids=repr)
-density_users = pytest.mark.parametrize("estimator", [FuzzyOPFClassifier(), OPFClustering()], ids=repr)
+PLAIN, FUZZY, CLUSTERING = OPFClassifier(), FuzzyOPFClassifier(), OPFClustering()
+every_class = pytest.mark.parametrize("estimator", [PLAIN, FUZZY, CLUSTERING], ids=repr)
+both_classifiers = pytest.mark.parametrize("estimator", [PLAIN, FUZZY], ids=repr)
+density_users = pytest.mark.parametrize("estimator", [FUZZY, CLUSTERING], ids=repr)
 
 
 class Forbidden:
@@ -70,7 +69,7 @@ def test_bad_queries_are_refused(estimator, case):
 
 @every_class
 def test_a_wrong_number_of_features_is_refused(estimator):
-    with pytest.raises(ValueError, match="2 features.*3 features"):
+    with pytest.raises(ValueError, match=r"2 features.*3 features"):
         clone(estimator).fit(X, y).predict(X[:, :2])
 
 
@@ -214,18 +213,31 @@ def test_rounding_errors_in_a_matrix_of_distances_are_accepted(estimator):
 @every_class
 def test_the_wrong_number_of_distances_is_refused(estimator):
     model = clone(estimator).set_params(metric="precomputed").fit(D, y)
-    with pytest.raises(ValueError, match="20 features.*30 features"):
+    with pytest.raises(ValueError, match=r"20 features.*30 features"):
         model.predict(D[:, :20])
 
 
 @every_class
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "minkowski"])
 def test_a_distance_that_would_overflow_is_refused(estimator, metric, idle):
-    model = clone(estimator).set_params(
-        metric=metric, metric_params={"p": 3} if metric == "minkowski" else None
-    )
+    params = {"p": 3} if metric == "minkowski" else None
+    model = clone(estimator).set_params(metric=metric, metric_params=params)
     with pytest.raises(ValueError, match="overflow"):
         model.fit(X * 1e200, y)
+
+
+@density_users
+def test_a_distance_whose_square_would_overflow_in_the_density_is_refused(estimator, idle):
+    with pytest.raises(ValueError, match="overflow"):
+        clone(estimator).set_params(metric="manhattan").fit(X * 1e200, y)
+
+
+@pytest.mark.parametrize(
+    ("metric", "largest"), [("manhattan", 1e300), ("chebyshev", 1e300), ("euclidean", 1e150)]
+)
+def test_large_values_that_do_not_overflow_work(metric, largest):
+    model = OPFClassifier(metric=metric)
+    np.testing.assert_array_equal(model.fit(X * largest, y).root_, model.fit(X, y).root_)
 
 
 @every_class
@@ -279,9 +291,11 @@ def test_lists_and_integers_work(estimator):
 
 
 @every_class
-def test_strided_views_work(estimator):
-    wide = np.repeat(np.repeat(X, 2, axis=0), 2, axis=1)[::2, ::2]
-    got = clone(estimator).fit(wide, y).predict(wide)
+@pytest.mark.parametrize("memory", ["strided", "Fortran", "swapped bytes"])
+def test_any_memory_layout_works(estimator, memory):
+    strided = np.repeat(np.repeat(X, 2, axis=0), 2, axis=1)[::2, ::2]
+    samples = {"strided": strided, "Fortran": np.asfortranarray(X), "swapped bytes": X.astype(">f8")}[memory]
+    got = clone(estimator).fit(samples, y).predict(samples)
     np.testing.assert_array_equal(got, clone(estimator).fit(X, y).predict(X))
 
 

@@ -1,19 +1,22 @@
 // NumPy arrays in and out, and Ctrl-C: what every binding file needs.
 #pragma once
 
+#include "pathforest/control.hpp"
+#include "pathforest/types.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
-
-#include "pathforest/control.hpp"
-#include "pathforest/types.hpp"
 
 namespace pathforest {
 
@@ -55,9 +58,18 @@ Result<T> to_numpy(std::vector<T>&& values) {
     return to_numpy(std::move(values), {size});
 }
 
-inline nb::tuple to_numpy(Forest&& forest) {
-    return nb::make_tuple(to_numpy(std::move(forest.cost)), to_numpy(std::move(forest.predecessor)),
-                          to_numpy(std::move(forest.root)), to_numpy(std::move(forest.order)));
+using ForestArrays = std::tuple<Result<double>, Result<Index>, Result<Index>, Result<Index>>;
+
+inline ForestArrays to_numpy(Forest&& forest) {
+    return ForestArrays(to_numpy(std::move(forest.cost)), to_numpy(std::move(forest.predecessor)),
+                        to_numpy(std::move(forest.root)), to_numpy(std::move(forest.order)));
+}
+
+// Kernels trust their inputs, so indices are looked at here.
+inline void require_indices(std::span<const Index> indices, Index n_samples, const char* what) {
+    const bool all_inside =
+        std::all_of(indices.begin(), indices.end(), [=](Index i) { return 0 <= i && i < n_samples; });
+    if (!all_inside) throw std::invalid_argument(std::string(what) + " holds an index that is no sample's");
 }
 
 // Neighbour lists as they come from Python; the arrays must outlive the result.
@@ -65,10 +77,10 @@ inline KnnGraph as_graph(const Matrix<double>& distances, const Matrix<Index>& i
     if (distances.shape(0) != indices.shape(0) || distances.shape(1) != indices.shape(1)) {
         throw std::invalid_argument("distances and indices differ in shape");
     }
-    return {{distances.data(), distances.size()},
-            {indices.data(), indices.size()},
-            as_index(distances.shape(0)),
-            as_index(distances.shape(1))};
+    const Index n_samples = as_index(distances.shape(0));
+    const std::span<const Index> all_indices{indices.data(), indices.size()};
+    require_indices(all_indices, n_samples, "indices");
+    return {{distances.data(), distances.size()}, all_indices, n_samples, as_index(distances.shape(1))};
 }
 
 // Runs work(control) without the GIL. Signals are looked at a few times a second; a handler that raises

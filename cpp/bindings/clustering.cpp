@@ -7,20 +7,22 @@ namespace {
 
 void require_k(const KnnGraph& graph, Index k) {
     if (k < 0 || k > graph.k) {
-        throw std::invalid_argument("k=" + std::to_string(k) + " exceeds the lists' length " + std::to_string(graph.k));
+        throw std::invalid_argument("k=" + std::to_string(k) + " exceeds the lists' length " +
+                                    std::to_string(graph.k));
     }
 }
 
 // Densities need distances only.
 KnnGraph distances_only(const Matrix<double>& distances) {
-    return {{distances.data(), distances.size()}, {}, as_index(distances.shape(0)), as_index(distances.shape(1))};
+    return {
+        {distances.data(), distances.size()}, {}, as_index(distances.shape(0)), as_index(distances.shape(1))};
 }
 
 Result<double> density_of(const Matrix<double>& distances, Index k, bool squared) {
     const KnnGraph graph = distances_only(distances);
     require_k(graph, k);
     std::vector<double> result;
-    run_interruptibly(1, [&](Control&) { result = density(graph, k, squared); });
+    run_interruptibly(1, [&](Control& control) { result = density(graph, k, squared, Pause(&control)); });
     return to_numpy(std::move(result));
 }
 
@@ -32,19 +34,23 @@ Result<double> query_density(const Matrix<double>& distances, double largest_arc
     return to_numpy(std::move(result));
 }
 
-nb::tuple cluster_graph(const Matrix<double>& distances, const Matrix<Index>& indices, Index k,
-                        const Vector<double>& scaled) {
+using ClusterArrays = std::tuple<Result<Index>, Result<Index>, Result<Index>, Result<double>, double>;
+
+ClusterArrays cluster_graph(const Matrix<double>& distances, const Matrix<Index>& indices, Index k,
+                            const Vector<double>& scaled) {
     const KnnGraph graph = as_graph(distances, indices);
     require_k(graph, k);
-    if (scaled.size() != distances.shape(0)) throw std::invalid_argument("scaled_density must have one entry per sample");
+    if (scaled.size() != distances.shape(0))
+        throw std::invalid_argument("scaled_density must have one entry per sample");
     Clustering result;
-    run_interruptibly(1, [&](Control&) { result = cluster(graph, k, as_span(scaled)); });
-    return nb::make_tuple(to_numpy(std::move(result.label)), to_numpy(std::move(result.predecessor)),
-                          to_numpy(std::move(result.root)), to_numpy(std::move(result.cost)), result.cut);
+    run_interruptibly(
+        1, [&](Control& control) { result = cluster(graph, k, as_span(scaled), Pause(&control)); });
+    return ClusterArrays(to_numpy(std::move(result.label)), to_numpy(std::move(result.predecessor)),
+                         to_numpy(std::move(result.root)), to_numpy(std::move(result.cost)), result.cut);
 }
 
-Result<double> search_best_k(const Matrix<double>& distances, const Matrix<Index>& indices, Index k_max, bool squared,
-                             int n_threads) {
+Result<double> search_best_k(const Matrix<double>& distances, const Matrix<Index>& indices, Index k_max,
+                             bool squared, int n_threads) {
     const KnnGraph graph = as_graph(distances, indices);
     require_k(graph, k_max);
     std::vector<double> cuts;
@@ -60,14 +66,16 @@ Result<double> scale(const Vector<double>& density) {
 }  // namespace
 
 void bind_clustering(nb::module_& m) {
-    m.def("density", density_of, "distances"_a, "k"_a, "squared"_a, "Eq. 3 without its constant factor.");
-    m.def("query_density", query_density, "distances"_a, "largest_arc"_a, "squared"_a,
+    m.def("density", density_of, "distances"_a.noconvert(), "k"_a, "squared"_a,
+          "Eq. 3 without its constant factor.");
+    m.def("query_density", query_density, "distances"_a.noconvert(), "largest_arc"_a, "squared"_a,
           "Eq. 3 for new samples, from the distances to their nearest training samples.");
-    m.def("scale_density", scale, "density"_a, "Densities scaled to [1, 1000].");
-    m.def("cluster", cluster_graph, "distances"_a, "indices"_a, "k"_a, "scaled_density"_a,
+    m.def("scale_density", scale, "density"_a.noconvert(), "Densities scaled to [1, 1000].");
+    m.def("cluster", cluster_graph, "distances"_a.noconvert(), "indices"_a.noconvert(), "k"_a,
+          "scaled_density"_a.noconvert(),
           "Clusters of the k-nn graph as (labels, predecessor, root, cost, cut).");
-    m.def("search_k", search_best_k, "distances"_a, "indices"_a, "k_max"_a, "squared"_a, "n_threads"_a = 1,
-          "The normalised cut of every k, up to the first that is 0.");
+    m.def("search_k", search_best_k, "distances"_a.noconvert(), "indices"_a.noconvert(), "k_max"_a,
+          "squared"_a, "n_threads"_a = 1, "The normalised cut of every k, up to the first that is 0.");
 }
 
 }  // namespace pathforest

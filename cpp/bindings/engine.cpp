@@ -1,13 +1,12 @@
 // The Engine class: the four questions, asked from Python.
-#include <optional>
-#include <tuple>
-
 #include "arrays.hpp"
 #include "pathforest/compete.hpp"
 #include "pathforest/engines/any.hpp"
 #include "pathforest/knn.hpp"
 #include "pathforest/predict.hpp"
 #include "pathforest/spanning_tree.hpp"
+
+#include <optional>
 
 namespace pathforest {
 namespace {
@@ -26,7 +25,8 @@ std::string dtype_name() {
 
 template <class T>
 void require_samples(const Matrix<T>& X) {
-    if (X.shape(0) == 0 || X.shape(1) == 0) throw std::invalid_argument("an engine needs samples and features");
+    if (X.shape(0) == 0 || X.shape(1) == 0)
+        throw std::invalid_argument("an engine needs samples and features");
     as_index(X.shape(0));
     as_index(X.shape(1));
 }
@@ -35,11 +35,12 @@ template <class T>
 Engine make_tree(const Matrix<T>& X, const std::string& metric_name, double p, int n_threads) {
     require_samples(X);
     const Metric metric = find_metric(metric_name, p);
-    if (!metric.in_tree) throw std::invalid_argument("the tree engine does not serve metric '" + metric_name + "'");
+    if (!metric.in_tree)
+        throw std::invalid_argument("the tree engine does not serve metric '" + metric_name + "'");
     std::optional<AnyEngine> any;
     run_interruptibly(n_threads, [&](Control& control) {
-        any.emplace(std::in_place_type<TreeEngine<T>>, X.data(), as_index(X.shape(0)), as_index(X.shape(1)), metric,
-                    control);
+        any.emplace(std::in_place_type<TreeEngine<T>>, X.data(), as_index(X.shape(0)), as_index(X.shape(1)),
+                    metric, control);
     });
     return {"tree", dtype_name<T>(), std::move(*any), nb::none()};
 }
@@ -48,23 +49,43 @@ template <class T>
 Engine make_brute(const Matrix<T>& X, const std::string& metric_name, double p) {
     require_samples(X);
     return {"brute", dtype_name<T>(),
-            AnyEngine(std::in_place_type<BruteEngine<T>>, X.data(), as_index(X.shape(0)), as_index(X.shape(1)),
-                      find_metric(metric_name, p)),
+            AnyEngine(std::in_place_type<BruteEngine<T>>, X.data(), as_index(X.shape(0)),
+                      as_index(X.shape(1)), find_metric(metric_name, p)),
             nb::none()};
 }
 
 template <class T>
 Engine make_precomputed(const Matrix<T>& distances) {
     require_samples(distances);
-    if (distances.shape(0) != distances.shape(1)) throw std::invalid_argument("the distance matrix is not square");
-    return {"precomputed", dtype_name<T>(),
-            AnyEngine(std::in_place_type<PrecomputedEngine<T>>, distances.data(), as_index(distances.shape(0))),
-            nb::cast(distances)};
+    if (distances.shape(0) != distances.shape(1))
+        throw std::invalid_argument("the distance matrix is not square");
+    return {
+        "precomputed", dtype_name<T>(),
+        AnyEngine(std::in_place_type<PrecomputedEngine<T>>, distances.data(), as_index(distances.shape(0))),
+        nb::cast(distances)};
+}
+
+// For queries given as rows of distances to training samples nobody needs any more.
+template <class T>
+Engine make_rows_engine(std::size_t count) {
+    if (count == 0) throw std::invalid_argument("an engine needs samples");
+    return {"rows", dtype_name<T>(),
+            AnyEngine(std::in_place_type<PrecomputedEngine<T>>, nullptr, as_index(count)), nb::none()};
+}
+
+Engine make_rows(std::size_t count, const std::string& dtype) {
+    return dtype == "float32" ? make_rows_engine<float>(count) : make_rows_engine<double>(count);
+}
+
+void require_distances_between_samples(const Engine& engine) {
+    if (engine.name == "rows")
+        throw std::invalid_argument("this engine knows no distances between its samples");
 }
 
 void require_k(Index k, Index most) {
     if (k < 0 || k > most) {
-        throw std::invalid_argument("k=" + std::to_string(k) + " is not between 0 and " + std::to_string(most));
+        throw std::invalid_argument("k=" + std::to_string(k) + " is not between 0 and " +
+                                    std::to_string(most));
     }
 }
 
@@ -82,6 +103,8 @@ Rows<T> as_rows(const Matrix<T>& queries, const Engine& engine) {
     return {queries.data(), as_index(queries.shape(0)), as_index(queries.shape(1))};
 }
 
+using ListArrays = std::tuple<Result<double>, Result<Index>>;
+
 // An n x k pair of arrays, filled by a kernel.
 struct Lists {
     std::size_t rows;
@@ -89,12 +112,14 @@ struct Lists {
     std::vector<double> values = std::vector<double>(rows * columns);
     std::vector<Index> indices = std::vector<Index>(rows * columns);
 
-    nb::tuple to_python() && {
-        return nb::make_tuple(to_numpy(std::move(values), {rows, columns}), to_numpy(std::move(indices), {rows, columns}));
+    ListArrays to_python() && {
+        return ListArrays(to_numpy(std::move(values), {rows, columns}),
+                          to_numpy(std::move(indices), {rows, columns}));
     }
 };
 
-nb::tuple knn_of_samples(const Engine& engine, Index k, int n_threads) {
+ListArrays knn_of_samples(const Engine& engine, Index k, int n_threads) {
+    require_distances_between_samples(engine);
     require_k(k, n_samples(engine.any) - 1);
     Lists lists{static_cast<std::size_t>(n_samples(engine.any)), static_cast<std::size_t>(k)};
     run_interruptibly(n_threads,
@@ -103,17 +128,21 @@ nb::tuple knn_of_samples(const Engine& engine, Index k, int n_threads) {
 }
 
 template <class T>
-nb::tuple knn_of_queries(const Engine& engine, const Matrix<T>& queries, Index k, int n_threads) {
+ListArrays knn_of_queries(const Engine& engine, const Matrix<T>& queries, Index k, int n_threads) {
     require_k(k, n_samples(engine.any));
     const Rows<T> rows = as_rows(queries, engine);
     Lists lists{queries.shape(0), static_cast<std::size_t>(k)};
-    run_interruptibly(n_threads,
-                      [&](Control& control) { query_knn(engine.any, rows, k, lists.values, lists.indices, control); });
+    run_interruptibly(n_threads, [&](Control& control) {
+        query_knn(engine.any, rows, k, lists.values, lists.indices, control);
+    });
     return std::move(lists).to_python();
 }
 
-nb::tuple spanning_tree_of(const Engine& engine, const Matrix<double>& distances, const Matrix<Index>& indices,
-                           int n_threads) {
+using TreeArrays = std::tuple<Result<Index>, Result<Index>, Result<double>>;
+
+TreeArrays spanning_tree_of(const Engine& engine, const Matrix<double>& distances,
+                            const Matrix<Index>& indices, int n_threads) {
+    require_distances_between_samples(engine);
     const KnnGraph graph = as_graph(distances, indices);
     require_length(distances.shape(0), engine, "the neighbour lists");
     std::vector<Arc> arcs;
@@ -126,26 +155,30 @@ nb::tuple spanning_tree_of(const Engine& engine, const Matrix<double>& distances
         target.push_back(arc.high);
         weight.push_back(arc.weight);
     }
-    return nb::make_tuple(to_numpy(std::move(source)), to_numpy(std::move(target)), to_numpy(std::move(weight)));
+    return TreeArrays(to_numpy(std::move(source)), to_numpy(std::move(target)), to_numpy(std::move(weight)));
 }
 
-nb::tuple compete(const Engine& engine, const Matrix<double>& distances, const Matrix<Index>& indices,
-                  const Vector<Index>& prototypes, const Vector<double>& membership, bool source_side) {
+ForestArrays compete(const Engine& engine, const Matrix<double>& distances, const Matrix<Index>& indices,
+                     const Vector<Index>& prototypes, const Vector<double>& membership, bool source_side) {
+    require_distances_between_samples(engine);
     const KnnGraph graph = as_graph(distances, indices);
     require_length(distances.shape(0), engine, "the neighbour lists");
     require_length(membership.size(), engine, "membership");
+    require_indices(as_span(prototypes), n_samples(engine.any), "prototypes");
     Forest forest;
     run_interruptibly(1, [&](Control& control) {
-        forest = compete_complete(engine.any, graph, as_span(prototypes), {as_span(membership), source_side}, control);
+        forest = compete_complete(engine.any, graph, as_span(prototypes), {as_span(membership), source_side},
+                                  control);
     });
     return to_numpy(std::move(forest));
 }
 
 template <class T>
-nb::tuple conquer_queries(const Engine& engine, const Matrix<T>& queries, const Vector<double>& cost,
-                          const Vector<Index>& order, Index n_conquerors, int n_threads) {
+ListArrays conquer_queries(const Engine& engine, const Matrix<T>& queries, const Vector<double>& cost,
+                           const Vector<Index>& order, Index n_conquerors, int n_threads) {
     require_length(cost.size(), engine, "cost");
     require_length(order.size(), engine, "order");
+    require_indices(as_span(order), n_samples(engine.any), "order");
     if (n_conquerors < 1) throw std::invalid_argument("n_conquerors must be at least 1");
     const Index kept = std::min(n_conquerors, n_samples(engine.any));
     const Rows<T> rows = as_rows(queries, engine);
@@ -167,23 +200,28 @@ void bind_for_dtype(nb::class_<Engine>& engine) {
                     "A symmetric distance matrix, kept by reference.")
         .def("query", knn_of_queries<T>, "queries"_a.noconvert(), "k"_a, "n_threads"_a = 1,
              "The k nearest training samples of each query, by (distance, index).")
-        .def("conquer", conquer_queries<T>, "queries"_a.noconvert(), "cost"_a, "order"_a, "n_conquerors"_a = 1,
-             "n_threads"_a = 1, "The smallest offers max(cost, distance) to each query, and who makes them.");
+        .def("conquer", conquer_queries<T>, "queries"_a.noconvert(), "cost"_a.noconvert(),
+             "order"_a.noconvert(), "n_conquerors"_a = 1, "n_threads"_a = 1,
+             "The smallest offers max(cost, distance) to each query, and who makes them.");
 }
 
 }  // namespace
 
 void bind_engine(nb::module_& m) {
     nb::class_<Engine> engine(m, "Engine", "Answers every question about distances between samples.");
-    engine.def_ro("name", &Engine::name)
+    engine
+        .def_static("rows", make_rows, "n_samples"_a, "dtype"_a,
+                    "No samples at all: queries come as rows of distances to them.")
+        .def_ro("name", &Engine::name)
         .def_ro("dtype", &Engine::dtype)
         .def_prop_ro("n_samples", [](const Engine& e) { return n_samples(e.any); })
         .def_prop_ro("n_features", [](const Engine& e) { return n_features(e.any); })
         .def("knn", knn_of_samples, "k"_a, "n_threads"_a = 1,
              "The k nearest other samples of each sample, by (distance, index).")
-        .def("spanning_tree", spanning_tree_of, "distances"_a, "indices"_a, "n_threads"_a = 1,
-             "The minimum spanning tree as (source, target, weight), ascending.")
-        .def("compete", compete, "distances"_a, "indices"_a, "prototypes"_a, "membership"_a, "source_side"_a,
+        .def("spanning_tree", spanning_tree_of, "distances"_a.noconvert(), "indices"_a.noconvert(),
+             "n_threads"_a = 1, "The minimum spanning tree as (source, target, weight), ascending.")
+        .def("compete", compete, "distances"_a.noconvert(), "indices"_a.noconvert(),
+             "prototypes"_a.noconvert(), "membership"_a.noconvert(), "source_side"_a,
              "The competition over the complete graph as (cost, predecessor, root, order).");
     bind_for_dtype<float>(engine);
     bind_for_dtype<double>(engine);

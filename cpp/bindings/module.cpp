@@ -6,16 +6,13 @@
 NB_MODULE(_core, m) {
     using namespace pathforest;
     m.doc() = "The kernels of pathforest; use the Python modules above them.";
+    // Objects still alive when the interpreter ends are freed with it; that is not worth a message.
+    nb::set_leak_warnings(false);
     bind_engine(m);
     bind_competition(m);
     bind_clustering(m);
     m.def("max_threads", &max_threads, "The number of threads OpenMP allows; 1 in a build without it.");
     m.def("simd_level", &simd_level, "The instruction set the kernels use on this machine.");
-#ifdef _OPENMP
-    m.attr("HAS_OPENMP") = true;
-#else
-    m.attr("HAS_OPENMP") = false;
-#endif
     m.attr("METRICS_TREE") = nb::tuple(nb::cast(metric_names(true)));
     m.attr("METRICS_BRUTE") = nb::tuple(nb::cast(metric_names(false)));
 }

@@ -1,11 +1,11 @@
 #include "pathforest/cluster.hpp"
 
+#include "pathforest/heap.hpp"
+#include "pathforest/parallel.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-
-#include "pathforest/heap.hpp"
-#include "pathforest/parallel.hpp"
 
 namespace pathforest {
 namespace {
@@ -15,6 +15,8 @@ std::size_t size(Index i) { return static_cast<std::size_t>(i); }
 constexpr double lowest_density = 1.0;
 constexpr double highest_density = 1000.0;
 constexpr double delta = 1.0;  // a dome lower than this is no cluster of its own
+
+constexpr Index samples_between_pauses = 1024;
 
 struct PlateauArc {
     Index source;
@@ -29,7 +31,8 @@ std::vector<PlateauArc> plateau_arcs(const KnnGraph& graph, Index k, std::span<c
         for (Index c = 0; c < k; ++c) {
             const Index j = graph.index(i, c);
             if (scaled[size(i)] != scaled[size(j)]) continue;
-            // j's list is sorted, so i is among its first k exactly if it does not come after the last of them.
+            // j's list is sorted, so i is among its first k exactly if it does not come after the last of
+            // them.
             const Neighbour seen_from_j{graph.distance(i, c), i};
             const Neighbour last{graph.distance(j, k - 1), graph.index(j, k - 1)};
             if (seen_from_j > last) arcs.push_back({j, i, seen_from_j.distance});
@@ -53,7 +56,8 @@ class Arcs {
     template <class Visit>
     void for_each(Index i, Visit visit) const {
         for (Index c = 0; c < k_; ++c) visit(graph_.index(i, c), graph_.distance(i, c));
-        for (std::size_t e = first_[size(i)]; e < first_[size(i) + 1]; ++e) visit(extra_[e].target, extra_[e].length);
+        for (std::size_t e = first_[size(i)]; e < first_[size(i) + 1]; ++e)
+            visit(extra_[e].target, extra_[e].length);
     }
 
   private:
@@ -101,11 +105,12 @@ double largest_arc(const KnnGraph& graph, Index k) {
     return largest;
 }
 
-std::vector<double> density(const KnnGraph& graph, Index k, bool squared) {
+std::vector<double> density(const KnnGraph& graph, Index k, bool squared, const Pause& pause) {
     std::vector<double> result(size(graph.n_samples), 1.0);
     if (k == 0) return result;
     const DensityKernel kernel(largest_arc(graph, k), squared);
     for (Index i = 0; i < graph.n_samples; ++i) {
+        if (i % samples_between_pauses == 0) pause();
         result[size(i)] = kernel.sum(graph.distances.subspan(at(i, graph.k), size(k)));
     }
     return result;
@@ -116,12 +121,13 @@ std::vector<double> scale_density(std::span<const double> density) {
     std::vector<double> scaled(density.size(), highest_density);
     if (*low == *high) return scaled;
     for (std::size_t i = 0; i < density.size(); ++i) {
-        scaled[i] = (density[i] - *low) / (*high - *low) * (highest_density - lowest_density) + lowest_density;
+        scaled[i] =
+            (density[i] - *low) / (*high - *low) * (highest_density - lowest_density) + lowest_density;
     }
     return scaled;
 }
 
-Clustering cluster(const KnnGraph& graph, Index k, std::span<const double> scaled) {
+Clustering cluster(const KnnGraph& graph, Index k, std::span<const double> scaled, const Pause& pause) {
     const Index n = graph.n_samples;
     const Arcs arcs(graph, k, scaled);
     Clustering result{std::vector<Index>(size(n), none), std::vector<Index>(size(n), none),
@@ -132,7 +138,8 @@ Clustering cluster(const KnnGraph& graph, Index k, std::span<const double> scale
         queue.set(i, -result.cost[size(i)]);
     }
     Index n_clusters = 0;
-    while (!queue.empty()) {
+    for (Index step = 0; !queue.empty(); ++step) {
+        if (step % samples_between_pauses == 0) pause();
         const Index q = queue.pop();
         const Index predecessor = result.predecessor[size(q)];
         if (predecessor == none) {
@@ -158,13 +165,14 @@ Clustering cluster(const KnnGraph& graph, Index k, std::span<const double> scale
 
 std::vector<double> search_k(const KnnGraph& graph, Index k_max, bool squared, Control& control) {
     std::vector<double> cuts(size(k_max), infinity);
-    std::atomic<Index> tried{k_max};  // shrinks to the first k with cut 0, after which nothing is worth trying
+    std::atomic<Index> tried{
+        k_max};  // shrinks to the first k with cut 0, after which nothing is worth trying
     parallel_for(
         k_max, control, [] { return 0; },
-        [&](Index i, int&) {
+        [&](Index i, int&, const Pause& pause) {
             const Index k = i + 1;
             if (k > tried.load()) return;
-            cuts[size(i)] = cluster(graph, k, scale_density(density(graph, k, squared))).cut;
+            cuts[size(i)] = cluster(graph, k, scale_density(density(graph, k, squared, pause)), pause).cut;
             if (cuts[size(i)] != 0) return;
             Index known = tried.load();
             while (k < known && !tried.compare_exchange_weak(known, k)) {

@@ -1,8 +1,8 @@
 #include "pathforest/compete.hpp"
 
-#include <numeric>
-
 #include "pathforest/heap.hpp"
+
+#include <numeric>
 
 namespace pathforest {
 namespace {
@@ -16,9 +16,7 @@ constexpr Arc prototype_cost{0.0, none, none};
 class Contest {
   public:
     Contest(Index n_samples, std::span<const Index> prototypes, const Membership& membership)
-        : membership_(membership),
-          cost_(size(n_samples)),
-          predecessor_(size(n_samples), none),
+        : membership_(membership), cost_(size(n_samples)), predecessor_(size(n_samples), none),
           turn_(size(n_samples), none) {
         for (const Index prototype : prototypes) cost_[size(prototype)] = prototype_cost;
     }
@@ -33,8 +31,8 @@ class Contest {
         left_.push_back(i);
     }
 
-    // q, which has left the queue, offers u, which has not, a path; true if u takes it. A smaller pair (value,
-    // arc that set it) wins; of equal pairs the source that left first keeps the sample.
+    // q, which has left the queue, offers u, which has not, a path; true if u takes it. A smaller pair
+    // (value, arc that set it) wins; of equal pairs the source that left first keeps the sample.
     bool offer(Index q, Index u, double distance) {
         Arc pair = std::max(cost_[size(q)], Arc::between(distance, q, u));
         pair.weight *= membership_.values[size(membership_.source_side ? q : u)];
@@ -93,8 +91,6 @@ struct Adjacency {
     }
 };
 
-constexpr Index checks_every = 256;  // samples leaving the queue between two looks for Ctrl-C
-
 // Competition over the complete graph without looking at all of it.
 //
 // When q leaves the queue it makes offers to every u whose list holds q. An arc outside u's list is at least
@@ -108,21 +104,18 @@ class CompleteCompetition {
   public:
     CompleteCompetition(const Engine& engine, const KnnGraph& graph, std::span<const Index> prototypes,
                         const Membership& membership, Control& control)
-        : engine_(engine),
-          membership_(membership),
-          control_(control),
+        : engine_(engine), membership_(membership), pause_(&control),
           contest_(engine.n_samples(), prototypes, membership),
           listed_by_(graph.n_samples,
                      [&](auto visit) {
                          for (Index u = 0; u < graph.n_samples; ++u) {
-                             for (Index c = 0; c < graph.k; ++c) visit(graph.index(u, c), {graph.distance(u, c), u});
+                             for (Index c = 0; c < graph.k; ++c)
+                                 visit(graph.index(u, c), {graph.distance(u, c), u});
                          }
                      }),
-          queue_(engine.n_samples()),
-          floor_(size(engine.n_samples()), infinity),
+          queue_(engine.n_samples()), floor_(size(engine.n_samples()), infinity),
           least_factor_(*std::min_element(membership.values.begin(), membership.values.end())),
-          left_cost_(size(engine.n_samples()), infinity),
-          reach_(size(engine.n_samples()), -1.0) {
+          left_cost_(size(engine.n_samples()), infinity), reach_(size(engine.n_samples()), -1.0) {
         if (graph.k < graph.n_samples - 1) {
             for (Index u = 0; u < graph.n_samples; ++u) {
                 floor_[size(u)] = (graph.k > 0 ? graph.distance(u, graph.k - 1) : 0.0) * factor(u);
@@ -134,8 +127,8 @@ class CompleteCompetition {
 
     Forest run() {
         for (Index u = 0; u < contest_.n_samples(); ++u) requeue(u);
-        for (Index step = 0; !queue_.empty(); ++step) {
-            if (step % checks_every == 0) control_.check();
+        while (!queue_.empty()) {
+            pause_();
             const Index top = queue_.top();
             if (is_settled(top) || awake(top)) {
                 leave(queue_.pop());
@@ -151,12 +144,15 @@ class CompleteCompetition {
     static constexpr auto most = [](double a, double b) { return std::max(a, b); };
 
     // The smallest factor an offer to u can carry.
-    double factor(Index u) const { return membership_.source_side ? least_factor_ : membership_.values[size(u)]; }
+    double factor(Index u) const {
+        return membership_.source_side ? least_factor_ : membership_.values[size(u)];
+    }
 
     bool is_settled(Index u) const { return contest_.cost(u).weight < floor_[size(u)]; }
     bool awake(Index u) const { return reach_[size(u)] >= 0; }
 
-    // The farthest a source can be and still improve u; the margin is for rounding in the product with the factor.
+    // The farthest a source can be and still improve u; the margin is for rounding in the product with the
+    // factor.
     double reach_of(Index u) const {
         constexpr double margin = 1 + 4 * std::numeric_limits<double>::epsilon();
         return (contest_.cost(u).weight + std::numeric_limits<double>::denorm_min()) / factor(u) * margin;
@@ -211,7 +207,7 @@ class CompleteCompetition {
     template <class Policy>
     void search(Index sample, Policy policy) {
         engine_.ask_sample(sample, query_);
-        engine_.search(&query_, &policy, 1);
+        engine_.search(&query_, &policy, 1, pause_);
     }
 
     void wake(Index u) {
@@ -231,7 +227,7 @@ class CompleteCompetition {
 
     const Engine& engine_;
     Membership membership_;
-    Control& control_;
+    Pause pause_;
     Contest contest_;
     Adjacency listed_by_;  // per sample, who has it in its list
     IndexedHeap<Arc> queue_;
@@ -247,8 +243,8 @@ class CompleteCompetition {
 
 }  // namespace
 
-Forest compete_tree(std::span<const Arc> tree, std::span<const Index> prototypes, const Membership& membership,
-                    Control& control) {
+Forest compete_tree(std::span<const Arc> tree, std::span<const Index> prototypes,
+                    const Membership& membership, Control& control) {
     const auto n_samples = static_cast<Index>(membership.values.size());
     const Adjacency arcs(n_samples, [&](auto visit) {
         for (const Arc& arc : tree) {
@@ -259,8 +255,8 @@ Forest compete_tree(std::span<const Arc> tree, std::span<const Index> prototypes
     Contest contest(n_samples, prototypes, membership);
     IndexedHeap<Arc> queue(n_samples);
     for (const Index prototype : prototypes) queue.set(prototype, contest.cost(prototype));
-    for (Index step = 0; !queue.empty(); ++step) {
-        if (step % checks_every == 0) control.check();
+    while (!queue.empty()) {
+        control.check();
         const Index q = queue.pop();
         contest.leave(q);
         for (const Neighbour& arc : arcs.of(q)) {

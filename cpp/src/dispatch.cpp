@@ -1,20 +1,20 @@
 // Chooses the kernels built for the widest instruction set this machine has.
+#include "pathforest/kernels.hpp"
+
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <string_view>
 #include <type_traits>
 
-#include "pathforest/kernels.hpp"
-
 namespace pathforest {
 
-#define PATHFOREST_DECLARE_KERNELS(isa)                               \
-    namespace isa {                                                   \
-    Kernels<float> exact_kernels_float(Sum sum);                      \
-    Kernels<double> exact_kernels_double(Sum sum);                    \
-    decltype(Kernels<float>::filter) filter_kernel_float(Sum sum);    \
-    decltype(Kernels<double>::filter) filter_kernel_double(Sum sum);  \
+#define PATHFOREST_DECLARE_KERNELS(isa)                                                                      \
+    namespace isa {                                                                                          \
+    Kernels<float> exact_kernels_float(Sum sum);                                                             \
+    Kernels<double> exact_kernels_double(Sum sum);                                                           \
+    decltype(Kernels<float>::filter) filter_kernel_float(Sum sum);                                           \
+    decltype(Kernels<double>::filter) filter_kernel_double(Sum sum);                                         \
     }
 PATHFOREST_DECLARE_KERNELS(baseline)
 #ifdef PATHFOREST_X86
@@ -33,10 +33,10 @@ struct KernelSet {
     decltype(Kernels<double>::filter) (*filter_double)(Sum);
 };
 
-#define PATHFOREST_KERNEL_SET(isa)                                                              \
-    KernelSet {                                                                                 \
-        #isa, isa::exact_kernels_float, isa::exact_kernels_double, isa::filter_kernel_float,    \
-            isa::filter_kernel_double                                                           \
+#define PATHFOREST_KERNEL_SET(isa)                                                                           \
+    KernelSet {                                                                                              \
+        #isa, isa::exact_kernels_float, isa::exact_kernels_double, isa::filter_kernel_float,                 \
+            isa::filter_kernel_double                                                                        \
     }
 
 // PATHFOREST_SIMD=baseline|avx2 lowers the choice, so that every build can be tested on one machine.
@@ -84,7 +84,8 @@ T filter_limit(double limit, Index n_features) {
     const double steps = static_cast<double>(n_features) + 8;
     const double relative = 2 * steps * static_cast<double>(std::numeric_limits<T>::epsilon());
     const double raised = limit * (1 + relative) + steps * static_cast<double>(std::numeric_limits<T>::min());
-    if (!(raised < static_cast<double>(std::numeric_limits<T>::max()))) return std::numeric_limits<T>::infinity();
+    if (!(raised < static_cast<double>(std::numeric_limits<T>::max())))
+        return std::numeric_limits<T>::infinity();
     return std::nextafter(static_cast<T>(raised), std::numeric_limits<T>::infinity());
 }
 

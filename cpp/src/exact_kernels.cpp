@@ -1,11 +1,11 @@
 // Exact distances (SPEC 1.1): float64, terms added in feature order, no fused multiply-add. This file is
 // compiled with floating-point contraction off; the lanes of a vector are different samples, so vectors
 // change the speed of a sum and never its order.
-#include <cmath>
-#include <type_traits>
-
 #include "pathforest/kernels.hpp"
 #include "simd.hpp"
+
+#include <cmath>
+#include <type_traits>
 
 namespace pathforest {
 namespace {
@@ -148,22 +148,14 @@ Kernels<T> without_box() {
 template <class T>
 Kernels<T> kernels_of(Sum sum) {
     switch (sum) {
-        case Sum::squares:
-            return with_box<Squares, T>();
-        case Sum::absolutes:
-            return with_box<Absolutes, T>();
-        case Sum::largest:
-            return with_box<Largest, T>();
-        case Sum::powers:
-            return with_box<Powers, T>();
-        case Sum::cosine:
-            return without_box<Cosine, T>();
-        case Sum::chi2:
-            return without_box<Chi2, T>();
-        case Sum::canberra:
-            return without_box<Canberra, T>();
-        case Sum::braycurtis:
-            return without_box<BrayCurtis, T>();
+    case Sum::squares: return with_box<Squares, T>();
+    case Sum::absolutes: return with_box<Absolutes, T>();
+    case Sum::largest: return with_box<Largest, T>();
+    case Sum::powers: return with_box<Powers, T>();
+    case Sum::cosine: return without_box<Cosine, T>();
+    case Sum::chi2: return without_box<Chi2, T>();
+    case Sum::canberra: return without_box<Canberra, T>();
+    case Sum::braycurtis: return without_box<BrayCurtis, T>();
     }
     return {};
 }

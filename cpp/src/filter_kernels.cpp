@@ -43,7 +43,8 @@ void filter_kernel(const T* const* queries, const T* block, Index n_features, T*
     constexpr int width = VectorOf<T>::width;
     constexpr int n_vectors = lanes / width;
     // As many running sums as the registers hold beside the operands.
-    constexpr int together = vector_bytes == 64 ? filter_group / n_vectors : 8 / (n_vectors < 4 ? n_vectors : 4);
+    constexpr int together =
+        vector_bytes == 64 ? filter_group / n_vectors : 8 / (n_vectors < 4 ? n_vectors : 4);
     for (int first = 0; first < filter_group; first += together) {
         V sums[together][n_vectors] = {};
         for (Index j = 0; j < n_features; ++j) {
@@ -67,14 +68,10 @@ void filter_kernel(const T* const* queries, const T* block, Index n_features, T*
 template <class T>
 auto filter_of(Sum sum) -> decltype(Kernels<T>::filter) {
     switch (sum) {
-        case Sum::squares:
-            return filter_kernel<Squares, T>;
-        case Sum::absolutes:
-            return filter_kernel<Absolutes, T>;
-        case Sum::largest:
-            return filter_kernel<Largest, T>;
-        default:
-            return nullptr;
+    case Sum::squares: return filter_kernel<Squares, T>;
+    case Sum::absolutes: return filter_kernel<Absolutes, T>;
+    case Sum::largest: return filter_kernel<Largest, T>;
+    default: return nullptr;
     }
 }
 

@@ -29,7 +29,8 @@ class Nearest {
 
 }  // namespace
 
-void knn(const AnyEngine& any, Index k, std::span<double> distances, std::span<Index> indices, Control& control) {
+void knn(const AnyEngine& any, Index k, std::span<double> distances, std::span<Index> indices,
+         Control& control) {
     if (k == 0) return;
     std::visit(
         [&](const auto& engine) {

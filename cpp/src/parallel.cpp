@@ -1,7 +1,7 @@
 #include "pathforest/parallel.hpp"
 
 #if defined(_OPENMP) && !defined(_WIN32)
-#include <pthread.h>
+    #include <pthread.h>
 #endif
 
 namespace pathforest {
@@ -10,9 +10,9 @@ namespace pathforest {
 
 namespace {
 std::atomic<bool> forked{false};
-#ifndef _WIN32
+    #ifndef _WIN32
 [[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, [] { forked = true; });
-#endif
+    #endif
 }  // namespace
 
 bool threads_are_safe() { return !forked.load(std::memory_order_relaxed); }

@@ -12,28 +12,34 @@ struct Offer {
     friend auto operator<=>(const Offer&, const Offer&) = default;
 };
 
-// What all queries read.
+// What all queries read. Ranks follow costs, so the first rank below a node also tells its cheapest sample.
 struct Costs {
-    std::span<const double> cost;
+    std::vector<double> by_rank;
     std::vector<Index> rank;
-    std::vector<double> least;  // per node, the smallest cost below it
+    std::vector<Index> first_rank;  // per node of the engine
     std::size_t n_conquerors;
 };
 
-// A node whose cheapest sample costs more than the worst offer kept cannot help, however near it is.
 class Conquest {
   public:
     explicit Conquest(const Costs& costs) : costs_(&costs), kept_(costs.n_conquerors) {}
 
     double limit(Index node) const {
         if (!kept_.full()) return infinity;
-        const double worst = kept_.worst().value;
-        return costs_->least[static_cast<std::size_t>(node)] > worst ? -1.0 : worst;
+        const auto [worst, rank] = kept_.worst();
+        const Index first = costs_->first_rank[static_cast<std::size_t>(node)];
+        // However near they are, these samples cost too much; or they cost enough to tie and come later.
+        if (cost(first) > worst || (first > rank && cost(rank) == worst)) return -1.0;
+        return worst;
+    }
+
+    double promise(Index node, double least_distance) const {
+        return std::max(cost(costs_->first_rank[static_cast<std::size_t>(node)]), least_distance);
     }
 
     void offer(Index sample, double distance) {
-        const auto s = static_cast<std::size_t>(sample);
-        kept_.offer({std::max(costs_->cost[s], distance), costs_->rank[s]});
+        const Index rank = costs_->rank[static_cast<std::size_t>(sample)];
+        kept_.offer({std::max(cost(rank), distance), rank});
     }
 
     void write(std::span<const Index> order, double* offers, Index* conquerors) {
@@ -44,6 +50,8 @@ class Conquest {
     }
 
   private:
+    double cost(Index rank) const { return costs_->by_rank[static_cast<std::size_t>(rank)]; }
+
     const Costs* costs_;
     Smallest<Offer> kept_;
 };
@@ -51,20 +59,25 @@ class Conquest {
 }  // namespace
 
 template <class T>
-void conquer(const AnyEngine& any, Rows<T> queries, std::span<const double> cost, std::span<const Index> order,
-             Index n_conquerors, std::span<double> offers, std::span<Index> conquerors, Control& control) {
+void conquer(const AnyEngine& any, Rows<T> queries, std::span<const double> cost,
+             std::span<const Index> order, Index n_conquerors, std::span<double> offers,
+             std::span<Index> conquerors, Control& control) {
     visit_with<T>(any, [&](const auto& engine) {
-        Costs costs{cost, std::vector<Index>(order.size()), {}, static_cast<std::size_t>(n_conquerors)};
+        Costs costs{std::vector<double>(order.size()),
+                    std::vector<Index>(order.size()),
+                    {},
+                    static_cast<std::size_t>(n_conquerors)};
         for (std::size_t rank = 0; rank < order.size(); ++rank) {
+            costs.by_rank[rank] = cost[static_cast<std::size_t>(order[rank])];
             costs.rank[static_cast<std::size_t>(order[rank])] = static_cast<Index>(rank);
         }
-        costs.least = engine.summarise(std::vector<double>(cost.begin(), cost.end()),
-                                       [](double a, double b) { return std::min(a, b); });
+        costs.first_rank = engine.summarise(costs.rank, [](Index a, Index b) { return std::min(a, b); });
         search_all(
             engine, queries.count, control, [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
             [&](Index) { return Conquest(costs); },
             [&](Index i, Conquest& conquest) {
-                conquest.write(order, offers.data() + at(i, n_conquerors), conquerors.data() + at(i, n_conquerors));
+                conquest.write(order, offers.data() + at(i, n_conquerors),
+                               conquerors.data() + at(i, n_conquerors));
             });
     });
 }

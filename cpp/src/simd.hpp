@@ -3,9 +3,9 @@
 // linkage, so no two builds of it can be mixed up by the linker.
 #pragma once
 
-#include <cstring>
-
 #include "pathforest/kernels.hpp"
+
+#include <cstring>
 
 namespace pathforest {
 namespace {

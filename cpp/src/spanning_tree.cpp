@@ -7,9 +7,9 @@
 // nearest outsider, and never those of the largest component, which the others will join.
 #include "pathforest/spanning_tree.hpp"
 
-#include <atomic>
-
 #include "pathforest/disjoint_sets.hpp"
+
+#include <atomic>
 
 namespace pathforest {
 namespace {
@@ -19,7 +19,8 @@ class NearestForeign {
   public:
     NearestForeign(Index self, const std::vector<Index>& component, const std::vector<Index>& node_component,
                    std::atomic<double>& reach)
-        : component_(&component), node_component_(&node_component), reach_(&reach), own_(component[index(self)]) {}
+        : component_(&component), node_component_(&node_component), reach_(&reach),
+          own_(component[index(self)]) {}
 
     double limit(Index node) const {
         if ((*node_component_)[index(node)] == own_) return -1;
@@ -32,7 +33,8 @@ class NearestForeign {
         if (!(candidate < best_)) return;
         best_ = candidate;
         double reach = reach_->load(std::memory_order_relaxed);
-        while (distance < reach && !reach_->compare_exchange_weak(reach, distance, std::memory_order_relaxed)) {
+        while (distance < reach &&
+               !reach_->compare_exchange_weak(reach, distance, std::memory_order_relaxed)) {
         }
     }
 
@@ -53,16 +55,9 @@ class NearestForeign {
 class Boruvka {
   public:
     Boruvka(const KnnGraph& graph, Control& control)
-        : graph_(graph),
-          control_(control),
-          n_(graph.n_samples),
-          sets_(n_),
-          component_(size(n_)),
-          cursor_(size(n_), 0),
-          asked_(size(n_), Neighbour{infinity, none}),
-          bound_(size(n_)),
-          best_(size(n_)),
-          open_(size(n_)) {
+        : graph_(graph), control_(control), n_(graph.n_samples), sets_(n_), component_(size(n_)),
+          cursor_(size(n_), 0), asked_(size(n_), Neighbour{infinity, none}), bound_(size(n_)),
+          best_(size(n_)), open_(size(n_)) {
         for (Index i = 0; i < n_; ++i) bound_[size(i)] = graph.k > 0 ? graph.distance(i, graph.k - 1) : 0.0;
         arcs_.reserve(size(n_));
     }
@@ -164,7 +159,8 @@ class Boruvka {
             });
         for (const Index i : asking) {
             const Neighbour& foreign = asked_[size(i)];
-            if (foreign.sample != none && component_[size(foreign.sample)] != component_[size(i)]) improve(i, foreign);
+            if (foreign.sample != none && component_[size(foreign.sample)] != component_[size(i)])
+                improve(i, foreign);
         }
     }
 

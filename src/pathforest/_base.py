@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pathforest._core import Engine
 from pathforest._estimator import OPFEstimator
-from pathforest._matrix import cheapest
 from pathforest._validation import check_labels, check_parameters, thread_count
 from pathforest.distances import Metric
 from pathforest.forest import Forest, path_to_root
@@ -29,19 +28,16 @@ class Explanation(NamedTuple):
 class Rivals(NamedTuple):
     """Training samples that compete for queries: all of them, or those that carry one class."""
 
-    engine: Engine | None  # None where queries come as rows of distances
-    members: np.ndarray  # (n_members,) their indices, ascending
+    engine: Engine  # over the members, in their order
+    members: np.ndarray  # (n_members,) their indices in the order of `order_`: cheap ones first, ties settled
     cost: np.ndarray  # (n_members,) their costs
-    order: np.ndarray  # (n_members,) int32 positions in `members`, in the order that settles ties
 
     def offers(self, block: np.ndarray, r: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the `r` cheapest offers to each query, and the training samples that make them."""
-        if self.engine is not None:
-            values, positions = self.engine.conquer(block, self.cost, self.order, r, n_threads)
-        else:
-            all_offers = np.maximum(block[:, self.members[self.order]], self.cost[self.order])
-            values, columns = cheapest(all_offers, min(r, len(self.members)))
-            positions = self.order[columns]
+        if self.engine.name == "rows":
+            block = np.ascontiguousarray(block[:, self.members])
+        order = np.arange(len(self.members), dtype=np.int32)
+        values, positions = self.engine.conquer(block, self.cost, order, r, n_threads)
         return values, self.members[positions]
 
 
@@ -142,12 +138,12 @@ class BaseOPFClassifier(ClassifierMixin, OPFEstimator):
         return explanations
 
     def _check_training(
-        self, X: Any, y: Any, metric: Metric, density: bool = False
+        self, X: Any, y: Any, metric: Metric, squares: bool = False
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Metric]:
         """Check samples and labels; return both, the labels' codes and the completed metric."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        X, metric = self._check_samples(X, metric, density)
+        X, metric = self._check_samples(X, metric, squares)
         labels = check_labels(y)
         check_consistent_length(X, labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -173,9 +169,6 @@ class BaseOPFClassifier(ClassifierMixin, OPFEstimator):
         self.training_error_ = float(np.mean(propagated != codes))
         self._fit_codes = propagated
         self._keep_samples(X, metric, engine)
-        if metric.kind == "features":
-            everyone = Rivals(engine, np.arange(len(X)), forest.cost, forest.order)
-            self._fit_cache[None, X.dtype.char] = everyone
 
     def _check_prediction(self, X: Any) -> np.ndarray:
         """Check queries, and the parameters that act at prediction time."""
@@ -187,10 +180,8 @@ class BaseOPFClassifier(ClassifierMixin, OPFEstimator):
         """Gather the training samples with one propagated class, or all of them, once."""
 
         def gather() -> Rivals:
-            members = np.arange(len(self.cost_)) if code is None else np.flatnonzero(self._fit_codes == code)
-            order = np.argsort(self._rank()[members]).astype(np.int32)
-            engine = self._build_engine(dtype, None if code is None else members)
-            return Rivals(engine, members, self.cost_[members], order)
+            members = self.order_ if code is None else self.order_[self._fit_codes[self.order_] == code]
+            return Rivals(self._build_engine(dtype, members), members, self.cost_[members])
 
         return self._cached((code, dtype.char), gather)
 

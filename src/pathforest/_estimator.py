@@ -15,6 +15,7 @@ from pathforest._matrix import blocks, check_distances, pairwise
 from pathforest._ranges import Reach, check_features, magnitude
 from pathforest._validation import check_parameters, thread_count
 from pathforest.distances import (
+    NONNEGATIVE,
     Metric,
     array_options,
     build_engine,
@@ -53,8 +54,7 @@ class OPFEstimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         name = self.metric if isinstance(self.metric, str) else ""
         tags.input_tags.pairwise = name == "precomputed"
-        tags.input_tags.positive_only = name in ("precomputed", "chi2", "braycurtis")
-        tags.input_tags.allow_nan = name == "nan_euclidean"
+        tags.input_tags.positive_only = name in NONNEGATIVE
         return tags
 
     def _forget(self) -> None:
@@ -70,12 +70,12 @@ class OPFEstimator(BaseEstimator):
         check_algorithm(metric, self.algorithm)
         return metric, thread_count(self.n_jobs)
 
-    def _check_samples(self, X: Any, metric: Metric, density: bool) -> tuple[np.ndarray, Metric]:
+    def _check_samples(self, X: Any, metric: Metric, squares: bool) -> tuple[np.ndarray, Metric]:
         """Check the training samples and fix what the metric takes from them."""
         # A copy, because later engines are built from it: the user may change X in the meantime.
         # A distance matrix is not kept, hence not copied.
         X = validate_data(self, X, copy=metric.kind != "precomputed", **array_options(metric))
-        check_training_values(X, metric, density)
+        check_training_values(X, metric, squares)
         return X, complete_metric(metric, X)
 
     def _keep_samples(self, X: np.ndarray, metric: Metric, engine: Engine) -> None:
@@ -94,13 +94,13 @@ class OPFEstimator(BaseEstimator):
             self._fit_cache.setdefault(key, build())
         return self._fit_cache[key]
 
-    def _build_engine(self, dtype: np.dtype, members: np.ndarray | None = None) -> Engine | None:
-        """Engine over the training samples, or some of them; None where queries are rows of distances."""
+    def _build_engine(self, dtype: np.dtype, members: np.ndarray) -> Engine:
+        """Build an engine over some of the training samples, for queries of the given dtype."""
         metric = Metric(*self._fit_metric)
         if metric.kind != "features":
-            return None
-        X = self._fit_X if members is None else self._fit_X[members]
-        return build_engine(X.astype(dtype, copy=False), metric, self._fit_algorithm)
+            return Engine.rows(len(members), dtype.name)
+        X = self._fit_X[members].astype(dtype, copy=False)
+        return build_engine(X, metric, self._fit_algorithm, thread_count(self.n_jobs))
 
     def _check_query(self, X: Any) -> np.ndarray:
         """Check new samples and give them a dtype that loses nothing."""
@@ -122,10 +122,12 @@ class OPFEstimator(BaseEstimator):
         `width` is the length of the answer to one query of features.
         """
         metric = Metric(*self._fit_metric)
-        n_columns = {"features": width, "precomputed": Q.shape[1]}.get(metric.kind) or len(self._fit_X)
-        for rows in blocks(len(Q), n_columns):
-            block = Q[rows]
-            yield rows, pairwise(block, self._fit_X, metric, rows.start) if metric.kind == "matrix" else block
+        if metric.kind == "matrix":
+            for rows in blocks(len(Q), len(self._fit_X)):
+                yield rows, pairwise(Q[rows], self._fit_X, metric, rows.start)
+        else:
+            for rows in blocks(len(Q), Q.shape[1] if metric.kind == "precomputed" else width):
+                yield rows, Q[rows]
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())

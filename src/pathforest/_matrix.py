@@ -26,8 +26,11 @@ def blocks(n_rows: int, row_length: int) -> Iterator[slice]:
     return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
-def check_distances(D: np.ndarray, square: bool, density: bool = False) -> None:
-    """Raise unless `D` can be a matrix of distances; `square` for those between training samples."""
+def check_distances(D: np.ndarray, square: bool, squares: bool = False) -> None:
+    """Raise unless `D` can be a matrix of distances.
+
+    `square` says that they are those between training samples, `squares` that a density will square them.
+    """
     if square and D.shape[0] != D.shape[1]:
         raise ValueError(
             f"metric='precomputed' needs the square matrix of distances between training samples, got shape "
@@ -36,12 +39,12 @@ def check_distances(D: np.ndarray, square: bool, density: bool = False) -> None:
     if (smallest := D.min()) < 0:
         row, column = np.unravel_index(np.argmin(D), D.shape)
         raise ValueError(
-            f"metric='precomputed' needs distances >= 0, but X[{row}, {column}] is {smallest:.6g}; clip "
-            "rounding errors with np.maximum(X, 0). Negative values in data passed to it have no meaning."
+            f"Negative values in data passed to metric='precomputed', which needs distances >= 0: "
+            f"X[{row}, {column}] is {smallest:.6g}; clip rounding errors with np.maximum(X, 0)"
         )
     if square:
         _check_symmetry(D)
-    if density and float(D.max()) > np.sqrt(np.finfo(np.float64).max / 2):
+    if squares and float(D.max()) > np.sqrt(np.finfo(np.float64).max):
         raise ValueError(f"distances up to {D.max():.3g} overflow when the density squares them; rescale X")
 
 
@@ -73,7 +76,7 @@ def distance_matrix(X: np.ndarray, metric: Metric) -> np.ndarray:
     logger.info(text)
     if 8 * n * n > WARN_BYTES:
         warnings.warn(
-            f"{text}; the metrics with an engine of their own need no matrix", UserWarning, stacklevel=4
+            f"{text}; the metrics with an engine of their own need no matrix", UserWarning, stacklevel=6
         )
     return symmetric(pairwise(X, None, metric))
 
@@ -88,7 +91,7 @@ def pairwise(X: np.ndarray, Y: np.ndarray | None, metric: Metric, first_row: int
         row, column = np.argwhere(~np.isfinite(D))[0]
         raise ValueError(
             f"metric={metric.name!r} gives {D[row, column]} between samples {row + first_row} and {column}; "
-            "check those rows for constant, missing or very large features, or choose another metric"
+            "check those rows for constant or very large features, or choose another metric"
         )
     if (smallest := D.min()) < 0:
         # A correlation distance can round to just below zero; anything more is no distance.
@@ -103,8 +106,6 @@ def pairwise(X: np.ndarray, Y: np.ndarray | None, metric: Metric, first_row: int
 def _raw_pairwise(X: np.ndarray, Y: np.ndarray | None, metric: Metric) -> np.ndarray:
     from sklearn.metrics import pairwise_distances  # here, because few need it and it is slow to import
 
-    if metric.name == "nan_euclidean":
-        return _nan_euclidean(X, X if Y is None else Y, **metric.params)
     if metric.name in BOOLEAN_METRICS:
         X, Y = _as_booleans(X), None if Y is None else _as_booleans(Y)
     return pairwise_distances(X, Y, metric=metric.name, n_jobs=1, **metric.params)
@@ -113,18 +114,6 @@ def _raw_pairwise(X: np.ndarray, Y: np.ndarray | None, metric: Metric) -> np.nda
 def _as_booleans(X: np.ndarray) -> np.ndarray:
     """Give 0 and 1 their own type; other values stay, and scikit-learn warns that it converts them."""
     return X.astype(bool) if np.isin(X, (0, 1)).all() else X
-
-
-def _nan_euclidean(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """scikit-learn's metric by direct differences: its own form depends on the batch in the last digits."""
-    total, shared = np.zeros((len(X), len(Y))), np.zeros((len(X), len(Y)))
-    for x, y in zip(X.T, Y.T, strict=True):
-        difference = x[:, None] - y
-        present = ~np.isnan(difference)
-        np.add(total, difference * difference, out=total, where=present)
-        shared += present
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.sqrt(total * X.shape[1] / shared)
 
 
 def complete_params(name: Any, params: dict[str, Any], X: np.ndarray) -> dict[str, Any]:
@@ -147,15 +136,3 @@ def complete_params(name: Any, params: dict[str, Any], X: np.ndarray) -> dict[st
 def _need_two_samples(name: str, param: str, X: np.ndarray) -> None:
     if len(X) < 2:
         raise ValueError(f"metric={name!r} cannot be estimated from 1 sample; pass {param} in metric_params")
-
-
-def cheapest(offers: np.ndarray, r: int) -> tuple[np.ndarray, np.ndarray]:
-    """Find the `r` smallest entries of each row, ascending, ties to the first column, and their columns."""
-    if r == 1:
-        columns = offers.argmin(axis=1)[:, None]
-    else:
-        columns = np.empty((len(offers), r), dtype=np.intp)
-        for row, out in zip(offers, columns, strict=True):
-            near = np.flatnonzero(row <= np.partition(row, r - 1)[r - 1])
-            out[:] = near[np.argsort(row[near], kind="stable")[:r]]
-    return np.take_along_axis(offers, columns, axis=1), columns

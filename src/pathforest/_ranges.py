@@ -25,30 +25,29 @@ def magnitude(X: np.ndarray) -> float:
     return max(float(X.max()), -float(X.min()))
 
 
-def check_features(X: np.ndarray, metric: Metric, density: bool = False, known: Reach | None = None) -> None:
+def check_features(X: np.ndarray, metric: Metric, squares: bool = False, known: Reach | None = None) -> None:
     """Raise if a feature's sign or range does not suit the metric.
 
-    `known` are the training samples that queries `X` will be compared with. `density` says that
-    distances will be squared for Eq. 3.
+    `squares` says that a density will square the distances; `known` are the training samples that queries `X`
+    will be compared with.
     """
     if metric.nonnegative and X.min() < 0:
         row, column = np.unravel_index(np.argmin(X), X.shape)
         raise ValueError(
-            f"metric={metric.name!r} needs features >= 0, but X[{row}, {column}] is "
-            f"{X[row, column]:.6g}; shift or clip them, or choose another metric. "
-            "Negative values in data passed to it have no meaning."
+            f"Negative values in data passed to metric={metric.name!r}, which needs features >= 0: "
+            f"X[{row}, {column}] is {X[row, column]:.6g}; shift or clip them, or choose another metric"
         )
     # Three tests, from free to thorough: what the dtype holds, the largest magnitude, each feature.
     arrays = [X] if known is None else [X, known.X]
-    if _fits(metric, density, X.shape[1], max(float(np.finfo(array.dtype).max) for array in arrays)):
+    if _fits(metric, squares, X.shape[1], max(float(np.finfo(array.dtype).max) for array in arrays)):
         return
-    if _fits(metric, density, X.shape[1], max(magnitude(X), known.magnitude if known else 0.0)):
+    if _fits(metric, squares, X.shape[1], max(magnitude(X), known.magnitude if known else 0.0)):
         return
     low = np.min([array.min(axis=0) for array in arrays], axis=0).astype(np.float64)
     high = np.max([array.max(axis=0) for array in arrays], axis=0).astype(np.float64)
     with np.errstate(over="ignore"):
         width = high - low
-        bound = _largest_term(metric, density, width, np.maximum(np.abs(low), np.abs(high)))
+        bound = _largest_term(metric, squares, width, np.maximum(np.abs(low), np.abs(high)))
     if not bound <= LIMIT:
         widest = int(np.argmax(width))
         raise ValueError(
@@ -57,15 +56,15 @@ def check_features(X: np.ndarray, metric: Metric, density: bool = False, known: 
         )
 
 
-def _fits(metric: Metric, density: bool, n_features: int, magnitude: float) -> bool:
+def _fits(metric: Metric, squares: bool, n_features: int, magnitude: float) -> bool:
     """Tell whether no distance can overflow as long as no feature exceeds `magnitude`."""
     with np.errstate(over="ignore"):
         width = np.full(n_features, 2 * np.float64(magnitude))
-        return bool(_largest_term(metric, density, width, width / 2) <= LIMIT)
+        return bool(_largest_term(metric, squares, width, width / 2) <= LIMIT)
 
 
-def _largest_term(metric: Metric, density: bool, width: np.ndarray, size: np.ndarray) -> float:
-    """Bound of what computing a distance can reach, for features of these widths and magnitudes."""
+def _largest_term(metric: Metric, squares: bool, width: np.ndarray, size: np.ndarray) -> float:
+    """Bound what computing a distance can reach, for features of these widths and magnitudes."""
     match metric.name:
         case "euclidean" | "sqeuclidean" | "log_sqeuclidean":
             return np.sum(width * width)
@@ -74,8 +73,7 @@ def _largest_term(metric: Metric, density: bool, width: np.ndarray, size: np.nda
         case "chebyshev":
             distance = reached = np.max(width)
         case "minkowski":
-            reached = np.sum(width**metric.p)
-            distance = max(reached ** (1 / metric.p), np.max(width))
+            distance, reached = np.sum(width), np.sum(width**metric.p)
         case "cosine":
             distance, reached = np.float64(2), np.sum(size * size) ** 2
         case "chi2":
@@ -84,4 +82,4 @@ def _largest_term(metric: Metric, density: bool, width: np.ndarray, size: np.nda
             distance, reached = np.float64(len(width)), 2 * np.max(size)
         case "braycurtis":
             distance, reached = np.float64(1), 2 * np.sum(size)
-    return max(reached, distance * distance) if density else max(reached, distance)
+    return max(reached, distance * distance if squares else distance)

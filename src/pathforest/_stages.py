@@ -28,5 +28,6 @@ class StageTimer:
             return stage(*args, **kwargs)
         start = time.perf_counter()
         result = stage(*args, **kwargs)
-        logger.info("%s: %s took %.3f s", self._owner, stage.__name__, time.perf_counter() - start)
+        seconds = time.perf_counter() - start
+        logger.info("%s: %s took %.3f s", self._owner, stage.__name__.strip("_"), seconds)
         return result

@@ -87,9 +87,10 @@ def largest_neighborhood(n_samples: int, k_max: int, n_neighbors: int | None) ->
     if n_neighbors is None:
         return min(int(k_max), n_samples - 1)
     if n_neighbors >= n_samples:
+        limit = f"use at most {n_samples - 1}, " if n_samples > 1 else ""
         raise ValueError(
-            f"n_neighbors={n_neighbors} needs more than {n_neighbors} samples, got {n_samples}; use at most "
-            f"{n_samples - 1}, or pass more data, or leave n_neighbors=None to let k_max search"
+            f"n_neighbors={n_neighbors} needs more than {n_neighbors} samples, got {n_samples} sample(s); "
+            f"{limit}pass more data, or leave n_neighbors=None to let k_max search"
         )
     return int(n_neighbors)
 
@@ -106,12 +107,15 @@ def thread_count(n_jobs: int | None) -> int:
 def check_labels(y: Any) -> np.ndarray:
     """Return `y` as a one-dimensional array of class labels without missing values."""
     # Lists go through object arrays first: numpy would turn ["a", nan] into the texts "a" and "nan".
-    values = np.asarray(y, dtype=object if isinstance(y, (list, tuple)) else None)
+    is_list = isinstance(y, (list, tuple))
+    values = np.asarray(y, dtype=object if is_list else None)
     if values.dtype == object and values.ndim <= 2:
         _check_objects(values)
-        values = _native(values)
+        values = np.asarray(y) if is_list else _native(values)
     elif values.dtype.kind in "fcmM" and (missing := values != values).any():
         _raise_missing(missing)
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise ValueError("y contains infinity, which is no class label; pass finite labels")
     labels = column_or_1d(values, warn=True)
     check_classification_targets(labels)
     return labels

@@ -143,7 +143,7 @@ class OPFClassifier(BaseOPFClassifier):
         metric, n_threads = self._check_settings()
         X, _, codes, metric = self._check_training(X, y, metric)
         timed = StageTimer(self)
-        engine = timed(build_engine, X, metric, self.algorithm)
+        engine = timed(build_engine, X, metric, self.algorithm, n_threads)
         graph = timed(knn_graph, engine, min(TREE_NEIGHBORS, len(X) - 1), n_threads)
         tree = timed(spanning_tree, engine, graph, n_threads)
         prototypes = timed(boundary_prototypes, tree, codes)

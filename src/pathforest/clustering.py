@@ -10,7 +10,6 @@ from sklearn.base import ClusterMixin
 
 from pathforest import _core
 from pathforest._estimator import OPFEstimator, unfitted_on_failure
-from pathforest._matrix import cheapest
 from pathforest._stages import StageTimer
 from pathforest._validation import largest_neighborhood, thread_count
 from pathforest.distances import Metric, build_engine
@@ -137,10 +136,10 @@ class OPFClustering(ClusterMixin, OPFEstimator):
             The fitted estimator.
         """
         metric, n_threads = self._check_settings()
-        X, metric = self._check_samples(X, metric, density=True)
+        X, metric = self._check_samples(X, metric, squares=True)
         k = largest_neighborhood(len(X), self.k_max, self.n_neighbors)
         timed = StageTimer(self)
-        engine = timed(build_engine, X, metric, self.algorithm)
+        engine = timed(build_engine, X, metric, self.algorithm, n_threads)
         graph = timed(knn_graph, engine, k, n_threads)
         estimate = timed(estimate_density, graph, k, self.n_neighbors is None, metric.squared, n_threads)
         timed(self._cluster, graph, estimate)
@@ -181,20 +180,14 @@ class OPFClustering(ClusterMixin, OPFEstimator):
         if self.best_k_ == 0:  # one training sample, one cluster
             return labels
         squared, n_threads = Metric(*self._fit_metric).squared, thread_count(self.n_jobs)
+        engine = self._cached(Q.dtype.char, lambda: self._build_engine(Q.dtype, np.arange(len(self.labels_))))
         for rows, block in self._query_blocks(Q, width=self.best_k_):
-            distances, indices = self._nearest(block, n_threads)
+            distances, indices = engine.query(block, self.best_k_, n_threads)
             density = self._scale(_core.query_density(distances, self._fit_largest_arc, squared))
             values = np.minimum(self.cost_[indices], density[:, None])
             winner = indices[np.arange(len(block)), values.argmax(axis=1)]
             labels[rows] = self.labels_[winner]
         return labels
-
-    def _nearest(self, block: np.ndarray, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """Find the `best_k_` nearest training samples of each query."""
-        engine = self._cached(block.dtype.char, lambda: self._build_engine(block.dtype))
-        if engine is None:
-            return cheapest(block.astype(np.float64, copy=False), self.best_k_)
-        return engine.query(block, self.best_k_, n_threads)
 
     def _scale(self, density: np.ndarray) -> np.ndarray:
         """Scale the density of new samples by the extremes of the training samples'."""

@@ -37,7 +37,8 @@ from pathforest._matrix import check_distances, complete_params, distance_matrix
 from pathforest._ranges import check_features
 from pathforest._validation import check_choice
 
-ALIASES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
+# "nan_euclidean" skips missing features; they are refused here, and without them it is Euclidean.
+ALIASES = {"l2": "euclidean", "nan_euclidean": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
 
 # What sklearn.metrics.pairwise_distances knows beyond the engines' own metrics (scikit-learn 1.6 to 1.9).
 MATRIX_METRICS = (
@@ -48,13 +49,15 @@ MATRIX_METRICS = (
     "jaccard",
     "mahalanobis",
     "matching",
-    "nan_euclidean",
     "rogerstanimoto",
     "russellrao",
     "seuclidean",
     "sokalsneath",
     "yule",
 )
+
+# Metrics that take no negative values.
+NONNEGATIVE = ("braycurtis", "chi2", "precomputed")
 
 # Up to this many features a search tree visits few enough of its nodes to beat a vectorised scan.
 TREE_MAX_FEATURES = 15
@@ -77,14 +80,9 @@ class Metric(NamedTuple):
         return self.name in ("sqeuclidean", "log_sqeuclidean")
 
     @property
-    def allows_nan(self) -> bool:
-        """Whether missing features are part of the metric."""
-        return self.name == "nan_euclidean"
-
-    @property
     def nonnegative(self) -> bool:
         """Whether X must not hold negative values."""
-        return self.kind == "precomputed" or self.name in ("chi2", "braycurtis")
+        return self.name in NONNEGATIVE
 
 
 def resolve_metric(
@@ -184,14 +182,14 @@ def choose_algorithm(metric: Metric, n_features: int, algorithm: str = "auto") -
     return "tree" if metric.name in _core.METRICS_TREE and n_features <= TREE_MAX_FEATURES else "brute"
 
 
-def build_engine(X: np.ndarray, metric: Metric, algorithm: str = "auto") -> Engine:
+def build_engine(X: np.ndarray, metric: Metric, algorithm: str = "auto", n_threads: int = 1) -> Engine:
     """Build the engine for samples, or a distance matrix, that have been checked."""
     if metric.kind == "precomputed":
         return Engine.precomputed(symmetric(X))
     if metric.kind == "matrix":
         return Engine.precomputed(distance_matrix(X, metric))
     if choose_algorithm(metric, X.shape[1], algorithm) == "tree":
-        return Engine.tree(X, metric.name, metric.p)
+        return Engine.tree(X, metric.name, metric.p, n_threads)
     return Engine.brute(X, metric.name, metric.p)
 
 
@@ -234,12 +232,12 @@ def make_engine(
     return build_engine(X, complete_metric(resolved, X), algorithm)
 
 
-def check_training_values(X: np.ndarray, metric: Metric, density: bool = False) -> None:
-    """Refuse values the metric cannot take; `density` says that Eq. 3 will square its distances."""
+def check_training_values(X: np.ndarray, metric: Metric, squares: bool = False) -> None:
+    """Refuse values the metric cannot take; `squares` says that a density will square its distances."""
     if metric.kind == "precomputed":
-        check_distances(X, square=True, density=density)
+        check_distances(X, square=True, squares=squares)
     elif metric.kind == "features":
-        check_features(X, metric, density=density)
+        check_features(X, metric, squares)
 
 
 def array_options(metric: Metric) -> dict[str, Any]:
@@ -247,7 +245,6 @@ def array_options(metric: Metric) -> dict[str, Any]:
     return {
         "dtype": np.float64 if metric.kind == "matrix" else [np.float64, np.float32],
         "order": "C",
-        "ensure_all_finite": "allow-nan" if metric.allows_nan else True,
     }
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from pathforest import _core
 from pathforest._core import Engine
+from pathforest._validation import check_choice
 from pathforest.graph import KnnGraph, SpanningTree
 
 
@@ -70,7 +71,7 @@ def grow_forest(
     ----------
     tree : SpanningTree
         Minimum spanning tree of the training samples.
-    prototypes : ndarray of int32
+    prototypes : array-like of int
         Where paths start, at cost 0.
     membership : ndarray of shape (n,), default=None
         Factor of each sample in Eq. 6. None is plain OPF, where the tree holds all optimum paths.
@@ -83,20 +84,18 @@ def grow_forest(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from pathforest.distances import make_engine
     >>> from pathforest.forest import grow_forest
     >>> from pathforest.graph import knn_graph, spanning_tree
     >>> engine = make_engine([[0.0], [1.0], [3.0], [4.5]])
     >>> tree = spanning_tree(engine, knn_graph(engine, k=1))
-    >>> forest = grow_forest(tree, np.array([1, 2], dtype=np.int32))
+    >>> forest = grow_forest(tree, [1, 2])
     >>> forest.cost.tolist(), forest.predecessor.tolist()
     ([1.0, 0.0, 0.0, 1.5], [1, -1, -1, 2])
     """
-    if membership is None:
-        membership = np.ones(len(tree.source) + 1)
-    source_side = membership_side == "source"
-    return Forest(*_core.compete_tree(*tree, prototypes, membership, source_side))
+    n = len(tree.source) + 1
+    competitors = _competitors(n, prototypes, np.ones(n) if membership is None else membership)
+    return Forest(*_core.compete_tree(*tree, *competitors, _is_source(membership_side)))
 
 
 def grow_forest_complete(
@@ -114,7 +113,7 @@ def grow_forest_complete(
         The engine `graph` was made with. It is asked only where the lists cannot answer.
     graph : KnnGraph
         Neighbour lists; longer ones leave fewer questions to the engine.
-    prototypes : ndarray of int32
+    prototypes : array-like of int
         Where paths start, at cost 0.
     membership : ndarray of shape (n,)
         Factor of each sample in Eq. 6.
@@ -133,18 +132,35 @@ def grow_forest_complete(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from pathforest.distances import make_engine
     >>> from pathforest.forest import grow_forest_complete
     >>> from pathforest.graph import knn_graph
     >>> engine = make_engine([[0.0], [1.0], [3.0], [4.5]])
     >>> graph = knn_graph(engine, k=2)
-    >>> membership = np.array([0.5, 1.0, 1.0, 0.5])
-    >>> grow_forest_complete(engine, graph, np.array([1, 2], dtype=np.int32), membership).cost.tolist()
+    >>> membership = [0.5, 1.0, 1.0, 0.5]
+    >>> grow_forest_complete(engine, graph, [1, 2], membership).cost.tolist()
     [0.5, 0.0, 0.0, 0.75]
     """
-    source_side = membership_side == "source"
-    return Forest(*engine.compete(graph.distances, graph.indices, prototypes, membership, source_side))
+    competitors = _competitors(engine.n_samples, prototypes, membership)
+    return Forest(*engine.compete(*graph, *competitors, _is_source(membership_side)))
+
+
+def _competitors(n: int, prototypes: np.ndarray, membership: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give prototypes and memberships the types of the core, and refuse those of other samples."""
+    prototypes = np.ascontiguousarray(prototypes, dtype=np.int32)
+    membership = np.ascontiguousarray(membership, dtype=np.float64)
+    if prototypes.size == 0 or prototypes.min() < 0 or prototypes.max() >= n:
+        raise ValueError(f"prototypes must be one or more indices below {n}, the number of samples")
+    if membership.shape != (n,):
+        raise ValueError(
+            f"membership has shape {membership.shape}; it must hold one value for each of {n} samples"
+        )
+    return prototypes, membership
+
+
+def _is_source(membership_side: str) -> bool:
+    check_choice("membership_side", membership_side, ("target", "source"))
+    return membership_side == "source"
 
 
 def conquer(
@@ -177,7 +193,7 @@ def conquer(
     >>> from pathforest.graph import knn_graph, spanning_tree
     >>> engine = make_engine([[0.0], [1.0], [3.0], [4.5]])
     >>> tree = spanning_tree(engine, knn_graph(engine, k=1))
-    >>> forest = grow_forest(tree, np.array([1, 2], dtype=np.int32))
+    >>> forest = grow_forest(tree, [1, 2])
     >>> conquer(engine, np.array([[4.0]]), forest).indices.tolist()
     [[2]]
     """

@@ -196,11 +196,11 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
             The fitted estimator.
         """
         metric, n_threads = self._check_settings()
-        X, labels, codes, metric = self._check_training(X, y, metric, density=not callable(self.membership))
+        X, labels, codes, metric = self._check_training(X, y, metric, squares=not callable(self.membership))
         k = largest_neighborhood(len(X), self.k_max, self.n_neighbors)
         timed = StageTimer(self)
         values = timed(self._call_membership, X, labels) if callable(self.membership) else None
-        engine = timed(build_engine, X, metric, self.algorithm)
+        engine = timed(build_engine, X, metric, self.algorithm, n_threads)
         graph = timed(knn_graph, engine, max(k, min(TREE_NEIGHBORS, len(X) - 1)), n_threads)
         tree = timed(spanning_tree, engine, graph, n_threads)
         prototypes = timed(boundary_prototypes, tree, codes)

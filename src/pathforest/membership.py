@@ -47,6 +47,7 @@ def density(graph: KnnGraph, k: int, squared: bool = False) -> np.ndarray:
     """
     if k == 0:  # a single sample has no neighbour, and nothing to be less dense than
         return np.ones(len(graph.distances))
+    _check_squares(graph, squared)
     return _core.density(graph.distances, k, squared)
 
 
@@ -85,8 +86,16 @@ def search_k(
     """
     if k_max == 0:
         return 0, np.empty(0)
+    _check_squares(graph, squared)
     cuts = np.asarray(_core.search_k(graph.distances, graph.indices, k_max, squared, n_threads))
     return int(np.argmin(cuts)) + 1, cuts
+
+
+def _check_squares(graph: KnnGraph, squared: bool) -> None:
+    """Refuse distances whose squares, which Eq. 3 takes, overflow."""
+    longest = float(graph.distances[:, -1].max())
+    if not squared and longest > np.sqrt(np.finfo(np.float64).max):
+        raise ValueError(f"the density squares distances, and those up to {longest:.3g} overflow; rescale X")
 
 
 def estimate_density(

@@ -30,7 +30,7 @@ def smallest_recall(X, y):
 
 
 def main():
-    """Write the first candidate whose three classes are sizeable and of which one loses four samples in five."""
+    """Write the first candidate with three sizeable classes of which one loses four samples in five."""
     for seed in range(100_000):
         X, y = candidate(seed)
         if np.bincount(y, minlength=3).min() >= 15 and smallest_recall(X, y) <= 0.2:

@@ -1,11 +1,11 @@
 // OPF clustering (Algorithm 2 of the paper): densities, the f_min competition, its normalised cut, and k*.
 #pragma once
 
-#include <span>
-#include <vector>
-
 #include "pathforest/control.hpp"
 #include "pathforest/types.hpp"
+
+#include <span>
+#include <vector>
 
 namespace pathforest {
 
@@ -25,13 +25,13 @@ class DensityKernel {
 // The largest arc of the graph cut down to its k nearest neighbours.
 double largest_arc(const KnnGraph& graph, Index k);
 
-std::vector<double> density(const KnnGraph& graph, Index k, bool squared);
+std::vector<double> density(const KnnGraph& graph, Index k, bool squared, const Pause& pause);
 
 // To [1, 1000]; equal densities all become 1000.
 std::vector<double> scale_density(std::span<const double> density);
 
 // Clusters the k-nn graph by its scaled densities.
-Clustering cluster(const KnnGraph& graph, Index k, std::span<const double> scaled);
+Clustering cluster(const KnnGraph& graph, Index k, std::span<const double> scaled, const Pause& pause);
 
 // The cut of every k from 1 to k_max, up to and including the first that is 0. Needs graph.k >= k_max.
 std::vector<double> search_k(const KnnGraph& graph, Index k_max, bool squared, Control& control);

@@ -1,9 +1,9 @@
 // The competition of prototypes for all other samples (Algorithms 1 and 3 of the paper).
 #pragma once
 
-#include <span>
-
 #include "pathforest/engines/any.hpp"
+
+#include <span>
 
 namespace pathforest {
 
@@ -15,11 +15,11 @@ struct Membership {
 
 // Offers along the given tree arcs only. With memberships of one this is plain OPF: for f_max the optimum
 // forest follows the spanning tree.
-Forest compete_tree(std::span<const Arc> tree, std::span<const Index> prototypes, const Membership& membership,
-                    Control& control);
+Forest compete_tree(std::span<const Arc> tree, std::span<const Index> prototypes,
+                    const Membership& membership, Control& control);
 
-// Offers along every arc of the complete graph (question 3). `graph` holds neighbour lists of the same engine;
-// longer lists answer more without a search.
+// Offers along every arc of the complete graph (question 3). `graph` holds neighbour lists of the same
+// engine; longer lists answer more without a search.
 Forest compete_complete(const AnyEngine& engine, const KnnGraph& graph, std::span<const Index> prototypes,
                         const Membership& membership, Control& control);
 

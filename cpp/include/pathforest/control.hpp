@@ -1,6 +1,7 @@
 // How long work asks whether it should stop: the caller hands in a question, the kernels ask it now and then.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <functional>
@@ -12,7 +13,7 @@ struct Interrupted : std::exception {
     const char* what() const noexcept override { return "interrupted"; }
 };
 
-// Belongs to the calling thread; other threads learn of an interruption from parallel_for.
+// Belongs to the calling thread; other threads learn of an interruption through a Pause.
 class Control {
   public:
     explicit Control(int n_threads = 1, std::function<bool()> interrupted = {})
@@ -33,6 +34,22 @@ class Control {
     int n_threads_;
     std::function<bool()> interrupted_;
     std::chrono::steady_clock::time_point last_asked_ = std::chrono::steady_clock::now();
+};
+
+// What a loop calls now and then, on whatever thread it runs: throws once the work is to stop.
+class Pause {
+  public:
+    explicit Pause(Control* control, const std::atomic<bool>* stop = nullptr)
+        : control_(control), stop_(stop) {}
+
+    void operator()() const {
+        if (stop_ && stop_->load(std::memory_order_relaxed)) throw Interrupted{};
+        if (control_) control_->check();
+    }
+
+  private:
+    Control* control_;  // nullptr on every thread but the caller's
+    const std::atomic<bool>* stop_;
 };
 
 }  // namespace pathforest

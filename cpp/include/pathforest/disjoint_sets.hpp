@@ -1,11 +1,11 @@
 // Disjoint sets of samples under union.
 #pragma once
 
+#include "pathforest/types.hpp"
+
 #include <numeric>
 #include <utility>
 #include <vector>
-
-#include "pathforest/types.hpp"
 
 namespace pathforest {
 

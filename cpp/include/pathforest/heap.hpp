@@ -1,10 +1,10 @@
 // A binary heap of samples whose keys can improve while they wait.
 #pragma once
 
+#include "pathforest/types.hpp"
+
 #include <utility>
 #include <vector>
-
-#include "pathforest/types.hpp"
 
 namespace pathforest {
 

@@ -1,9 +1,9 @@
 // The minimum spanning tree of the complete graph, unique under the tie rule.
 #pragma once
 
-#include <vector>
-
 #include "pathforest/engines/any.hpp"
+
+#include <vector>
 
 namespace pathforest {
 

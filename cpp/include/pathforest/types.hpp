@@ -1,4 +1,5 @@
-// The words every stage shares: the index type, arcs with their total order, and one struct of arrays per stage.
+// The words every stage shares: the index type, arcs with their total order, and one struct of arrays per
+// stage.
 #pragma once
 
 #include <compare>

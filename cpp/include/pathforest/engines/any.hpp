@@ -1,13 +1,13 @@
 // One type for all engines. Stages are written once as templates over an engine and entered through this.
 #pragma once
 
-#include <stdexcept>
-#include <type_traits>
-#include <variant>
-
 #include "pathforest/engines/brute.hpp"
 #include "pathforest/engines/precomputed.hpp"
 #include "pathforest/engines/tree.hpp"
+
+#include <stdexcept>
+#include <type_traits>
+#include <variant>
 
 namespace pathforest {
 
@@ -56,22 +56,24 @@ void search_all(const Engine& engine, Index count, Control& control, Ask ask, St
         std::vector<typename Engine::Query> queries;
         std::vector<Policy> policies;
     };
-    // A task is big enough to hide the counter it is taken from and small enough to notice Ctrl-C.
+    // A task is big enough to hide the counter it is taken from.
     constexpr Index task = Engine::tile > 1 ? Engine::tile : 32;
-    parallel_for((count + task - 1) / task, control, [] { return Scratch{}; }, [&](Index t, Scratch& scratch) {
-        const Index end = std::min(count, (t + 1) * task);
-        for (Index first = t * task; first < end; first += Engine::tile) {
-            const Index size = std::min<Index>(Engine::tile, end - first);
-            scratch.queries.resize(static_cast<std::size_t>(size));
-            scratch.policies.clear();
-            for (Index i = 0; i < size; ++i) {
-                ask(first + i, scratch.queries[static_cast<std::size_t>(i)]);
-                scratch.policies.push_back(start(first + i));
-            }
-            engine.search(scratch.queries.data(), scratch.policies.data(), size);
-            for (Index i = 0; i < size; ++i) finish(first + i, scratch.policies[static_cast<std::size_t>(i)]);
-        }
-    });
+    parallel_for((count + task - 1) / task, control, [] { return Scratch{}; },
+                 [&](Index t, Scratch& scratch, const Pause& pause) {
+                     const Index end = std::min(count, (t + 1) * task);
+                     for (Index first = t * task; first < end; first += Engine::tile) {
+                         const Index size = std::min<Index>(Engine::tile, end - first);
+                         scratch.queries.resize(static_cast<std::size_t>(size));
+                         scratch.policies.clear();
+                         for (Index i = 0; i < size; ++i) {
+                             ask(first + i, scratch.queries[static_cast<std::size_t>(i)]);
+                             scratch.policies.push_back(start(first + i));
+                         }
+                         engine.search(scratch.queries.data(), scratch.policies.data(), size, pause);
+                         for (Index i = 0; i < size; ++i)
+                             finish(first + i, scratch.policies[static_cast<std::size_t>(i)]);
+                     }
+                 });
 }
 
 }  // namespace pathforest

@@ -1,12 +1,12 @@
 // Samples in blocks of `lanes`, feature by feature, and summaries of a value per block.
 #pragma once
 
+#include "pathforest/kernels.hpp"
+#include "pathforest/types.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <vector>
-
-#include "pathforest/kernels.hpp"
-#include "pathforest/types.hpp"
 
 namespace pathforest {
 
@@ -30,7 +30,8 @@ struct Blocks {
     }
 
     T& slot(Index position, Index feature) {
-        return values[at(position / lanes, n_features, feature) * lanes + static_cast<std::size_t>(position % lanes)];
+        return values[at(position / lanes, n_features, feature) * lanes +
+                      static_cast<std::size_t>(position % lanes)];
     }
     const T* block(Index b) const { return values.data() + at(b, n_features) * lanes; }
     Index count() const { return blocks_for(n_samples); }
@@ -39,8 +40,8 @@ struct Blocks {
 
     // Offers the block's samples that lie within the policy's reach of the query.
     template <class Policy>
-    void scan(Index b, const double* query, double reduced_limit, const Kernels<T>& kernels, const Metric& metric,
-              Policy& policy) const {
+    void scan(Index b, const double* query, double reduced_limit, const Kernels<T>& kernels,
+              const Metric& metric, Policy& policy) const {
         double reduced[lanes];
         kernels.block(query, block(b), n_features, metric.p, reduced);
         const Index first = first_position(b);

@@ -1,9 +1,10 @@
 // The engine for many dimensions: every block for every query, most of them discarded by the fast filter.
 #pragma once
 
-#include <array>
-
+#include "pathforest/control.hpp"
 #include "pathforest/engines/blocks.hpp"
+
+#include <array>
 
 namespace pathforest {
 
@@ -12,6 +13,7 @@ class BruteEngine {
   public:
     using Value = T;
     static constexpr int tile = 64;  // queries that share one pass over the blocks
+    static constexpr Index blocks_between_pauses = 64;
 
     struct Query {
         std::vector<double> values;
@@ -19,9 +21,7 @@ class BruteEngine {
     };
 
     BruteEngine(const T* X, Index n_samples, Index n_features, Metric metric)
-        : metric_(std::move(metric)),
-          kernels_(find_kernels<T>(metric_.sum)),
-          nodes_{n_samples},
+        : metric_(std::move(metric)), kernels_(find_kernels<T>(metric_.sum)), nodes_{n_samples},
           blocks_(X, n_samples, n_features, in_order(n_samples)) {}
 
     Index n_samples() const { return blocks_.n_samples; }
@@ -32,7 +32,8 @@ class BruteEngine {
     void ask_sample(Index sample, Query& query) const {
         const T* block = blocks_.block(sample / lanes) + sample % lanes;
         query.narrow.resize(static_cast<std::size_t>(n_features()));
-        for (Index j = 0; j < n_features(); ++j) query.narrow[static_cast<std::size_t>(j)] = block[at(j, lanes)];
+        for (Index j = 0; j < n_features(); ++j)
+            query.narrow[static_cast<std::size_t>(j)] = block[at(j, lanes)];
         query.values.assign(query.narrow.begin(), query.narrow.end());
     }
 
@@ -42,11 +43,12 @@ class BruteEngine {
     }
 
     template <class Policy>
-    void search(const Query* queries, Policy* policies, Index count) const {
+    void search(const Query* queries, Policy* policies, Index count, const Pause& pause) const {
         // The filter computes a whole group at once: not worth it for a lone query.
         const bool filtered = kernels_.filter != nullptr && count > 2;
         std::vector<Limits> limits(static_cast<std::size_t>(count), Limits(metric_));
         for (Index b = 0; b < blocks_.count(); ++b) {
+            if (b % blocks_between_pauses == 0) pause();
             for (Index first = 0; first < count; first += filter_group) {
                 const Index size = std::min<Index>(filter_group, count - first);
                 if (filtered) {
@@ -77,7 +79,8 @@ class BruteEngine {
         return order;
     }
 
-    // What a query's limit means to the exact kernel and to the filter; the latter follows only when it moves.
+    // What a query's limit means to the exact kernel and to the filter; the latter follows only when it
+    // moves.
     struct Limits {
         explicit Limits(const Metric& metric) : reduced(metric) {}
 

@@ -1,6 +1,7 @@
 // The engine for a distance matrix the caller owns: symmetric for training, one row per query afterwards.
 #pragma once
 
+#include "pathforest/control.hpp"
 #include "pathforest/engines/blocks.hpp"
 
 namespace pathforest {
@@ -26,7 +27,7 @@ class PrecomputedEngine {
     void ask(const T* row, Query& query) const { query.row = row; }
 
     template <class Policy>
-    void search(const Query* queries, Policy* policies, Index count) const {
+    void search(const Query* queries, Policy* policies, Index count, const Pause&) const {
         for (Index i = 0; i < count; ++i) {
             for (Index node = 0; node < n_nodes(); ++node) {
                 const double limit = policies[i].limit(node);

@@ -1,17 +1,18 @@
 // The engine for few dimensions: a balanced k-d tree over blocks, pruned by bounding boxes.
 //
-// Every engine answers one request, `search`: show a policy every sample that may still matter to it. A policy
-// has
+// Every engine answers one request, `search`: show a policy every sample that may still matter to it. A
+// policy has
 //     double limit(Index node) const;          the largest distance that matters below a node, negative: none
 //     void offer(Index sample, double distance);
+//     double promise(Index node, double least_distance) const;   optional: smallest is searched first
 // and the four questions of the design are four policies (knn, spanning_tree, compete, predict). Engines
 // are immutable, so any number of threads may search one.
 #pragma once
 
-#include <array>
-
 #include "pathforest/engines/blocks.hpp"
 #include "pathforest/parallel.hpp"
+
+#include <array>
 
 namespace pathforest {
 
@@ -26,8 +27,7 @@ class TreeEngine {
     };
 
     TreeEngine(const T* X, Index n_samples, Index n_features, Metric metric, Control& control)
-        : metric_(std::move(metric)),
-          kernels_(find_kernels<T>(metric_.sum)),
+        : metric_(std::move(metric)), kernels_(find_kernels<T>(metric_.sum)),
           blocks_(X, n_samples, n_features, build(X, n_samples, n_features, control)) {
         position_.resize(static_cast<std::size_t>(n_samples));
         for (Index position = 0; position < n_samples; ++position) {
@@ -54,7 +54,7 @@ class TreeEngine {
     void ask(const T* row, Query& query) const { query.values.assign(row, row + n_features()); }
 
     template <class Policy>
-    void search(const Query* queries, Policy* policies, Index count) const {
+    void search(const Query* queries, Policy* policies, Index count, const Pause&) const {
         for (Index i = 0; i < count; ++i) search_one(queries[i].values.data(), policies[i]);
     }
 
@@ -110,9 +110,19 @@ class TreeEngine {
             }
             Pending near{index + 1, box_bound(index + 1, query)};
             Pending far{node.right, box_bound(node.right, query)};
-            if (far.bound < near.bound) std::swap(near, far);
+            if (promise(policy, far) < promise(policy, near)) std::swap(near, far);
             stack[size++] = far;
             stack[size++] = near;
+        }
+    }
+
+    // What the best sample below a node could be worth; the more promising child is searched first.
+    template <class Policy>
+    double promise(const Policy& policy, const Pending& child) const {
+        if constexpr (requires { policy.promise(Index{}, double{}); }) {
+            return policy.promise(child.node, metric_.distance(child.bound, metric_.p));
+        } else {
+            return child.bound;
         }
     }
 
@@ -126,7 +136,8 @@ class TreeEngine {
         const Node& node = nodes_[static_cast<std::size_t>(index)];
         V& out = summary[static_cast<std::size_t>(index)];
         if (node.n_blocks > 1) {
-            out = combine(summary[static_cast<std::size_t>(index + 1)], summary[static_cast<std::size_t>(node.right)]);
+            out = combine(summary[static_cast<std::size_t>(index + 1)],
+                          summary[static_cast<std::size_t>(node.right)]);
             return;
         }
         const Index first = blocks_.first_position(node.first_block);
@@ -136,14 +147,16 @@ class TreeEngine {
         }
     }
 
-    // Lays out the nodes, whose shape depends on n alone, then sorts the samples into them; returns their order.
+    // Lays out the nodes, whose shape depends on n alone, then sorts the samples into them; returns their
+    // order.
     std::vector<Index> build(const T* X, Index n_samples, Index n_features, Control& control) {
         lay_out(blocks_for(n_samples));
         boxes_.resize(at(n_nodes(), 2 * n_features));
         std::vector<Index> order(static_cast<std::size_t>(n_samples));
         std::iota(order.begin(), order.end(), Index{0});
 
-        // The top of the tree on one thread, down to pieces small enough to share out; then one piece per task.
+        // The top of the tree on one thread, down to pieces small enough to share out; then one piece per
+        // task.
         const Index piece = std::max<Index>(8, blocks_for(n_samples) / 64);
         std::vector<Index> pieces;
         std::vector<Index> pending{0};
@@ -161,7 +174,7 @@ class TreeEngine {
         }
         parallel_for(
             static_cast<Index>(pieces.size()), control, [] { return 0; },
-            [&](Index i, int&) {
+            [&](Index i, int&, const Pause&) {
                 const Index first = pieces[static_cast<std::size_t>(i)];
                 const Index end = first + 2 * nodes_[static_cast<std::size_t>(first)].n_blocks - 1;
                 for (Index index = first; index < end; ++index) split(index, X, n_samples, n_features, order);

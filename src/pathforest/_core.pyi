@@ -1,0 +1,110 @@
+"""The kernels of pathforest; use the Python modules above them."""
+
+from typing import Annotated, overload
+
+import numpy
+from numpy.typing import NDArray
+
+
+class Engine:
+    """Answers every question about distances between samples."""
+
+    @staticmethod
+    def rows(n_samples: int, dtype: str) -> Engine:
+        """No samples at all: queries come as rows of distances to them."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dtype(self) -> str: ...
+
+    @property
+    def n_samples(self) -> int: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+    def knn(self, k: int, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
+        """The k nearest other samples of each sample, by (distance, index)."""
+
+    def spanning_tree(self, distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]]:
+        """The minimum spanning tree as (source, target, weight), ascending."""
+
+    def compete(self, distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], prototypes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], membership: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], source_side: bool) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
+        """
+        The competition over the complete graph as (cost, predecessor, root, order).
+        """
+
+    @overload
+    @staticmethod
+    def tree(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, n_threads: int = 1) -> Engine: ...
+
+    @overload
+    @staticmethod
+    def tree(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, n_threads: int = 1) -> Engine:
+        """A k-d tree over the samples, for few dimensions."""
+
+    @overload
+    @staticmethod
+    def brute(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0) -> Engine: ...
+
+    @overload
+    @staticmethod
+    def brute(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0) -> Engine:
+        """A blocked scan of the samples, for many dimensions."""
+
+    @overload
+    @staticmethod
+    def precomputed(distances: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Engine: ...
+
+    @overload
+    @staticmethod
+    def precomputed(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Engine:
+        """A symmetric distance matrix, kept by reference."""
+
+    @overload
+    def query(self, queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]: ...
+
+    @overload
+    def query(self, queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
+        """The k nearest training samples of each query, by (distance, index)."""
+
+    @overload
+    def conquer(self, queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_conquerors: int = 1, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]: ...
+
+    @overload
+    def conquer(self, queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_conquerors: int = 1, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
+        """
+        The smallest offers max(cost, distance) to each query, and who makes them.
+        """
+
+def compete_tree(source: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prototypes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], membership: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], source_side: bool) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """The competition along tree arcs as (cost, predecessor, root, order)."""
+
+def density(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, squared: bool) -> NDArray[numpy.float64]:
+    """Eq. 3 without its constant factor."""
+
+def query_density(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], largest_arc: float, squared: bool) -> NDArray[numpy.float64]:
+    """
+    Eq. 3 for new samples, from the distances to their nearest training samples.
+    """
+
+def scale_density(density: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    """Densities scaled to [1, 1000]."""
+
+def cluster(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, scaled_density: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64], float]:
+    """Clusters of the k-nn graph as (labels, predecessor, root, cost, cut)."""
+
+def search_k(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k_max: int, squared: bool, n_threads: int = 1) -> NDArray[numpy.float64]:
+    """The normalised cut of every k, up to the first that is 0."""
+
+def max_threads() -> int:
+    """The number of threads OpenMP allows; 1 in a build without it."""
+
+def simd_level() -> str:
+    """The instruction set the kernels use on this machine."""
+
+METRICS_TREE: tuple = ...
+
+METRICS_BRUTE: tuple = ...
