@@ -11,8 +11,8 @@ PIP     := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ENVIRONMENT := $(VENV)/.environment
 PACKAGE     := $(VENV)/.package
 ASAN        := build/asan/.package
-CORE        := CMakeLists.txt $(shell find cpp -type f 2>/dev/null)
-SOURCES     := pyproject.toml README.md LICENSE $(CORE) $(shell find src -type f -not -path '*/__pycache__/*' 2>/dev/null)
+SOURCES     := pyproject.toml README.md LICENSE CMakeLists.txt \
+               $(shell find cpp src -type f -not -path '*/__pycache__/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
