@@ -18,6 +18,13 @@ every_engine = pytest.mark.parametrize(
 )
 
 
+# The engine of rows knows no samples: it answers queries only.
+QUERY_CASES = [*CASES, ("rows", "euclidean", 2.0)]
+every_query_engine = pytest.mark.parametrize(
+    "case", QUERY_CASES, ids=[f"{name}-{metric}-{p:g}" for name, metric, p in QUERY_CASES]
+)
+
+
 class Opened(NamedTuple):
     """An engine over a training set, with the distances it must agree with."""
 
@@ -36,6 +43,8 @@ def open_engine(case, X, Q):
     """The engine of a case over X, and the reference distances of X and Q."""
     name, metric, p = case
     D, DQ = reference.distance_matrix(X, X, metric, p), reference.distance_matrix(Q, X, metric, p)
+    if name == "rows":
+        return Opened(_core.Engine.rows(len(X), "float64"), D, DQ, DQ)
     if name == "precomputed":
         return Opened(_core.Engine.precomputed(D), D, DQ, DQ)
     return Opened(getattr(_core.Engine, name)(X, metric, p), D, DQ, Q)

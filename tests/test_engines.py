@@ -26,11 +26,11 @@ def answers(engine, Q, codes, F, k, n_threads=1):
     return *lists, *tree, *target, *source, *conquest, *engine.query(Q, k, n_threads=n_threads)
 
 
-def three_engines(X, Q, metric, p):
+def three_engines(X, Q, metric="euclidean", p=2.0, n_threads=1):
     """Tree, brute force and a precomputed matrix over the same samples, each with its queries."""
     D, DQ = reference.distance_matrix(X, X, metric, p), reference.distance_matrix(Q, X, metric, p)
     return (
-        (_core.Engine.tree(X, metric, p), Q),
+        (_core.Engine.tree(X, metric, p, n_threads), Q),
         (_core.Engine.brute(X, metric, p), Q),
         (_core.Engine.precomputed(D), DQ),
     )
@@ -52,7 +52,7 @@ def test_engines_agree(metric, p, data):
 def test_engines_agree_on_a_thousand_samples(recipe, d, dtype):
     X, Q = make_samples(recipe, 1, 1000, d, dtype)
     codes, F = make_codes("regions", 1, X), 0.2 + 0.8 * np.random.default_rng(2).random(1000)
-    engines = three_engines(X, Q, "euclidean", 2.0)
+    engines = three_engines(X, Q)
     first, *others = [answers(engine, asked, codes, F, 10, 2) for engine, asked in engines]
     for other in others:
         checks.same_arrays(other, first)
@@ -64,9 +64,21 @@ def test_engines_agree_on_a_thousand_samples(recipe, d, dtype):
 def test_threads_change_nothing(name, recipe, n_threads):
     X, Q = make_samples(recipe, 3, 500, 5)
     codes, F = make_codes("random", 3, X), 0.5 + 0.5 * np.random.default_rng(4).random(500)
-    engines = dict(zip(("tree", "brute", "precomputed"), three_engines(X, Q, "euclidean", 2.0), strict=True))
-    engine, asked = engines[name]
-    checks.same_arrays(answers(engine, asked, codes, F, 12, n_threads), answers(engine, asked, codes, F, 12))
+    which = ["tree", "brute", "precomputed"].index(name)
+    threaded, serial = (
+        answers(*three_engines(X, Q, n_threads=count)[which], codes, F, 12, count) for count in (n_threads, 1)
+    )
+    checks.same_arrays(threaded, serial)
+
+
+@pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates"])
+def test_a_large_tree_built_by_threads_is_the_same(recipe):
+    X, _ = make_samples(recipe, 5, 30_000 if recipe == "gaussian" else 3000, 3)
+    threaded, serial = (_core.Engine.tree(X, "euclidean", 2.0, count) for count in (3, 1))
+    lists, expected = threaded.knn(6, 3), serial.knn(6, 1)
+    checks.same_arrays(
+        (*lists, *threaded.spanning_tree(*lists, 3)), (*expected, *serial.spanning_tree(*expected, 1))
+    )
 
 
 @pytest.mark.parametrize("name", ["tree", "brute"])

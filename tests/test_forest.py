@@ -4,7 +4,7 @@ import checks
 import numpy as np
 import pytest
 import reference
-from engine_cases import every_engine, needs_non_negative, open_engine
+from engine_cases import every_engine, every_query_engine, needs_non_negative, open_engine
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import make_codes, make_samples, memberships, problems
@@ -119,7 +119,7 @@ def test_paths_end_at_the_root(problem):
     assert [(path[0], path[-1]) for path in paths] == list(enumerate(forest.root))
 
 
-@every_engine
+@every_query_engine
 @given(data=st.data())
 def test_conquest_equals_a_full_scan(case, data):
     X, codes, Q, _ = data.draw(problems(non_negative=needs_non_negative(case)))

@@ -4,7 +4,7 @@ import checks
 import numpy as np
 import pytest
 import reference
-from engine_cases import every_engine, needs_non_negative, open_engine
+from engine_cases import every_engine, every_query_engine, needs_non_negative, open_engine
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import minimum_spanning_tree
@@ -26,7 +26,7 @@ def test_knn_equals_a_full_sort(case, data):
     checks.same_arrays(opened.engine.knn(k, n_threads=data.draw(threads)), reference.knn(opened.D, k))
 
 
-@every_engine
+@every_query_engine
 @given(data=st.data())
 def test_query_equals_a_full_sort(case, data):
     X, _, Q, k = data.draw(problems(non_negative=needs_non_negative(case)))

@@ -28,19 +28,22 @@ struct Largest {
     }
 };
 
-template <class V>
-auto smallest_lane(V value) {
-    auto smallest = value[0];
-    for (unsigned i = 1; i < sizeof(V) / sizeof(value[0]); ++i) {
-        if (value[i] < smallest) smallest = value[i];
+template <class T, int width>
+T smallest_lane(typename VectorOf<T, width>::type value) {
+    if constexpr (width == 2) {
+        return value[1] < value[0] ? value[1] : value[0];
+    } else {
+        using Half = typename VectorOf<T, width / 2>::type;
+        Half halves[2];
+        std::memcpy(halves, &value, sizeof value);
+        return smallest_lane<T, width / 2>(halves[1] < halves[0] ? halves[1] : halves[0]);
     }
-    return smallest;
 }
 
 template <class S, class T>
 void filter_kernel(const T* const* queries, const T* block, Index n_features, T* nearest) {
     using V = Vector<T>;
-    constexpr int width = VectorOf<T>::width;
+    constexpr int width = native_width<T>;
     constexpr int n_vectors = lanes / width;
     // As many running sums as the registers hold beside the operands.
     constexpr int together =
@@ -60,7 +63,7 @@ void filter_kernel(const T* const* queries, const T* block, Index n_features, T*
         for (int q = 0; q < together; ++q) {
             V least = sums[q][0];
             for (int v = 1; v < n_vectors; ++v) least = sums[q][v] < least ? sums[q][v] : least;
-            nearest[first + q] = smallest_lane(least);
+            nearest[first + q] = smallest_lane<T, width>(least);
         }
     }
 }

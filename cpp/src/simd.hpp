@@ -19,16 +19,18 @@ constexpr int vector_bytes = 16;
 #endif
 
 template <class T>
+constexpr int native_width = vector_bytes / static_cast<int>(sizeof(T));
+
+template <class T, int width = native_width<T>>
 struct VectorOf {
-    typedef T type __attribute__((vector_size(vector_bytes)));
-    static constexpr int width = vector_bytes / static_cast<int>(sizeof(T));
+    typedef T type __attribute__((vector_size(width * sizeof(T))));
 };
 
 template <class T>
 using Vector = typename VectorOf<T>::type;
 
 using Doubles = Vector<double>;
-constexpr int double_width = VectorOf<double>::width;
+constexpr int double_width = native_width<double>;
 
 template <class V, class T>
 inline V load(const T* from) {
@@ -45,8 +47,8 @@ inline V broadcast(T value) {
 inline Doubles load_wide(const double* from) { return load<Doubles>(from); }
 
 inline Doubles load_wide(const float* from) {
-    typedef float Half __attribute__((vector_size(vector_bytes / 2)));
-    return __builtin_convertvector(load<Half>(from), Doubles);
+    using Floats = VectorOf<float, double_width>::type;
+    return __builtin_convertvector(load<Floats>(from), Doubles);
 }
 
 template <class V>
