@@ -80,3 +80,25 @@ $(ASAN): $(PACKAGE)
 	    -C build-dir=build/asan/cmake -C cmake.build-type=RelWithDebInfo -C install.strip=false \
 	    -C cmake.define.PATHFOREST_SANITIZE=ON
 	touch $@
+
+# The benchmark has an environment of its own, so that the peers' requirements stay out of .venv, with its own build
+# of the package as users get it. Results go to build/bench; for options see: make bench ARGS=--help
+BENCH     := build/bench
+BENCH_PIP := $(BENCH)/venv/bin/python -m pip --disable-pip-version-check --quiet
+.PHONY: bench bench-quick
+
+bench: $(BENCH)/.package  ## measure us beside the peers: a table, JSON and a scaling plot in build/bench
+	$(BENCH)/venv/bin/python -m benchmarks --out $(BENCH) $(ARGS)
+
+bench-quick: $(BENCH)/.package  ## the core rows of the benchmark, in under 3 minutes
+	$(BENCH)/venv/bin/python -m benchmarks --out $(BENCH) --quick $(ARGS)
+
+$(BENCH)/.environment: pyproject.toml
+	$(PYTHON) -m venv $(BENCH)/venv
+	$(BENCH_PIP) install --upgrade 'pip>=25.1'
+	$(BENCH_PIP) install --group bench
+	touch $@
+
+$(BENCH)/.package: $(BENCH)/.environment $(SOURCES)
+	$(BENCH_PIP) install --no-build-isolation . -C build-dir=$(BENCH)/cmake
+	touch $@

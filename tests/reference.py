@@ -28,9 +28,10 @@ def distance(a, b, metric="euclidean", p=2.0):
             dot += x * y
             na += x * x
             nb += y * y
-        if na * nb == 0:
+        if na == 0 or nb == 0:
             return 0.0 if na == nb else 1.0
-        return max(0.0, 1.0 - dot / math.sqrt(na * nb))
+        in_range = 1e-290 < na * nb < 1e290
+        return max(0.0, 1.0 - dot / (math.sqrt(na * nb) if in_range else math.sqrt(na) * math.sqrt(nb)))
     if metric == "braycurtis":
         top = bottom = 0.0
         for x, y in pairs:
@@ -73,8 +74,10 @@ def distance_matrix(A, B, metric="euclidean", p=2.0):
         for a, b in columns:
             dot, na, nb = dot + a * b, na + a * a, nb + b * b
         with np.errstate(divide="ignore", invalid="ignore"):
-            angle = np.maximum(0.0, 1.0 - dot / np.sqrt(na * nb))
-        return np.where(na * nb == 0, np.where(na == nb, 0.0, 1.0), angle)
+            in_range = (1e-290 < na * nb) & (na * nb < 1e290)
+            norms = np.where(in_range, np.sqrt(na * nb), np.sqrt(na) * np.sqrt(nb))
+            angle = np.maximum(0.0, 1.0 - dot / norms)
+        return np.where((na == 0) | (nb == 0), np.where(na == nb, 0.0, 1.0), angle)
     if metric == "braycurtis":
         top, bottom = zero, zero
         for a, b in columns:

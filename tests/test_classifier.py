@@ -1,5 +1,7 @@
 """OPFClassifier equals the reference model in everything it learns and answers."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import reference
@@ -55,12 +57,25 @@ def test_the_class_with_the_smallest_cost_wins(r, data):
     np.testing.assert_array_equal(model.predict(problem.Q), winners)
 
 
+def test_any_number_of_conquerors_is_legal():
+    X, y = [[0.0], [2.0], [4.0], [5.0]], [0, 0, 1, 1]
+    everyone, more = [OPFClassifier(n_conquerors=r).fit(X, y).class_costs(X) for r in (4, 2**40)]
+    np.testing.assert_array_equal(more, everyone)
+
+
 @pytest.mark.parametrize("beta", [0.5, 8.0, 50.0])
 @given(data=st.data())
 def test_probabilities_follow_the_ratios_of_class_costs(beta, data):
     problem, _, model, _ = draw_case(data, beta=beta, n_conquerors=2)
     expected = reference.probabilities(model.class_costs(problem.Q), beta)
     np.testing.assert_allclose(model.predict_proba(problem.Q), expected, rtol=1e-10, atol=1e-300)
+
+
+def test_a_fraction_is_a_beta_like_any_other():
+    model = OPFClassifier(beta=Fraction(1, 2)).fit([[0.0], [3.0]], [0, 1])
+    np.testing.assert_array_equal(
+        model.predict_proba([[1.0]]), model.set_params(beta=0.5).predict_proba([[1.0]])
+    )
 
 
 def test_textbook_example_by_hand():
@@ -73,6 +88,16 @@ def test_textbook_example_by_hand():
 def test_a_tie_between_classes_goes_to_the_first_in_order():
     model = OPFClassifier().fit([[0.0], [2.0]], ["z", "a"])
     assert model.predict([[1.0]]).tolist() == ["z"]
+
+
+@pytest.mark.parametrize("metric", ["correlation", "jaccard", "mahalanobis"])
+def test_prediction_from_distances_in_blocks_is_that_from_all_at_once(metric, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(30, 5))
+    X = (X > 0).astype(float) if metric == "jaccard" else X
+    model = OPFClassifier(metric=metric, n_conquerors=3).fit(X, np.arange(30) % 3)
+    expected = model.class_costs(X)
+    monkeypatch.setattr("pathforest._matrix.BLOCK_WORK", 2000)
+    np.testing.assert_array_equal(model.class_costs(X), expected)
 
 
 def test_one_sample_is_its_own_prototype():

@@ -1,5 +1,7 @@
 """Distances are the definition's, bit for bit, in every engine; every metric leads to the right engine."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import reference
@@ -51,6 +53,15 @@ def test_engine_describes_itself(name, dtype):
     assert described == (name, 5, X.shape[1], np.dtype(dtype).name)
 
 
+@pytest.mark.parametrize("scale", [1e-120, 1e-81, 1.0, 1e81, 1e120])
+def test_cosine_does_not_depend_on_the_length_of_vectors(scale):
+    X = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]]) * scale
+    D, _ = _core.Engine.brute(X, "cosine").query(X, 3)
+    np.testing.assert_allclose(
+        D[:, 1:], [[1 - 0.5**0.5, 1], [1 - 0.5**0.5] * 2, [1 - 0.5**0.5, 1]], rtol=1e-12
+    )
+
+
 def test_metric_names_are_those_tested_here():
     tested = {name: {metric for engine, metric, _ in CASES if engine == name} for name in ("tree", "brute")}
     assert (set(_core.METRICS_TREE), set(_core.METRICS_BRUTE)) == (tested["tree"], tested["brute"])
@@ -80,6 +91,47 @@ def test_a_callable_is_a_metric():
     engine = make_engine(X, metric=lambda a, b: float(np.sum(np.abs(a - b) > 1)))
     expected = reference.knn((np.abs(X[:, None] - X[None]) > 1).sum(axis=2).astype(float), 19)
     np.testing.assert_array_equal(engine.knn(19)[1], expected[1])
+
+
+def every_distance(metric, X):
+    """The sorted distances and the neighbours they lead to, of all samples."""
+    return make_engine(X, metric=metric).knn(len(X) - 1)
+
+
+def lopsided(a, b):
+    """A metric that is not symmetric: only one of its two values may be used."""
+    return float(np.sum(np.abs(a - b))) + float(a[0] > b[0])
+
+
+@pytest.mark.parametrize("metric", ["correlation", "mahalanobis", "jaccard", lopsided])
+def test_a_matrix_built_in_blocks_is_the_one_built_at_once(metric, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    X = (X > 0).astype(float) if metric == "jaccard" else X
+    expected = every_distance(metric, X)
+    monkeypatch.setattr("pathforest._matrix.BLOCK_WORK", 1500)
+    np.testing.assert_array_equal(every_distance(metric, X), expected)
+
+
+def test_a_matrix_metric_uses_the_distances_from_lower_to_higher_index():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    D = np.triu([[lopsided(a, b) for b in X] for a in X], 1)
+    np.testing.assert_array_equal(every_distance(lopsided, X)[0], reference.knn(D + D.T, 19)[0])
+
+
+def test_a_callable_needs_no_second_matrix():
+    X = np.random.default_rng(0).normal(size=(600, 1))
+    tracemalloc.start()
+    make_engine(X, metric=lambda a, b: abs(a[0] - b[0]))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.5 * 8 * 600**2
+
+
+def test_a_large_matrix_is_warned_about_at_the_caller_s_line(monkeypatch):
+    monkeypatch.setattr("pathforest._matrix.WARN_BYTES", 100)
+    with pytest.warns(UserWarning, match=r"20 x 20 distances, 0\.0 MiB") as issued:
+        make_engine(np.random.default_rng(0).random((20, 3)), metric="correlation")
+    assert issued[0].filename == __file__
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "tree", "brute"])

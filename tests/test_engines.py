@@ -98,3 +98,13 @@ def test_a_float32_matrix_of_distances_is_widened_not_rounded():
     narrow = answers(_core.Engine.precomputed(D), DQ, codes, F, 9)
     wide = answers(_core.Engine.precomputed(D.astype(float)), DQ.astype(float), codes, F, 9)
     checks.same_arrays(narrow, wide)
+
+
+def test_many_duplicates_take_one_place_each_in_the_order_of_their_indices():
+    # Every list of the 400 equal samples is the first twelve of them: ties for whole nodes are settled at once.
+    X = np.zeros((400, 2))
+    first = np.arange(13)
+    for name in ("tree", "brute"):
+        indices = getattr(_core.Engine, name)(X, "euclidean").knn(12)[1]
+        for i in (0, 5, 12, 399):
+            np.testing.assert_array_equal(indices[i], first[first != i][:12])

@@ -120,6 +120,15 @@ def test_boolean_labels_come_back(estimator, iris):
 
 
 @both_classifiers
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="numpy 1 has no StringDType")
+def test_labels_of_numpy_s_own_text_type_come_back(estimator, iris):
+    X, codes = iris
+    y = np.array(["ham", "eggs", "spam"])[codes]
+    got = clone(estimator).fit(X, y.astype(np.dtypes.StringDType())).predict(X)
+    np.testing.assert_array_equal(got, clone(estimator).fit(X, y).predict(X))
+
+
+@both_classifiers
 def test_a_pipeline_passes_frames_through(estimator, iris):
     pytest.importorskip("pandas")
     X, y = iris
@@ -221,6 +230,37 @@ def test_verbose_reports_the_stages(estimator, iris, caplog):
 def test_nothing_is_logged_by_default(estimator, iris, caplog):
     clone(estimator).fit(*iris)
     assert not caplog.records
+
+
+@every_class
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_the_size_of_a_full_matrix_is_logged_only_on_request(estimator, verbose, iris, caplog):
+    clone(estimator).set_params(metric="seuclidean", verbose=verbose).fit(*iris)
+    assert any("150 x 150" in record.message for record in caplog.records) == bool(verbose)
+
+
+@every_class
+def test_nothing_is_logged_by_default_for_a_metric_without_an_engine(estimator, iris, caplog):
+    clone(estimator).set_params(metric="seuclidean").fit(*iris)
+    assert not caplog.records
+
+
+@every_class
+def test_a_large_matrix_is_warned_about_at_the_caller_s_line(estimator, iris, monkeypatch):
+    monkeypatch.setattr("pathforest._matrix.WARN_BYTES", 100)
+    with pytest.warns(UserWarning, match="150 x 150") as issued:
+        clone(estimator).set_params(metric="seuclidean").fit(*iris)
+    assert issued[0].filename == __file__
+
+
+@every_class
+def test_changing_metric_params_after_fit_changes_nothing(estimator, iris):
+    X, y = iris
+    variances = X.var(axis=0)
+    model = clone(estimator).set_params(metric="seuclidean", metric_params={"V": variances}).fit(X, y)
+    expected = model.predict(X + 0.3)
+    variances[:] = [1e-6, 1e6, 1e6, 1e6]
+    np.testing.assert_array_equal(model.predict(X + 0.3), expected)
 
 
 @every_class

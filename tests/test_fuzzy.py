@@ -1,6 +1,7 @@
 """FuzzyOPFClassifier equals the reference model for both competitions, both sides and any sigma."""
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -130,6 +131,19 @@ def test_a_callable_sees_samples_and_the_user_s_labels():
     assert (seen["X"].tolist(), seen["y"]) == ([[0.0], [1.0], [5.0]], ["a", "a", "b"])
 
 
+@pytest.mark.parametrize("membership", ["density", lambda X, y: np.linspace(0, 1, len(X))])
+def test_a_fraction_is_a_sigma_like_any_other(membership):
+    X, y = leaking_problem()
+    exact, plain = [fit(X, y, sigma=s, membership=membership).membership_ for s in (Fraction(4, 5), 0.8)]
+    assert (exact.dtype, exact.tolist()) == (np.float64, plain.tolist())
+
+
+def test_a_narrow_sigma_is_widened_before_it_is_used():
+    X, y = leaking_problem()
+    narrow, wide = [fit(X, y, sigma=s).membership_ for s in (np.float32(0.8), float(np.float32(0.8)))]
+    np.testing.assert_array_equal(narrow, wide)
+
+
 def test_one_sample_is_legal():
     model = FuzzyOPFClassifier().fit([[1.0, 2.0]], ["only"])
     learned = model.prototypes_.tolist(), model.cost_.tolist(), model.membership_.tolist(), model.best_k_
@@ -145,6 +159,12 @@ def leaking_problem():
 def test_lost_training_labels_are_warned_about():
     with pytest.warns(TrainingErrorWarning, match="competition='tree'"):
         FuzzyOPFClassifier(sigma=0.2).fit(*leaking_problem())
+
+
+def test_the_warning_of_lost_labels_points_at_the_caller_s_line():
+    with pytest.warns(TrainingErrorWarning) as issued:
+        FuzzyOPFClassifier(sigma=0.2).fit(*leaking_problem())
+    assert issued[0].filename == __file__
 
 
 def test_the_way_out_of_lost_training_labels_works():

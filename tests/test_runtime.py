@@ -47,10 +47,14 @@ LONG_FITS = {
     "brute with threads": (WIDE, "OPFClassifier(algorithm='brute', n_jobs=2)"),
     "tree": (LONG, "FuzzyOPFClassifier(algorithm='tree', sigma=0.5)"),
     "clustering": (WIDE, "OPFClustering(k_max=50, n_jobs=2)"),
+    "full matrix": (
+        "X, y = rng.random((8000, 200)), np.arange(8000) % 5",
+        "OPFClassifier(metric='mahalanobis')",
+    ),
 }
 LONG_PREDICTION = """
-X, Q = rng.random((1000, 200), dtype=np.float32), rng.random((200_000, 200), dtype=np.float32)
-model = pathforest.OPFClassifier(metric="canberra").fit(X, np.arange(1000) % 5)
+X, Q = rng.random(({n}, 200), dtype=np.float32), rng.random((200_000, 200), dtype=np.float32)
+model = pathforest.OPFClassifier(metric={metric!r}).fit(X, np.arange({n}) % 5)
 """
 # Kernels whose turn comes late in a fit, on inputs that keep each of them busy for minutes.
 SAMPLES = """
@@ -102,8 +106,10 @@ def test_ctrl_c_stops_a_long_stage(case):
 
 
 @no_sigint
-def test_ctrl_c_stops_a_long_prediction_and_leaves_the_model_fitted():
-    assert interrupt(LONG_PREDICTION, "model.predict(Q)") == ["interrupted", "fitted"]
+@pytest.mark.parametrize(("metric", "n"), [("canberra", 1000), ("mahalanobis", 300)])
+def test_ctrl_c_stops_a_long_prediction_and_leaves_the_model_fitted(metric, n):
+    setup = LONG_PREDICTION.format(metric=metric, n=n)
+    assert interrupt(setup, "model.predict(Q)") == ["interrupted", "fitted"]
 
 
 FORKED = """

@@ -79,6 +79,8 @@ BAD_LABELS = {
     "nan": (np.where(y == 0, np.nan, y), "NaN"),
     "none": ([None, *y[1:].tolist()], "missing|None"),
     "lost text": (["a", np.nan] * 15, "missing|NaN"),
+    "masked": (np.ma.array(y, mask=y == 2), "missing"),
+    "masked in a list": ([*y[:29].tolist(), np.ma.masked], "missing"),
     "continuous": (X[:, 0], "continuous"),
     "two columns": (np.column_stack([y, y]), "1d array|shape"),
     "no labels": ([], "inconsistent|0 sample|[Ee]mpty"),
@@ -98,6 +100,13 @@ BAD_PARAMETERS = [
     ({"metric": 3}, TypeError, "metric=3"),
     ({"metric": "minkowski", "metric_params": {"p": 0.5}}, ValueError, "p must be at least 1"),
     ({"metric": "euclidean", "metric_params": {"p": 3}}, ValueError, "metric_params"),
+    ({"metric": "seuclidean", "metric_params": {"Q": 1}}, ValueError, "seuclidean.*only V.*'Q': 1"),
+    ({"metric": "seuclidean", "metric_params": {"V": [1, 2]}}, ValueError, r"seuclidean.*\[1, 2\].*correct"),
+    ({"metric": "mahalanobis", "metric_params": {"VI": np.eye(2)}}, ValueError, r"mahalanobis.*\(3, 3\)"),
+    ({"metric": "hamming", "metric_params": {"w": [-1, 1, 1]}}, ValueError, "hamming.*correct metric_params"),
+    ({"metric": "haversine"}, ValueError, "haversine.*3 feature"),
+    ({"metric": lambda a: 0.0}, TypeError, "metric=.*function of two rows"),
+    ({"metric": lambda a, b: 0.0, "metric_params": {"w": 1}}, TypeError, "metric=.*'w': 1"),
     ({"algorithm": "quantum"}, ValueError, "quantum"),
     ({"algorithm": "tree", "metric": "cosine"}, ValueError, "tree.*cosine"),
     ({"metric": "chi2"}, ValueError, "chi2.*>= 0"),
@@ -110,6 +119,7 @@ BAD_CLASSIFIER_PARAMETERS = [
     ({"n_conquerors": 2.0}, TypeError, "n_conquerors=2.0"),
     ({"beta": 0}, ValueError, "beta=0"),
     ({"beta": np.inf}, ValueError, "beta=inf"),
+    ({"beta": 10**400}, ValueError, "beta=1000"),
     ({"beta": "8"}, TypeError, "beta='8'"),
 ]
 BAD_DENSITY_PARAMETERS = [
@@ -162,6 +172,12 @@ def test_bad_neighbourhoods_are_refused(estimator, parameters, error, message, i
 @pytest.mark.parametrize(("parameters", "error", "message"), BAD_FUZZY_PARAMETERS)
 def test_bad_fuzzy_parameters_are_refused(parameters, error, message, idle):
     refuse(FuzzyOPFClassifier(), parameters, error, message)
+
+
+@every_class
+@pytest.mark.parametrize("value", [np.zeros(3), "far", {}])
+def test_a_metric_that_returns_no_number_is_refused(estimator, value):
+    refuse(estimator, {"metric": lambda a, b: value}, TypeError, "metric=.*one number")
 
 
 BAD_MEMBERSHIPS = {

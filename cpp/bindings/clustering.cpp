@@ -2,6 +2,10 @@
 #include "arrays.hpp"
 #include "pathforest/cluster.hpp"
 
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+
 namespace pathforest {
 namespace {
 
@@ -58,7 +62,9 @@ Result<double> search_best_k(const Matrix<double>& distances, const Matrix<Index
     return to_numpy(std::move(cuts));
 }
 
-Result<double> scale(const Vector<double>& density) {
+Result<double> scale(const Vector<double>& density, std::optional<double> low, std::optional<double> high) {
+    if (low.has_value() != high.has_value()) throw std::invalid_argument("low and high go together");
+    if (low) return to_numpy(scale_density(as_span(density), *low, *high));
     if (density.size() == 0) throw std::invalid_argument("no densities to scale");
     return to_numpy(scale_density(as_span(density)));
 }
@@ -70,7 +76,8 @@ void bind_clustering(nb::module_& m) {
           "Eq. 3 without its constant factor.");
     m.def("query_density", query_density, "distances"_a.noconvert(), "largest_arc"_a, "squared"_a,
           "Eq. 3 for new samples, from the distances to their nearest training samples.");
-    m.def("scale_density", scale, "density"_a.noconvert(), "Densities scaled to [1, 1000].");
+    m.def("scale_density", scale, "density"_a.noconvert(), "low"_a = nb::none(), "high"_a = nb::none(),
+          "Densities scaled to [1, 1000] between the extremes given, or their own.");
     m.def("cluster", cluster_graph, "distances"_a.noconvert(), "indices"_a.noconvert(), "k"_a,
           "scaled_density"_a.noconvert(),
           "Clusters of the k-nn graph as (labels, predecessor, root, cost, cut).");

@@ -48,10 +48,13 @@ Engine make_tree(const Matrix<T>& X, const std::string& metric_name, double p, i
 template <class T>
 Engine make_brute(const Matrix<T>& X, const std::string& metric_name, double p) {
     require_samples(X);
-    return {"brute", dtype_name<T>(),
-            AnyEngine(std::in_place_type<BruteEngine<T>>, X.data(), as_index(X.shape(0)),
-                      as_index(X.shape(1)), find_metric(metric_name, p)),
-            nb::none()};
+    const Metric metric = find_metric(metric_name, p);
+    std::optional<AnyEngine> any;
+    run_interruptibly(1, [&](Control&) {
+        any.emplace(std::in_place_type<BruteEngine<T>>, X.data(), as_index(X.shape(0)), as_index(X.shape(1)),
+                    metric);
+    });
+    return {"brute", dtype_name<T>(), std::move(*any), nb::none()};
 }
 
 template <class T>

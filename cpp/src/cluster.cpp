@@ -67,14 +67,29 @@ class Arcs {
     std::vector<std::size_t> first_;
 };
 
-// Sum over clusters of ext / (int + ext), where an arc of length w > 0 weighs 1/w.
-double normalised_cut(const Arcs& arcs, std::span<const Index> label, Index n_clusters) {
+// A power of two near the shortest arc with a length. Weighing arcs by it over their length instead of 1
+// leaves every ratio of sums as it is, bit for bit, but keeps the weights of very short arcs from
+// overflowing.
+double unit_of_length(const KnnGraph& graph) {
+    double shortest = infinity;
+    for (Index i = 0; i < graph.n_samples; ++i) {
+        for (Index c = 0; c < graph.k; ++c) {
+            if (graph.distance(i, c) == 0) continue;
+            shortest = std::min(shortest, graph.distance(i, c));
+            break;  // rows ascend
+        }
+    }
+    return shortest == infinity ? 1.0 : std::ldexp(1.0, std::ilogb(shortest));
+}
+
+// Sum over clusters of ext / (int + ext), where an arc of length w > 0 weighs 1/w, up to a common factor.
+double normalised_cut(const Arcs& arcs, std::span<const Index> label, Index n_clusters, double unit) {
     std::vector<double> inside(size(n_clusters), 0.0);
     std::vector<double> outside(size(n_clusters), 0.0);
     for (Index i = 0; i < static_cast<Index>(label.size()); ++i) {
         const Index own = label[size(i)];
         arcs.for_each(i, [&](Index j, double length) {
-            if (length > 0) (label[size(j)] == own ? inside : outside)[size(own)] += 1 / length;
+            if (length > 0) (label[size(j)] == own ? inside : outside)[size(own)] += unit / length;
         });
     }
     double cut = 0.0;
@@ -116,15 +131,18 @@ std::vector<double> density(const KnnGraph& graph, Index k, bool squared, const 
     return result;
 }
 
-std::vector<double> scale_density(std::span<const double> density) {
-    const auto [low, high] = std::minmax_element(density.begin(), density.end());
+std::vector<double> scale_density(std::span<const double> density, double low, double high) {
     std::vector<double> scaled(density.size(), highest_density);
-    if (*low == *high) return scaled;
+    if (low == high) return scaled;
     for (std::size_t i = 0; i < density.size(); ++i) {
-        scaled[i] =
-            (density[i] - *low) / (*high - *low) * (highest_density - lowest_density) + lowest_density;
+        scaled[i] = (density[i] - low) / (high - low) * (highest_density - lowest_density) + lowest_density;
     }
     return scaled;
+}
+
+std::vector<double> scale_density(std::span<const double> density) {
+    const auto [low, high] = std::minmax_element(density.begin(), density.end());
+    return scale_density(density, *low, *high);
 }
 
 Clustering cluster(const KnnGraph& graph, Index k, std::span<const double> scaled, const Pause& pause) {
@@ -159,7 +177,7 @@ Clustering cluster(const KnnGraph& graph, Index k, std::span<const double> scale
             queue.set(u, -value);
         });
     }
-    result.cut = normalised_cut(arcs, result.label, n_clusters);
+    result.cut = normalised_cut(arcs, result.label, n_clusters, unit_of_length(graph));
     return result;
 }
 

@@ -93,12 +93,12 @@ struct Adjacency {
 
 // Competition over the complete graph without looking at all of it.
 //
-// When q leaves the queue it makes offers to every u whose list holds q. An arc outside u's list is at least
-// as long as the list's last, so it cannot offer u less than its `floor`, membership times that length; a u
-// with a cost below its floor is settled by lists alone. Any other u waits in the queue under its floor,
-// which is the least it could cost. Only when it reaches the top is it worth a search over the samples that
-// have left: from then on it is `awake`, its cost is exact, and later leavers search for the awake samples
-// within whose reach they lie. So each pair is looked at once at most, and most pairs never.
+// When q leaves the queue it makes offers to every u whose list holds q. Offers along arcs outside u's list
+// come after its `floor`, the list's last arc times the membership; a u whose cost does not is settled by
+// lists alone. Any other u waits in the queue under its floor, which is the least it could cost. Only when it
+// reaches the top is it worth a search over the samples that have left: from then on it is `awake`, its cost
+// is exact, and later leavers search for the awake samples within whose reach they lie. So each pair is looked
+// at once at most, and most pairs never.
 template <class Engine>
 class CompleteCompetition {
   public:
@@ -113,12 +113,12 @@ class CompleteCompetition {
                                  visit(graph.index(u, c), {graph.distance(u, c), u});
                          }
                      }),
-          queue_(engine.n_samples()), floor_(size(engine.n_samples()), infinity),
+          queue_(engine.n_samples()), floor_(size(engine.n_samples())),
           least_factor_(*std::min_element(membership.values.begin(), membership.values.end())),
           left_cost_(size(engine.n_samples()), infinity), reach_(size(engine.n_samples()), -1.0) {
         if (graph.k < graph.n_samples - 1) {
             for (Index u = 0; u < graph.n_samples; ++u) {
-                floor_[size(u)] = (graph.k > 0 ? graph.distance(u, graph.k - 1) : 0.0) * factor(u);
+                floor_[size(u)] = floor_of(u, graph);
             }
         }
         least_left_cost_ = engine.summarise(left_cost_, least);
@@ -148,7 +148,17 @@ class CompleteCompetition {
         return membership_.source_side ? least_factor_ : membership_.values[size(u)];
     }
 
-    bool is_settled(Index u) const { return contest_.cost(u).weight < floor_[size(u)]; }
+    // An arc outside u's list comes after the list's last one, and so does any path that ends in it. Times
+    // the factor, values may round to the same product; then the arcs they carry say nothing any more.
+    Arc floor_of(Index u, const KnnGraph& graph) const {
+        if (graph.k == 0) return prototype_cost;
+        const double length = graph.distance(u, graph.k - 1);
+        const double product = length * factor(u);
+        if (std::nextafter(length, infinity) * factor(u) == product) return Arc{product, none, none};
+        return Arc::between(product, u, graph.index(u, graph.k - 1));
+    }
+
+    bool is_settled(Index u) const { return contest_.cost(u) <= floor_[size(u)]; }
     bool awake(Index u) const { return reach_[size(u)] >= 0; }
 
     // The farthest a source can be and still improve u; the margin is for rounding in the product with the
@@ -158,9 +168,7 @@ class CompleteCompetition {
         return (contest_.cost(u).weight + std::numeric_limits<double>::denorm_min()) / factor(u) * margin;
     }
 
-    void requeue(Index u) {
-        queue_.set(u, is_settled(u) || awake(u) ? contest_.cost(u) : Arc{floor_[size(u)], none, none});
-    }
+    void requeue(Index u) { queue_.set(u, is_settled(u) || awake(u) ? contest_.cost(u) : floor_[size(u)]); }
 
     void set_reach(Index u, double reach) {
         if (reach_[size(u)] == reach) return;
@@ -231,7 +239,7 @@ class CompleteCompetition {
     Contest contest_;
     Adjacency listed_by_;  // per sample, who has it in its list
     IndexedHeap<Arc> queue_;
-    std::vector<double> floor_;  // no arc outside u's list can offer less
+    std::vector<Arc> floor_;  // arcs outside u's list offer more; infinite where the list holds all
     double least_factor_;
     std::vector<double> left_cost_;        // infinity until the sample has left
     std::vector<double> least_left_cost_;  // per node of the engine

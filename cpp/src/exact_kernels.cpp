@@ -1,6 +1,6 @@
-// Exact distances (SPEC 1.1): float64, terms added in feature order, no fused multiply-add. This file is
-// compiled with floating-point contraction off; the lanes of a vector are different samples, so vectors
-// change the speed of a sum and never its order.
+// Exact distances, as the library defines them: float64, terms added in feature order, no fused multiply-add.
+// This file is compiled with floating-point contraction off; the lanes of a vector are different samples, so
+// vectors change the speed of a sum and never its order.
 #include "pathforest/kernels.hpp"
 #include "simd.hpp"
 
@@ -45,7 +45,8 @@ struct Powers {
     }
 };
 
-// 1 - cos. The root of the product, not the product of the roots, makes equal vectors exactly 0 apart.
+// 1 - cos. The root of the product, not the product of the roots, makes equal vectors exactly 0 apart; where
+// the product would leave the range of doubles, the roots must do.
 struct Cosine {
     static constexpr int n_sums = 3;
     template <class V>
@@ -55,9 +56,10 @@ struct Cosine {
         sums[2] += b * b;
     }
     static double combine(const double* sums) {
+        if (sums[1] == 0 || sums[2] == 0) return sums[1] == sums[2] ? 0.0 : 1.0;
         const double product = sums[1] * sums[2];
-        if (product == 0) return sums[1] == sums[2] ? 0.0 : 1.0;
-        const double distance = 1 - sums[0] / sqrt(product);
+        const bool in_range = 1e-290 < product && product < 1e290;
+        const double distance = 1 - sums[0] / (in_range ? sqrt(product) : sqrt(sums[1]) * sqrt(sums[2]));
         return distance > 0 ? distance : 0.0;
     }
 };

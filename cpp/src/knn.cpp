@@ -7,9 +7,16 @@ namespace {
 
 class Nearest {
   public:
-    Nearest(Index k, Index self) : kept_(static_cast<std::size_t>(k)), self_(self) {}
+    Nearest(Index k, Index self, const std::vector<Index>& first_sample)
+        : kept_(static_cast<std::size_t>(k)), self_(self), first_sample_(&first_sample) {}
 
-    double limit(Index) const { return kept_.full() ? kept_.worst().distance : infinity; }
+    // A node whose samples all come after the worst kept one wins no tie against it.
+    double limit(Index node) const {
+        if (!kept_.full()) return infinity;
+        const auto [distance, sample] = kept_.worst();
+        return (*first_sample_)[static_cast<std::size_t>(node)] > sample ? strictly_below(distance)
+                                                                         : distance;
+    }
 
     void offer(Index sample, double distance) {
         if (sample != self_) kept_.offer({distance, sample});
@@ -25,6 +32,7 @@ class Nearest {
   private:
     Smallest<Neighbour> kept_;
     Index self_;
+    const std::vector<Index>* first_sample_;
 };
 
 }  // namespace
@@ -34,10 +42,11 @@ void knn(const AnyEngine& any, Index k, std::span<double> distances, std::span<I
     if (k == 0) return;
     std::visit(
         [&](const auto& engine) {
+            const std::vector<Index> first = first_sample_of_nodes(engine);
             search_all(
                 engine, engine.n_samples(), control,
                 [&](Index i, auto& query) { engine.ask_sample(engine.sample_at(i), query); },
-                [&](Index i) { return Nearest(k, engine.sample_at(i)); },
+                [&](Index i) { return Nearest(k, engine.sample_at(i), first); },
                 [&](Index i, Nearest& nearest) {
                     const std::size_t row = at(engine.sample_at(i), k);
                     nearest.write(distances.data() + row, indices.data() + row);
@@ -51,9 +60,10 @@ void query_knn(const AnyEngine& any, Rows<T> queries, Index k, std::span<double>
                std::span<Index> indices, Control& control) {
     if (k == 0) return;
     visit_with<T>(any, [&](const auto& engine) {
+        const std::vector<Index> first = first_sample_of_nodes(engine);
         search_all(
             engine, queries.count, control, [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
-            [&](Index) { return Nearest(k, none); },
+            [&](Index) { return Nearest(k, none, first); },
             [&](Index i, Nearest& nearest) {
                 nearest.write(distances.data() + at(i, k), indices.data() + at(i, k));
             });

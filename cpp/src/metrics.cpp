@@ -24,16 +24,16 @@ double pth_root(double reduced, double p) { return std::pow(reduced, 1 / p); }
 double pth_power(double distance, double p) { return std::pow(distance, p) * (1 + 1e-12 * (p + 1)) + 1e-300; }
 
 const std::array<Metric, 10> metrics{{
-    {"euclidean", Sum::squares, 2, true, false, square_root, square},
-    {"sqeuclidean", Sum::squares, 2, true, true, identity, identity},
-    {"log_sqeuclidean", Sum::squares, 2, true, true, log_of_square, square_of_log},
-    {"manhattan", Sum::absolutes, 1, true, false, identity, identity},
-    {"chebyshev", Sum::largest, 1, true, false, identity, identity},
-    {"minkowski", Sum::powers, 2, true, false, pth_root, pth_power},
-    {"cosine", Sum::cosine, 2, false, false, identity, identity},
-    {"chi2", Sum::chi2, 2, false, false, identity, identity},
-    {"canberra", Sum::canberra, 1, false, false, identity, identity},
-    {"braycurtis", Sum::braycurtis, 1, false, false, identity, identity},
+    {"euclidean", Sum::squares, 2, true, square_root, square},
+    {"sqeuclidean", Sum::squares, 2, true, identity, identity},
+    {"log_sqeuclidean", Sum::squares, 2, true, log_of_square, square_of_log},
+    {"manhattan", Sum::absolutes, 1, true, identity, identity},
+    {"chebyshev", Sum::largest, 1, true, identity, identity},
+    {"minkowski", Sum::powers, 2, true, pth_root, pth_power},
+    {"cosine", Sum::cosine, 2, false, identity, identity},
+    {"chi2", Sum::chi2, 2, false, identity, identity},
+    {"canberra", Sum::canberra, 1, false, identity, identity},
+    {"braycurtis", Sum::braycurtis, 1, false, identity, identity},
 }};
 
 }  // namespace

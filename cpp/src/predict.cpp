@@ -20,17 +20,15 @@ struct Costs {
     std::size_t n_conquerors;
 };
 
-class Conquest {
+class CheapestOffers {
   public:
-    explicit Conquest(const Costs& costs) : costs_(&costs), kept_(costs.n_conquerors) {}
+    explicit CheapestOffers(const Costs& costs) : costs_(&costs), kept_(costs.n_conquerors) {}
 
     double limit(Index node) const {
         if (!kept_.full()) return infinity;
-        const auto [worst, rank] = kept_.worst();
+        // No offer from below the node is smaller than this pair, however near its samples are.
         const Index first = costs_->first_rank[static_cast<std::size_t>(node)];
-        // However near they are, these samples cost too much; or they cost enough to tie and come later.
-        if (cost(first) > worst || (first > rank && cost(rank) == worst)) return -1.0;
-        return worst;
+        return Offer{cost(first), first} > kept_.worst() ? -1.0 : kept_.worst().value;
     }
 
     double promise(Index node, double least_distance) const {
@@ -74,9 +72,9 @@ void conquer(const AnyEngine& any, Rows<T> queries, std::span<const double> cost
         costs.first_rank = engine.summarise(costs.rank, [](Index a, Index b) { return std::min(a, b); });
         search_all(
             engine, queries.count, control, [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
-            [&](Index) { return Conquest(costs); },
-            [&](Index i, Conquest& conquest) {
-                conquest.write(order, offers.data() + at(i, n_conquerors),
+            [&](Index) { return CheapestOffers(costs); },
+            [&](Index i, CheapestOffers& cheapest) {
+                cheapest.write(order, offers.data() + at(i, n_conquerors),
                                conquerors.data() + at(i, n_conquerors));
             });
     });

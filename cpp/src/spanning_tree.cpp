@@ -1,9 +1,9 @@
 // Borůvka's algorithm, answered from the neighbour lists as far as they reach (question 2 beyond that).
 //
 // Each component must add its lightest outgoing arc. A sample's list names its nearest sample outside the
-// component until all its entries lie inside; from then on only a lower bound is known, the list's last
-// distance. A component whose best known arc is below all such bounds is settled for free, and since any
-// settled component may merge, the others can wait. Only when none is settled are samples asked for their
+// component until all its entries lie inside; from then on only a lower bound is known, the arc to the
+// list's last entry. A component whose best known arc is below all such bounds is settled for free, and since
+// any settled component may merge, the others can wait. Only when none is settled are samples asked for their
 // nearest outsider, and never those of the largest component, which the others will join.
 #include "pathforest/spanning_tree.hpp"
 
@@ -17,14 +17,21 @@ namespace {
 // Looks for the nearest sample of another component, no farther than the best arc any member has found.
 class NearestForeign {
   public:
-    NearestForeign(Index self, const std::vector<Index>& component, const std::vector<Index>& node_component,
+    // What all searches of a round read, per node of the engine.
+    struct Nodes {
+        std::vector<Index> component;  // none where several meet
+        std::vector<Index> first_sample;
+    };
+
+    NearestForeign(Index self, const std::vector<Index>& component, const Nodes& nodes,
                    std::atomic<double>& reach)
-        : component_(&component), node_component_(&node_component), reach_(&reach),
-          own_(component[index(self)]) {}
+        : component_(&component), nodes_(&nodes), reach_(&reach), own_(component[index(self)]) {}
 
     double limit(Index node) const {
-        if ((*node_component_)[index(node)] == own_) return -1;
-        return std::min(best_.distance, reach_->load(std::memory_order_relaxed));
+        if (nodes_->component[index(node)] == own_) return -1;
+        const bool wins_no_tie = best_.sample != none && nodes_->first_sample[index(node)] > best_.sample;
+        return std::min(wins_no_tie ? strictly_below(best_.distance) : best_.distance,
+                        reach_->load(std::memory_order_relaxed));
     }
 
     void offer(Index sample, double distance) {
@@ -38,7 +45,7 @@ class NearestForeign {
         }
     }
 
-    // Everything nearer than this has been seen.
+    // Every outsider up to this distance has been seen, but for those that lose a tie to the best.
     double searched() const { return reach_->load(std::memory_order_relaxed); }
     const Neighbour& best() const { return best_; }
 
@@ -46,19 +53,25 @@ class NearestForeign {
     static std::size_t index(Index i) { return static_cast<std::size_t>(i); }
 
     const std::vector<Index>* component_;
-    const std::vector<Index>* node_component_;
+    const Nodes* nodes_;
     std::atomic<double>* reach_;
     Index own_;
     Neighbour best_{infinity, none};
 };
 
+// Before and, at a given weight, after every arc between samples.
+constexpr Arc before_all{-1.0, none, none};
+constexpr Index last = std::numeric_limits<Index>::max();
+
 class Boruvka {
   public:
     Boruvka(const KnnGraph& graph, Control& control)
         : graph_(graph), control_(control), n_(graph.n_samples), sets_(n_), component_(size(n_)),
-          cursor_(size(n_), 0), asked_(size(n_), Neighbour{infinity, none}), bound_(size(n_)),
+          cursor_(size(n_), 0), asked_(size(n_), Neighbour{infinity, none}), bound_(size(n_), before_all),
           best_(size(n_)), open_(size(n_)) {
-        for (Index i = 0; i < n_; ++i) bound_[size(i)] = graph.k > 0 ? graph.distance(i, graph.k - 1) : 0.0;
+        for (Index i = 0; i < n_ && graph.k > 0; ++i) {
+            bound_[size(i)] = Arc::between(graph.distance(i, graph.k - 1), i, graph.index(i, graph.k - 1));
+        }
         arcs_.reserve(size(n_));
     }
 
@@ -116,7 +129,7 @@ class Boruvka {
         }
     }
 
-    bool is_open(Index i) const { return bound_[size(i)] <= best_[size(component_[size(i)])].weight; }
+    bool is_open(Index i) const { return bound_[size(i)] < best_[size(component_[size(i)])]; }
 
     void improve(Index i, const Neighbour& foreign) {
         Arc& best = best_[size(component_[size(i)])];
@@ -133,8 +146,9 @@ class Boruvka {
 
     template <class Engine>
     void ask_beyond_lists(const Engine& engine, Index except) {
-        const auto node_component =
-            engine.summarise(component_, [](Index a, Index b) { return a == b ? a : none; });
+        const NearestForeign::Nodes nodes{
+            engine.summarise(component_, [](Index a, Index b) { return a == b ? a : none; }),
+            first_sample_of_nodes(engine)};
         std::vector<std::atomic<double>> reach(size(n_));
         for (Index c = 0; c < n_; ++c) reach[size(c)] = best_[size(c)].weight;
         std::vector<char> must_ask(size(n_), 0);
@@ -149,13 +163,17 @@ class Boruvka {
             [&](Index a, auto& query) { engine.ask_sample(asking[size(a)], query); },
             [&](Index a) {
                 const Index i = asking[size(a)];
-                return NearestForeign(i, component_, node_component, reach[size(component_[size(i)])]);
+                return NearestForeign(i, component_, nodes, reach[size(component_[size(i)])]);
             },
             [&](Index a, NearestForeign& found) {
                 const Index i = asking[size(a)];
                 const double searched = found.searched();
-                if (found.best().distance <= searched) asked_[size(i)] = found.best();
-                bound_[size(i)] = std::max(bound_[size(i)], std::min(searched, found.best().distance));
+                if (found.best().distance <= searched) {
+                    asked_[size(i)] = found.best();
+                    bound_[size(i)] = Arc::between(found.best().distance, i, found.best().sample);
+                } else {
+                    bound_[size(i)] = Arc{searched, last, last};
+                }
             });
         for (const Index i : asking) {
             const Neighbour& foreign = asked_[size(i)];
@@ -183,7 +201,7 @@ class Boruvka {
     std::vector<Index> component_;
     std::vector<Index> cursor_;     // first list entry that may lie outside
     std::vector<Neighbour> asked_;  // the nearest outsider found beyond the list
-    std::vector<double> bound_;     // no unknown outsider is nearer than this
+    std::vector<Arc> bound_;        // every arc to an unknown outsider comes after this one
     std::vector<Arc> best_;         // per component
     std::vector<Index> open_;       // per component
     std::vector<Index> waiting_;    // samples whose lists are exhausted

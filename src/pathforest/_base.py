@@ -12,7 +12,7 @@ from pathforest._core import Engine
 from pathforest._estimator import OPFEstimator
 from pathforest._validation import check_labels, check_parameters, thread_count
 from pathforest.distances import Metric
-from pathforest.forest import Forest, path_to_root
+from pathforest.forest import Conquest, Forest, conquer, path_to_root
 
 
 class Explanation(NamedTuple):
@@ -32,13 +32,13 @@ class Rivals(NamedTuple):
     members: np.ndarray  # (n_members,) their indices in the order of `order_`: cheap ones first, ties settled
     cost: np.ndarray  # (n_members,) their costs
 
-    def offers(self, block: np.ndarray, r: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
+    def offers(self, block: np.ndarray, r: int, n_threads: int) -> Conquest:
         """Return the `r` cheapest offers to each query, and the training samples that make them."""
         if self.engine.name == "rows":
             block = np.ascontiguousarray(block[:, self.members])
         order = np.arange(len(self.members), dtype=np.int32)
-        values, positions = self.engine.conquer(block, self.cost, order, r, n_threads)
-        return values, self.members[positions]
+        offers, positions = conquer(self.engine, block, self.cost, order, r, n_threads)
+        return Conquest(offers, self.members[positions])
 
 
 class ClassOffers(NamedTuple):
@@ -111,7 +111,7 @@ class BaseOPFClassifier(ClassifierMixin, OPFEstimator):
         lowest = costs.min(axis=1, keepdims=True)
         ratio = np.ones_like(costs)
         np.divide(lowest, costs, out=ratio, where=costs != lowest)
-        ratio **= self.beta
+        ratio **= float(self.beta)
         return ratio / ratio.sum(axis=1, keepdims=True)
 
     def explain(self, X: Any) -> list[Explanation]:
@@ -215,7 +215,8 @@ class BaseOPFClassifier(ClassifierMixin, OPFEstimator):
 
     def _class_offers(self, Q: np.ndarray) -> ClassOffers:
         """Collect the offers of every class to every query."""
-        shape, r, n_threads = (len(Q), len(self.classes_)), int(self.n_conquerors), thread_count(self.n_jobs)
+        shape, n_threads = (len(Q), len(self.classes_)), thread_count(self.n_jobs)
+        r = min(int(self.n_conquerors), len(self.order_))  # a class with fewer samples offers all it has
         offers = ClassOffers(
             np.full(shape, np.inf), np.full(shape, np.inf), np.full(shape, -1, dtype=np.intp)
         )

@@ -90,8 +90,10 @@ def query_density(distances: Annotated[NDArray[numpy.float64], dict(shape=(None,
     Eq. 3 for new samples, from the distances to their nearest training samples.
     """
 
-def scale_density(density: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
-    """Densities scaled to [1, 1000]."""
+def scale_density(density: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], low: float | None = None, high: float | None = None) -> NDArray[numpy.float64]:
+    """
+    Densities scaled to [1, 1000] between the extremes given, or their own.
+    """
 
 def cluster(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, scaled_density: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64], float]:
     """Clusters of the k-nn graph as (labels, predecessor, root, cost, cut)."""

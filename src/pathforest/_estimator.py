@@ -11,7 +11,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pathforest._core import Engine
-from pathforest._matrix import blocks, check_distances, pairwise
+from pathforest._matrix import (
+    as_metric_takes,
+    blocks,
+    check_distances,
+    complete_metric,
+    distance_blocks,
+    pairwise,
+)
 from pathforest._ranges import Reach, check_features, magnitude
 from pathforest._validation import check_parameters, thread_count
 from pathforest.distances import (
@@ -21,7 +28,6 @@ from pathforest.distances import (
     build_engine,
     check_algorithm,
     check_training_values,
-    complete_metric,
     resolve_metric,
 )
 
@@ -117,14 +123,15 @@ class OPFEstimator(BaseEstimator):
         return _lossless(Q, self._fit_X.dtype)
 
     def _query_blocks(self, Q: np.ndarray, width: int) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield queries in blocks that bound memory: features, or distances to all training samples.
+        """Yield queries in blocks that bound memory and time: features, or distances to all training samples.
 
         `width` is the length of the answer to one query of features.
         """
         metric = Metric(*self._fit_metric)
         if metric.kind == "matrix":
-            for rows in blocks(len(Q), len(self._fit_X)):
-                yield rows, pairwise(Q[rows], self._fit_X, metric, rows.start)
+            Q, X = as_metric_takes(Q, metric), as_metric_takes(self._fit_X, metric)
+            for rows in distance_blocks(len(Q), X, metric):
+                yield rows, pairwise(Q[rows], X, metric, rows.start)
         else:
             for rows in blocks(len(Q), Q.shape[1] if metric.kind == "precomputed" else width):
                 yield rows, Q[rows]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.exceptions import DataConversionWarning
+
+from pathforest._warnings import warn
 
 if TYPE_CHECKING:
     from pathforest.distances import Metric
@@ -15,15 +17,22 @@ if TYPE_CHECKING:
 logger = logging.getLogger("pathforest")
 
 WARN_BYTES = 2**30  # a matrix larger than this is worth a warning: it is rarely what the user had in mind
-BLOCK_BYTES = 2**26  # rows of distances held at once while predicting
+BLOCK_VALUES = 2**23  # distances held at once beside the matrix, 64 MiB
+BLOCK_WORK = 5 * 10**7  # feature values read in one call, well under a second: Ctrl-C waits for its end
 SYMMETRY = 1e-10  # accepted |D - D^T|, as a share of the largest distance
 BOOLEAN_METRICS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 
 
-def blocks(n_rows: int, row_length: int) -> Iterator[slice]:
-    """Slices of rows whose float64 values fill at most `BLOCK_BYTES`."""
-    step = max(1, BLOCK_BYTES // (8 * max(1, row_length)))
+def blocks(n_rows: int, row_length: int, row_work: int = 1) -> Iterator[slice]:
+    """Slices of rows that stay within `BLOCK_VALUES` values and `BLOCK_WORK` operations, or of one row."""
+    step = max(1, min(BLOCK_VALUES // max(1, row_length), BLOCK_WORK // row_work))
     return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+
+
+def distance_blocks(n_rows: int, X: np.ndarray, metric: Metric) -> Iterator[slice]:
+    """Slices of rows whose distances to all of `X` are computed in one call."""
+    n, d = X.shape
+    return blocks(n_rows, n, n * (d * d if metric.name == "mahalanobis" else d))
 
 
 def check_distances(D: np.ndarray, square: bool, squares: bool = False) -> None:
@@ -69,29 +78,81 @@ def symmetric(D: np.ndarray) -> np.ndarray:
     return upper
 
 
-def distance_matrix(X: np.ndarray, metric: Metric) -> np.ndarray:
-    """Distances between all training samples, after saying how much memory they take."""
+def distance_matrix(X: np.ndarray, metric: Metric, verbose: int = 0) -> np.ndarray:
+    """Distances between all training samples: those of pairs i < j, mirrored.
+
+    A warning, or the log if `verbose`, says how much memory they take before they are computed.
+    """
     n = len(X)
     text = f"metric={metric.name!r} needs the full matrix of {n} x {n} distances, {8 * n * n / 2**20:.1f} MiB"
-    logger.info(text)
+    if verbose:
+        logger.info(text)
     if 8 * n * n > WARN_BYTES:
-        warnings.warn(
-            f"{text}; the metrics with an engine of their own need no matrix", UserWarning, stacklevel=6
-        )
-    return symmetric(pairwise(X, None, metric))
+        warn(f"{text}; the metrics with an engine of their own need no matrix")
+    D = np.zeros((n, n))
+    X = as_metric_takes(X, metric)
+    # Python functions are called row by row, which asks for each pair once and lets Ctrl-C in.
+    for rows in blocks(n, 1, BLOCK_WORK) if callable(metric.name) else distance_blocks(n, X, metric):
+        block = _raw_pairwise(X[rows], X[rows.start :], metric)
+        np.fill_diagonal(block, 0)
+        block = _check_pairwise(block, metric, rows.start, rows.start)
+        size = len(block)
+        D[rows, rows] = symmetric(block[:, :size])
+        D[rows, rows.stop :] = block[:, size:]
+        D[rows.stop :, rows] = block[:, size:].T
+    return D
 
 
-def pairwise(X: np.ndarray, Y: np.ndarray | None, metric: Metric, first_row: int = 0) -> np.ndarray:
-    """Distances between the rows of `X` and those of `Y` (or among those of `X`), checked.
+def pairwise(X: np.ndarray, Y: np.ndarray, metric: Metric, first_row: int = 0) -> np.ndarray:
+    """Distances between the rows of `X` and those of `Y`, checked.
 
-    `first_row` is the number of the first row of `X` in error messages.
+    Both come from `as_metric_takes`. `first_row` is the number of the first row of `X` in error messages.
     """
-    D = np.ascontiguousarray(_raw_pairwise(X, Y, metric), dtype=np.float64)
+    return _check_pairwise(_raw_pairwise(X, Y, metric), metric, first_row)
+
+
+def as_metric_takes(X: np.ndarray, metric: Metric) -> np.ndarray:
+    """Give samples the type the metric computes with: some are defined for booleans only."""
+    if metric.name not in BOOLEAN_METRICS:
+        return X
+    if not np.isin(X, (0, 1)).all():
+        warn(f"Data was converted to boolean for metric {metric.name}", DataConversionWarning)
+    return X.astype(bool)
+
+
+def _raw_pairwise(X: np.ndarray, Y: np.ndarray, metric: Metric) -> np.ndarray:
+    if callable(metric.name):
+        return _call_metric(X, Y, metric)
+    from sklearn.metrics import pairwise_distances  # here, because few need it and it is slow to import
+
+    D = pairwise_distances(X, Y, metric=metric.name, n_jobs=1, **metric.params)
+    return np.ascontiguousarray(D, dtype=np.float64)
+
+
+def _call_metric(X: np.ndarray, Y: np.ndarray, metric: Metric) -> np.ndarray:
+    """Ask the user's function for the distance of every pair."""
+    D = np.empty((len(X), len(Y)))
+    for i, a in enumerate(X):
+        for j, b in enumerate(Y):
+            value = metric.name(a, b, **metric.params)
+            try:
+                D[i, j] = value
+            except (TypeError, ValueError):
+                raise TypeError(
+                    f"metric={metric.name!r} with metric_params={metric.params!r} returned {value!r} for two "
+                    "rows; it must return one number, their distance"
+                ) from None
+    return D
+
+
+def _check_pairwise(D: np.ndarray, metric: Metric, first_row: int, first_column: int = 0) -> np.ndarray:
+    """Return computed distances, clipped at 0, unless one of them cannot be a distance."""
     if not np.isfinite(D).all():
         row, column = np.argwhere(~np.isfinite(D))[0]
         raise ValueError(
-            f"metric={metric.name!r} gives {D[row, column]} between samples {row + first_row} and {column}; "
-            "check those rows for constant or very large features, or choose another metric"
+            f"metric={metric.name!r} gives {D[row, column]} between samples {row + first_row} and "
+            f"{column + first_column}; check those rows for constant or very large features, or choose "
+            "another metric"
         )
     if (smallest := D.min()) < 0:
         # A correlation distance can round to just below zero; anything more is no distance.
@@ -103,34 +164,51 @@ def pairwise(X: np.ndarray, Y: np.ndarray | None, metric: Metric, first_row: int
     return D
 
 
-def _raw_pairwise(X: np.ndarray, Y: np.ndarray | None, metric: Metric) -> np.ndarray:
-    from sklearn.metrics import pairwise_distances  # here, because few need it and it is slow to import
+def complete_metric(metric: Metric, X: np.ndarray) -> Metric:
+    """Fix what a matrix metric takes from the training samples, and try it on the first of them.
 
-    if metric.name in BOOLEAN_METRICS:
-        X, Y = _as_booleans(X), None if Y is None else _as_booleans(Y)
-    return pairwise_distances(X, Y, metric=metric.name, n_jobs=1, **metric.params)
+    scikit-learn would estimate the variances of ``"seuclidean"`` anew in each call; prediction needs those of
+    the training samples.
+    """
+    if metric.kind != "matrix" or callable(metric.name):
+        return metric
+    completed = metric._replace(params=_complete_params(metric.name, dict(metric.params), X))
+    first = X[:1].astype(bool) if metric.name in BOOLEAN_METRICS else X[:1]
+    try:
+        _raw_pairwise(first, first, completed)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"metric={metric.name!r} cannot be computed for {X.shape[1]} feature(s) with metric_params="
+            f"{metric.params!r}: {error}; correct metric_params or the features, or choose another metric"
+        ) from error
+    return completed
 
 
-def _as_booleans(X: np.ndarray) -> np.ndarray:
-    """Give 0 and 1 their own type; other values stay, and scikit-learn warns that it converts them."""
-    return X.astype(bool) if np.isin(X, (0, 1)).all() else X
-
-
-def complete_params(name: Any, params: dict[str, Any], X: np.ndarray) -> dict[str, Any]:
-    """Add what scikit-learn would estimate anew in each call: prediction needs the training data's."""
+def _complete_params(name: str, params: dict[str, Any], X: np.ndarray) -> dict[str, Any]:
     if name == "seuclidean" and params.get("V") is None:
         _need_two_samples(name, "V", X)
         params["V"] = np.var(X, axis=0, ddof=1)
-    if name == "mahalanobis" and params.get("VI") is None:
-        _need_two_samples(name, "VI", X)
-        try:
-            params["VI"] = np.linalg.inv(np.atleast_2d(np.cov(X.T))).T
-        except np.linalg.LinAlgError:
+    if name == "mahalanobis":
+        if params.get("VI") is None:
+            params["VI"] = _inverse_covariance(X)
+        d = X.shape[1]
+        if np.shape(params["VI"]) != (d, d):  # SciPy does not check it, and reads past its end
             raise ValueError(
-                "metric='mahalanobis' needs an invertible covariance and that of X is singular; drop "
-                "constant or dependent features, or pass VI in metric_params"
-            ) from None
+                f"metric='mahalanobis' needs VI of shape ({d}, {d}) for {d} feature(s), got shape "
+                f"{np.shape(params['VI'])}; pass their inverse covariance in metric_params, or leave VI out"
+            )
     return params
+
+
+def _inverse_covariance(X: np.ndarray) -> np.ndarray:
+    _need_two_samples("mahalanobis", "VI", X)
+    try:
+        return np.linalg.inv(np.atleast_2d(np.cov(X.T))).T
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "metric='mahalanobis' needs an invertible covariance and that of X is singular; drop "
+            "constant or dependent features, or pass VI in metric_params"
+        ) from None
 
 
 def _need_two_samples(name: str, param: str, X: np.ndarray) -> None:

@@ -27,7 +27,11 @@ def check_positive(name: str, value: Any, advice: str) -> None:
     """Refuse anything but a finite number above zero."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise TypeError(f"{name}={value!r} must be a number, not {type(value).__name__}; {advice}")
-    if not (math.isfinite(value) and value > 0):
+    try:
+        usable = math.isfinite(value) and float(value) > 0
+    except OverflowError:  # an integer or a fraction beyond float64
+        usable = False
+    if not usable:
         raise ValueError(f"{name}={value!r} must be finite and greater than 0; {advice}")
 
 
@@ -75,11 +79,16 @@ RULES: dict[str, Callable[[Any], None]] = {
 }
 
 
+def check_parameter(name: str, value: Any) -> None:
+    """Apply the rule of one parameter."""
+    RULES[name](value)
+
+
 def check_parameters(estimator: Any, names: Sequence[str] | None = None) -> None:
     """Apply the rules to all parameters of an estimator, or to the named ones."""
     for name in RULES if names is None else names:
         if hasattr(estimator, name):
-            RULES[name](getattr(estimator, name))
+            check_parameter(name, getattr(estimator, name))
 
 
 def largest_neighborhood(n_samples: int, k_max: int, n_neighbors: int | None) -> int:
@@ -106,9 +115,13 @@ def thread_count(n_jobs: int | None) -> int:
 
 def check_labels(y: Any) -> np.ndarray:
     """Return `y` as a one-dimensional array of class labels without missing values."""
+    if isinstance(y, np.ma.MaskedArray) and (masked := np.ma.getmaskarray(y)).any():
+        _raise_missing(masked)
     # Lists go through object arrays first: numpy would turn ["a", nan] into the texts "a" and "nan".
     is_list = isinstance(y, (list, tuple))
     values = np.asarray(y, dtype=object if is_list else None)
+    if False:  # numpy's StringDType, which scikit-learn does not know
+        values = values.astype(object)
     if values.dtype == object and values.ndim <= 2:
         _check_objects(values)
         values = np.asarray(y) if is_list else _native(values)
@@ -137,7 +150,7 @@ def _check_objects(values: np.ndarray) -> None:
 
 def _is_missing(value: Any) -> bool:
     try:
-        return value is None or bool(value != value)
+        return value is None or value is np.ma.masked or bool(value != value)
     except (TypeError, ValueError):  # pandas.NA has no truth value
         return not isinstance(value, (list, tuple, np.ndarray))
 

@@ -42,9 +42,10 @@ class OPFClassifier(BaseOPFClassifier):
         How distances are searched: ``"tree"`` suits few features, ``"brute"`` many. Answers are the same.
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
+        In a forked child process one thread is used, because OpenMP's threads do not survive a fork.
     verbose : int, default=0
-        1 reports the stages of `fit` and their times to the logger ``"pathforest"`` at level INFO;
-        show it with ``logging.basicConfig(level=logging.INFO)``.
+        1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
+        ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
 
     Attributes
     ----------
@@ -143,7 +144,7 @@ class OPFClassifier(BaseOPFClassifier):
         metric, n_threads = self._check_settings()
         X, _, codes, metric = self._check_training(X, y, metric)
         timed = StageTimer(self)
-        engine = timed(build_engine, X, metric, self.algorithm, n_threads)
+        engine = timed(build_engine, X, metric, self.algorithm, n_threads, self.verbose)
         graph = timed(knn_graph, engine, min(TREE_NEIGHBORS, len(X) - 1), n_threads)
         tree = timed(spanning_tree, engine, graph, n_threads)
         prototypes = timed(boundary_prototypes, tree, codes)

@@ -42,9 +42,10 @@ class OPFClustering(ClusterMixin, OPFEstimator):
         How distances are searched: ``"tree"`` suits few features, ``"brute"`` many. Answers are the same.
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
+        In a forked child process one thread is used, because OpenMP's threads do not survive a fork.
     verbose : int, default=0
-        1 reports the stages of `fit` and their times to the logger ``"pathforest"`` at level INFO;
-        show it with ``logging.basicConfig(level=logging.INFO)``.
+        1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
+        ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
 
     Attributes
     ----------
@@ -139,7 +140,7 @@ class OPFClustering(ClusterMixin, OPFEstimator):
         X, metric = self._check_samples(X, metric, squares=True)
         k = largest_neighborhood(len(X), self.k_max, self.n_neighbors)
         timed = StageTimer(self)
-        engine = timed(build_engine, X, metric, self.algorithm, n_threads)
+        engine = timed(build_engine, X, metric, self.algorithm, n_threads, self.verbose)
         graph = timed(knn_graph, engine, k, n_threads)
         estimate = timed(estimate_density, graph, k, self.n_neighbors is None, metric.squared, n_threads)
         timed(self._cluster, graph, estimate)
@@ -180,18 +181,13 @@ class OPFClustering(ClusterMixin, OPFEstimator):
         if self.best_k_ == 0:  # one training sample, one cluster
             return labels
         squared, n_threads = Metric(*self._fit_metric).squared, thread_count(self.n_jobs)
+        low, high = self.density_.min(), self.density_.max()
         engine = self._cached(Q.dtype.char, lambda: self._build_engine(Q.dtype, np.arange(len(self.labels_))))
         for rows, block in self._query_blocks(Q, width=self.best_k_):
             distances, indices = engine.query(block, self.best_k_, n_threads)
-            density = self._scale(_core.query_density(distances, self._fit_largest_arc, squared))
-            values = np.minimum(self.cost_[indices], density[:, None])
+            density = _core.query_density(distances, self._fit_largest_arc, squared)
+            scaled = _core.scale_density(density, low, high)
+            values = np.minimum(self.cost_[indices], scaled[:, None])
             winner = indices[np.arange(len(block)), values.argmax(axis=1)]
             labels[rows] = self.labels_[winner]
         return labels
-
-    def _scale(self, density: np.ndarray) -> np.ndarray:
-        """Scale the density of new samples by the extremes of the training samples'."""
-        low, high = self.density_.min(), self.density_.max()
-        if low == high:
-            return np.full_like(density, 1000.0)
-        return (density - low) / (high - low) * 999 + 1

@@ -18,11 +18,16 @@ a callable           what it returns for two rows                        full ma
 ``precomputed``      X is the matrix of distances                        full matrix
 ===================  ==================================================  ============
 
-A full matrix takes 8 n^2 bytes during `fit`; its size is logged before it is built.
+A full matrix takes 8 n^2 bytes during `fit`. A verbose estimator logs its size before it is built, and above
+1 GiB a warning names it in any case.
+
+Squares of differences below about 1e-154 underflow to 0: rescale such features.
 """
 
 from __future__ import annotations
 
+import copy
+import inspect
 import math
 from collections.abc import Callable, Mapping
 from numbers import Real
@@ -33,34 +38,35 @@ from sklearn.utils.validation import check_array
 
 from pathforest import _core
 from pathforest._core import Engine
-from pathforest._matrix import check_distances, complete_params, distance_matrix, symmetric
+from pathforest._matrix import check_distances, complete_metric, distance_matrix, symmetric
 from pathforest._ranges import check_features
-from pathforest._validation import check_choice
+from pathforest._validation import check_parameter
 
 # "nan_euclidean" skips missing features; they are refused here, and without them it is Euclidean.
 ALIASES = {"l2": "euclidean", "nan_euclidean": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
 
-# What sklearn.metrics.pairwise_distances knows beyond the engines' own metrics (scikit-learn 1.6 to 1.9).
-MATRIX_METRICS = (
-    "correlation",
-    "dice",
-    "hamming",
-    "haversine",
-    "jaccard",
-    "mahalanobis",
-    "matching",
-    "rogerstanimoto",
-    "russellrao",
-    "seuclidean",
-    "sokalsneath",
-    "yule",
-)
+# What sklearn.metrics.pairwise_distances knows beyond the engines' own metrics (scikit-learn 1.6 to 1.9), and
+# the parameters of each.
+MATRIX_METRICS = {
+    "correlation": ("w",),
+    "dice": ("w",),
+    "hamming": ("w",),
+    "haversine": (),
+    "jaccard": ("w",),
+    "mahalanobis": ("VI",),
+    "matching": ("w",),
+    "rogerstanimoto": ("w",),
+    "russellrao": ("w",),
+    "seuclidean": ("V",),
+    "sokalsneath": ("w",),
+    "yule": ("w",),
+}
 
 # Metrics that take no negative values.
 NONNEGATIVE = ("braycurtis", "chi2", "precomputed")
 
-# Up to this many features a search tree visits few enough of its nodes to beat a vectorised scan: the two were
-# level between 7 (overlapping Gaussians) and 16 (separate ones) for 5,000 to 20,000 samples.
+# Up to this many features a search tree visits few enough of its nodes to beat a vectorised scan: the two
+# were level between 7 (overlapping Gaussians) and 16 (separate ones) for 5,000 to 20,000 samples.
 TREE_MAX_FEATURES = 8
 
 
@@ -101,6 +107,7 @@ def resolve_metric(
     Returns
     -------
     Metric
+        With copies of the parameters, so that it stays as it is when the caller changes them.
 
     Examples
     --------
@@ -112,8 +119,9 @@ def resolve_metric(
     """
     if metric_params is not None and not isinstance(metric_params, Mapping):
         raise TypeError(f"metric_params={metric_params!r} must be None or a dict, such as {{'p': 3}}")
-    params = dict(metric_params or {})
+    params = copy.deepcopy(dict(metric_params or {}))
     if callable(metric):
+        _check_signature(metric, params)
         return Metric(metric, "matrix", params=params)
     if not isinstance(metric, str):
         raise TypeError(f"metric={metric!r} must be the name of a metric or a callable of two rows")
@@ -121,18 +129,40 @@ def resolve_metric(
     if name == "minkowski":
         return _resolve_minkowski(params)
     if name in MATRIX_METRICS:
+        _check_names(name, params, MATRIX_METRICS[name])
         return Metric(name, "matrix", params=params)
     if name not in (*_core.METRICS_BRUTE, "precomputed"):
         known = sorted({*_core.METRICS_BRUTE, *MATRIX_METRICS, *ALIASES, "precomputed"})
         raise ValueError(
             f"metric={metric!r} is unknown; use a callable of two rows or one of {', '.join(known)}"
         )
-    if params:
+    _check_names(metric, params, ())
+    return Metric(name, "precomputed" if name == "precomputed" else "features")
+
+
+def _check_names(metric: str, params: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    """Refuse parameters that a named metric does not have."""
+    if params.keys() - set(known):
+        taken, rest = (f"only {' and '.join(known)} in", "others") if known else ("no", "parameters")
         raise ValueError(
-            f"metric={metric!r} takes no metric_params, got {params!r}; leave metric_params=None, or pass a "
+            f"metric={metric!r} takes {taken} metric_params, got {params!r}; leave the {rest} out, or pass a "
             "callable as metric"
         )
-    return Metric(name, "precomputed" if name == "precomputed" else "features")
+
+
+def _check_signature(metric: Callable[..., float], params: Mapping[str, Any]) -> None:
+    """Refuse a function that cannot be called with two rows and the parameters."""
+    try:
+        signature = inspect.signature(metric)
+    except (TypeError, ValueError):  # some compiled functions do not tell theirs
+        return
+    try:
+        signature.bind(None, None, **params)
+    except TypeError as error:
+        raise TypeError(
+            f"metric={metric!r} cannot be called with two rows and metric_params={params!r}: {error}; pass a "
+            "function of two rows, and in metric_params only what it takes"
+        ) from None
 
 
 def _resolve_minkowski(params: dict[str, Any]) -> Metric:
@@ -144,8 +174,7 @@ def _resolve_minkowski(params: dict[str, Any]) -> Metric:
         )
     if not p >= 1:
         raise ValueError(f"metric_params={params!r}: p must be at least 1; p=1 is Manhattan, p=2 Euclidean")
-    if unknown := params.keys() - {"p", "w"}:
-        raise ValueError(f"metric='minkowski' takes p and w, got {sorted(unknown)} in metric_params")
+    _check_names("minkowski", params, ("p", "w"))
     if "w" in params:
         return Metric("minkowski", "matrix", params={"p": float(p), "w": params["w"]})
     if name := {1: "manhattan", 2: "euclidean", math.inf: "chebyshev"}.get(float(p)):
@@ -155,7 +184,7 @@ def _resolve_minkowski(params: dict[str, Any]) -> Metric:
 
 def check_algorithm(metric: Metric, algorithm: str) -> None:
     """Refuse an unknown algorithm, and the tree for a metric it lacks."""
-    check_choice("algorithm", algorithm, ("auto", "tree", "brute"))
+    check_parameter("algorithm", algorithm)
     if algorithm == "tree" and (metric.kind != "features" or metric.name not in _core.METRICS_TREE):
         raise ValueError(
             f"algorithm='tree' does not know metric={metric.name!r}, only {', '.join(_core.METRICS_TREE)}; "
@@ -183,12 +212,14 @@ def choose_algorithm(metric: Metric, n_features: int, algorithm: str = "auto") -
     return "tree" if metric.name in _core.METRICS_TREE and n_features <= TREE_MAX_FEATURES else "brute"
 
 
-def build_engine(X: np.ndarray, metric: Metric, algorithm: str = "auto", n_threads: int = 1) -> Engine:
+def build_engine(
+    X: np.ndarray, metric: Metric, algorithm: str = "auto", n_threads: int = 1, verbose: int = 0
+) -> Engine:
     """Build the engine for samples, or a distance matrix, that have been checked."""
     if metric.kind == "precomputed":
         return Engine.precomputed(symmetric(X))
     if metric.kind == "matrix":
-        return Engine.precomputed(distance_matrix(X, metric))
+        return Engine.precomputed(distance_matrix(X, metric, verbose))
     if choose_algorithm(metric, X.shape[1], algorithm) == "tree":
         return Engine.tree(X, metric.name, metric.p, n_threads)
     return Engine.brute(X, metric.name, metric.p)
@@ -247,10 +278,3 @@ def array_options(metric: Metric) -> dict[str, Any]:
         "dtype": np.float64 if metric.kind == "matrix" else [np.float64, np.float32],
         "order": "C",
     }
-
-
-def complete_metric(metric: Metric, X: np.ndarray) -> Metric:
-    """Fix what a metric takes from the training samples, such as the variances of ``"seuclidean"``."""
-    if metric.kind != "matrix":
-        return metric
-    return metric._replace(params=complete_params(metric.name, dict(metric.params), X))

@@ -8,7 +8,7 @@ import numpy as np
 
 from pathforest import _core
 from pathforest._core import Engine
-from pathforest._validation import check_choice
+from pathforest._validation import check_parameter
 from pathforest.graph import KnnGraph, SpanningTree
 
 
@@ -159,12 +159,17 @@ def _competitors(n: int, prototypes: np.ndarray, membership: np.ndarray) -> tupl
 
 
 def _is_source(membership_side: str) -> bool:
-    check_choice("membership_side", membership_side, ("target", "source"))
+    check_parameter("membership_side", membership_side)
     return membership_side == "source"
 
 
 def conquer(
-    engine: Engine, Q: np.ndarray, forest: Forest, n_conquerors: int = 1, n_threads: int = 1
+    engine: Engine,
+    Q: np.ndarray,
+    cost: np.ndarray,
+    order: np.ndarray,
+    n_conquerors: int = 1,
+    n_threads: int = 1,
 ) -> Conquest:
     """Find the training samples that offer each new sample the cheapest paths.
 
@@ -174,8 +179,10 @@ def conquer(
         The engine of the training samples.
     Q : ndarray of shape (m, n_features) or (m, n)
         New samples in the engine's dtype, or their distances to the training samples.
-    forest : Forest
-        The forest of the training samples.
+    cost : ndarray of shape (n,)
+        Path costs of the training samples.
+    order : ndarray of int32 of shape (n,)
+        The training samples by ascending cost; of equal offers, that of the first here comes first.
     n_conquerors : int, default=1
         How many offers to return per sample, at most n.
     n_threads : int, default=1
@@ -194,10 +201,10 @@ def conquer(
     >>> engine = make_engine([[0.0], [1.0], [3.0], [4.5]])
     >>> tree = spanning_tree(engine, knn_graph(engine, k=1))
     >>> forest = grow_forest(tree, [1, 2])
-    >>> conquer(engine, np.array([[4.0]]), forest).indices.tolist()
+    >>> conquer(engine, np.array([[4.0]]), forest.cost, forest.order).indices.tolist()
     [[2]]
     """
-    return Conquest(*engine.conquer(Q, forest.cost, forest.order, n_conquerors, n_threads))
+    return Conquest(*engine.conquer(Q, cost, order, n_conquerors, n_threads))
 
 
 def path_to_root(predecessor: np.ndarray, node: int) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
@@ -13,6 +12,7 @@ from pathforest._core import Engine
 from pathforest._estimator import unfitted_on_failure
 from pathforest._stages import StageTimer
 from pathforest._validation import largest_neighborhood
+from pathforest._warnings import warn
 from pathforest.distances import Metric, build_engine
 from pathforest.forest import Forest, boundary_prototypes, grow_forest, grow_forest_complete
 from pathforest.graph import TREE_NEIGHBORS, KnnGraph, SpanningTree, knn_graph, spanning_tree
@@ -76,9 +76,10 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
         How distances are searched: ``"tree"`` suits few features, ``"brute"`` many. Answers are the same.
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
+        In a forked child process one thread is used, because OpenMP's threads do not survive a fork.
     verbose : int, default=0
-        1 reports the stages of `fit` and their times to the logger ``"pathforest"`` at level INFO;
-        show it with ``logging.basicConfig(level=logging.INFO)``.
+        1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
+        ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
 
     Attributes
     ----------
@@ -200,7 +201,7 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
         k = largest_neighborhood(len(X), self.k_max, self.n_neighbors)
         timed = StageTimer(self)
         values = timed(self._call_membership, X, labels) if callable(self.membership) else None
-        engine = timed(build_engine, X, metric, self.algorithm, n_threads)
+        engine = timed(build_engine, X, metric, self.algorithm, n_threads, self.verbose)
         graph = timed(knn_graph, engine, max(k, min(TREE_NEIGHBORS, len(X) - 1)), n_threads)
         tree = timed(spanning_tree, engine, graph, n_threads)
         prototypes = timed(boundary_prototypes, tree, codes)
@@ -262,10 +263,9 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
 
     def _warn_of_training_error(self) -> None:
         if self.training_error_ > TRAINING_ERROR_LIMIT:
-            warnings.warn(
+            warn(
                 f"{self.training_error_:.1%} of the training samples lost their label in the competition "
                 f"with sigma={self.sigma!r}: one class leaks into another. Use competition='tree', which "
                 "loses none, or a sigma nearer 1 (0.8 is the safest short of 1).",
                 TrainingErrorWarning,
-                stacklevel=4,
             )

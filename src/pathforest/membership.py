@@ -164,4 +164,5 @@ def values_to_membership(values: np.ndarray, sigma: float) -> np.ndarray:
     >>> values_to_membership(np.array([0.0, 0.5, 1.0]), sigma=0.5).tolist()
     [0.5, 0.75, 1.0]
     """
+    sigma = float(sigma)  # a fraction or a float32 would decide the type of the result
     return (1 - sigma) * values + sigma

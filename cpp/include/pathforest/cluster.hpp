@@ -9,7 +9,8 @@
 
 namespace pathforest {
 
-// Turns distances into Eq. 3's kernel values. `squared` says that the metric is a square already (SPEC 1.6).
+// Turns distances into Eq. 3's kernel values. `squared` says that the metric is a square
+// already, so that the kernel does not square it again.
 class DensityKernel {
   public:
     DensityKernel(double largest_arc, bool squared);
@@ -27,8 +28,9 @@ double largest_arc(const KnnGraph& graph, Index k);
 
 std::vector<double> density(const KnnGraph& graph, Index k, bool squared, const Pause& pause);
 
-// To [1, 1000]; equal densities all become 1000.
+// To [1, 1000] between the extremes, the densities' own unless given; equal extremes make all 1000.
 std::vector<double> scale_density(std::span<const double> density);
+std::vector<double> scale_density(std::span<const double> density, double low, double high);
 
 // Clusters the k-nn graph by its scaled densities.
 Clustering cluster(const KnnGraph& graph, Index k, std::span<const double> scaled, const Pause& pause);

@@ -16,10 +16,9 @@ struct Metric {
     std::string name;
     Sum sum;
     double p;
-    bool in_tree;         // a box around samples bounds their distance from below
-    bool squared_kernel;  // already a square: the density does not square it again (SPEC 1.6)
+    bool in_tree;  // a box around samples bounds their distance from below
 
-    // The distance as SPEC 1.1 defines it.
+    // The distance itself, as a float64: the value that arcs and offers compare by.
     double (*distance)(double reduced, double p);
     // Every reduced value whose distance is <= the given one is <= this; a little room for rounding is fine,
     // since whatever passes is settled by `distance`.

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <thread>
 
 #ifdef _OPENMP
     #include <omp.h>
@@ -27,6 +28,7 @@ int max_threads();
 template <class MakeState, class Work>
 void parallel_for(Index count, Control& control, MakeState make_state, Work work) {
     std::atomic<Index> next{0};
+    std::atomic<Index> finished{0};
     std::atomic<bool> stop{false};
     std::exception_ptr failure;
     std::mutex failure_mutex;
@@ -36,7 +38,13 @@ void parallel_for(Index count, Control& control, MakeState make_state, Work work
             auto state = make_state();
             for (Index i = next++; i < count; i = next++) {
                 work(i, state, pause);
+                ++finished;
                 pause();
+            }
+            // The caller's thread goes on listening for Ctrl-C while the others finish.
+            while (own_control && finished < count) {
+                pause();
+                std::this_thread::yield();
             }
         } catch (...) {
             // The first failure counts; it is set before the others are told to stop.

@@ -2,6 +2,7 @@
 // stage.
 #pragma once
 
+#include <cmath>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +22,7 @@ constexpr std::size_t at(Index row, Index width, Index column = 0) {
     return static_cast<std::size_t>(row) * static_cast<std::size_t>(width) + static_cast<std::size_t>(column);
 }
 
-// SPEC tie rule: arcs compare by weight, then lower endpoint, then higher endpoint. A path cost is such an
+// The tie rule: arcs compare by weight, then lower endpoint, then higher endpoint. A path cost is such an
 // arc too (the value, and the arc that set it), so one type serves both.
 struct Arc {
     double weight = infinity;
@@ -41,6 +42,9 @@ struct Neighbour {
 
     friend auto operator<=>(const Neighbour&, const Neighbour&) = default;
 };
+
+// The largest distance below the given one, as a policy's limit: negative if there is none.
+inline double strictly_below(double distance) { return distance > 0 ? std::nextafter(distance, 0.0) : -1.0; }
 
 // The k nearest others of every sample, row by row, each row ascending by (distance, index).
 struct KnnGraph {

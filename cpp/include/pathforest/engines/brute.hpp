@@ -13,7 +13,6 @@ class BruteEngine {
   public:
     using Value = T;
     static constexpr int tile = 64;  // queries that share one pass over the blocks
-    static constexpr Index blocks_between_pauses = 64;
 
     struct Query {
         std::vector<double> values;
@@ -26,7 +25,6 @@ class BruteEngine {
 
     Index n_samples() const { return blocks_.n_samples; }
     Index n_features() const { return blocks_.n_features; }
-    Index n_nodes() const { return nodes_.n_nodes(); }
     Index sample_at(Index position) const { return position; }
 
     void ask_sample(Index sample, Query& query) const {
@@ -47,10 +45,15 @@ class BruteEngine {
         // The filter computes a whole group at once: not worth it for a lone query.
         const bool filtered = kernels_.filter != nullptr && count > 2;
         std::vector<Limits> limits(static_cast<std::size_t>(count), Limits(metric_));
+        std::size_t work = 0;
         for (Index b = 0; b < blocks_.count(); ++b) {
-            if (b % blocks_between_pauses == 0) pause();
             for (Index first = 0; first < count; first += filter_group) {
                 const Index size = std::min<Index>(filter_group, count - first);
+                work += at(size, n_features()) * lanes;
+                if (work > work_between_pauses) {
+                    pause();
+                    work = 0;
+                }
                 if (filtered) {
                     filter_then_scan(b, queries + first, policies + first, limits.data() + first, size);
                 } else {
@@ -73,6 +76,9 @@ class BruteEngine {
     }
 
   private:
+    // Feature differences: milliseconds even where each of them costs a power.
+    static constexpr std::size_t work_between_pauses = std::size_t{1} << 18;
+
     static std::vector<Index> in_order(Index n_samples) {
         std::vector<Index> order(static_cast<std::size_t>(n_samples));
         std::iota(order.begin(), order.end(), Index{0});

@@ -224,7 +224,11 @@ class TreeEngine {
             if (high[j] - low[j] > high[longest] - low[longest]) longest = j;
         }
         std::nth_element(begin, begin + (node.n_blocks + 1) / 2 * lanes, end, [=](Index a, Index b) {
-            return X[at(a, n_features, longest)] < X[at(b, n_features, longest)];
+            // Equal values by index: of many duplicates the first ones are then found first, and the others
+            // pruned.
+            const T value_a = X[at(a, n_features, longest)];
+            const T value_b = X[at(b, n_features, longest)];
+            return value_a != value_b ? value_a < value_b : a < b;
         });
     }
 

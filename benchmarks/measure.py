@@ -1,0 +1,91 @@
+"""Timing of contenders side by side: prepared first, warmed up, then turn and turn about."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from benchmarks.contender import Timed
+from benchmarks.data import Spec, load
+from benchmarks.machine import limited_threads
+from benchmarks.peers import why_missing
+from benchmarks.rows import CONTENDERS
+
+PAUSE = (
+    0.02  # OpenMP threads spin for a moment after their last loop, and would take a core from the next one
+)
+SHORTEST = 0.05  # calls shorter than this are timed many at a time
+
+
+@dataclass
+class Result:
+    """The times of one contender, with the score of what it computed; or why there are none."""
+
+    times: list[float] = field(default_factory=list)  # seconds per call
+    score: dict[str, float] = field(default_factory=dict)
+    error: str | None = None
+
+    @property
+    def median(self) -> float | None:
+        """Median time, None without any."""
+        return median(self.times) if self.times else None
+
+
+def race(spec: Spec, names: list[str], threads: int, repeats: int) -> dict[str, Result]:
+    """Time the contenders on the same data, `repeats` times each, one after the other in every round."""
+    results = {name: Result(error=why_missing(CONTENDERS[name])) for name in names}
+    runners = {}
+    with limited_threads(threads):
+        for name in names:
+            if results[name].error is None:
+                runners[name] = _guarded(results[name], _warm_up, name, spec, threads, results[name])
+        for _ in range(repeats):
+            for name, runner in runners.items():
+                if results[name].error is None:
+                    seconds = _guarded(results[name], _time, *runner)
+                    results[name].times += [] if seconds is None else [seconds]
+    return results
+
+
+def _guarded(result: Result, function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function; a failure becomes part of the result, because one contender must not end the run."""
+    try:
+        return function(*args)
+    except Exception as error:
+        result.error, result.times = f"{type(error).__name__}: {error}", []
+        return None
+
+
+def _warm_up(name: str, spec: Spec, threads: int, result: Result) -> tuple[Callable[[], Any], int]:
+    """Prepare a contender, call it, score what it returned; find how many calls to time together."""
+    problem = load(spec)
+    contender = CONTENDERS[name]
+    call = contender.prepare(problem, threads)
+    answer = call()  # compiles, allocates, fills caches
+    result.score = contender.score(problem, answer)
+    if isinstance(answer, Timed):
+        return call, 1
+    del answer
+    number = 1
+    while number < 1000 and (seconds := number * _time(call, number)) < SHORTEST:
+        number = min(1000, max(2 * number, int(number * SHORTEST / seconds)))
+    return call, number
+
+
+def _time(call: Callable[[], Any], number: int) -> float:
+    """Seconds per call, without the garbage collector."""
+    time.sleep(PAUSE)
+    gc.collect()
+    gc.disable()
+    try:
+        start = time.perf_counter()
+        for _ in range(number):
+            answer = call()
+        seconds = (time.perf_counter() - start) / number
+    finally:
+        gc.enable()
+    return answer.seconds if isinstance(answer, Timed) else seconds

@@ -1,0 +1,81 @@
+"""Our side of the benchmark: each piece of work the bars are set for."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.contender import Contender, accuracy
+from benchmarks.data import Problem
+from pathforest import FuzzyOPFClassifier, OPFClassifier
+from pathforest.distances import make_engine
+from pathforest.fuzzy import TrainingErrorWarning
+from pathforest.graph import knn_graph
+from pathforest.membership import search_k
+
+K_MAX = 100
+SCORED_QUERIES = 2000  # enough to see a wrong model; the prediction rows score all queries
+
+# Expected on overlapping classes; the training error is part of the score.
+warnings.simplefilter("ignore", TrainingErrorWarning)
+
+
+def _score_model(problem: Problem, model: Any) -> dict[str, float]:
+    right = model.predict(problem.queries[:SCORED_QUERIES]) == problem.answers[:SCORED_QUERIES]
+    return {"accuracy": float(right.mean()), "training_error": float(model.training_error_)}
+
+
+def fit(estimator: type, **params: Any) -> Contender:
+    """Training of an estimator."""
+
+    def prepare(problem: Problem, threads: int) -> Callable[[], Any]:
+        model = estimator(n_jobs=threads, **params)
+        return lambda: model.fit(problem.X, problem.y)
+
+    return Contender("pathforest", prepare, _score_model)
+
+
+def _fitted(problem: Problem, threads: int) -> OPFClassifier:
+    return OPFClassifier(n_jobs=threads).fit(problem.X, problem.y)
+
+
+def _prepare_predict(problem: Problem, threads: int) -> Callable[[], Any]:
+    return partial(_fitted(problem, threads).predict, problem.queries)
+
+
+def _prepare_proba(problem: Problem, threads: int) -> Callable[[], Any]:
+    return partial(_fitted(problem, threads).predict_proba, problem.queries)
+
+
+def _score_proba(problem: Problem, probabilities: np.ndarray) -> dict[str, float]:
+    return accuracy(problem, np.unique(problem.y)[probabilities.argmax(axis=1)])
+
+
+def _prepare_search(problem: Problem, threads: int) -> Callable[[], Any]:
+    graph = knn_graph(make_engine(problem.X), K_MAX, threads)
+    return partial(search_k, graph, K_MAX, n_threads=threads)
+
+
+def _score_search(problem: Problem, result: tuple[int, np.ndarray]) -> dict[str, float]:
+    best_k, cuts = result
+    return {"best_k": best_k, "tried": len(cuts)}
+
+
+def _prepare_small(problem: Problem, threads: int) -> Callable[[], Any]:
+    return lambda: OPFClassifier().fit(problem.X, problem.y).predict(problem.queries)
+
+
+OURS = {
+    "OPFClassifier.fit": fit(OPFClassifier),
+    "FuzzyOPFClassifier.fit, complete": fit(FuzzyOPFClassifier, n_neighbors=K_MAX, competition="complete"),
+    "FuzzyOPFClassifier.fit, tree": fit(FuzzyOPFClassifier, n_neighbors=K_MAX, competition="tree"),
+    "FuzzyOPFClassifier.fit, k* search": fit(FuzzyOPFClassifier, k_max=K_MAX),
+    "k* search alone": Contender("pathforest", _prepare_search, _score_search),
+    "predict": Contender("pathforest", _prepare_predict, accuracy),
+    "predict_proba": Contender("pathforest", _prepare_proba, _score_proba),
+    "fit + predict, defaults": Contender("pathforest", _prepare_small, accuracy),
+}

@@ -1,0 +1,14 @@
+"""Warnings that point at the line outside this package which led to them."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning on behalf of the first caller outside the package, however deep the call came from."""
+    frame, level = sys._getframe(1), 2
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
