@@ -10,12 +10,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.machine import busy_core, describe, limits
 from benchmarks.data import Spec
+from benchmarks.machine import busy_core, describe, limits
 from benchmarks.measure import Result, race
 from benchmarks.memory import peak_memory
 from benchmarks.report import Line, against_limit, compare, draw_scaling, exponent, share_of_peak, table
-from benchmarks.rows import GROWTH, GROWTH_PEERS, GROWTH_QUICK, MEMORY, ROWS, Row
+from benchmarks.rows import GROWTH, GROWTH_PEERS, GROWTH_QUICK, MEMORY, ROWS, Bar, Row
 
 JUDGED = 2  # the number of threads the bars are set for
 
@@ -39,9 +39,10 @@ def main() -> None:
     started = time.perf_counter()
     with busy_core(args.busy):
         peaks = {threads: limits(threads, repeats) for threads in counts}
-        races = run_races(select(ROWS, args), counts, repeats)
+        rows = [row._replace(bars=bars_of(row, args)) for row in select(ROWS, args)]
+        races = run_races(rows, counts, repeats)
         memory = {} if args.quick else measure_memory(races)
-        lines = compare_all(select(ROWS, args), races, memory, peaks)
+        lines = compare_all(rows, races, memory, peaks)
         lines += memory_lines(args)
         growth_lines, growth = run_growth(args, repeats)
         lines += growth_lines
@@ -70,6 +71,11 @@ def select(rows: list[Any], args: argparse.Namespace) -> list[Any]:
         if (row.quick or not args.quick)
         and (args.only in row.work or args.only in str(row.data if isinstance(row, Row) else row.data[0]))
     ]
+
+
+def bars_of(row: Row, args: argparse.Namespace) -> tuple[Bar, ...]:
+    """Leave out the bars whose peers are too slow for a quick run."""
+    return tuple(bar for bar in row.bars if bar.quick or not args.quick)
 
 
 Races = dict[tuple[Spec, int], dict[str, Result]]

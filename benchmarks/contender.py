@@ -38,7 +38,7 @@ def neighbor_accuracy(problem: Problem, indices: np.ndarray) -> dict[str, float]
 
 def relative_weight(problem: Problem, lengths: np.ndarray) -> dict[str, float]:
     """Weight of a spanning tree as a multiple of ours: 1 is right, less is impossible."""
-    return {"tree": float(lengths.sum()) / problem.tree_weight}
+    return {"tree weight / ours": float(lengths.sum()) / problem.tree_weight}
 
 
 def no_score(problem: Problem, result: Any) -> dict[str, float]:

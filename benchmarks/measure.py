@@ -65,9 +65,11 @@ def _warm_up(name: str, spec: Spec, threads: int, result: Result) -> tuple[Calla
     problem = load(spec)
     contender = CONTENDERS[name]
     call = contender.prepare(problem, threads)
+    start = time.perf_counter()
     answer = call()  # compiles, allocates, fills caches
+    first = time.perf_counter() - start
     result.score = contender.score(problem, answer)
-    if isinstance(answer, Timed):
+    if isinstance(answer, Timed) or first > 100 * SHORTEST:  # so long that another try would only cost time
         return call, 1
     del answer
     number = 1

@@ -74,7 +74,7 @@ def distance_matrix(A, B, metric="euclidean", p=2.0):
         for a, b in columns:
             dot, na, nb = dot + a * b, na + a * a, nb + b * b
         with np.errstate(divide="ignore", invalid="ignore"):
-            in_range = (1e-290 < na * nb) & (na * nb < 1e290)
+            in_range = (na * nb > 1e-290) & (na * nb < 1e290)
             norms = np.where(in_range, np.sqrt(na * nb), np.sqrt(na) * np.sqrt(nb))
             angle = np.maximum(0.0, 1.0 - dot / norms)
         return np.where((na == 0) | (nb == 0), np.where(na == nb, 0.0, 1.0), angle)

@@ -89,3 +89,12 @@ def test_scaling_by_a_power_of_two_leaves_clusters_alone(metric, exponent):
     X, _ = make_samples("gaussian", 0, 80, 3)
     model = OPFClustering(metric=metric)
     np.testing.assert_array_equal(model.fit_predict(X), model.fit_predict(X * 2.0**exponent))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_new_samples_between_clusters_are_scaled_by_the_training_width(seed):
+    rng = np.random.default_rng(seed)
+    X, Q = rng.integers(0, 12, size=(25, 2)).astype(float), rng.uniform(-1, 12, size=(100, 2))
+    expected = cluster_model(reference.distance_matrix(X, X), False, 8)
+    got = OPFClustering(k_max=8).fit(X).predict(Q)
+    np.testing.assert_array_equal(got, predict_cluster(expected, reference.distance_matrix(Q, X), False))

@@ -101,7 +101,7 @@ def test_a_float32_matrix_of_distances_is_widened_not_rounded():
 
 
 def test_many_duplicates_take_one_place_each_in_the_order_of_their_indices():
-    # Every list of the 400 equal samples is the first twelve of them: ties for whole nodes are settled at once.
+    # Every list is the first twelve of the 400 equal samples: ties are settled for whole nodes at once.
     X = np.zeros((400, 2))
     first = np.arange(13)
     for name in ("tree", "brute"):

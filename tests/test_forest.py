@@ -144,3 +144,21 @@ def test_conquest_holds_for_any_costs(name, data):
     order = np.lexsort((rng.permutation(len(X)), cost)).astype(np.int32)
     got = opened.engine.conquer(opened.Q, cost, order, n_conquerors=3)
     checks.same_arrays(got, reference.conquer(opened.DQ, cost, order, 3))
+
+
+def tie_by_rounding():
+    """A distance and a membership whose product the next distance shares, though the quotient is nearer."""
+    rng = np.random.default_rng(0)
+    while True:
+        d, f = rng.uniform(1, 2), rng.uniform(0.5, 1)
+        if d * f == np.nextafter(d, 9) * f and d * f / f < np.nextafter(d, 9):
+            return d, f
+
+
+def test_an_arc_that_ties_only_after_rounding_is_looked_at():
+    # The two offers to sample 2 differ, but not once multiplied: the arc from 0 wins, and it is not listed.
+    d, f = tie_by_rounding()
+    D = np.array([[0, 9, np.nextafter(d, 9)], [9, 0, d], [np.nextafter(d, 9), d, 0]])
+    seeds, F = np.array([0, 1], dtype=np.int32), np.array([1, 1, f])
+    got = _core.Engine.precomputed(D).compete(*reference.knn(D, 1), seeds, F, False)
+    checks.same_arrays(got, reference.compete(D, seeds, F, "target"))

@@ -140,7 +140,7 @@ def test_a_fraction_is_a_sigma_like_any_other(membership):
 
 def test_a_narrow_sigma_is_widened_before_it_is_used():
     X, y = leaking_problem()
-    narrow, wide = [fit(X, y, sigma=s).membership_ for s in (np.float32(0.8), float(np.float32(0.8)))]
+    narrow, wide = [fit(X, y, sigma=s).membership_ for s in (np.float32(0.2), float(np.float32(0.2)))]
     np.testing.assert_array_equal(narrow, wide)
 
 
@@ -169,3 +169,13 @@ def test_the_warning_of_lost_labels_points_at_the_caller_s_line():
 
 def test_the_way_out_of_lost_training_labels_works():
     assert FuzzyOPFClassifier(sigma=0.2, competition="tree").fit(*leaking_problem()).training_error_ == 0
+
+
+@pytest.mark.parametrize(("error", "warned"), [(0.0, False), (0.05, False), (0.0501, True)])
+def test_more_than_one_lost_label_in_twenty_is_warned_about(error, warned):
+    model = FuzzyOPFClassifier()
+    model.training_error_ = error
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model._warn_of_training_error()
+    assert bool(caught) == warned

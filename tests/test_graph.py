@@ -80,3 +80,16 @@ def test_lists_of_one_join_far_clusters(name):
     opened = open_engine((name, "euclidean", 2.0), X, X[:1])
     got = opened.engine.spanning_tree(*opened.engine.knn(1))
     checks.same_arrays(got, reference.spanning_tree(opened.D))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "manhattan"])
+def test_the_filter_discards_nothing_that_is_nearer_only_in_float64(metric):
+    # One sample per block is near 0. A last small feature makes each a little nearer than the one before;
+    # in float32 that drowns in the rounding of the others, which come in another order each time.
+    rng = np.random.default_rng(0)
+    X = np.full((16 * 60, 401), 100, dtype=np.float32)
+    X[::16, :400] = rng.permuted(np.tile(rng.normal(size=400), (60, 1)), axis=1)
+    X[::16, 400] = np.linspace(2, 1, 60) * (1e-8 if metric == "manhattan" else 1e-5)
+    Q = np.zeros((8, 401), dtype=np.float32)
+    expected = reference.nearest(reference.distance_matrix(Q, X, metric), 5)
+    checks.same_arrays(_core.Engine.brute(X, metric).query(Q, 5), expected)

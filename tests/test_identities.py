@@ -156,3 +156,15 @@ def test_probabilities_agree_with_predictions_unless_costs_tie(model, problem):
     clear = np.ones(len(costs), dtype=bool) if costs.shape[1] == 1 else costs[:, 0] < costs[:, 1] * (1 - 1e-9)
     best = model.classes_[model.predict_proba(problem.Q).argmax(axis=1)]
     np.testing.assert_array_equal(best[clear], model.predict(problem.Q)[clear])
+
+
+@every_estimator
+@pytest.mark.parametrize("metric", ["chebyshev", "precomputed", farthest_feature])
+def test_predictions_do_not_depend_on_the_size_of_blocks(model, metric, monkeypatch):
+    X, Q = make_samples("gaussian", 3, 40, 3)
+    y, Q = make_codes("regions", 3, X), np.concatenate([Q, X])
+    T, A = (X, Q) if metric != "precomputed" else (np.abs(M[:, None] - X).max(axis=2) for M in (X, Q))
+    model = fit(clone(model).set_params(metric=metric), T, y)
+    expected = model.predict(A)
+    monkeypatch.setattr("pathforest._matrix.BLOCK_BYTES", 8 * 40 * 3)  # three rows of the matrix
+    np.testing.assert_array_equal(model.predict(A), expected)

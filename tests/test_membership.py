@@ -120,7 +120,7 @@ def test_search_stops_at_the_first_cut_of_zero():
 def test_the_cut_is_a_number_where_the_inverse_of_a_distance_overflows():
     X = np.array([[0.0], [1.0], [3.0], [9.0], [10.0], [12.0]])
     distances, indices = _core.Engine.brute(X, "sqeuclidean").knn(3)
-    tiny, scaled = np.ldexp(distances, -1040), np.linspace(1, 1000, 6)
+    tiny, scaled = np.ldexp(distances, -1040), np.array([1000.0, 500, 100, 1, 400, 900])
     assert 1 / float(tiny.max()) > 1e300
     expected = _core.cluster(distances, indices, 3, scaled)[-1]
     assert _core.cluster(tiny, indices, 3, scaled)[-1] == expected > 0

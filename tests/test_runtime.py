@@ -18,7 +18,10 @@ from pathforest.forest import path_to_root
 
 PATIENCE = 60  # seconds until a process counts as hung; the jobs interrupted here would run for minutes
 
+# A process started in the background may have been told to ignore SIGINT; Python then installs no handler.
 INTERRUPTED = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -53,7 +56,7 @@ LONG_FITS = {
     ),
 }
 LONG_PREDICTION = """
-X, Q = rng.random(({n}, 200), dtype=np.float32), rng.random((200_000, 200), dtype=np.float32)
+X, Q = rng.random(({n}, {d}), dtype=np.float32), rng.random(({m}, {d}), dtype=np.float32)
 model = pathforest.OPFClassifier(metric={metric!r}).fit(X, np.arange({n}) % 5)
 """
 # Kernels whose turn comes late in a fit, on inputs that keep each of them busy for minutes.
@@ -106,14 +109,17 @@ def test_ctrl_c_stops_a_long_stage(case):
 
 
 @no_sigint
-@pytest.mark.parametrize(("metric", "n"), [("canberra", 1000), ("mahalanobis", 300)])
-def test_ctrl_c_stops_a_long_prediction_and_leaves_the_model_fitted(metric, n):
-    setup = LONG_PREDICTION.format(metric=metric, n=n)
+@pytest.mark.parametrize(
+    ("metric", "n", "m", "d"), [("canberra", 1000, 200_000, 200), ("mahalanobis", 300, 30_000, 280)]
+)
+def test_ctrl_c_stops_a_long_prediction_and_leaves_the_model_fitted(metric, n, m, d):
+    setup = LONG_PREDICTION.format(metric=metric, n=n, m=m, d=d)
     assert interrupt(setup, "model.predict(Q)") == ["interrupted", "fitted"]
 
 
 FORKED = """
 import os
+import signal
 import numpy as np
 import pathforest
 
@@ -122,6 +128,7 @@ X, y = rng.normal(size=(3000, {d})), np.arange(3000) % 3
 expected = pathforest.OPFClassifier(n_jobs=2).fit(X, y)
 child = os.fork()
 if child == 0:
+    signal.alarm(50)  # a child that hangs ends itself; its parent's time limit would not reach it
     model = pathforest.OPFClassifier(n_jobs=2).fit(X, y)
     same = (model.cost_ == expected.cost_).all() and (model.predict(X) == expected.predict(X)).all()
     os._exit(0 if same else 1)

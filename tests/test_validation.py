@@ -321,3 +321,32 @@ def test_a_failed_fit_leaves_the_estimator_unfitted(estimator):
     with pytest.raises(ValueError, match="NaN"):
         model.fit(altered(np.nan), y)
     assert not hasattr(model, "n_features_in_")
+
+
+@every_class
+def test_the_upper_triangle_of_a_noisy_matrix_counts(estimator):
+    noisy = D + np.tril(np.full_like(D, 1e-12), -1)
+    model = clone(estimator).set_params(metric="precomputed")
+    expected = model.fit(D, y).cost_
+    np.testing.assert_array_equal(model.fit(noisy, y).cost_, expected)
+
+
+@every_class
+def test_asymmetry_is_seen_in_every_block(estimator, monkeypatch):
+    changed = D.copy()
+    changed[20, 29] += 1e-3
+    monkeypatch.setattr("pathforest._matrix.BLOCK_BYTES", 8 * 30 * 4)
+    with pytest.raises(ValueError, match=r"X\[20, 29\]"):
+        clone(estimator).set_params(metric="precomputed").fit(changed, y)
+
+
+@every_class
+def test_queries_too_far_from_the_training_samples_are_refused(estimator):
+    far = np.linspace(8e153, 9e153, 30)[:, None]  # either side is in range; the distance between them is not
+    with pytest.raises(ValueError, match="overflow"):
+        clone(estimator).fit(far, y).predict(-far)
+
+
+def test_a_sigma_that_makes_costs_overflow_is_refused():
+    with pytest.raises(ValueError, match=r"sigma=1e\+300.*overflow"):
+        FuzzyOPFClassifier(sigma=1e300, metric="manhattan").fit(X * 1e100, y)

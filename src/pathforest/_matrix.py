@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger("pathforest")
 
 WARN_BYTES = 2**30  # a matrix larger than this is worth a warning: it is rarely what the user had in mind
-BLOCK_VALUES = 2**23  # distances held at once beside the matrix, 64 MiB
+BLOCK_BYTES = 2**26  # rows of distances held at once, beside a full matrix
 BLOCK_WORK = 5 * 10**7  # feature values read in one call, well under a second: Ctrl-C waits for its end
 SYMMETRY = 1e-10  # accepted |D - D^T|, as a share of the largest distance
 BOOLEAN_METRICS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 
 
 def blocks(n_rows: int, row_length: int, row_work: int = 1) -> Iterator[slice]:
-    """Slices of rows that stay within `BLOCK_VALUES` values and `BLOCK_WORK` operations, or of one row."""
-    step = max(1, min(BLOCK_VALUES // max(1, row_length), BLOCK_WORK // row_work))
+    """Slices of rows that stay within `BLOCK_BYTES` of float64 and `BLOCK_WORK` operations, or of one row."""
+    step = max(1, min(BLOCK_BYTES // (8 * max(1, row_length)), BLOCK_WORK // row_work))
     return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
@@ -179,7 +179,8 @@ def complete_metric(metric: Metric, X: np.ndarray) -> Metric:
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"metric={metric.name!r} cannot be computed for {X.shape[1]} feature(s) with metric_params="
-            f"{metric.params!r}: {error}; correct metric_params or the features, or choose another metric"
+            f"{metric.params!r}: {str(error).rstrip('.')}; correct metric_params or the features, or "
+            "choose another metric"
         ) from error
     return completed
 

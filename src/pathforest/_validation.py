@@ -120,7 +120,7 @@ def check_labels(y: Any) -> np.ndarray:
     # Lists go through object arrays first: numpy would turn ["a", nan] into the texts "a" and "nan".
     is_list = isinstance(y, (list, tuple))
     values = np.asarray(y, dtype=object if is_list else None)
-    if False:  # numpy's StringDType, which scikit-learn does not know
+    if values.dtype.kind == "T":  # numpy's StringDType, which scikit-learn does not know
         values = values.astype(object)
     if values.dtype == object and values.ndim <= 2:
         _check_objects(values)
