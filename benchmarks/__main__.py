@@ -116,7 +116,8 @@ def compare_all(
         for bar in row.bars:
             line = compare(row, bar, races[row.data, JUDGED], JUDGED)
             if (row.data, 1) in races:
-                line["ratio_1"] = compare(row, bar, races[row.data, 1], 1)["ratio"]
+                single = compare(row, bar, races[row.data, 1], 1)
+                line |= {f"{key}_1": single[key] for key in ("ours", "theirs", "ratio")}
             line["share"] = share_of_peak(row, line["ours"], peaks[JUDGED]["sgemm"])
             if (row.data, row.work) in memory:
                 line["memory"] = [memory[row.data, row.work], memory.get((row.data, line["peer"]))]
@@ -174,7 +175,8 @@ def heading(report: dict[str, Any]) -> str:
             versions,
             f"machine limits (float32 matrix product; copy, read and written): {rates}",
             f"{JUDGED} threads unless said, float32, median of {settings['repeats']}, "
-            f"interleaved; ratio = ours / theirs; in brackets the stretch; {report['minutes']:.1f} min",
+            f"interleaved; ratio = ours / theirs; in brackets the stretch; "
+            f"yes? = theirs is faster on 1 thread; {report['minutes']:.1f} min",
         ]
     )
 

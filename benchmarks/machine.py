@@ -54,6 +54,9 @@ def describe() -> dict[str, Any]:
         "python": platform.python_version(),
         "versions": {package: _version(package) for package in PACKAGES},
         "openblas_coretype": os.environ.get("OPENBLAS_CORETYPE"),
+        "omp_wait_policy": os.environ.get(
+            "OMP_WAIT_POLICY"
+        ),  # decides what waiting threads cost on a busy machine
         "blas": [
             {key: info.get(key) for key in ("prefix", "version", "architecture", "threading_layer")}
             for info in threadpool_info()

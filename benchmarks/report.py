@@ -23,6 +23,8 @@ COLUMNS = {
     "ratio": "ratio",
     "bar": "bar",
     "met": "met",
+    "ours_1": "ours, 1 thread",
+    "theirs_1": "theirs, 1 thread",
     "ratio_1": "ratio, 1 thread",
     "share": "of peak FMA",
     "memory": "peak MB, ours / theirs",
@@ -56,8 +58,9 @@ def compare(row: Row, bar: Bar, results: dict[str, Result], threads: int) -> Lin
 
 
 def share_of_peak(row: Row, seconds: float | None, gigaflops: float) -> float | None:
-    """How near a comparison of all pairs came to the machine's rate of multiplications and additions."""
-    if seconds is None or row.data.n_features < DENSE_FEATURES or "alone" in row.work:
+    """Give the rate of one comparison of all pairs as a share of the matrix product's; pruning can pass 1."""
+    dense = row.data.kind == "mixture" and row.data.n_features >= DENSE_FEATURES  # as many queries as samples
+    if seconds is None or not dense or "alone" in row.work:
         return None
     return 2 * row.data.n_samples**2 * row.data.n_features / 1e9 / seconds / gigaflops
 
@@ -100,7 +103,11 @@ def _cell(key: str, line: Line) -> str:
         stretch = f" ({line['stretch']:g})" if line.get("stretch") else ""
         return "" if value is None else f"{value:g}{stretch}"
     if key == "met":
-        return {True: "yes", False: "no", None: ""}[value]
+        # A peer that its second thread slows down, as on a machine with other work, is no measure for a bar.
+        doubt = "?" if value and line.get("theirs_1") and line["theirs_1"] < line["theirs"] else ""
+        return {True: "yes", False: "no", None: ""}[value] + doubt
+    if key in ("ours_1", "theirs_1"):
+        return "" if value is None else _seconds(value)
     if key == "share":
         return "" if value is None else f"{value:.0%}"
     if key == "memory":

@@ -75,7 +75,7 @@ def _largest_term(metric: Metric, squares: bool, width: np.ndarray, size: np.nda
         case "minkowski":
             distance, reached = np.sum(width), np.sum(width**metric.p)
         case "cosine":
-            distance, reached = np.float64(2), np.sum(size * size) ** 2
+            distance, reached = np.float64(2), np.sum(size * size)
         case "chi2":
             distance, reached = 2 * np.sum(size), np.sum(width * width)
         case "canberra":
