@@ -19,7 +19,7 @@ SOURCES     := pyproject.toml README.md LICENSE CMakeLists.txt \
 .PHONY: help demo test lint format asan stubs install clean
 
 help:  ## list the targets
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 demo: $(PACKAGE)  ## train on a small dataset, print a table, write quickstart.png
 	$(BIN)/python examples/quickstart.py
@@ -55,7 +55,7 @@ install: $(PACKAGE)  ## build the package and install it into .venv, in editable
 
 clean:  ## remove everything the targets above made, .venv included
 	rm -rf $(VENV) build dist wheelhouse .hypothesis .pytest_cache .ruff_cache quickstart.png
-	find src tests examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(ENVIRONMENT): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
