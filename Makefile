@@ -19,7 +19,7 @@ SOURCES     := pyproject.toml README.md LICENSE CMakeLists.txt \
 .PHONY: help demo test lint format asan stubs install clean
 
 help:  ## list the targets
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 demo: $(PACKAGE)  ## train on a small dataset, print a table, write quickstart.png
 	$(BIN)/python examples/quickstart.py

@@ -97,8 +97,8 @@ struct Adjacency {
 // come after its `floor`, the list's last arc times the membership; a u whose cost does not is settled by
 // lists alone. Any other u waits in the queue under its floor, which is the least it could cost. Only when it
 // reaches the top is it worth a search over the samples that have left: from then on it is `awake`, its cost
-// is exact, and later leavers search for the awake samples within whose reach they lie. So each pair is looked
-// at once at most, and most pairs never.
+// is exact, and later leavers search for the awake samples within whose reach they lie. So each pair is
+// looked at once at most, and most pairs never.
 template <class Engine>
 class CompleteCompetition {
   public:
