@@ -54,21 +54,14 @@ struct Blocks {
     }
 };
 
-// Nodes of an engine without hierarchy: one per block of consecutive samples.
-struct FlatNodes {
-    Index n_samples;
+// The base of engines without hierarchy: samples in their own order, one node per block of them.
+class FlatEngine {
+  public:
+    explicit FlatEngine(Index n_samples) : n_samples_(n_samples) {}
 
-    Index n_nodes() const { return blocks_for(n_samples); }
-
-    template <class V, class Combine>
-    V summary_of(Index node, const std::vector<V>& values, Combine combine) const {
-        const Index first = node * lanes;
-        V summary = values[static_cast<std::size_t>(first)];
-        for (Index i = first + 1; i < std::min(n_samples, first + lanes); ++i) {
-            summary = combine(summary, values[static_cast<std::size_t>(i)]);
-        }
-        return summary;
-    }
+    Index n_samples() const { return n_samples_; }
+    Index n_nodes() const { return blocks_for(n_samples_); }
+    Index sample_at(Index position) const { return position; }
 
     // One value per node from one per sample.
     template <class V, class Combine>
@@ -85,6 +78,19 @@ struct FlatNodes {
     void refresh(Index sample, const std::vector<V>& values, Combine combine, std::vector<V>& summary) const {
         summary[static_cast<std::size_t>(sample / lanes)] = summary_of(sample / lanes, values, combine);
     }
+
+  private:
+    template <class V, class Combine>
+    V summary_of(Index node, const std::vector<V>& values, Combine combine) const {
+        const Index first = node * lanes;
+        V summary = values[static_cast<std::size_t>(first)];
+        for (Index i = first + 1; i < std::min(n_samples_, first + lanes); ++i) {
+            summary = combine(summary, values[static_cast<std::size_t>(i)]);
+        }
+        return summary;
+    }
+
+    Index n_samples_;
 };
 
 // The reduced form of a policy's limit, computed anew only when the limit has moved.

@@ -9,7 +9,7 @@
 namespace pathforest {
 
 template <class T>
-class BruteEngine {
+class BruteEngine : public FlatEngine {
   public:
     using Value = T;
     static constexpr int tile = 64;  // queries that share one pass over the blocks
@@ -20,12 +20,10 @@ class BruteEngine {
     };
 
     BruteEngine(const T* X, Index n_samples, Index n_features, Metric metric)
-        : metric_(std::move(metric)), kernels_(find_kernels<T>(metric_.sum)), nodes_{n_samples},
+        : FlatEngine(n_samples), metric_(std::move(metric)), kernels_(find_kernels<T>(metric_.sum)),
           blocks_(X, n_samples, n_features, in_order(n_samples)) {}
 
-    Index n_samples() const { return blocks_.n_samples; }
     Index n_features() const { return blocks_.n_features; }
-    Index sample_at(Index position) const { return position; }
 
     void ask_sample(Index sample, Query& query) const {
         const T* block = blocks_.block(sample / lanes) + sample % lanes;
@@ -63,16 +61,6 @@ class BruteEngine {
                 }
             }
         }
-    }
-
-    template <class V, class Combine>
-    std::vector<V> summarise(const std::vector<V>& values, Combine combine) const {
-        return nodes_.summarise(values, combine);
-    }
-
-    template <class V, class Combine>
-    void refresh(Index sample, const std::vector<V>& values, Combine combine, std::vector<V>& summary) const {
-        nodes_.refresh(sample, values, combine, summary);
     }
 
   private:
@@ -134,7 +122,6 @@ class BruteEngine {
 
     Metric metric_;
     Kernels<T> kernels_;
-    FlatNodes nodes_;
     Blocks<T> blocks_;
 };
 

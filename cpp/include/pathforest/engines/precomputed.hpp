@@ -7,7 +7,7 @@
 namespace pathforest {
 
 template <class T>
-class PrecomputedEngine {
+class PrecomputedEngine : public FlatEngine {
   public:
     using Value = T;
     static constexpr int tile = 1;
@@ -16,12 +16,9 @@ class PrecomputedEngine {
         const T* row;
     };
 
-    PrecomputedEngine(const T* distances, Index n_samples) : distances_(distances), nodes_{n_samples} {}
+    PrecomputedEngine(const T* distances, Index n_samples) : FlatEngine(n_samples), distances_(distances) {}
 
-    Index n_samples() const { return nodes_.n_samples; }
-    Index n_features() const { return nodes_.n_samples; }
-    Index n_nodes() const { return nodes_.n_nodes(); }
-    Index sample_at(Index position) const { return position; }
+    Index n_features() const { return n_samples(); }
 
     void ask_sample(Index sample, Query& query) const { query.row = distances_ + at(sample, n_samples()); }
     void ask(const T* row, Query& query) const { query.row = row; }
@@ -40,19 +37,8 @@ class PrecomputedEngine {
         }
     }
 
-    template <class V, class Combine>
-    std::vector<V> summarise(const std::vector<V>& values, Combine combine) const {
-        return nodes_.summarise(values, combine);
-    }
-
-    template <class V, class Combine>
-    void refresh(Index sample, const std::vector<V>& values, Combine combine, std::vector<V>& summary) const {
-        nodes_.refresh(sample, values, combine, summary);
-    }
-
   private:
     const T* distances_;
-    FlatNodes nodes_;
 };
 
 }  // namespace pathforest
