@@ -2,6 +2,7 @@
 
 #include "pathforest/heap.hpp"
 
+#include <cmath>
 #include <numeric>
 
 namespace pathforest {

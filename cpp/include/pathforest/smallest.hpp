@@ -6,35 +6,45 @@
 
 namespace pathforest {
 
-// A bounded heap with the worst kept item on top.
+// A buffer with some room beyond the capacity: only when it is full are the largest thrown out, which costs
+// less per item than keeping a heap in order. Until then `worst` is larger than it need be, and never wrong.
 template <class Item>
 class Smallest {
   public:
-    explicit Smallest(std::size_t capacity) : capacity_(capacity) { kept_.reserve(capacity); }
+    explicit Smallest(std::size_t capacity)
+        : capacity_(capacity), room_(capacity + std::max<std::size_t>(1, capacity / 2)) {
+        kept_.reserve(room_);
+    }
 
-    bool full() const { return kept_.size() == capacity_; }
-    const Item& worst() const { return kept_.front(); }
+    // Whether there are as many items as asked for, so that a new one must be smaller than `worst`.
+    bool full() const { return kept_.size() >= capacity_; }
+    const Item& worst() const { return worst_; }
 
     void offer(const Item& item) {
-        if (!full()) {
-            kept_.push_back(item);
-            std::push_heap(kept_.begin(), kept_.end());
-        } else if (item < worst()) {
-            std::pop_heap(kept_.begin(), kept_.end());
-            kept_.back() = item;
-            std::push_heap(kept_.begin(), kept_.end());
-        }
+        if (full() && !(item < worst_)) return;
+        kept_.push_back(item);
+        if (kept_.size() == capacity_ || kept_.size() == room_) throw_out();
     }
 
     // Ascending; no offers after this.
     const std::vector<Item>& sorted() {
-        std::sort_heap(kept_.begin(), kept_.end());
+        if (full()) throw_out();
+        std::sort(kept_.begin(), kept_.end());
         return kept_;
     }
 
   private:
+    void throw_out() {
+        const auto last = kept_.begin() + static_cast<std::ptrdiff_t>(capacity_) - 1;
+        std::nth_element(kept_.begin(), last, kept_.end());
+        worst_ = *last;
+        kept_.resize(capacity_);
+    }
+
     std::size_t capacity_;
+    std::size_t room_;
     std::vector<Item> kept_;
+    Item worst_{};
 };
 
 }  // namespace pathforest
