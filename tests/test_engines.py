@@ -26,12 +26,13 @@ def answers(engine, Q, codes, F, k, n_threads=1):
     return *lists, *tree, *target, *source, *conquest, *engine.query(Q, k, n_threads=n_threads)
 
 
-def three_engines(X, Q, metric="euclidean", p=2.0, n_threads=1):
-    """Tree, brute force and a precomputed matrix over the same samples, each with its queries."""
+def all_engines(X, Q, metric="euclidean", p=2.0, n_threads=1):
+    """Tree, brute force in both orders and a matrix over the same samples, each with its queries."""
     D, DQ = reference.distance_matrix(X, X, metric, p), reference.distance_matrix(Q, X, metric, p)
     return (
         (_core.Engine.tree(X, metric, p, n_threads), Q),
-        (_core.Engine.brute(X, metric, p), Q),
+        (_core.Engine.brute(X, metric, p, n_threads=n_threads), Q),
+        (_core.Engine.brute(X, metric, p, keep_order=True), Q),
         (_core.Engine.precomputed(D), DQ),
     )
 
@@ -41,7 +42,7 @@ def three_engines(X, Q, metric="euclidean", p=2.0, n_threads=1):
 def test_engines_agree(metric, p, data):
     X, codes, Q, k = data.draw(problems())
     F = data.draw(memberships(len(X)))
-    first, *others = [answers(engine, asked, codes, F, k) for engine, asked in three_engines(X, Q, metric, p)]
+    first, *others = [answers(engine, asked, codes, F, k) for engine, asked in all_engines(X, Q, metric, p)]
     for other in others:
         checks.same_arrays(other, first)
 
@@ -52,7 +53,7 @@ def test_engines_agree(metric, p, data):
 def test_engines_agree_on_a_thousand_samples(recipe, d, dtype):
     X, Q = make_samples(recipe, 1, 1000, d, dtype)
     codes, F = make_codes("regions", 1, X), 0.2 + 0.8 * np.random.default_rng(2).random(1000)
-    engines = three_engines(X, Q)
+    engines = all_engines(X, Q)
     first, *others = [answers(engine, asked, codes, F, 10, 2) for engine, asked in engines]
     for other in others:
         checks.same_arrays(other, first)
@@ -60,13 +61,13 @@ def test_engines_agree_on_a_thousand_samples(recipe, d, dtype):
 
 @pytest.mark.parametrize("n_threads", [2, 3])
 @pytest.mark.parametrize("recipe", RECIPES)
-@pytest.mark.parametrize("name", ["tree", "brute", "precomputed"])
+@pytest.mark.parametrize("name", ["tree", "brute", "brute in order", "precomputed"])
 def test_threads_change_nothing(name, recipe, n_threads):
     X, Q = make_samples(recipe, 3, 500, 5)
     codes, F = make_codes("random", 3, X), 0.5 + 0.5 * np.random.default_rng(4).random(500)
-    which = ["tree", "brute", "precomputed"].index(name)
+    which = ["tree", "brute", "brute in order", "precomputed"].index(name)
     threaded, serial = (
-        answers(*three_engines(X, Q, n_threads=count)[which], codes, F, 12, count) for count in (n_threads, 1)
+        answers(*all_engines(X, Q, n_threads=count)[which], codes, F, 12, count) for count in (n_threads, 1)
     )
     checks.same_arrays(threaded, serial)
 

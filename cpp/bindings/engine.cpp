@@ -46,13 +46,14 @@ Engine make_tree(const Matrix<T>& X, const std::string& metric_name, double p, i
 }
 
 template <class T>
-Engine make_brute(const Matrix<T>& X, const std::string& metric_name, double p) {
+Engine make_brute(const Matrix<T>& X, const std::string& metric_name, double p, bool keep_order,
+                  int n_threads) {
     require_samples(X);
     const Metric metric = find_metric(metric_name, p);
     std::optional<AnyEngine> any;
-    run_interruptibly(1, [&](Control&) {
+    run_interruptibly(n_threads, [&](Control& control) {
         any.emplace(std::in_place_type<BruteEngine<T>>, X.data(), as_index(X.shape(0)), as_index(X.shape(1)),
-                    metric);
+                    metric, keep_order, control);
     });
     return {"brute", dtype_name<T>(), std::move(*any), nb::none()};
 }
@@ -198,6 +199,7 @@ void bind_for_dtype(nb::class_<Engine>& engine) {
         .def_static("tree", make_tree<T>, "X"_a.noconvert(), "metric"_a, "p"_a = 2.0, "n_threads"_a = 1,
                     "A k-d tree over the samples, for few dimensions.")
         .def_static("brute", make_brute<T>, "X"_a.noconvert(), "metric"_a, "p"_a = 2.0,
+                    "keep_order"_a = false, "n_threads"_a = 1,
                     "A blocked scan of the samples, for many dimensions.")
         .def_static("precomputed", make_precomputed<T>, "distances"_a.noconvert(),
                     "A symmetric distance matrix, kept by reference.")

@@ -47,11 +47,11 @@ class Engine:
 
     @overload
     @staticmethod
-    def brute(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0) -> Engine: ...
+    def brute(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, keep_order: bool = False, n_threads: int = 1) -> Engine: ...
 
     @overload
     @staticmethod
-    def brute(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0) -> Engine:
+    def brute(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, keep_order: bool = False, n_threads: int = 1) -> Engine:
         """A blocked scan of the samples, for many dimensions."""
 
     @overload

@@ -106,7 +106,7 @@ class OPFEstimator(BaseEstimator):
         if metric.kind != "features":
             return Engine.rows(len(members), dtype.name)
         X = self._fit_X[members].astype(dtype, copy=False)
-        return build_engine(X, metric, self._fit_algorithm, thread_count(self.n_jobs))
+        return build_engine(X, metric, self._fit_algorithm, thread_count(self.n_jobs), keep_order=True)
 
     def _check_query(self, X: Any) -> np.ndarray:
         """Check new samples and give them a dtype that loses nothing."""

@@ -213,16 +213,24 @@ def choose_algorithm(metric: Metric, n_features: int, algorithm: str = "auto") -
 
 
 def build_engine(
-    X: np.ndarray, metric: Metric, algorithm: str = "auto", n_threads: int = 1, verbose: int = 0
+    X: np.ndarray,
+    metric: Metric,
+    algorithm: str = "auto",
+    n_threads: int = 1,
+    verbose: int = 0,
+    keep_order: bool = False,
 ) -> Engine:
-    """Build the engine for samples, or a distance matrix, that have been checked."""
+    """Build the engine for samples, or a distance matrix, that have been checked.
+
+    `keep_order` has a scan go through the samples as given, for those that hold the likeliest answers first.
+    """
     if metric.kind == "precomputed":
         return Engine.precomputed(symmetric(X))
     if metric.kind == "matrix":
         return Engine.precomputed(distance_matrix(X, metric, verbose))
     if choose_algorithm(metric, X.shape[1], algorithm) == "tree":
         return Engine.tree(X, metric.name, metric.p, n_threads)
-    return Engine.brute(X, metric.name, metric.p)
+    return Engine.brute(X, metric.name, metric.p, keep_order, n_threads)
 
 
 def make_engine(

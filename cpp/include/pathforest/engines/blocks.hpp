@@ -1,6 +1,7 @@
 // Samples in blocks of `lanes`, feature by feature, and summaries of a value per block.
 #pragma once
 
+#include "pathforest/engines/order.hpp"
 #include "pathforest/kernels.hpp"
 #include "pathforest/types.hpp"
 
@@ -10,21 +11,18 @@
 
 namespace pathforest {
 
-constexpr Index blocks_for(Index n_samples) { return (n_samples + lanes - 1) / lanes; }
-
-// A copy of the samples in the order `ids`; the last block is padded with its last sample, never reported.
+// A copy of the samples in the given order; the last block is padded with its last sample, never reported.
 template <class T>
 struct Blocks {
     Index n_samples;
     Index n_features;
-    std::vector<Index> ids;  // position -> sample
-    std::vector<T> values;   // block, then feature, then lane
+    std::vector<T> values;  // block, then feature, then lane
 
-    Blocks(const T* X, Index n_samples, Index n_features, std::vector<Index> order)
-        : n_samples(n_samples), n_features(n_features), ids(std::move(order)) {
+    Blocks(const T* X, Index n_samples, Index n_features, const Order& order)
+        : n_samples(n_samples), n_features(n_features) {
         values.resize(at(blocks_for(n_samples), n_features) * lanes);
         for (Index position = 0; position < blocks_for(n_samples) * lanes; ++position) {
-            const Index id = ids[static_cast<std::size_t>(std::min(position, n_samples - 1))];
+            const Index id = order.sample[static_cast<std::size_t>(std::min(position, n_samples - 1))];
             for (Index j = 0; j < n_features; ++j) slot(position, j) = X[at(id, n_features, j)];
         }
     }
@@ -41,27 +39,29 @@ struct Blocks {
     // Offers the block's samples that lie within the policy's reach of the query.
     template <class Policy>
     void scan(Index b, const double* query, double reduced_limit, const Kernels<T>& kernels,
-              const Metric& metric, Policy& policy) const {
+              const Metric& metric, const Order& order, Policy& policy) const {
         double reduced[lanes];
         kernels.block(query, block(b), n_features, metric.p, reduced);
         const Index first = first_position(b);
         for (Index position = first; position < end_position(b); ++position) {
             const double value = reduced[position - first];
             if (value <= reduced_limit) {
-                policy.offer(ids[static_cast<std::size_t>(position)], metric.distance(value, metric.p));
+                policy.offer(order.sample[static_cast<std::size_t>(position)],
+                             metric.distance(value, metric.p));
             }
         }
     }
 };
 
-// The base of engines without hierarchy: samples in their own order, one node per block of them.
+// The base of engines without hierarchy: one node per block of samples.
 class FlatEngine {
   public:
-    explicit FlatEngine(Index n_samples) : n_samples_(n_samples) {}
+    explicit FlatEngine(std::vector<Index> samples) : order_(std::move(samples)) {}
 
-    Index n_samples() const { return n_samples_; }
-    Index n_nodes() const { return blocks_for(n_samples_); }
-    Index sample_at(Index position) const { return position; }
+    Index n_samples() const { return static_cast<Index>(order_.sample.size()); }
+    Index n_nodes() const { return blocks_for(n_samples()); }
+    Index sample_at(Index position) const { return order_.sample[static_cast<std::size_t>(position)]; }
+    const Order& order() const { return order_; }
 
     // One value per node from one per sample.
     template <class V, class Combine>
@@ -76,21 +76,22 @@ class FlatEngine {
     // Brings the summaries up to date after one sample's value changed.
     template <class V, class Combine>
     void refresh(Index sample, const std::vector<V>& values, Combine combine, std::vector<V>& summary) const {
-        summary[static_cast<std::size_t>(sample / lanes)] = summary_of(sample / lanes, values, combine);
+        const Index node = order_.position[static_cast<std::size_t>(sample)] / lanes;
+        summary[static_cast<std::size_t>(node)] = summary_of(node, values, combine);
     }
 
   private:
     template <class V, class Combine>
     V summary_of(Index node, const std::vector<V>& values, Combine combine) const {
         const Index first = node * lanes;
-        V summary = values[static_cast<std::size_t>(first)];
-        for (Index i = first + 1; i < std::min(n_samples_, first + lanes); ++i) {
-            summary = combine(summary, values[static_cast<std::size_t>(i)]);
+        V summary = values[static_cast<std::size_t>(sample_at(first))];
+        for (Index position = first + 1; position < std::min(n_samples(), first + lanes); ++position) {
+            summary = combine(summary, values[static_cast<std::size_t>(sample_at(position))]);
         }
         return summary;
     }
 
-    Index n_samples_;
+    Order order_;
 };
 
 // The reduced form of a policy's limit, computed anew only when the limit has moved.

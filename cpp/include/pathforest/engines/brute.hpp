@@ -17,16 +17,24 @@ class BruteEngine : public FlatEngine {
     struct Query {
         std::vector<double> values;
         std::vector<T> narrow;
+        Index home = 0;  // the block to start from
     };
 
-    BruteEngine(const T* X, Index n_samples, Index n_features, Metric metric)
-        : FlatEngine(n_samples), metric_(std::move(metric)), kernels_(find_kernels<T>(metric_.sum)),
-          blocks_(X, n_samples, n_features, in_order(n_samples)) {}
+    // Where the metric knows nearness by features, near samples are put together: a search that starts at
+    // home then finds its nearest early. `keep_order` leaves them as given.
+    BruteEngine(const T* X, Index n_samples, Index n_features, Metric metric, bool keep_order,
+                Control& control)
+        : FlatEngine(keep_order || !metric.in_tree ? given_order(n_samples)
+                                                   : spatial_order(X, n_samples, n_features, control)),
+          metric_(std::move(metric)), kernels_(find_kernels<T>(metric_.sum)),
+          blocks_(X, n_samples, n_features, order()) {}
 
     Index n_features() const { return blocks_.n_features; }
 
     void ask_sample(Index sample, Query& query) const {
-        const T* block = blocks_.block(sample / lanes) + sample % lanes;
+        const Index position = order().position[static_cast<std::size_t>(sample)];
+        const T* block = blocks_.block(position / lanes) + position % lanes;
+        query.home = position / lanes;
         query.narrow.resize(static_cast<std::size_t>(n_features()));
         for (Index j = 0; j < n_features(); ++j)
             query.narrow[static_cast<std::size_t>(j)] = block[at(j, lanes)];
@@ -36,6 +44,7 @@ class BruteEngine : public FlatEngine {
     void ask(const T* row, Query& query) const {
         query.narrow.assign(row, row + n_features());
         query.values.assign(row, row + n_features());
+        query.home = 0;
     }
 
     template <class Policy>
@@ -44,7 +53,8 @@ class BruteEngine : public FlatEngine {
         const bool filtered = kernels_.filter != nullptr && count > 2;
         std::vector<Limits> limits(static_cast<std::size_t>(count), Limits(metric_));
         std::size_t work = 0;
-        for (Index b = 0; b < blocks_.count(); ++b) {
+        for (Index step = 0; step < blocks_.count(); ++step) {
+            const Index b = (queries[0].home + step) % blocks_.count();
             for (Index first = 0; first < count; first += filter_group) {
                 const Index size = std::min<Index>(filter_group, count - first);
                 work += at(size, n_features()) * lanes;
@@ -66,12 +76,6 @@ class BruteEngine : public FlatEngine {
   private:
     // Feature differences: milliseconds even where each of them costs a power.
     static constexpr std::size_t work_between_pauses = std::size_t{1} << 18;
-
-    static std::vector<Index> in_order(Index n_samples) {
-        std::vector<Index> order(static_cast<std::size_t>(n_samples));
-        std::iota(order.begin(), order.end(), Index{0});
-        return order;
-    }
 
     // What a query's limit means to the exact kernel and to the filter; the latter follows only when it
     // moves.
@@ -96,7 +100,7 @@ class BruteEngine : public FlatEngine {
     void scan(Index b, const Query& query, Policy& policy, Limits& limits) const {
         const double limit = policy.limit(b);
         if (limit < 0) return;
-        blocks_.scan(b, query.values.data(), limits.reduced(limit), kernels_, metric_, policy);
+        blocks_.scan(b, query.values.data(), limits.reduced(limit), kernels_, metric_, order(), policy);
     }
 
     template <class Policy>

@@ -16,7 +16,8 @@ class PrecomputedEngine : public FlatEngine {
         const T* row;
     };
 
-    PrecomputedEngine(const T* distances, Index n_samples) : FlatEngine(n_samples), distances_(distances) {}
+    PrecomputedEngine(const T* distances, Index n_samples)
+        : FlatEngine(given_order(n_samples)), distances_(distances) {}
 
     Index n_features() const { return n_samples(); }
 

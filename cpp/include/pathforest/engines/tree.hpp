@@ -28,11 +28,10 @@ class TreeEngine {
 
     TreeEngine(const T* X, Index n_samples, Index n_features, Metric metric, Control& control)
         : metric_(std::move(metric)), kernels_(find_kernels<T>(metric_.sum)),
-          blocks_(X, n_samples, n_features, build(X, n_samples, n_features, control)) {
-        position_.resize(static_cast<std::size_t>(n_samples));
-        for (Index position = 0; position < n_samples; ++position) {
-            position_[static_cast<std::size_t>(sample_at(position))] = position;
-        }
+          order_(spatial_order(X, n_samples, n_features, control)),
+          blocks_(X, n_samples, n_features, order_) {
+        lay_out(blocks_.count());
+        box(X);
     }
 
     Index n_samples() const { return blocks_.n_samples; }
@@ -40,10 +39,10 @@ class TreeEngine {
     Index n_nodes() const { return static_cast<Index>(nodes_.size()); }
 
     // Neighbouring positions hold neighbouring samples: work in this order stays in cache.
-    Index sample_at(Index position) const { return blocks_.ids[static_cast<std::size_t>(position)]; }
+    Index sample_at(Index position) const { return order_.sample[static_cast<std::size_t>(position)]; }
 
     void ask_sample(Index sample, Query& query) const {
-        const Index position = position_[static_cast<std::size_t>(sample)];
+        const Index position = order_.position[static_cast<std::size_t>(sample)];
         const T* block = blocks_.block(position / lanes) + position % lanes;
         query.values.resize(static_cast<std::size_t>(n_features()));
         for (Index j = 0; j < n_features(); ++j) {
@@ -67,7 +66,7 @@ class TreeEngine {
 
     template <class V, class Combine>
     void refresh(Index sample, const std::vector<V>& values, Combine combine, std::vector<V>& summary) const {
-        const Index block = position_[static_cast<std::size_t>(sample)] / lanes;
+        const Index block = order_.position[static_cast<std::size_t>(sample)] / lanes;
         for (Index node = leaf_of_block_[static_cast<std::size_t>(block)]; node != none;
              node = nodes_[static_cast<std::size_t>(node)].parent) {
             const V before = summary[static_cast<std::size_t>(node)];
@@ -105,7 +104,8 @@ class TreeEngine {
             if (limit < 0 || bound > reduced_limit(limit)) continue;
             const Node& node = nodes_[static_cast<std::size_t>(index)];
             if (node.n_blocks == 1) {
-                blocks_.scan(node.first_block, query, reduced_limit(limit), kernels_, metric_, policy);
+                blocks_.scan(node.first_block, query, reduced_limit(limit), kernels_, metric_, order_,
+                             policy);
                 continue;
             }
             Pending near{index + 1, box_bound(index + 1, query)};
@@ -147,98 +147,67 @@ class TreeEngine {
         }
     }
 
-    // Lays out the nodes, whose shape depends on n alone, then sorts the samples into them; returns their
-    // order.
-    std::vector<Index> build(const T* X, Index n_samples, Index n_features, Control& control) {
-        lay_out(blocks_for(n_samples));
-        boxes_.resize(at(n_nodes(), 2 * n_features));
-        std::vector<Index> order(static_cast<std::size_t>(n_samples));
-        std::iota(order.begin(), order.end(), Index{0});
-
-        // The top of the tree on one thread, down to pieces small enough to share out; then one piece per
-        // task.
-        const Index piece = std::max<Index>(8, blocks_for(n_samples) / 64);
-        std::vector<Index> pieces;
-        std::vector<Index> pending{0};
-        while (!pending.empty()) {
-            const Index index = pending.back();
-            pending.pop_back();
-            if (nodes_[static_cast<std::size_t>(index)].n_blocks <= piece) {
-                pieces.push_back(index);
-                continue;
-            }
-            split(index, X, n_samples, n_features, order);
-            control.check();
-            pending.push_back(index + 1);
-            pending.push_back(nodes_[static_cast<std::size_t>(index)].right);
-        }
-        parallel_for(
-            static_cast<Index>(pieces.size()), control, [] { return 0; },
-            [&](Index i, int&, const Pause&) {
-                const Index first = pieces[static_cast<std::size_t>(i)];
-                const Index end = first + 2 * nodes_[static_cast<std::size_t>(first)].n_blocks - 1;
-                for (Index index = first; index < end; ++index) split(index, X, n_samples, n_features, order);
-            });
-        return order;
-    }
-
     void lay_out(Index n_blocks) {
         nodes_.reserve(static_cast<std::size_t>(2 * n_blocks - 1));
         leaf_of_block_.resize(static_cast<std::size_t>(n_blocks));
-        std::vector<Node> pending{{none, none, 0, n_blocks}};
+        struct Child {
+            Index parent;
+            BlockRange blocks;
+        };
+        std::vector<Child> pending{{none, {0, n_blocks}}};
         while (!pending.empty()) {
-            Node node = pending.back();
+            const auto [parent, blocks] = pending.back();
             pending.pop_back();
             const auto index = static_cast<Index>(nodes_.size());
-            const Index n_left = (node.n_blocks + 1) / 2;
-            if (node.n_blocks > 1) {
-                node.right = index + 2 * n_left;
-                pending.push_back({index, none, node.first_block + n_left, node.n_blocks - n_left});
-                pending.push_back({index, none, node.first_block, n_left});
+            nodes_.push_back({parent, none, blocks.first, blocks.count});
+            if (blocks.count > 1) {
+                nodes_.back().right = index + 2 * blocks.left().count;
+                pending.push_back({index, blocks.right()});
+                pending.push_back({index, blocks.left()});
             } else {
-                leaf_of_block_[static_cast<std::size_t>(node.first_block)] = index;
+                leaf_of_block_[static_cast<std::size_t>(blocks.first)] = index;
             }
-            nodes_.push_back(node);
         }
     }
 
-    // Boxes the node's samples and, unless it is a leaf, parts them at its middle along the longest side.
-    void split(Index index, const T* X, Index n_samples, Index n_features, std::vector<Index>& order) {
-        const Node& node = nodes_[static_cast<std::size_t>(index)];
-        const auto begin = order.begin() + node.first_block * lanes;
-        const auto end = order.begin() + std::min(n_samples, (node.first_block + node.n_blocks) * lanes);
-        T* low = boxes_.data() + at(index, 2 * n_features);
-        T* high = low + n_features;
-        std::copy_n(X + at(*begin, n_features), n_features, low);
-        std::copy_n(low, n_features, high);
-        for (auto sample = begin; sample != end; ++sample) {
-            const T* row = X + at(*sample, n_features);
-            for (Index j = 0; j < n_features; ++j) {
-                low[j] = std::min(low[j], row[j]);
-                high[j] = std::max(high[j], row[j]);
+    // Children follow their parents, so going backwards every box is the union of boxes that are ready.
+    void box(const T* X) {
+        const auto width = static_cast<std::size_t>(n_features());
+        boxes_.resize(nodes_.size() * 2 * width);
+        for (Index index = n_nodes() - 1; index >= 0; --index) {
+            const Node& node = nodes_[static_cast<std::size_t>(index)];
+            T* low = boxes_.data() + at(index, 2 * n_features());
+            T* high = low + width;
+            const auto include = [&](const T* other_low, const T* other_high) {
+                for (std::size_t j = 0; j < width; ++j) {
+                    low[j] = std::min(low[j], other_low[j]);
+                    high[j] = std::max(high[j], other_high[j]);
+                }
+            };
+            if (node.n_blocks > 1) {
+                std::copy_n(low + at(1, 2 * n_features()), 2 * width, low);  // the left child comes next
+                const T* right = boxes_.data() + at(node.right, 2 * n_features());
+                include(right, right + width);
+                continue;
+            }
+            const Index first = blocks_.first_position(node.first_block);
+            const T* row = X + at(sample_at(first), n_features());
+            std::copy_n(row, width, low);
+            std::copy_n(row, width, high);
+            for (Index position = first + 1; position < blocks_.end_position(node.first_block); ++position) {
+                row = X + at(sample_at(position), n_features());
+                include(row, row);
             }
         }
-        if (node.n_blocks == 1) return;
-        Index longest = 0;
-        for (Index j = 1; j < n_features; ++j) {
-            if (high[j] - low[j] > high[longest] - low[longest]) longest = j;
-        }
-        std::nth_element(begin, begin + (node.n_blocks + 1) / 2 * lanes, end, [=](Index a, Index b) {
-            // Equal values by index: of many duplicates the first ones are then found first, and the others
-            // pruned.
-            const T value_a = X[at(a, n_features, longest)];
-            const T value_b = X[at(b, n_features, longest)];
-            return value_a != value_b ? value_a < value_b : a < b;
-        });
     }
 
     Metric metric_;
     Kernels<T> kernels_;
+    Order order_;
+    Blocks<T> blocks_;
     std::vector<Node> nodes_;
     std::vector<T> boxes_;  // per node the low corner, then the high one
     std::vector<Index> leaf_of_block_;
-    Blocks<T> blocks_;
-    std::vector<Index> position_;  // sample -> position
 };
 
 }  // namespace pathforest
