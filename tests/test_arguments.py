@@ -31,6 +31,7 @@ WRONG_CALLS = {
     "long indices": lambda: ENGINE.spanning_tree(LISTS[0], LISTS[1].astype(np.int64)),
     "membership too short": lambda: ENGINE.compete(*LISTS, SEEDS, ONES[:5], False),
     "long prototypes": lambda: ENGINE.compete(*LISTS, SEEDS.astype(np.int64), ONES, False),
+    "prototype beyond the tree": lambda: _core.follow_tree(*TREE, SEEDS + 99),
     "tree of other samples": lambda: _core.compete_tree(*TREE, SEEDS, ONES[:5], False),
     "cost too short": lambda: ENGINE.conquer(X, ONES[:5], ORDER),
     "order too short": lambda: ENGINE.conquer(X, ONES, ORDER[:5]),

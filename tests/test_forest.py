@@ -57,6 +57,14 @@ def test_tree_competition_equals_algorithm_3_along_the_tree(side, data):
     checks.same_arrays(got, reference.compete(D, seeds, F, side, tree))
 
 
+@given(problems())
+def test_plain_forest_is_the_competition_along_the_tree_with_memberships_of_one(problem):
+    tree = reference.spanning_tree(reference.distance_matrix(problem.X, problem.X))
+    seeds = reference.prototypes(tree, problem.codes)
+    expected = _core.compete_tree(*tree, seeds, np.ones(len(problem.X)), False)
+    checks.same_arrays(_core.follow_tree(*tree, seeds), expected)
+
+
 @sides
 @given(data=st.data())
 def test_competition_makes_a_valid_forest(side, data):

@@ -5,22 +5,37 @@
 namespace pathforest {
 namespace {
 
-ForestArrays compete_along_tree(const Vector<Index>& source, const Vector<Index>& target,
-                                const Vector<double>& weight, const Vector<Index>& prototypes,
-                                const Vector<double>& membership, bool source_side) {
+std::vector<Arc> as_tree(const Vector<Index>& source, const Vector<Index>& target,
+                         const Vector<double>& weight, const Vector<Index>& prototypes) {
     if (source.size() != target.size() || source.size() != weight.size()) {
         throw std::invalid_argument("source, target and weight differ in length");
     }
-    if (membership.size() != source.size() + 1) {
-        throw std::invalid_argument("membership must have one entry more than the tree has arcs");
-    }
-    const Index n_samples = as_index(membership.size());
+    const Index n_samples = as_index(source.size() + 1);
     require_indices(as_span(source), n_samples, "source");
     require_indices(as_span(target), n_samples, "target");
     require_indices(as_span(prototypes), n_samples, "prototypes");
     std::vector<Arc> tree;
+    tree.reserve(source.size());
     for (std::size_t i = 0; i < source.size(); ++i) {
         tree.push_back(Arc::between(weight.data()[i], source.data()[i], target.data()[i]));
+    }
+    return tree;
+}
+
+ForestArrays follow_arcs(const Vector<Index>& source, const Vector<Index>& target,
+                         const Vector<double>& weight, const Vector<Index>& prototypes) {
+    const std::vector<Arc> tree = as_tree(source, target, weight, prototypes);
+    Forest forest;
+    run_interruptibly(1, [&](Control&) { forest = follow_tree(tree, as_span(prototypes)); });
+    return to_numpy(std::move(forest));
+}
+
+ForestArrays compete_along_tree(const Vector<Index>& source, const Vector<Index>& target,
+                                const Vector<double>& weight, const Vector<Index>& prototypes,
+                                const Vector<double>& membership, bool source_side) {
+    const std::vector<Arc> tree = as_tree(source, target, weight, prototypes);
+    if (membership.size() != tree.size() + 1) {
+        throw std::invalid_argument("membership must have one entry more than the tree has arcs");
     }
     Forest forest;
     run_interruptibly(1, [&](Control& control) {
@@ -32,6 +47,9 @@ ForestArrays compete_along_tree(const Vector<Index>& source, const Vector<Index>
 }  // namespace
 
 void bind_competition(nb::module_& m) {
+    m.def("follow_tree", follow_arcs, "source"_a.noconvert(), "target"_a.noconvert(), "weight"_a.noconvert(),
+          "prototypes"_a.noconvert(),
+          "Plain OPF along ascending tree arcs as (cost, predecessor, root, order).");
     m.def("compete_tree", compete_along_tree, "source"_a.noconvert(), "target"_a.noconvert(),
           "weight"_a.noconvert(), "prototypes"_a.noconvert(), "membership"_a.noconvert(), "source_side"_a,
           "The competition along tree arcs as (cost, predecessor, root, order).");

@@ -92,6 +92,15 @@ struct Adjacency {
     }
 };
 
+Adjacency tree_adjacency(std::span<const Arc> tree, Index n_samples) {
+    return Adjacency(n_samples, [&](auto visit) {
+        for (const Arc& arc : tree) {
+            visit(arc.low, {arc.weight, arc.high});
+            visit(arc.high, {arc.weight, arc.low});
+        }
+    });
+}
+
 // Competition over the complete graph without looking at all of it.
 //
 // When q leaves the queue it makes offers to every u whose list holds q. Offers along arcs outside u's list
@@ -252,15 +261,44 @@ class CompleteCompetition {
 
 }  // namespace
 
+// A sample costs the largest arc on its cheapest path to a prototype. Going through the arcs in order, the
+// first one that leads from conquered samples to others conquers all of these that are joined by smaller
+// arcs, and each at the cost of that one arc. No queue is needed, and `order` comes out sorted.
+Forest follow_tree(std::span<const Arc> tree, std::span<const Index> prototypes) {
+    const std::size_t n = tree.size() + 1;
+    const Adjacency arcs = tree_adjacency(tree, static_cast<Index>(n));
+    Forest forest{
+        std::vector<double>(n, infinity), std::vector<Index>(n, none), std::vector<Index>(n, none), {}};
+    const auto conquered = [&](Index i) { return forest.root[size(i)] != none; };
+    const auto conquer = [&](Index i, Index predecessor, double cost) {
+        forest.cost[size(i)] = cost;
+        forest.predecessor[size(i)] = predecessor;
+        forest.root[size(i)] = predecessor == none ? i : forest.root[size(predecessor)];
+        forest.order.push_back(i);
+    };
+    forest.order.reserve(n);
+    for (const Index prototype : prototypes) conquer(prototype, none, 0.0);
+    std::sort(forest.order.begin(), forest.order.end());
+    for (const Arc& arc : tree) {
+        if (conquered(arc.low) == conquered(arc.high)) continue;
+        const auto first = forest.order.size();
+        const bool upwards = conquered(arc.low);
+        conquer(upwards ? arc.high : arc.low, upwards ? arc.low : arc.high, arc.weight);
+        for (auto next = first; next < forest.order.size(); ++next) {
+            const Index q = forest.order[next];
+            for (const auto& [length, u] : arcs.of(q)) {
+                if (!conquered(u) && Arc::between(length, q, u) < arc) conquer(u, q, arc.weight);
+            }
+        }
+        std::sort(forest.order.begin() + static_cast<std::ptrdiff_t>(first), forest.order.end());
+    }
+    return forest;
+}
+
 Forest compete_tree(std::span<const Arc> tree, std::span<const Index> prototypes,
                     const Membership& membership, Control& control) {
     const auto n_samples = static_cast<Index>(membership.values.size());
-    const Adjacency arcs(n_samples, [&](auto visit) {
-        for (const Arc& arc : tree) {
-            visit(arc.low, {arc.weight, arc.high});
-            visit(arc.high, {arc.weight, arc.low});
-        }
-    });
+    const Adjacency arcs = tree_adjacency(tree, n_samples);
     Contest contest(n_samples, prototypes, membership);
     IndexedHeap<Arc> queue(n_samples);
     for (const Index prototype : prototypes) queue.set(prototype, contest.cost(prototype));

@@ -55,7 +55,9 @@ def boundary_prototypes(tree: SpanningTree, codes: np.ndarray) -> np.ndarray:
     [1, 2]
     """
     joins = codes[tree.source] != codes[tree.target]
-    ends = np.unique(np.concatenate([tree.source[joins], tree.target[joins]])).astype(np.int32)
+    is_end = np.zeros(len(codes), dtype=bool)
+    is_end[tree.source[joins]] = is_end[tree.target[joins]] = True
+    ends = np.flatnonzero(is_end).astype(np.int32)
     return ends if ends.size else np.zeros(1, dtype=np.int32)
 
 
@@ -94,8 +96,10 @@ def grow_forest(
     ([1.0, 0.0, 0.0, 1.5], [1, -1, -1, 2])
     """
     n = len(tree.source) + 1
-    competitors = _competitors(n, prototypes, np.ones(n) if membership is None else membership)
-    return Forest(*_core.compete_tree(*tree, *competitors, _is_source(membership_side)))
+    seeds, factors = _competitors(n, prototypes, np.ones(n) if membership is None else membership)
+    if membership is None:
+        return Forest(*_core.follow_tree(*tree, seeds))
+    return Forest(*_core.compete_tree(*tree, seeds, factors, _is_source(membership_side)))
 
 
 def grow_forest_complete(

@@ -13,8 +13,10 @@ struct Membership {
     bool source_side;
 };
 
-// Offers along the given tree arcs only. With memberships of one this is plain OPF: for f_max the optimum
-// forest follows the spanning tree.
+// Plain OPF. For f_max the optimum forest follows the spanning tree, whose arcs must ascend.
+Forest follow_tree(std::span<const Arc> tree, std::span<const Index> prototypes);
+
+// Offers along the given tree arcs only. With memberships of one the result is that of follow_tree.
 Forest compete_tree(std::span<const Arc> tree, std::span<const Index> prototypes,
                     const Membership& membership, Control& control);
 
