@@ -96,10 +96,10 @@ def grow_forest(
     ([1.0, 0.0, 0.0, 1.5], [1, -1, -1, 2])
     """
     n = len(tree.source) + 1
-    seeds, factors = _competitors(n, prototypes, np.ones(n) if membership is None else membership)
+    seeds = _seeds(n, prototypes)
     if membership is None:
         return Forest(*_core.follow_tree(*tree, seeds))
-    return Forest(*_core.compete_tree(*tree, seeds, factors, _is_source(membership_side)))
+    return Forest(*_core.compete_tree(*tree, seeds, _factors(n, membership), _is_source(membership_side)))
 
 
 def grow_forest_complete(
@@ -145,21 +145,26 @@ def grow_forest_complete(
     >>> grow_forest_complete(engine, graph, [1, 2], membership).cost.tolist()
     [0.5, 0.0, 0.0, 0.75]
     """
-    competitors = _competitors(engine.n_samples, prototypes, membership)
-    return Forest(*engine.compete(*graph, *competitors, _is_source(membership_side)))
+    seeds, factors = _seeds(engine.n_samples, prototypes), _factors(engine.n_samples, membership)
+    return Forest(*engine.compete(*graph, seeds, factors, _is_source(membership_side)))
 
 
-def _competitors(n: int, prototypes: np.ndarray, membership: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give prototypes and memberships the types of the core, and refuse those of other samples."""
+def _seeds(n: int, prototypes: np.ndarray) -> np.ndarray:
+    """Give prototypes the type of the core, and refuse those of other samples."""
     prototypes = np.ascontiguousarray(prototypes, dtype=np.int32)
-    membership = np.ascontiguousarray(membership, dtype=np.float64)
     if prototypes.size == 0 or prototypes.min() < 0 or prototypes.max() >= n:
         raise ValueError(f"prototypes must be one or more indices below {n}, the number of samples")
+    return prototypes
+
+
+def _factors(n: int, membership: np.ndarray) -> np.ndarray:
+    """Give memberships the type of the core, and refuse those of other samples."""
+    membership = np.ascontiguousarray(membership, dtype=np.float64)
     if membership.shape != (n,):
         raise ValueError(
             f"membership has shape {membership.shape}; it must hold one value for each of {n} samples"
         )
-    return prototypes, membership
+    return membership
 
 
 def _is_source(membership_side: str) -> bool:

@@ -25,9 +25,7 @@ inline Index n_features(const AnyEngine& engine) {
 // Per node the smallest index below it, to settle ties for whole nodes.
 template <class Engine>
 std::vector<Index> first_sample_of_nodes(const Engine& engine) {
-    std::vector<Index> samples(static_cast<std::size_t>(engine.n_samples()));
-    std::iota(samples.begin(), samples.end(), Index{0});
-    return engine.summarise(samples, [](Index a, Index b) { return std::min(a, b); });
+    return engine.summarise(given_order(engine.n_samples()), [](Index a, Index b) { return std::min(a, b); });
 }
 
 // Rows of new samples, or for a precomputed engine rows of distances to the training samples.
