@@ -13,8 +13,8 @@ namespace pathforest {
     namespace isa {                                                                                          \
     Kernels<float> exact_kernels_float(Sum sum);                                                             \
     Kernels<double> exact_kernels_double(Sum sum);                                                           \
-    decltype(Kernels<float>::filter) filter_kernel_float(Sum sum);                                           \
-    decltype(Kernels<double>::filter) filter_kernel_double(Sum sum);                                         \
+    Filters<float> filters_float(Sum sum);                                                                   \
+    Filters<double> filters_double(Sum sum);                                                                 \
     }
 PATHFOREST_DECLARE_KERNELS(baseline)
 #ifdef PATHFOREST_X86
@@ -29,14 +29,13 @@ struct KernelSet {
     const char* name;
     Kernels<float> (*exact_float)(Sum);
     Kernels<double> (*exact_double)(Sum);
-    decltype(Kernels<float>::filter) (*filter_float)(Sum);
-    decltype(Kernels<double>::filter) (*filter_double)(Sum);
+    Filters<float> (*filters_float)(Sum);
+    Filters<double> (*filters_double)(Sum);
 };
 
 #define PATHFOREST_KERNEL_SET(isa)                                                                           \
     KernelSet {                                                                                              \
-        #isa, isa::exact_kernels_float, isa::exact_kernels_double, isa::filter_kernel_float,                 \
-            isa::filter_kernel_double                                                                        \
+        #isa, isa::exact_kernels_float, isa::exact_kernels_double, isa::filters_float, isa::filters_double   \
     }
 
 // PATHFOREST_SIMD=baseline|avx2 lowers the choice, so that every build can be tested on one machine.
@@ -65,31 +64,22 @@ const char* simd_level() { return chosen().name; }
 
 template <>
 Kernels<float> find_kernels<float>(Sum sum) {
-    Kernels<float> kernels = chosen().exact_float(sum);
-    kernels.filter = chosen().filter_float(sum);
-    return kernels;
+    return chosen().exact_float(sum);
 }
 
 template <>
 Kernels<double> find_kernels<double>(Sum sum) {
-    Kernels<double> kernels = chosen().exact_double(sum);
-    kernels.filter = chosen().filter_double(sum);
-    return kernels;
+    return chosen().exact_double(sum);
 }
 
-template <class T>
-T filter_limit(double limit, Index n_features) {
-    // Each of the n additions and products is off by at most one part in 2^24 (2^53); twice that is safe, and
-    // the smallest normal number covers what underflows.
-    const double steps = static_cast<double>(n_features) + 8;
-    const double relative = 2 * steps * static_cast<double>(std::numeric_limits<T>::epsilon());
-    const double raised = limit * (1 + relative) + steps * static_cast<double>(std::numeric_limits<T>::min());
-    if (!(raised < static_cast<double>(std::numeric_limits<T>::max())))
-        return std::numeric_limits<T>::infinity();
-    return std::nextafter(static_cast<T>(raised), std::numeric_limits<T>::infinity());
+template <>
+Filters<float> find_filters<float>(Sum sum) {
+    return chosen().filters_float(sum);
 }
 
-template float filter_limit<float>(double, Index);
-template double filter_limit<double>(double, Index);
+template <>
+Filters<double> find_filters<double>(Sum sum) {
+    return chosen().filters_double(sum);
+}
 
 }  // namespace pathforest

@@ -139,12 +139,12 @@ double box_kernel(const double* query, const T* low, const T* high, Index n_feat
 
 template <class S, class T>
 Kernels<T> with_box() {
-    return {block_kernel<S, T>, box_kernel<S, T>, nullptr};
+    return {block_kernel<S, T>, box_kernel<S, T>};
 }
 
 template <class S, class T>
 Kernels<T> without_box() {
-    return {block_kernel<S, T>, nullptr, nullptr};
+    return {block_kernel<S, T>, nullptr};
 }
 
 template <class T>

@@ -18,8 +18,10 @@ class Nearest {
                                                                          : distance;
     }
 
+    bool wants(Index sample) const { return sample != self_; }
+
     void offer(Index sample, double distance) {
-        if (sample != self_) kept_.offer({distance, sample});
+        if (wants(sample)) kept_.offer({distance, sample});
     }
 
     void write(double* distances, Index* indices) {

@@ -9,7 +9,9 @@ struct Offer {
     double value;
     Index rank;  // the sample's position in `order`
 
-    friend auto operator<=>(const Offer&, const Offer&) = default;
+    friend bool operator<(const Offer& a, const Offer& b) {
+        return a.value < b.value || (a.value == b.value && a.rank < b.rank);
+    }
 };
 
 // What all queries read. Ranks follow costs, so the first rank below a node also tells its cheapest sample.
@@ -28,7 +30,7 @@ class CheapestOffers {
         if (!kept_.full()) return infinity;
         // No offer from below the node is smaller than this pair, however near its samples are.
         const Index first = costs_->first_rank[static_cast<std::size_t>(node)];
-        return Offer{cost(first), first} > kept_.worst() ? -1.0 : kept_.worst().value;
+        return kept_.worst() < Offer{cost(first), first} ? -1.0 : kept_.worst().value;
     }
 
     double promise(Index node, double least_distance) const {

@@ -7,6 +7,10 @@
 
 #include <cstring>
 
+#if defined(__AVX2__)
+    #include <immintrin.h>
+#endif
+
 namespace pathforest {
 namespace {
 
@@ -60,6 +64,28 @@ template <class V>
 inline V larger(V a, V b) {
     return a < b ? b : a;
 }
+
+// Bit i tells whether a[i] <= b[i]. Compilers turn no loop over a comparison's lanes into the one instruction
+// there is for it.
+#if defined(__AVX512F__)
+inline std::uint64_t bits_not_above(__m512 a, __m512 b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
+inline std::uint64_t bits_not_above(__m512d a, __m512d b) { return _mm512_cmp_pd_mask(a, b, _CMP_LE_OQ); }
+#elif defined(__AVX2__)
+inline std::uint64_t bits_not_above(__m256 a, __m256 b) {
+    return static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LE_OQ)));
+}
+inline std::uint64_t bits_not_above(__m256d a, __m256d b) {
+    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_LE_OQ)));
+}
+#else
+template <class V>
+inline std::uint64_t bits_not_above(V a, V b) {
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < sizeof(V) / sizeof(a[0]); ++i)
+        bits |= static_cast<std::uint64_t>(a[i] <= b[i]) << i;
+    return bits;
+}
+#endif
 
 }  // namespace
 }  // namespace pathforest

@@ -34,8 +34,10 @@ class NearestForeign {
                         reach_->load(std::memory_order_relaxed));
     }
 
+    bool wants(Index sample) const { return (*component_)[index(sample)] != own_; }
+
     void offer(Index sample, double distance) {
-        if ((*component_)[index(sample)] == own_) return;
+        if (!wants(sample)) return;
         const Neighbour candidate{distance, sample};
         if (!(candidate < best_)) return;
         best_ = candidate;

@@ -10,8 +10,25 @@ namespace pathforest {
 // several samples while each sample's own sum still runs in feature order.
 inline constexpr int lanes = 16;
 
-// Queries the filter handles together, to load each block from cache once for all of them.
-inline constexpr int filter_group = 8;
+// The filter takes this many samples and queries at a time: enough to load each value once for many sums, and
+// to make what is done once per panel cheap.
+inline constexpr int panel_blocks = 8;
+inline constexpr int panel = panel_blocks * lanes;
+inline constexpr int filter_queries = 6;
+
+// A value for each pair of query and sample, in T with all its rounding (see Estimate): fit to discard pairs,
+// never to decide. Each group holds `filter_queries` queries, feature by feature; reach, values and hits go
+// query by query. The sums begin with `start`, one per sample of the panel, or with 0 where it is nullptr.
+// Hits are the bits of the values <= reach; values are left undefined where a query has no hit nearby.
+template <class T>
+using Filter = void (*)(const T* const* groups, Index n_groups, const T* blocks, const T* start,
+                        Index n_features, const T* reach, T* values, std::uint64_t* hits);
+
+template <class T>
+struct Filters {
+    Filter<T> differences = nullptr;  // the reduced distances; nullptr where sums take more than that
+    Filter<T> products = nullptr;     // start minus the inner product: half the work, coarser; for squares
+};
 
 template <class T>
 struct Kernels {
@@ -20,18 +37,13 @@ struct Kernels {
 
     // A reduced distance no sample in the box can be below; nullptr where a box says nothing.
     double (*box)(const double* query, const T* low, const T* high, Index n_features, double p);
-
-    // The smallest reduced distance of each query to a block, in T with all its rounding: fit to discard
-    // blocks (see filter_limit), never to decide. nullptr where there is none.
-    void (*filter)(const T* const* queries, const T* block, Index n_features, T* nearest);
 };
 
 template <class T>
 Kernels<T> find_kernels(Sum sum);
 
-// If some sample's exact reduced distance is <= limit, the filter's value is <= this.
 template <class T>
-T filter_limit(double limit, Index n_features);
+Filters<T> find_filters(Sum sum);
 
 // "avx512", "avx2" or "baseline": what this machine gets.
 const char* simd_level();

@@ -41,6 +41,10 @@ struct Neighbour {
     Index sample;
 
     friend auto operator<=>(const Neighbour&, const Neighbour&) = default;
+    // As above; but that one minds NaNs, which takes time where neighbours are compared by the billion.
+    friend bool operator<(const Neighbour& a, const Neighbour& b) {
+        return a.distance < b.distance || (a.distance == b.distance && a.sample < b.sample);
+    }
 };
 
 // The largest distance below the given one, as a policy's limit: negative if there is none.

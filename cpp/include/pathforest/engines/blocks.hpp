@@ -11,26 +11,27 @@
 
 namespace pathforest {
 
-// A copy of the samples in the given order; the last block is padded with its last sample, never reported.
+// A copy of the samples in the given order, padded with the last of them to a whole number of blocks or more.
 template <class T>
 struct Blocks {
     Index n_samples;
     Index n_features;
     std::vector<T> values;  // block, then feature, then lane
 
-    Blocks(const T* X, Index n_samples, Index n_features, const Order& order)
+    Blocks(const T* X, Index n_samples, Index n_features, const Order& order, Index multiple = 1)
         : n_samples(n_samples), n_features(n_features) {
-        values.resize(at(blocks_for(n_samples), n_features) * lanes);
-        for (Index position = 0; position < blocks_for(n_samples) * lanes; ++position) {
+        const Index padded = (count() + multiple - 1) / multiple * multiple;
+        values.resize(at(padded, n_features) * lanes);
+        for (Index position = 0; position < padded * lanes; ++position) {
             const Index id = order.sample[static_cast<std::size_t>(std::min(position, n_samples - 1))];
-            for (Index j = 0; j < n_features; ++j) slot(position, j) = X[at(id, n_features, j)];
+            T* to = sample(position);
+            for (Index j = 0; j < n_features; ++j) to[at(j, lanes)] = X[at(id, n_features, j)];
         }
     }
 
-    T& slot(Index position, Index feature) {
-        return values[at(position / lanes, n_features, feature) * lanes +
-                      static_cast<std::size_t>(position % lanes)];
-    }
+    // A sample's features lie `lanes` apart.
+    const T* sample(Index position) const { return values.data() + offset(position); }
+    T* sample(Index position) { return values.data() + offset(position); }
     const T* block(Index b) const { return values.data() + at(b, n_features) * lanes; }
     Index count() const { return blocks_for(n_samples); }
     Index first_position(Index b) const { return b * lanes; }
@@ -51,15 +52,24 @@ struct Blocks {
             }
         }
     }
+
+  private:
+    std::size_t offset(Index position) const {
+        return at(position / lanes, n_features) * lanes + static_cast<std::size_t>(position % lanes);
+    }
 };
 
-// The base of engines without hierarchy: one node per block of samples.
+// The base of engines that look at everything: nodes are the blocks, and after them the panels of
+// `panel_blocks` blocks.
 class FlatEngine {
   public:
     explicit FlatEngine(std::vector<Index> samples) : order_(std::move(samples)) {}
 
     Index n_samples() const { return static_cast<Index>(order_.sample.size()); }
-    Index n_nodes() const { return blocks_for(n_samples()); }
+    Index n_blocks() const { return blocks_for(n_samples()); }
+    Index n_panels() const { return (n_blocks() + panel_blocks - 1) / panel_blocks; }
+    Index n_nodes() const { return n_blocks() + n_panels(); }
+    Index panel_node(Index p) const { return n_blocks() + p; }
     Index sample_at(Index position) const { return order_.sample[static_cast<std::size_t>(position)]; }
     const Order& order() const { return order_; }
 
@@ -67,28 +77,45 @@ class FlatEngine {
     template <class V, class Combine>
     std::vector<V> summarise(const std::vector<V>& values, Combine combine) const {
         std::vector<V> summary(static_cast<std::size_t>(n_nodes()));
-        for (Index node = 0; node < n_nodes(); ++node) {
-            summary[static_cast<std::size_t>(node)] = summary_of(node, values, combine);
-        }
+        for (Index node = 0; node < n_nodes(); ++node) update(node, values, combine, summary);
         return summary;
     }
 
     // Brings the summaries up to date after one sample's value changed.
     template <class V, class Combine>
     void refresh(Index sample, const std::vector<V>& values, Combine combine, std::vector<V>& summary) const {
-        const Index node = order_.position[static_cast<std::size_t>(sample)] / lanes;
-        summary[static_cast<std::size_t>(node)] = summary_of(node, values, combine);
+        const Index block = order_.position[static_cast<std::size_t>(sample)] / lanes;
+        update(block, values, combine, summary);
+        update(panel_node(block / panel_blocks), values, combine, summary);
+    }
+
+    // Calls visit(block) for the blocks that matter to the policy.
+    template <class Policy, class Visit>
+    void for_each_block(const Policy& policy, Visit visit) const {
+        for (Index p = 0; p < n_panels(); ++p) {
+            if (policy.limit(panel_node(p)) < 0) continue;
+            const Index end = std::min(n_blocks(), (p + 1) * panel_blocks);
+            for (Index b = p * panel_blocks; b < end; ++b) {
+                if (const double limit = policy.limit(b); limit >= 0) visit(b, limit);
+            }
+        }
     }
 
   private:
+    // A panel is summarised from its blocks, a block from its samples.
     template <class V, class Combine>
-    V summary_of(Index node, const std::vector<V>& values, Combine combine) const {
-        const Index first = node * lanes;
-        V summary = values[static_cast<std::size_t>(sample_at(first))];
-        for (Index position = first + 1; position < std::min(n_samples(), first + lanes); ++position) {
-            summary = combine(summary, values[static_cast<std::size_t>(sample_at(position))]);
-        }
-        return summary;
+    void update(Index node, const std::vector<V>& values, Combine combine, std::vector<V>& summary) const {
+        const bool is_block = node < n_blocks();
+        const Index width = is_block ? lanes : panel_blocks;
+        const Index first = (is_block ? node : node - n_blocks()) * width;
+        const Index end = std::min(is_block ? n_samples() : n_blocks(), first + width);
+        const auto value = [&](Index i) -> const V& {
+            return is_block ? values[static_cast<std::size_t>(sample_at(i))]
+                            : summary[static_cast<std::size_t>(i)];
+        };
+        V combined = value(first);
+        for (Index i = first + 1; i < end; ++i) combined = combine(combined, value(i));
+        summary[static_cast<std::size_t>(node)] = combined;
     }
 
     Order order_;

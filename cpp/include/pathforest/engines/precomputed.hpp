@@ -27,14 +27,12 @@ class PrecomputedEngine : public FlatEngine {
     template <class Policy>
     void search(const Query* queries, Policy* policies, Index count, const Pause&) const {
         for (Index i = 0; i < count; ++i) {
-            for (Index node = 0; node < n_nodes(); ++node) {
-                const double limit = policies[i].limit(node);
-                if (limit < 0) continue;
-                for (Index j = node * lanes; j < std::min(n_samples(), (node + 1) * lanes); ++j) {
+            for_each_block(policies[i], [&](Index b, double limit) {
+                for (Index j = b * lanes; j < std::min(n_samples(), (b + 1) * lanes); ++j) {
                     const auto distance = static_cast<double>(queries[i].row[j]);
                     if (distance <= limit) policies[i].offer(j, distance);
                 }
-            }
+            });
         }
     }
 

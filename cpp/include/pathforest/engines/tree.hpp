@@ -42,11 +42,10 @@ class TreeEngine {
     Index sample_at(Index position) const { return order_.sample[static_cast<std::size_t>(position)]; }
 
     void ask_sample(Index sample, Query& query) const {
-        const Index position = order_.position[static_cast<std::size_t>(sample)];
-        const T* block = blocks_.block(position / lanes) + position % lanes;
+        const T* from = blocks_.sample(order_.position[static_cast<std::size_t>(sample)]);
         query.values.resize(static_cast<std::size_t>(n_features()));
         for (Index j = 0; j < n_features(); ++j) {
-            query.values[static_cast<std::size_t>(j)] = static_cast<double>(block[at(j, lanes)]);
+            query.values[static_cast<std::size_t>(j)] = static_cast<double>(from[at(j, lanes)]);
         }
     }
 
