@@ -12,7 +12,7 @@ inline constexpr int lanes = 16;
 
 // The filter takes this many samples and queries at a time: enough to load each value once for many sums, and
 // to make what is done once per panel cheap.
-inline constexpr int panel_blocks = 8;
+inline constexpr int panel_blocks = 16;
 inline constexpr int panel = panel_blocks * lanes;
 inline constexpr int filter_queries = 6;
 

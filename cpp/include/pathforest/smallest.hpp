@@ -12,9 +12,7 @@ template <class Item>
 class Smallest {
   public:
     explicit Smallest(std::size_t capacity)
-        : capacity_(capacity), room_(capacity + std::max<std::size_t>(1, capacity / 2)) {
-        kept_.reserve(room_);
-    }
+        : capacity_(capacity), room_(capacity + std::max<std::size_t>(1, capacity / 2)) {}
 
     // Whether there are as many items as asked for, so that a new one must be smaller than `worst`.
     bool full() const { return kept_.size() >= capacity_; }
@@ -22,6 +20,7 @@ class Smallest {
 
     void offer(const Item& item) {
         if (full() && !(item < worst_)) return;
+        if (kept_.empty()) kept_.reserve(room_);  // not sooner: copies would lose it
         kept_.push_back(item);
         if (kept_.size() == capacity_ || kept_.size() == room_) throw_out();
     }

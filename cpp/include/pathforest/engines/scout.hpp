@@ -35,7 +35,8 @@ class Scout {
         }
         if (candidates_.size() == room_) {
             drop_beyond_reach();
-            room_ = std::max(room_, 2 * candidates_.size());
+            room_ = std::max(2 * candidates_.size(), least_room);
+            candidates_.reserve(room_);
         }
         candidates_.push_back({least, position});
         policy_.offer(sample, metric_->distance(most, metric_->p));
@@ -48,6 +49,8 @@ class Scout {
     }
 
   private:
+    static constexpr std::size_t least_room = 64;
+
     void drop_beyond_reach() {
         std::erase_if(candidates_, [this](const Candidate& candidate) {
             return !(candidate.least <= reach(candidate.position / lanes));
@@ -58,7 +61,7 @@ class Scout {
     const Metric* metric_;
     ReducedLimit reduced_limit_;
     std::vector<Candidate> candidates_;
-    std::size_t room_ = 256;  // so that they stay few even if the nearest come last
+    std::size_t room_ = 0;  // so that they stay few even if the nearest come last
 };
 
 }  // namespace pathforest

@@ -1,0 +1,194 @@
+// A tile of queries that go through the samples together, panel by panel.
+#pragma once
+
+#include "pathforest/engines/panels.hpp"
+#include "pathforest/engines/scout.hpp"
+
+#include <array>
+#include <bit>
+#include <memory>
+
+namespace pathforest {
+
+template <class Engine, class Policy>
+class Tile {
+  public:
+    using T = typename Engine::Value;
+    using Query = typename Engine::Query;
+
+    Tile(const Engine& engine, const Query* queries, Policy* policies, Index count)
+        : engine_(engine), panels_(engine.panels()) {
+        seekers_.reserve(static_cast<std::size_t>(count));
+        for (Index i = 0; i < count; ++i) {
+            seekers_.push_back({&queries[i].values, &policies[i], Scout(policies[i], engine.metric()),
+                                panels_.by_products(queries[i].values)});
+        }
+        reach_.resize(seekers_.size() + filter_queries);
+        hits_.resize(reach_.size() * words);
+        values_ = std::make_unique_for_overwrite<T[]>(reach_.size() * panel);
+        form_groups();
+    }
+
+    // Shows the scouts what may matter of a panel.
+    void meet(Index p) {
+        if (ask_limits(p) == 0) return;
+        for (const bool coarse : {false, true}) {
+            asked_.clear();
+            packs_.clear();
+            for (Group& group : groups_) {
+                if (!group.active || group.coarse != coarse) continue;
+                std::copy_n(group.reach.begin(), filter_queries,
+                            reach_.begin() + static_cast<std::ptrdiff_t>(asked_.size() * filter_queries));
+                asked_.push_back(&group);
+                packs_.push_back(group.values.data());
+            }
+            if (asked_.empty()) continue;
+            panels_.filter(coarse, p, packs_, reach_.data(), values_.get(), hits_.data());
+            for (std::size_t g = 0; g < asked_.size(); ++g) report(p, *asked_[g], g * filter_queries);
+        }
+    }
+
+    // Offers the policies themselves what their scouts have left, by exact distances.
+    void settle() {
+        std::vector<T> block(at(engine_.n_features(), lanes));
+        for (Seeker& seeker : seekers_) {
+            const std::vector<Candidate>& candidates = seeker.scout.candidates();
+            for (std::size_t first = 0; first < candidates.size(); first += lanes) {
+                const std::size_t count = std::min<std::size_t>(lanes, candidates.size() - first);
+                offer(std::span(candidates).subspan(first, count), seeker, block);
+            }
+        }
+    }
+
+  private:
+    static constexpr int words = panel / 64;
+
+    struct Seeker {
+        const std::vector<double>* query;
+        Policy* policy;
+        Scout<Policy> scout;
+        Estimate by_products;
+        double limit = -1;  // the largest reduced distance that matters in the panel at hand
+    };
+
+    // A few seekers side by side, as the filter takes them.
+    struct Group {
+        std::span<Seeker> seekers;
+        std::vector<T> values;  // feature by feature
+        std::array<T, filter_queries> reach;
+        bool active = false;  // something in the panel at hand matters to one of them
+        bool coarse = false;  // products are off by much of what they should tell apart: go by differences
+    };
+
+    void form_groups() {
+        groups_.resize((seekers_.size() + filter_queries - 1) / filter_queries);
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            Group& group = groups_[g];
+            const std::size_t first = g * filter_queries;
+            group.seekers = std::span(seekers_).subspan(
+                first, std::min<std::size_t>(filter_queries, seekers_.size() - first));
+            group.values.resize(at(engine_.n_features(), filter_queries));
+            for (std::size_t q = 0; q < group.seekers.size(); ++q) {
+                const std::vector<double>& query = *group.seekers[q].query;
+                for (std::size_t j = 0; j < query.size(); ++j)
+                    group.values[j * filter_queries + q] = static_cast<T>(query[j]);
+            }
+            set_reach(group);
+        }
+    }
+
+    // The number of seekers to whom the panel matters. Once they are so scattered that fewer groups would do,
+    // they are put together.
+    std::size_t ask_limits(Index p) {
+        std::size_t n_active = 0;
+        std::size_t n_groups = 0;
+        for (Group& group : groups_) {
+            const std::size_t before = n_active;
+            bool changed = false;
+            for (Seeker& seeker : group.seekers) {
+                const double limit = seeker.scout.reach(engine_.panel_node(p));
+                n_active += limit >= 0;
+                changed = changed || limit != seeker.limit;
+                seeker.limit = limit;
+            }
+            group.active = n_active > before;
+            n_groups += group.active;
+            if (group.active && changed) set_reach(group);
+        }
+        if (4 * (n_active + filter_queries) < 3 * n_groups * filter_queries) {
+            std::stable_partition(seekers_.begin(), seekers_.end(),
+                                  [](const Seeker& seeker) { return seeker.limit >= 0; });
+            form_groups();
+        }
+        return n_active;
+    }
+
+    void set_reach(Group& group) const {
+        group.active = false;
+        group.coarse = false;
+        for (const Seeker& seeker : group.seekers) {
+            if (seeker.limit < 0) continue;
+            group.active = true;
+            group.coarse = group.coarse || !(seeker.limit > 16 * seeker.by_products.absolute);
+        }
+        group.reach.fill(-std::numeric_limits<T>::infinity());
+        for (std::size_t q = 0; q < group.seekers.size(); ++q) {
+            const Seeker& seeker = group.seekers[q];
+            if (seeker.limit >= 0) group.reach[q] = estimate(group, seeker).template reach<T>(seeker.limit);
+        }
+    }
+
+    const Estimate& estimate(const Group& group, const Seeker& seeker) const {
+        return group.coarse ? panels_.by_differences() : seeker.by_products;
+    }
+
+    // `first` is where the group's values and hits begin.
+    void report(Index p, Group& group, std::size_t first) {
+        for (std::size_t q = 0; q < group.seekers.size(); ++q) {
+            Seeker& seeker = group.seekers[q];
+            const Estimate& bounds = estimate(group, seeker);
+            const T* values = values_.get() + (first + q) * panel;
+            T reach = group.reach[q];
+            for (std::size_t word = 0; word < words; ++word) {
+                for (std::uint64_t bits = hits_[(first + q) * words + word]; bits != 0; bits &= bits - 1) {
+                    const auto lane = static_cast<Index>(word * 64) + std::countr_zero(bits);
+                    const Index position = p * panel + lane;
+                    if (values[lane] > reach || position >= engine_.n_samples()) continue;
+                    seeker.scout.meet(engine_.sample_at(position), position, bounds.least(values[lane]),
+                                      bounds.most(values[lane]));
+                    reach = bounds.template reach<T>(seeker.scout.reach(engine_.panel_node(p)));
+                }
+            }
+        }
+    }
+
+    void offer(std::span<const Candidate> candidates, Seeker& seeker, std::vector<T>& block) const {
+        const T* from[lanes];
+        for (std::size_t lane = 0; lane < lanes; ++lane)
+            from[lane] = panels_.row(candidates[std::min(lane, candidates.size() - 1)].position);
+        for (Index j = 0; j < engine_.n_features(); ++j) {
+            for (std::size_t lane = 0; lane < lanes; ++lane) block[at(j, lanes) + lane] = from[lane][j];
+        }
+        double reduced[lanes];
+        const Metric& metric = engine_.metric();
+        engine_.kernels().block(seeker.query->data(), block.data(), engine_.n_features(), metric.p, reduced);
+        for (std::size_t lane = 0; lane < candidates.size(); ++lane) {
+            seeker.policy->offer(engine_.sample_at(candidates[lane].position),
+                                 metric.distance(reduced[lane], metric.p));
+        }
+    }
+
+    const Engine& engine_;
+    const Panels<T>& panels_;
+    std::vector<Seeker> seekers_;
+    std::vector<Group> groups_;
+
+    // What the filter is given and gives back.
+    std::vector<Group*> asked_;
+    std::vector<const T*> packs_;
+    std::vector<T> reach_;
+    std::vector<std::uint64_t> hits_;
+    std::unique_ptr<T[]> values_;
+};
+
+}  // namespace pathforest
