@@ -145,21 +145,27 @@ class Tile {
     // `first` is where the group's values and hits begin.
     void report(Index p, Group& group, std::size_t first) {
         for (std::size_t q = 0; q < group.seekers.size(); ++q) {
-            Seeker& seeker = group.seekers[q];
-            const Estimate& bounds = estimate(group, seeker);
             const T* values = values_.get() + (first + q) * panel;
             T reach = group.reach[q];
             for (std::size_t word = 0; word < words; ++word) {
                 for (std::uint64_t bits = hits_[(first + q) * words + word]; bits != 0; bits &= bits - 1) {
                     const auto lane = static_cast<Index>(word * 64) + std::countr_zero(bits);
-                    const Index position = p * panel + lane;
-                    if (values[lane] > reach || position >= engine_.n_samples()) continue;
-                    seeker.scout.meet(engine_.sample_at(position), position, bounds.least(values[lane]),
-                                      bounds.most(values[lane]));
-                    reach = bounds.template reach<T>(seeker.scout.reach(engine_.panel_node(p)));
+                    // Without a limit yet, a whole panel of hits may pass here.
+                    if (values[lane] <= reach)
+                        reach = meet_sample(p, lane, values[lane], reach, group, group.seekers[q]);
                 }
             }
         }
+    }
+
+    // Returns the seeker's new reach. Apart from the loop above, which is many times as frequent.
+    [[gnu::noinline]] T meet_sample(Index p, Index lane, T value, T reach, const Group& group,
+                                    Seeker& seeker) {
+        const Index position = p * panel + lane;
+        if (position >= engine_.n_samples()) return reach;
+        const Estimate& bounds = estimate(group, seeker);
+        seeker.scout.meet(engine_.sample_at(position), position, bounds.least(value), bounds.most(value));
+        return bounds.template reach<T>(seeker.scout.reach(engine_.panel_node(p)));
     }
 
     void offer(std::span<const Candidate> candidates, Seeker& seeker, std::vector<T>& block) const {
