@@ -19,6 +19,7 @@ PAUSE = (
     0.02  # OpenMP threads spin for a moment after their last loop, and would take a core from the next one
 )
 SHORTEST = 0.05  # calls shorter than this are timed many at a time
+LONG = 5.0  # seconds; calls longer than this are repeated only where a bar depends on them
 
 
 @dataclass
@@ -28,6 +29,7 @@ class Result:
     times: list[float] = field(default_factory=list)  # seconds per call
     score: dict[str, float] = field(default_factory=dict)
     error: str | None = None
+    first: float = 0.0  # seconds of the first call
 
     @property
     def median(self) -> float | None:
@@ -35,14 +37,20 @@ class Result:
         return median(self.times) if self.times else None
 
 
-def race(spec: Spec, names: list[str], threads: int, repeats: int) -> dict[str, Result]:
-    """Time the contenders on the same data, `repeats` times each, one after the other in every round."""
+def race(spec: Spec, names: list[str], threads: int, repeats: int, patient: bool = True) -> dict[str, Result]:
+    """Time the contenders on the same data, `repeats` times each, one after the other in every round.
+
+    Without patience a long first call, which is otherwise the warm-up, stands for all.
+    """
     results = {name: Result(error=why_missing(CONTENDERS[name])) for name in names}
     runners = {}
     with limited_threads(threads):
         for name in names:
             if results[name].error is None:
                 runners[name] = _guarded(results[name], _warm_up, name, spec, threads, results[name])
+                if not patient and results[name].first > LONG:
+                    results[name].times = [results[name].first]
+                    del runners[name]
         for _ in range(repeats):
             for name, runner in runners.items():
                 if results[name].error is None:
@@ -68,8 +76,9 @@ def _warm_up(name: str, spec: Spec, threads: int, result: Result) -> tuple[Calla
     start = time.perf_counter()
     answer = call()  # compiles, allocates, fills caches
     first = time.perf_counter() - start
+    result.first = answer.seconds if isinstance(answer, Timed) else first
     result.score = contender.score(problem, answer)
-    if isinstance(answer, Timed) or first > 100 * SHORTEST:  # so long that another try would only cost time
+    if isinstance(answer, Timed) or first > LONG:  # so long that another try would only cost time
         return call, 1
     del answer
     number = 1
