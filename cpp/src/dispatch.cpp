@@ -15,6 +15,7 @@ namespace pathforest {
     Kernels<double> exact_kernels_double(Sum sum);                                                           \
     decltype(Kernels<float>::filter) filter_kernel_float(Sum sum);                                           \
     decltype(Kernels<double>::filter) filter_kernel_double(Sum sum);                                         \
+    std::remove_pointer_t<DensityRows> density_rows;                                                         \
     }
 PATHFOREST_DECLARE_KERNELS(baseline)
 #ifdef PATHFOREST_X86
@@ -31,12 +32,13 @@ struct KernelSet {
     Kernels<double> (*exact_double)(Sum);
     decltype(Kernels<float>::filter) (*filter_float)(Sum);
     decltype(Kernels<double>::filter) (*filter_double)(Sum);
+    DensityRows density_rows;
 };
 
 #define PATHFOREST_KERNEL_SET(isa)                                                                           \
     KernelSet {                                                                                              \
         #isa, isa::exact_kernels_float, isa::exact_kernels_double, isa::filter_kernel_float,                 \
-            isa::filter_kernel_double                                                                        \
+            isa::filter_kernel_double, isa::density_rows                                                     \
     }
 
 // PATHFOREST_SIMD=baseline|avx2 lowers the choice, so that every build can be tested on one machine.
@@ -76,6 +78,8 @@ Kernels<double> find_kernels<double>(Sum sum) {
     kernels.filter = chosen().filter_double(sum);
     return kernels;
 }
+
+DensityRows find_density_rows() { return chosen().density_rows; }
 
 template <class T>
 T filter_limit(double limit, Index n_features) {
