@@ -1,5 +1,8 @@
 """Densities, clusters, cuts and memberships equal Algorithm 2 and Eq. 3 and 5."""
 
+import math
+from decimal import Decimal, localcontext
+
 import checks
 import numpy as np
 import pytest
@@ -31,6 +34,41 @@ def test_density_equals_equation_3(metric, p, data):
     near = distances[:, :k]
     expected = reference.density(near, reference.kernel_width(near, squared), squared)
     np.testing.assert_array_equal(_core.density(distances, k, squared), expected)
+
+
+def kernel_value(d):
+    """Eq. 3 for a single neighbour at distance d whose divisor is 1: exp(-d)."""
+    return _core.query_density(np.array([[d]]), 4.5, True)[0]
+
+
+@given(st.one_of(st.floats(0, 5), st.floats(0, 745.1), st.floats(700, 745.1)))
+def test_the_exponential_is_within_one_unit_in_the_last_place(d):
+    with localcontext() as context:
+        context.prec = 60
+        exact = Decimal(-d).exp()
+        error = abs(Decimal(float(kernel_value(d))) - exact)
+        assert error <= Decimal(math.ulp(float(exact)))
+
+
+@pytest.mark.parametrize("d", [745.2, 746.0, 1e4, 1e300, math.inf])
+def test_the_exponential_underflows_to_zero(d):
+    assert kernel_value(d) == 0
+
+
+def test_the_exponential_of_zero_is_one():
+    assert kernel_value(0.0) == 1
+
+
+@given(st.integers(1, 300), st.integers(1, 40), st.data())
+def test_density_is_the_same_for_any_rows_and_columns_at_hand(width, n, data):
+    # The kernel takes several rows and columns at a time: neither seam may show.
+    distances = np.sort(np.random.default_rng(width).random((n, width)))
+    k = data.draw(st.integers(1, width))
+    near = distances[:, :k]
+    expected = reference.density(near, reference.kernel_width(near, False), False)
+    np.testing.assert_array_equal(_core.density(distances, k, False), expected)
+    apart = [_core.query_density(row[None].copy(), float(near.max()), False)[0] for row in near]
+    np.testing.assert_array_equal(apart, expected)
 
 
 @given(st.lists(st.floats(0, 1e9, allow_subnormal=False), min_size=1, max_size=50))
@@ -73,6 +111,16 @@ def test_cuts_equal_those_of_clustering_at_every_k(metric, p, data):
     distances, indices, k, squared = draw_lists(data, metric, p, largest=40)
     got = _core.search_k(distances, indices, k, squared, n_threads=data.draw(st.sampled_from([1, 2, 3])))
     np.testing.assert_array_equal(got, reference.search_k(distances, indices, k, squared)[1])
+
+
+@pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates", "far clusters"])
+@pytest.mark.parametrize("n_threads", [1, 2, 11])
+def test_cuts_equal_those_of_clustering_on_hundreds_of_samples(recipe, n_threads):
+    # More k than are tried together, whatever the number of threads; with duplicates, k = 1 has plateaus.
+    X, _ = make_samples(recipe, 5, 300, 2)
+    lists = reference.knn(reference.distance_matrix(X, X), 25)
+    got = _core.search_k(*lists, 25, False, n_threads=n_threads)
+    np.testing.assert_array_equal(got, reference.search_k(*lists, 25, False)[1])
 
 
 @given(data=st.data())

@@ -30,8 +30,13 @@ for metric in _core.METRICS_BRUTE:
                 tree = engine.spanning_tree(*lists)
                 forest = engine.compete(*lists, np.array([3, 77], np.int32), np.linspace(0.3, 1, 150), False)
                 offers = engine.conquer(X[::-1].copy(), forest[0], forest[3], 3)
-                for array in (*lists, *tree, *forest, *offers):
+                density = _core.density(lists[0], 11, False)
+                for array in (*lists, *tree, *forest, *offers, density):
                     digest.update(array.tobytes())
+for k in (1, 3, 8, 17, 130):
+    distances = 30 * np.random.default_rng(k).random((21, k))
+    for squared in (False, True):
+        digest.update(_core.query_density(distances, 4.0, squared).tobytes())
 print(_core.simd_level(), digest.hexdigest())
 """
 

@@ -1,6 +1,8 @@
 // Densities, clusters and the search for k*.
 #include "arrays.hpp"
 #include "pathforest/cluster.hpp"
+#include "pathforest/density.hpp"
+#include "pathforest/search_k.hpp"
 
 #include <nanobind/stl/optional.h>
 
@@ -32,9 +34,9 @@ Result<double> density_of(const Matrix<double>& distances, Index k, bool squared
 
 Result<double> query_density(const Matrix<double>& distances, double largest_arc, bool squared) {
     const DensityKernel kernel(largest_arc, squared);
-    const std::size_t k = distances.shape(1);
+    const Index k = as_index(distances.shape(1));
     std::vector<double> result(distances.shape(0));
-    for (std::size_t i = 0; i < result.size(); ++i) result[i] = kernel.sum({distances.data() + i * k, k});
+    kernel.sum_rows({distances.data(), distances.size()}, k, k, result);
     return to_numpy(std::move(result));
 }
 
@@ -64,9 +66,10 @@ Result<double> search_best_k(const Matrix<double>& distances, const Matrix<Index
 
 Result<double> scale(const Vector<double>& density, std::optional<double> low, std::optional<double> high) {
     if (low.has_value() != high.has_value()) throw std::invalid_argument("low and high go together");
-    if (low) return to_numpy(scale_density(as_span(density), *low, *high));
-    if (density.size() == 0) throw std::invalid_argument("no densities to scale");
-    return to_numpy(scale_density(as_span(density)));
+    if (density.size() == 0 && !low) throw std::invalid_argument("no densities to scale");
+    std::vector<double> scaled(density.data(), density.data() + density.size());
+    low ? scale_density(scaled, *low, *high) : scale_density(scaled);
+    return to_numpy(std::move(scaled));
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
 // Chooses the kernels built for the widest instruction set this machine has.
 #include "pathforest/kernels.hpp"
 
-#include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <string_view>
 #include <type_traits>
 
@@ -15,6 +13,7 @@ namespace pathforest {
     Kernels<double> exact_kernels_double(Sum sum);                                                           \
     Filters<float> filters_float(Sum sum);                                                                   \
     Filters<double> filters_double(Sum sum);                                                                 \
+    std::remove_pointer_t<DensityRows> density_rows;                                                         \
     }
 PATHFOREST_DECLARE_KERNELS(baseline)
 #ifdef PATHFOREST_X86
@@ -31,11 +30,13 @@ struct KernelSet {
     Kernels<double> (*exact_double)(Sum);
     Filters<float> (*filters_float)(Sum);
     Filters<double> (*filters_double)(Sum);
+    DensityRows density_rows;
 };
 
 #define PATHFOREST_KERNEL_SET(isa)                                                                           \
     KernelSet {                                                                                              \
-        #isa, isa::exact_kernels_float, isa::exact_kernels_double, isa::filters_float, isa::filters_double   \
+        #isa, isa::exact_kernels_float, isa::exact_kernels_double, isa::filters_float, isa::filters_double,  \
+            isa::density_rows                                                                                \
     }
 
 // PATHFOREST_SIMD=baseline|avx2 lowers the choice, so that every build can be tested on one machine.
@@ -71,6 +72,8 @@ template <>
 Kernels<double> find_kernels<double>(Sum sum) {
     return chosen().exact_double(sum);
 }
+
+DensityRows find_density_rows() { return chosen().density_rows; }
 
 template <>
 Filters<float> find_filters<float>(Sum sum) {

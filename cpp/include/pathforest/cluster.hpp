@@ -1,41 +1,57 @@
-// OPF clustering (Algorithm 2 of the paper): densities, the f_min competition, its normalised cut, and k*.
+// OPF clustering (Algorithm 2 of the paper): the f_min competition.
 #pragma once
 
 #include "pathforest/control.hpp"
+#include "pathforest/density_queue.hpp"
+#include "pathforest/plateaus.hpp"
 #include "pathforest/types.hpp"
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
 namespace pathforest {
 
-// Turns distances into Eq. 3's kernel values. `squared` says that the metric is a square
-// already, so that the kernel does not square it again.
-class DensityKernel {
+// The competition, with its memory kept from one to the next.
+class ClusterCompetition {
   public:
-    DensityKernel(double largest_arc, bool squared);
+    explicit ClusterCompetition(const KnnGraph& graph);
 
-    // Eq. 3 without its constant factor, terms added in neighbour order; 1 where all distances are zero.
-    double sum(std::span<const double> distances) const;
+    // What is known of a sample, side by side: an offer reads and writes most of it.
+    struct Node {
+        double density;     // scaled
+        double cost;        // the path value
+        Index predecessor;  // none at a root
+        Index label;        // none as long as nothing has reached the sample
+    };
+
+    // Clusters the k-nn graph by its scaled densities.
+    void run(Index k, std::span<const double> scaled, const Pause& pause);
+
+    // Of the last run.
+    std::span<const Node> nodes() const { return nodes_; }
+    std::span<const Index> roots() const { return roots_; }  // one per cluster
+    Plateaus& plateaus() { return plateaus_; }
 
   private:
-    double divisor_;
-    bool squared_;
+    void conquer(Index q, Index k);
+    void offer(Index q, Index u);
+
+    bool is_settled(Index u) const { return settled_[static_cast<std::size_t>(u) / 64] >> (u % 64) & 1; }
+    void settle(Index u) { settled_[static_cast<std::size_t>(u) / 64] |= std::uint64_t{1} << (u % 64); }
+
+    KnnGraph graph_;
+    DensityQueue queue_;
+    Plateaus plateaus_;
+    std::vector<Node> nodes_;
+    std::vector<Index> roots_;
+    // One bit per sample that no offer can raise any more, because it has left the queue or has all it can
+    // have. Most visits end here, and the bits stay in the fastest cache where nodes would not.
+    std::vector<std::uint64_t> settled_;
+    std::vector<Index> open_;  // the neighbours an offer can still raise
 };
-
-// The largest arc of the graph cut down to its k nearest neighbours.
-double largest_arc(const KnnGraph& graph, Index k);
-
-std::vector<double> density(const KnnGraph& graph, Index k, bool squared, const Pause& pause);
-
-// To [1, 1000] between the extremes, the densities' own unless given; equal extremes make all 1000.
-std::vector<double> scale_density(std::span<const double> density);
-std::vector<double> scale_density(std::span<const double> density, double low, double high);
 
 // Clusters the k-nn graph by its scaled densities.
 Clustering cluster(const KnnGraph& graph, Index k, std::span<const double> scaled, const Pause& pause);
-
-// The cut of every k from 1 to k_max, up to and including the first that is 0. Needs graph.k >= k_max.
-std::vector<double> search_k(const KnnGraph& graph, Index k_max, bool squared, Control& control);
 
 }  // namespace pathforest

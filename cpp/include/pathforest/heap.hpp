@@ -19,6 +19,7 @@ class IndexedHeap {
 
     bool empty() const { return heap_.empty(); }
     Index top() const { return heap_.front(); }
+    const Key& top_key() const { return key_[static_cast<std::size_t>(heap_.front())]; }
 
     // Inserts the sample, or moves it to its new key, larger or smaller.
     void set(Index sample, const Key& key) {

@@ -45,6 +45,12 @@ Kernels<T> find_kernels(Sum sum);
 template <class T>
 Filters<T> find_filters(Sum sum);
 
+// For each row of distances, `width` apart, the sum over its first k of exp(-d^2 / divisor), or of
+// exp(-d / divisor) where they are squares already. Terms are added in order; divisor > 0.
+using DensityRows = void (*)(const double* distances, Index width, Index k, Index n_rows, bool squared,
+                             double divisor, double* density);
+DensityRows find_density_rows();
+
 // "avx512", "avx2" or "baseline": what this machine gets.
 const char* simd_level();
 

@@ -1,0 +1,39 @@
+// Eq. 3 of the paper: how densely samples lie, from the distances to their nearest neighbours.
+#pragma once
+
+#include "pathforest/control.hpp"
+#include "pathforest/types.hpp"
+
+#include <span>
+#include <vector>
+
+namespace pathforest {
+
+// A dome of scaled density lower than this is no cluster of its own.
+inline constexpr double delta = 1.0;
+
+// Turns rows of neighbour distances into densities. `squared` says that the metric is a square already, so
+// that the kernel does not square it again.
+class DensityKernel {
+  public:
+    DensityKernel(double largest_arc, bool squared);
+
+    // Eq. 3 without its constant factor, one value per row: the sum over the first k of the `width` distances
+    // in it, terms added in neighbour order; 1 where all distances are zero.
+    void sum_rows(std::span<const double> distances, Index width, Index k, std::span<double> density) const;
+
+  private:
+    double divisor_;
+    bool squared_;
+};
+
+// The largest arc of the graph cut down to its k nearest neighbours.
+double largest_arc(const KnnGraph& graph, Index k);
+
+std::vector<double> density(const KnnGraph& graph, Index k, bool squared, const Pause& pause);
+
+// To [1, 1000] between the extremes, the densities' own unless given; equal extremes make all 1000.
+void scale_density(std::span<double> density);
+void scale_density(std::span<double> density, double low, double high);
+
+}  // namespace pathforest
