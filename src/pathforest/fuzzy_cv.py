@@ -12,6 +12,7 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from pathforest._base import Explanation
 from pathforest._estimator import OPFEstimator, unfitted_on_failure
@@ -27,6 +28,7 @@ from pathforest._validation import (
     check_labels,
     check_parameter,
     check_parameters,
+    thread_count,
 )
 from pathforest.distances import Metric, array_options, check_algorithm, check_training_values, resolve_metric
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -42,7 +44,7 @@ def _is_refitted(model: FuzzyOPFClassifierCV) -> bool:
     """Tell whether there is a model to predict with; before `fit` the answer is left to `check_is_fitted`."""
     if not model.refit:
         raise AttributeError(
-            "refit=False keeps no model to predict with; set refit=True, or fit FuzzyOPFClassifier(**best_params_)"
+            "refit=False keeps no model; set refit=True, or fit FuzzyOPFClassifier(**best_params_) yourself"
         )
     return True
 
@@ -106,7 +108,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     random_state : int, RandomState or None, default=0
         Chooses the landmarks of ``transforms="kernel"`` and seeds the sampler; nothing else is random.
     n_jobs : int, default=None
-        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
+        Number of threads, of transformers too; None means 1 (or what a joblib context says), -1 all cores.
+        Answers are the same.
     verbose : int, default=0
         1 reports search and refit with their times to the logger ``"pathforest"`` at level INFO.
 
@@ -139,8 +142,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, where X has names that are all strings.
     prototypes_, cost_, predecessor_, root_, order_, label_, training_error_, membership_
-        Those of the classifier in `best_estimator_`; also `density_`, `best_k_` and `cuts_` unless `membership`
-        is a callable.
+        Those of the classifier in `best_estimator_`; also `density_`, `best_k_` and `cuts_` unless
+        `membership` is a callable.
 
     See Also
     --------
@@ -152,8 +155,9 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     Each fold and representation needs one pass over nearest neighbours, one spanning tree, one scan of k up
     to the largest `k_max`, and one pass from evaluation to training samples. A cell then costs its
     competition, and that only if no other cell has the same forest: sigma = 1 is plain OPF whatever k_max is,
-    and several k_max often choose the same k. The evaluation compares all evaluation with all training samples of a fold,
-    in blocks: its time grows with the square of the number of samples, its memory does not.
+    and several k_max often choose the same k. The evaluation compares all evaluation with all training
+    samples of a fold, in blocks: its time grows with the square of the number of samples, its memory does
+    not.
 
     Ties are common: between a third and nine tenths of the paper's grid may share the best score.
 
@@ -254,10 +258,13 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         self.scorer_ = None if self.scoring is None else get_scorer(self.scoring)
         folds = Folds(template, X, y, splits, representations, keep=self.search == "optuna")
         timed = StageTimer(self)
-        cells, scores = timed(self._search, folds, space, betas)
-        self._summarise(cells, scores, betas)
-        if self.refit:
-            timed(self._refit, folds, cells)
+        # The linear algebra of transformers keeps to n_jobs as well: left alone it takes every core, which
+        # made fits of these small matrices twenty times slower on a machine with other work.
+        with threadpool_limits(thread_count(self.n_jobs), user_api="blas"):
+            cells, scores = timed(self._search, folds, space, betas)
+            self._summarise(cells, scores, betas)
+            if self.refit:
+                timed(self._refit, folds, cells)
         self._fit_metric = tuple(metric)
         return self
 
