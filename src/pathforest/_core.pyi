@@ -25,10 +25,10 @@ class Engine:
     @property
     def n_features(self) -> int: ...
 
-    def knn(self, k: int, n_threads: int = ...) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
+    def knn(self, k: int, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
         """The k nearest other samples of each sample, by (distance, index)."""
 
-    def spanning_tree(self, distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = ...) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]]:
+    def spanning_tree(self, distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]]:
         """The minimum spanning tree as (source, target, weight), ascending."""
 
     def compete(self, distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], prototypes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], membership: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], source_side: bool) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
@@ -38,20 +38,20 @@ class Engine:
 
     @overload
     @staticmethod
-    def tree(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = ..., n_threads: int = ...) -> Engine: ...
+    def tree(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, n_threads: int = 1) -> Engine: ...
 
     @overload
     @staticmethod
-    def tree(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = ..., n_threads: int = ...) -> Engine:
+    def tree(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, n_threads: int = 1) -> Engine:
         """A k-d tree over the samples, for few dimensions."""
 
     @overload
     @staticmethod
-    def brute(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = ..., keep_order: bool = ..., n_threads: int = ...) -> Engine: ...
+    def brute(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, keep_order: bool = False, n_threads: int = 1) -> Engine: ...
 
     @overload
     @staticmethod
-    def brute(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = ..., keep_order: bool = ..., n_threads: int = ...) -> Engine:
+    def brute(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, keep_order: bool = False, n_threads: int = 1) -> Engine:
         """A blocked scan of the samples, for many dimensions."""
 
     @overload
@@ -64,29 +64,29 @@ class Engine:
         """A symmetric distance matrix, kept by reference."""
 
     @overload
-    def query(self, queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, n_threads: int = ...) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]: ...
+    def query(self, queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]: ...
 
     @overload
-    def query(self, queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, n_threads: int = ...) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
+    def query(self, queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
         """The k nearest training samples of each query, by (distance, index)."""
 
     @overload
-    def distances(self, queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = ...) -> NDArray[numpy.float64]: ...
+    def distances(self, queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1) -> NDArray[numpy.float64]: ...
 
     @overload
-    def distances(self, queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = ...) -> NDArray[numpy.float64]:
+    def distances(self, queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1) -> NDArray[numpy.float64]:
         """The distance of each query to each training sample."""
 
     @overload
-    def conquer(self, queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_conquerors: int = ..., n_threads: int = ...) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]: ...
+    def conquer(self, queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_conquerors: int = 1, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]: ...
 
     @overload
-    def conquer(self, queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_conquerors: int = ..., n_threads: int = ...) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
+    def conquer(self, queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_conquerors: int = 1, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
         """
         The smallest offers max(cost, distance) to each query, and who makes them.
         """
 
-def class_costs(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, n_conquerors: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = ...) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
+def class_costs(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, n_conquerors: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
     """
     The mean of the smallest offers of each class for each number of them, and the place in `order` of the smallest.
     """
@@ -107,7 +107,7 @@ def query_density(distances: Annotated[NDArray[numpy.float64], dict(shape=(None,
     Eq. 3 for new samples, from the distances to their nearest training samples.
     """
 
-def scale_density(density: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], low: float | None = ..., high: float | None = ...) -> NDArray[numpy.float64]:
+def scale_density(density: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], low: float | None = None, high: float | None = None) -> NDArray[numpy.float64]:
     """
     Densities scaled to [1, 1000] between the extremes given, or their own.
     """
@@ -115,7 +115,7 @@ def scale_density(density: Annotated[NDArray[numpy.float64], dict(shape=(None,),
 def cluster(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, scaled_density: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64], float]:
     """Clusters of the k-nn graph as (labels, predecessor, root, cost, cut)."""
 
-def search_k(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k_max: int, squared: bool, n_threads: int = ...) -> NDArray[numpy.float64]:
+def search_k(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k_max: int, squared: bool, n_threads: int = 1) -> NDArray[numpy.float64]:
     """The normalised cut of every k, up to the first that is 0."""
 
 def max_threads() -> int:

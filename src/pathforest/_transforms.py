@@ -49,6 +49,7 @@ class ShrunkDiscriminant(TransformerMixin, BaseEstimator):
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Find the directions: at most one fewer than there are classes, or features."""
+        X = np.asarray(X, dtype=np.float64)
         _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         means = np.array([X[codes == code].mean(axis=0) for code in range(len(counts))])
         within = X - means[codes]
@@ -114,7 +115,7 @@ class KernelDiscriminant(TransformerMixin, BaseEstimator):
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Choose landmarks and find the directions that separate the classes."""
         chosen = check_random_state(self.random_state).permutation(len(X))[: self.n_landmarks]
-        self.landmarks_ = X[chosen]
+        self.landmarks_ = np.asarray(X[chosen], dtype=np.float64)  # the root needs all the digits
         kernel = self._kernel(self.landmarks_)
         kernel.flat[:: len(kernel) + 1] += JITTER
         # Any root of the kernel gives the same inner products; Cholesky's is the cheapest.
@@ -128,6 +129,7 @@ class KernelDiscriminant(TransformerMixin, BaseEstimator):
         return self.discriminant_.transform(self._features(X))
 
     def _kernel(self, X: np.ndarray) -> np.ndarray:
+        X = np.asarray(X, dtype=np.float64)
         return rbf_kernel(X, self.landmarks_, gamma=self.gamma_scale / X.shape[1])
 
     def _features(self, X: np.ndarray) -> np.ndarray:
