@@ -17,23 +17,44 @@ struct Everything {
     void offer(Index sample, double distance) { row[sample] = distance; }
 };
 
-// The offers of one class to one query.
-struct ClassOffers {
-    explicit ClassOffers(std::size_t n_kept) : kept(n_kept) {}
+// A sample as its class sees it.
+struct Member {
+    double cost;
+    Index sample;
+    Index rank;  // its place in the forest's order
+};
 
-    // An offer above this changes nothing.
-    double limit = infinity;
+// The samples of every class by ascending rank, hence by ascending cost.
+std::vector<std::vector<Member>> members_of_classes(const Rivals& rivals) {
+    std::vector<std::vector<Member>> classes(size(rivals.n_classes));
+    for (std::size_t rank = 0; rank < rivals.order.size(); ++rank) {
+        const Index sample = rivals.order[rank];
+        const double cost = rivals.cost[size(sample)];
+        classes[size(rivals.code[size(sample)])].push_back({cost, sample, static_cast<Index>(rank)});
+    }
+    return classes;
+}
+
+// The cheapest offers of a class to one query. Members come by ascending rank, so of equal offers the first
+// one seen stays the first, and none after a cost above the limit can matter.
+struct ClassOffers {
+    Smallest<double> kept;
     double cheapest = infinity;
     Index first = none;
-    Smallest<double> kept;
 
-    void offer(double value, Index rank) {
-        if (value < cheapest || (value == cheapest && rank < first) || first == none) {
-            cheapest = value;
-            first = rank;
+    ClassOffers(const std::vector<Member>& members, const double* row, std::size_t n_kept) : kept(n_kept) {
+        double limit = infinity;
+        for (const Member& member : members) {
+            if (member.cost > limit) break;
+            if (row[member.sample] > limit) continue;
+            const double value = std::max(member.cost, row[member.sample]);
+            if (value < cheapest || first == none) {
+                cheapest = value;
+                first = member.rank;
+            }
+            kept.offer(value);
+            if (kept.full()) limit = kept.worst();
         }
-        kept.offer(value);
-        if (kept.full()) limit = kept.worst();
     }
 };
 
@@ -54,29 +75,20 @@ template void all_distances(const AnyEngine&, Rows<double>, std::span<double>, C
 
 void class_costs(Rows<double> distances, const Rivals& rivals, std::span<const Index> n_conquerors,
                  std::span<double> costs, std::span<Index> first, Control& control) {
-    const Index n = distances.width;
-    const Index n_classes = rivals.n_classes;
-    std::vector<Index> rank(size(n));
-    for (Index place = 0; place < n; ++place) rank[size(rivals.order[size(place)])] = place;
+    const std::vector<std::vector<Member>> classes = members_of_classes(rivals);
     const auto most = size(*std::max_element(n_conquerors.begin(), n_conquerors.end()));
 
-    const auto answer = [&](Index query, const Pause&) {
-        std::vector<ClassOffers> classes(size(n_classes), ClassOffers(most));
-        const double* row = distances.row(query);
-        for (Index i = 0; i < n; ++i) {
-            const double value = std::max(rivals.cost[size(i)], row[i]);
-            ClassOffers& own = classes[size(rivals.code[size(i)])];
-            if (value <= own.limit) own.offer(value, rank[size(i)]);
-        }
-        for (Index c = 0; c < n_classes; ++c) {
-            ClassOffers& own = classes[size(c)];
-            first[at(query, n_classes, c)] = own.first == none ? n : own.first;
-            const std::vector<double>& ascending = own.kept.sorted();
+    const auto answer = [&](Index query) {
+        for (Index c = 0; c < rivals.n_classes; ++c) {
+            ClassOffers offers(classes[size(c)], distances.row(query), most);
+            first[at(query, rivals.n_classes, c)] = offers.first == none ? distances.width : offers.first;
+            const std::vector<double>& ascending = offers.kept.sorted();
             for (std::size_t r = 0; r < n_conquerors.size(); ++r) {
                 const std::size_t count = std::min(size(n_conquerors[r]), ascending.size());
                 double total = 0.0;
                 for (std::size_t i = 0; i < count; ++i) total += ascending[i];
-                costs[at(static_cast<Index>(r), distances.count, query) * size(n_classes) + size(c)] =
+                const std::size_t row = at(static_cast<Index>(r), distances.count, query);
+                costs[row * size(rivals.n_classes) + size(c)] =
                     count == 0 ? infinity : total / static_cast<double>(count);
             }
         }
@@ -84,7 +96,10 @@ void class_costs(Rows<double> distances, const Rivals& rivals, std::span<const I
     parallel_for((distances.count + rows_per_task - 1) / rows_per_task, control, [] { return 0; },
                  [&](Index task, int&, const Pause& pause) {
                      const Index end = std::min(distances.count, (task + 1) * rows_per_task);
-                     for (Index query = task * rows_per_task; query < end; ++query) answer(query, pause);
+                     for (Index query = task * rows_per_task; query < end; ++query) {
+                         answer(query);
+                         pause();
+                     }
                  });
 }
 
