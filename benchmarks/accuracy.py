@@ -1,7 +1,7 @@
-"""How accurate we are beside others, with clean and with wrong training labels: python -m benchmarks.accuracy.
+"""Our accuracy beside that of others, with clean and with wrong labels: python -m benchmarks.accuracy.
 
-Each dataset is split 80 to 20, stratified, several times; features are standardised on the training part; 0, 10
-and 20 % of the training labels are changed to another class, uniformly; test labels stay clean. All tuning
+Each dataset is split 80 to 20, stratified, several times; features are standardised on the training part; 0,
+10 and 20 % of the training labels are changed to another class, uniformly; test labels stay clean. All tuning
 happens inside the training part. Results are written one by one, so a run that was stopped goes on where it
 was; at the end, or with --report, come a table, the tests and a critical-difference diagram.
 """

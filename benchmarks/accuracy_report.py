@@ -180,7 +180,7 @@ def per_dataset(results: Results, classifiers: list[str], datasets: list[str], n
 
 
 def draw(results: Results, classifiers: list[str], noises: list[float], path: Path) -> None:
-    """Draw average ranks; a bar joins classifiers that Wilcoxon's test, corrected by Holm, cannot tell apart."""
+    """Draw average ranks; a bar joins classifiers that Wilcoxon's test with Holm's correction cannot separate."""
     import pandas as pd
     import scikit_posthocs as posthocs
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -210,8 +210,8 @@ def draw(results: Results, classifiers: list[str], noises: list[float], path: Pa
         )
         average = pd.Series(ranks(values), index=classifiers)
         posthocs.critical_difference_diagram(
-            average, tests, ax=axes, label_fmt_left="{label}  {rank:.2f}", label_fmt_right="{rank:.2f}  {label}",
-            text_h_margin=0.02,
+            average, tests, ax=axes, text_h_margin=0.02,
+            label_fmt_left="{label}  {rank:.2f}", label_fmt_right="{rank:.2f}  {label}",
         )  # fmt: skip
         axes.set_title(
             f"{noise:.0%} wrong training labels: mean rank over {len(values)} datasets, best on the left",

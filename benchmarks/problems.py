@@ -1,4 +1,4 @@
-"""The datasets of the accuracy experiment: scikit-learn's, generated ones, and the paper's if they are here."""
+"""The datasets of the accuracy experiment: scikit-learn's, generated ones, and the paper's if present."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LARGEST = (
     1500  # larger sets are thinned, anew in every repeat: tuning the slowest classifier takes long enough
 )
 
-# The paper's sets in the folder that PATHFOREST_DATA names, as <name>.csv.gz: a column `label`, then features.
+# The paper's sets in the folder that PATHFOREST_DATA names, <name>.csv.gz: a column `label`, then features.
 # MPEG-7 (70 classes) is left out for the time boosting takes on it.
 PAPER = (
     "boat", "cone_torus", "four_class", "data1", "data2", "data3", "breast_tissue", "thyroid", "landsat",
@@ -43,7 +43,7 @@ def _rings() -> Data:
 
 
 def _shells() -> Data:
-    """A ball inside a shell inside a shell, in five dimensions."""
+    """Put a ball inside a shell inside a shell, in five dimensions."""
     rng = _rng()
     y = np.repeat([0, 1, 2], 200)
     direction = rng.normal(size=(len(y), 5))

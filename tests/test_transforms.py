@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifierCV
-from pathforest._transforms import KernelDiscriminant, ShrunkDiscriminant, resolve_transforms
+from pathforest._transforms import KernelDiscriminant, RidgeDiscriminant, resolve_transforms
 
 LINEAR = ["as given", "standardised", "LDA"]
 KERNEL = [*LINEAR, "kernel LDA 1/d", "kernel LDA 0.25/d"]
@@ -72,7 +72,7 @@ def gaussians(n=400, d=5):
 
 def test_the_direction_is_fisher_s():
     X, y, mix = gaussians(4000)
-    direction = ShrunkDiscriminant().fit(X, y).scalings_[:, 0]
+    direction = RidgeDiscriminant().fit(X, y).scalings_[:, 0]
     expected = np.linalg.solve(mix.T @ mix, mix[0])
     cosine = abs(direction @ expected) / np.linalg.norm(direction) / np.linalg.norm(expected)
     assert cosine > 0.99
@@ -80,19 +80,19 @@ def test_the_direction_is_fisher_s():
 
 def test_the_spread_within_classes_is_1():
     X, y, _ = gaussians(4000)
-    Z = ShrunkDiscriminant().fit_transform(X, y)
+    Z = RidgeDiscriminant().fit_transform(X, y)
     assert np.std(Z[y == 0]) == pytest.approx(1, abs=0.15)
 
 
 def test_there_are_at_most_classes_less_one_directions():
     X, y = load_wine(return_X_y=True)
-    assert ShrunkDiscriminant().fit_transform(X, y).shape == (178, 2)
+    assert RidgeDiscriminant().fit_transform(X, y).shape == (178, 2)
     assert KernelDiscriminant().fit_transform(X, y).shape == (178, 2)
 
 
 def test_features_without_spread_are_no_obstacle():
     X = np.repeat([[0.0, 1.0, 2.0], [0.0, 3.0, 2.0]], 4, axis=0)
-    Z = ShrunkDiscriminant().fit_transform(X, np.repeat([0, 1], 4))
+    Z = RidgeDiscriminant().fit_transform(X, np.repeat([0, 1], 4))
     assert np.isfinite(Z).all()
     assert abs(Z[0, 0] - Z[-1, 0]) > 1
 
@@ -138,6 +138,6 @@ def test_the_landmarks_follow_random_state():
 def test_float32_samples_are_projected_as_float64_ones():
     X, y, _ = gaussians(100)
     narrow = X.astype(np.float32)
-    for model in (ShrunkDiscriminant(), KernelDiscriminant()):
+    for model in (RidgeDiscriminant(), KernelDiscriminant()):
         wide = model.fit_transform(narrow.astype(np.float64), y)
         np.testing.assert_array_equal(model.fit_transform(narrow, y), wide)

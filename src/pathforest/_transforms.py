@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cholesky, eigh, solve_triangular
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -20,10 +19,8 @@ PRESETS = ("linear", "kernel")
 LANDMARKS = 300  # samples that span the kernel features, at most
 GAMMA_SCALES = (1.0, 0.25)  # widths of the RBF kernel tried, times 1 / n_features
 JITTER = 1e-6  # added to the kernel of the landmarks, 1 on its diagonal: near ones make it singular
-# Of the shrinkage that Ledoit and Wolf advise. Theirs aims at the covariance itself; here neighbours in the
-# projection count, and on 14 datasets with a tenth of the labels wrong 2 was a little better than 1.
-SHRINKAGE = 2.0
-SMALLEST_VARIANCE = 1e-9  # within classes, of standardised features: some sets have none at all
+RIDGES = np.logspace(-4, 1.5, 12)  # ridges tried, as multiples of the mean eigenvalue
+SMALLEST_SCATTER = 1e-9
 
 
 class Representation(NamedTuple):
@@ -33,34 +30,43 @@ class Representation(NamedTuple):
     transformer: Any
 
 
-class ShrunkDiscriminant(TransformerMixin, BaseEstimator):
-    """Linear discriminant analysis with a covariance shrunk after Ledoit and Wolf.
+class RidgeDiscriminant(TransformerMixin, BaseEstimator):
+    """Linear discriminant analysis with the covariance shrunk as far as leave-one-out error advises.
 
     Projects samples on the directions that separate the class means, in units of the spread within classes.
-    Solving for those directions alone makes it three times as fast as scikit-learn's eigenvalue solver.
+    Discriminant analysis with a ridge on the covariance has the directions of ridge regression on class
+    indicators, and there the error of leaving each sample out has a closed form: from one eigenvalue
+    decomposition the ridge is chosen for the data at hand, wrong labels included.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from pathforest._transforms import ShrunkDiscriminant
-    >>> ShrunkDiscriminant().fit_transform(*load_iris(return_X_y=True)).shape
+    >>> from pathforest._transforms import RidgeDiscriminant
+    >>> RidgeDiscriminant().fit_transform(*load_iris(return_X_y=True)).shape
     (150, 2)
     """
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Find the directions: at most one fewer than there are classes, or features."""
         X = np.asarray(X, dtype=np.float64)
-        _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-        means = np.array([X[codes == code].mean(axis=0) for code in range(len(counts))])
-        within = X - means[codes]
-        covariance = _shrink(within.T @ within / len(X), _shrinkage(within, codes))
-        factor = cholesky(covariance, lower=True)
+        classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         self.mean_ = X.mean(axis=0)
-        between = (means - self.mean_) * np.sqrt(counts / len(X))[:, None]
-        whitened = solve_triangular(factor, between.T, lower=True)
-        directions, _, _ = np.linalg.svd(whitened, full_matrices=False)
-        n_directions = max(1, min(len(counts) - 1, X.shape[1]))
-        self.scalings_ = solve_triangular(factor, directions[:, :n_directions], lower=True, trans="T")
+        centred = X - self.mean_
+        values, vectors = eigh(centred.T @ centred)
+        values = np.maximum(values, 0)
+        scores = centred @ vectors
+        indicators = (codes[:, None] == np.arange(len(classes))) - counts / len(X)
+        products = scores.T @ indicators
+        self.ridge_ = _choose_ridge(values, scores, indicators, products)
+        # Between-class scatter M M^T in the eigenbasis, where total scatter D is diagonal, ridge included. The
+        # eigenvectors q of M^T D^-1 M give the directions D^-1 M q, of within-class scatter g (1 - g).
+        between = products / np.sqrt(counts)
+        weighted = between / (values + self.ridge_)[:, None]
+        gains, rotation = eigh(between.T @ weighted)
+        n_directions = max(1, min(len(classes) - 1, X.shape[1]))
+        gains, rotation = gains[::-1][:n_directions], rotation[:, ::-1][:, :n_directions]
+        within = np.maximum(gains * (1 - gains), SMALLEST_SCATTER)
+        self.scalings_ = vectors @ (weighted @ rotation) * np.sqrt(len(X) / within)
         return self
 
     def transform(self, X: np.ndarray) -> np.ndarray:
@@ -69,25 +75,25 @@ class ShrunkDiscriminant(TransformerMixin, BaseEstimator):
         return (X - self.mean_) @ self.scalings_
 
 
-def _shrinkage(within: np.ndarray, codes: np.ndarray) -> float:
-    """Weight of the round covariance: `SHRINKAGE` times what Ledoit and Wolf advise for the classes alone."""
-    total = 0.0
-    for code in range(codes.max() + 1):
-        rows = within[codes == code]
-        total += len(rows) * ledoit_wolf_shrinkage(rows, assume_centered=True)
-    return min(1.0, SHRINKAGE * total / len(within))
-
-
-def _shrink(covariance: np.ndarray, shrinkage: float) -> np.ndarray:
-    """Move a covariance towards a round one of the same trace."""
-    mean = np.trace(covariance) / len(covariance)
-    covariance = (1 - shrinkage) * covariance
-    covariance.flat[:: len(covariance) + 1] += shrinkage * mean + SMALLEST_VARIANCE
-    return covariance
+def _choose_ridge(
+    values: np.ndarray, scores: np.ndarray, indicators: np.ndarray, products: np.ndarray
+) -> float:
+    """Return the ridge whose regression on class indicators has the smallest leave-one-out error."""
+    scale = max(values.mean(), np.finfo(np.float64).tiny)
+    squares = scores**2
+    best, ridge = np.inf, scale
+    for candidate in scale * RIDGES:
+        weights = 1 / (values + candidate)
+        residual = indicators - scores @ (weights[:, None] * products)
+        leverage = squares @ weights + 1 / len(scores)
+        error = np.sum((residual / np.maximum(1 - leverage, SMALLEST_SCATTER)[:, None]) ** 2)
+        if error < best:
+            best, ridge = error, candidate
+    return float(ridge)
 
 
 class KernelDiscriminant(TransformerMixin, BaseEstimator):
-    """The discriminant analysis of :class:`ShrunkDiscriminant` on Nystroem features of an RBF kernel.
+    """The discriminant analysis of :class:`RidgeDiscriminant` on Nystroem features of an RBF kernel.
 
     Parameters
     ----------
@@ -120,7 +126,7 @@ class KernelDiscriminant(TransformerMixin, BaseEstimator):
         kernel.flat[:: len(kernel) + 1] += JITTER
         # Any root of the kernel gives the same inner products; Cholesky's is the cheapest.
         self.root_ = cholesky(kernel, lower=True)
-        self.discriminant_ = ShrunkDiscriminant().fit(self._features(X), y)
+        self.discriminant_ = RidgeDiscriminant().fit(self._features(X), y)
         return self
 
     def transform(self, X: np.ndarray) -> np.ndarray:
@@ -140,7 +146,7 @@ def _preset(name: str, random_state: Any) -> list[Representation]:
     candidates = [
         Representation("as given", None),
         Representation("standardised", StandardScaler()),
-        Representation("LDA", make_pipeline(StandardScaler(), ShrunkDiscriminant())),
+        Representation("LDA", make_pipeline(StandardScaler(), RidgeDiscriminant())),
     ]
     if name == "kernel":
         candidates += [
