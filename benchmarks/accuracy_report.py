@@ -180,7 +180,7 @@ def per_dataset(results: Results, classifiers: list[str], datasets: list[str], n
 
 
 def draw(results: Results, classifiers: list[str], noises: list[float], path: Path) -> None:
-    """Draw average ranks; a bar joins classifiers that Wilcoxon's test with Holm's correction cannot separate."""
+    """Draw average ranks; bars join what Wilcoxon's test with Holm's correction cannot tell apart."""
     import pandas as pd
     import scikit_posthocs as posthocs
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -119,7 +119,7 @@ def test_kernel_features_have_the_inner_products_of_the_kernel():
 
 def _places(X, model):
     """Which sample each landmark is."""
-    return [int(np.flatnonzero((X == row).all(axis=1))[0]) for row in model.landmarks_]
+    return [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in model.landmarks_]
 
 
 def test_the_landmarks_follow_random_state():

@@ -63,6 +63,11 @@ def test_folds_are_prepared_once_for_all_trials(problem, monkeypatch):
     assert len(calls) == 3
 
 
+def test_a_cell_drawn_twice_is_one_row(problem):
+    results = search(problem, k_max=(3, 4), sigmas=0.5, n_conquerors=(1, 2), n_trials=15).cv_results_
+    assert len(results["params"]) <= 4
+
+
 def test_along_the_tree_sigma_ends_at_1(problem):
     results = search(problem, sigmas=(0.5, 1.5), competitions=("tree", "complete"), n_trials=30).cv_results_
     cells = [(params["competition"], params["sigma"]) for params in results["params"]]

@@ -58,7 +58,7 @@ class RidgeDiscriminant(TransformerMixin, BaseEstimator):
         indicators = (codes[:, None] == np.arange(len(classes))) - counts / len(X)
         products = scores.T @ indicators
         self.ridge_ = _choose_ridge(values, scores, indicators, products)
-        # Between-class scatter M M^T in the eigenbasis, where total scatter D is diagonal, ridge included. The
+        # Between-class scatter M M^T in the eigenbasis; total scatter D with the ridge is diagonal there. The
         # eigenvectors q of M^T D^-1 M give the directions D^-1 M q, of within-class scatter g (1 - g).
         between = products / np.sqrt(counts)
         weighted = between / (values + self.ridge_)[:, None]
