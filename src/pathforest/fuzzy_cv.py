@@ -159,7 +159,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     samples of a fold, in blocks: its time grows with the square of the number of samples, its memory does
     not.
 
-    Ties are common: between a third and nine tenths of the paper's grid may share the best score.
+    Ties are common: a third or more of the paper's grid often share the best score.
 
     References
     ----------
