@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.contender import Contender, accuracy
 from benchmarks.data import Problem
-from pathforest import FuzzyOPFClassifier, OPFClassifier
+from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier
 from pathforest.distances import make_engine
 from pathforest.fuzzy import TrainingErrorWarning
 from pathforest.graph import knn_graph
@@ -69,6 +69,41 @@ def _prepare_small(problem: Problem, threads: int) -> Callable[[], Any]:
     return lambda: OPFClassifier().fit(problem.X, problem.y).predict(problem.queries)
 
 
+# The paper's grid, its largest neighbourhood, and its proportion of evaluation to training samples.
+PAPER_GRID = {
+    "k_max": (1, *range(10, 151, 10)),
+    "sigmas": (0.2, 0.4, 0.6, 0.8, 1.0, 1.2),
+    "competitions": "complete",
+    "n_conquerors": 1,
+    "n_best": 1,
+    "tie_break": "first",
+}
+PAPER_EVALUATION = 3  # training samples per evaluation sample
+
+
+def _prepare_grid(problem: Problem, threads: int) -> Callable[[], Any]:
+    n, m = len(problem.X), len(problem.X) // PAPER_EVALUATION
+    X = np.concatenate([problem.X, problem.queries[:m]])
+    y = np.concatenate([problem.y, problem.answers[:m]])
+    pair = np.arange(n), np.arange(n, n + m)
+    model = FuzzyOPFClassifierCV(**PAPER_GRID, cv=[pair], refit=False, n_jobs=threads)
+    return lambda: model.fit(X, y)
+
+
+def _score_grid(problem: Problem, model: FuzzyOPFClassifierCV) -> dict[str, float]:
+    return {"best accuracy": model.best_score_, "cells": len(model.cv_results_["params"])}
+
+
+def _prepare_single(problem: Problem, threads: int) -> Callable[[], Any]:
+    Q = problem.queries[: len(problem.X) // PAPER_EVALUATION]
+    model = FuzzyOPFClassifier(k_max=max(PAPER_GRID["k_max"]), n_jobs=threads)
+    return lambda: model.fit(problem.X, problem.y).predict(Q)
+
+
+def _score_single(problem: Problem, labels: np.ndarray) -> dict[str, float]:
+    return {"accuracy": float(np.mean(labels == problem.answers[: len(labels)]))}
+
+
 OURS = {
     "OPFClassifier.fit": fit(OPFClassifier),
     "FuzzyOPFClassifier.fit, complete": fit(FuzzyOPFClassifier, n_neighbors=K_MAX, competition="complete"),
@@ -77,5 +112,7 @@ OURS = {
     "k* search alone": Contender("pathforest", _prepare_search, _score_search),
     "predict": Contender("pathforest", _prepare_predict, accuracy),
     "predict_proba": Contender("pathforest", _prepare_proba, _score_proba),
+    "search of the paper's grid": Contender("pathforest", _prepare_grid, _score_grid),
+    "FuzzyOPFClassifier(k_max=150), fit + predict": Contender("pathforest", _prepare_single, _score_single),
     "fit + predict, defaults": Contender("pathforest", _prepare_small, accuracy),
 }

@@ -87,6 +87,12 @@ ROWS = [
     Row("predict", _mixture(20_000, 784), (_bar(_FAISS_1, 1.0),)),
     Row("predict_proba", _mixture(10_000, 64), (_bar("predict", 2.0),), quick=True),
     Row(
+        "search of the paper's grid",
+        _mixture(4000, 21),
+        (_bar("FuzzyOPFClassifier(k_max=150), fit + predict", 8.0),),
+        quick=True,
+    ),
+    Row(
         "fit + predict, defaults",
         _mixture(100, 4),
         (_bar("KNeighborsClassifier(1), defaults", 1.5),),

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering
+from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
 
 # On some of scikit-learn's datasets Algorithm 3 loses training labels, and warnings are errors here.
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
@@ -37,6 +37,9 @@ CLASSIFIERS = [
     FuzzyOPFClassifier(sigma=1.2, n_conquerors=2),
     FuzzyOPFClassifier(competition="tree", sigma=0.2),
     FuzzyOPFClassifier(metric="precomputed"),
+    FuzzyOPFClassifierCV(),
+    FuzzyOPFClassifierCV(transforms="kernel", k_max=5, sigmas=0.5, n_conquerors=(1, 3), n_best=1, cv=2),
+    FuzzyOPFClassifierCV(metric="precomputed", k_max=5, n_conquerors=(1, 3), cv=2),
 ]
 # Without metric="precomputed": check_clustering passes samples whatever the pairwise tag says.
 CLUSTERINGS = [
@@ -44,8 +47,13 @@ CLUSTERINGS = [
     OPFClustering(n_neighbors=4),
     OPFClustering(metric="sqeuclidean", algorithm="brute", n_jobs=2),
 ]
-every_class = pytest.mark.parametrize("estimator", [OPFClassifier(), FuzzyOPFClassifier(), OPFClustering()])
+every_class = pytest.mark.parametrize(
+    "estimator", [OPFClassifier(), FuzzyOPFClassifier(), FuzzyOPFClassifierCV(), OPFClustering()]
+)
 both_classifiers = pytest.mark.parametrize("estimator", [OPFClassifier(), FuzzyOPFClassifier()])
+every_classifier = pytest.mark.parametrize(
+    "estimator", [OPFClassifier(), FuzzyOPFClassifier(), FuzzyOPFClassifierCV()]
+)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +99,7 @@ def test_frames_with_other_columns_are_refused(estimator, library, iris):
         model.predict(other)
 
 
-@both_classifiers
+@every_classifier
 @pytest.mark.parametrize(
     "classes",
     [["ham", "eggs", "spam"], [10, -5, 0], [2.0, 1.0, 0.0], np.array([7, 8, 9], dtype=np.uint8)],
@@ -105,7 +113,7 @@ def test_any_label_type_comes_back(estimator, classes, iris):
     assert learned == (y.dtype, y.dtype, set(y.tolist()))
 
 
-@both_classifiers
+@every_classifier
 def test_labels_in_a_pandas_series_come_back(estimator, iris):
     pandas = pytest.importorskip("pandas")
     X, codes = iris
@@ -113,13 +121,13 @@ def test_labels_in_a_pandas_series_come_back(estimator, iris):
     assert set(clone(estimator).fit(X, y).predict(X)) == {"ham", "eggs", "spam"}
 
 
-@both_classifiers
+@every_classifier
 def test_boolean_labels_come_back(estimator, iris):
     X, codes = iris
     assert clone(estimator).fit(X, codes > 0).predict(X).dtype == bool
 
 
-@both_classifiers
+@every_classifier
 @pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="numpy 1 has no StringDType")
 def test_labels_of_numpy_s_own_text_type_come_back(estimator, iris):
     X, codes = iris
@@ -128,7 +136,7 @@ def test_labels_of_numpy_s_own_text_type_come_back(estimator, iris):
     np.testing.assert_array_equal(got, clone(estimator).fit(X, y).predict(X))
 
 
-@both_classifiers
+@every_classifier
 def test_a_pipeline_passes_frames_through(estimator, iris):
     pytest.importorskip("pandas")
     X, y = iris
@@ -137,7 +145,7 @@ def test_a_pipeline_passes_frames_through(estimator, iris):
     assert pipeline[-1].feature_names_in_.tolist() == [f"column {j}" for j in range(4)]
 
 
-@both_classifiers
+@every_classifier
 def test_cross_validation_scores_well_on_iris(estimator, iris):
     assert cross_val_score(estimator, *iris, cv=5).mean() > 0.9
 
@@ -149,14 +157,14 @@ def test_parallel_grid_search_equals_a_serial_one(estimator, iris):
     np.testing.assert_array_equal(*[search.cv_results_["mean_test_score"] for search in searches])
 
 
-@both_classifiers
+@every_classifier
 def test_calibration_wraps_the_probabilities(estimator, iris):
     X, y = iris
     calibrated = CalibratedClassifierCV(estimator, cv=3).fit(X, y)
     np.testing.assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1)
 
 
-@both_classifiers
+@every_classifier
 def test_bagging_survives_repeated_samples(estimator, iris):
     X, y = iris
     assert BaggingClassifier(estimator, n_estimators=5, random_state=0).fit(X, y).score(X, y) > 0.9
@@ -177,7 +185,7 @@ def test_precomputed_sets_the_pairwise_tag(estimator):
     assert get_tags(clone(estimator).set_params(metric="precomputed")).input_tags.pairwise
 
 
-@both_classifiers
+@every_classifier
 def test_cross_validation_slices_a_precomputed_matrix(estimator, iris):
     X, y = iris
     D = pairwise_distances(X, metric="chebyshev")  # no arithmetic but differences: the same bits everywhere
@@ -245,7 +253,7 @@ def test_nothing_is_logged_by_default_for_a_metric_without_an_engine(estimator, 
     assert not caplog.records
 
 
-@every_class
+@pytest.mark.parametrize("estimator", [OPFClassifier(), FuzzyOPFClassifier(), OPFClustering()])
 def test_a_large_matrix_is_warned_about_at_the_caller_s_line(estimator, iris, monkeypatch):
     monkeypatch.setattr("pathforest._matrix.WARN_BYTES", 100)
     with pytest.warns(UserWarning, match="150 x 150") as issued:

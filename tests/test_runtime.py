@@ -50,6 +50,7 @@ LONG_FITS = {
     "brute with threads": (WIDE, "OPFClassifier(algorithm='brute', n_jobs=2)"),
     "tree": (LONG, "FuzzyOPFClassifier(algorithm='tree', sigma=0.5)"),
     "clustering": (WIDE, "OPFClustering(k_max=50, n_jobs=2)"),
+    "search": (WIDE, "FuzzyOPFClassifierCV(n_jobs=2)"),
     "full matrix": (
         "X, y = rng.random((8000, 200)), np.arange(8000) % 5",
         "OPFClassifier(metric='mahalanobis')",
@@ -76,6 +77,15 @@ LONG_STAGES = {
         "engine.compete(*none, np.zeros(1, dtype=np.int32), 0.01 + rng.random(n), False)",
     ),
     "search of k": (LISTS, "_core.search_k(*lists, k, False)"),
+    "class costs": (
+        "n, model = 5000, pathforest.OPFClassifier(); D, zero = rng.random((4000, n)), np.zeros(n, np.int32)",
+        "_core.class_costs(D, np.zeros(n), np.arange(n, dtype=np.int32), zero, 1, zero[:2000] + n)",
+    ),
+    "trials": (
+        "X, y = rng.random((3000, 20)), np.arange(3000) % 5; model = pathforest.FuzzyOPFClassifierCV("
+        "search='optuna', n_trials=10**6)",
+        "model.fit(X, y)",
+    ),
 }
 no_sigint = pytest.mark.skipif(
     sys.platform == "win32", reason="SIGINT cannot be sent to one process on Windows"

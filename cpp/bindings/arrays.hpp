@@ -100,6 +100,7 @@ void run_interruptibly(int n_threads, Work work) {
 }
 
 void bind_engine(nb::module_& m);
+void bind_class_costs(nb::module_& m);
 void bind_competition(nb::module_& m);
 void bind_clustering(nb::module_& m);
 

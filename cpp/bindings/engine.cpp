@@ -1,5 +1,6 @@
 // The Engine class: the four questions, asked from Python.
 #include "arrays.hpp"
+#include "pathforest/class_costs.hpp"
 #include "pathforest/compete.hpp"
 #include "pathforest/engines/any.hpp"
 #include "pathforest/knn.hpp"
@@ -194,6 +195,16 @@ ListArrays conquer_queries(const Engine& engine, const Matrix<T>& queries, const
 }
 
 template <class T>
+Result<double> distances_of_queries(const Engine& engine, const Matrix<T>& queries, int n_threads) {
+    const Rows<T> rows = as_rows(queries, engine);
+    const std::size_t width = static_cast<std::size_t>(n_samples(engine.any));
+    std::vector<double> distances(queries.shape(0) * width);
+    run_interruptibly(n_threads,
+                      [&](Control& control) { all_distances(engine.any, rows, distances, control); });
+    return to_numpy(std::move(distances), {queries.shape(0), width});
+}
+
+template <class T>
 void bind_for_dtype(nb::class_<Engine>& engine) {
     engine
         .def_static("tree", make_tree<T>, "X"_a.noconvert(), "metric"_a, "p"_a = 2.0, "n_threads"_a = 1,
@@ -205,6 +216,8 @@ void bind_for_dtype(nb::class_<Engine>& engine) {
                     "A symmetric distance matrix, kept by reference.")
         .def("query", knn_of_queries<T>, "queries"_a.noconvert(), "k"_a, "n_threads"_a = 1,
              "The k nearest training samples of each query, by (distance, index).")
+        .def("distances", distances_of_queries<T>, "queries"_a.noconvert(), "n_threads"_a = 1,
+             "The distance of each query to each training sample.")
         .def("conquer", conquer_queries<T>, "queries"_a.noconvert(), "cost"_a.noconvert(),
              "order"_a.noconvert(), "n_conquerors"_a = 1, "n_threads"_a = 1,
              "The smallest offers max(cost, distance) to each query, and who makes them.");

@@ -9,6 +9,7 @@ NB_MODULE(_core, m) {
     // Objects still alive when the interpreter ends are freed with it; that is not worth a message.
     nb::set_leak_warnings(false);
     bind_engine(m);
+    bind_class_costs(m);
     bind_competition(m);
     bind_clustering(m);
     m.def("max_threads", &max_threads, "The number of threads OpenMP allows; 1 in a build without it.");

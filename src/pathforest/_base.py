@@ -107,12 +107,7 @@ class BaseOPFClassifier(ClassifierMixin, OPFEstimator):
             class costs tie exactly. They are scores, not calibrated frequencies; `beta` sets how
             sharp they are.
         """
-        costs = self.class_costs(X)
-        lowest = costs.min(axis=1, keepdims=True)
-        ratio = np.ones_like(costs)
-        np.divide(lowest, costs, out=ratio, where=costs != lowest)
-        ratio **= float(self.beta)
-        return ratio / ratio.sum(axis=1, keepdims=True)
+        return probabilities(self.class_costs(X), self.beta)
 
     def explain(self, X: Any) -> list[Explanation]:
         """Tell for each sample who conquered it, and along which path of training samples.
@@ -228,6 +223,15 @@ class BaseOPFClassifier(ClassifierMixin, OPFEstimator):
                 offers.cheapest[rows, code] = values[:, 0]
                 offers.conqueror[rows, code] = indices[:, 0]
         return offers
+
+
+def probabilities(costs: np.ndarray, beta: float) -> np.ndarray:
+    """Turn class costs into probabilities, proportional to (smallest cost / cost) ** beta."""
+    lowest = costs.min(axis=1, keepdims=True)
+    ratio = np.ones_like(costs)
+    np.divide(lowest, costs, out=ratio, where=costs != lowest)
+    ratio **= float(beta)
+    return ratio / ratio.sum(axis=1, keepdims=True)
 
 
 def _mean(values: np.ndarray) -> np.ndarray:

@@ -1,0 +1,75 @@
+"""The order of a search's cells, ties included, and the table of its results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pathforest._search import Cell, Scores
+
+TIE_BREAKS = ("simplest", "first")
+
+# Means of the same scores in another order may differ in the last bits; that decides nothing.
+DECIMALS = 12
+
+
+def choose_betas(log_loss: np.ndarray) -> np.ndarray:
+    """Return the column of the beta with the smallest mean log loss for each cell, the first among equals."""
+    return log_loss.mean(axis=1).round(DECIMALS).argmin(axis=1)
+
+
+def rank(cells: Sequence[Cell], score: np.ndarray, log_loss: np.ndarray, tie_break: str) -> np.ndarray:
+    """Return the positions of the cells from best to worst, given their mean scores and log losses.
+
+    ``"simplest"``: after the score by log loss, then sigma nearest 1, tree before complete, fewer
+    conquerors, smaller k_max, then the order of the cells. ``"first"``: after the score by k_max, then
+    sigma, ascending.
+    """
+    score, log_loss = np.round(score, DECIMALS), np.round(log_loss, DECIMALS)
+
+    def key(position: int) -> tuple[Any, ...]:
+        cell = cells[position]
+        if tie_break == "first":
+            rule: tuple[Any, ...] = (cell.k_max, cell.sigma)
+        else:
+            distance = round(abs(float(cell.sigma) - 1), DECIMALS)
+            simple = distance, cell.competition != "tree", cell.n_conquerors, cell.k_max
+            rule = (log_loss[position], *simple)
+        return (-score[position], *rule, position)
+
+    # A score that is no number, as some scorers return for a fold without a class, comes last.
+    last = [position for position in range(len(cells)) if np.isnan(score[position])]
+    return np.array(sorted(set(range(len(cells))) - set(last), key=key) + last, dtype=np.intp)
+
+
+def table(
+    cells: Sequence[Cell], scores: Scores, betas: Sequence[float], tie_break: str, with_transform: bool
+) -> dict[str, Any]:
+    """Lay the results out as GridSearchCV does, one row per cell, with the chosen beta and its log loss.
+
+    The rank is that of :func:`rank`, so no two rows share one.
+    """
+    chosen = choose_betas(scores.log_loss)
+    row = np.arange(len(cells))
+    score, log_loss = scores.score[row, :, chosen], scores.log_loss[row, :, chosen].mean(axis=1)
+    params = [cell._asdict() for cell in cells]
+    if not with_transform:
+        for one in params:
+            del one["transform"]
+    results: dict[str, Any] = {f"param_{name}": _column([p[name] for p in params]) for name in params[0]}
+    results["params"] = params
+    results |= {f"split{fold}_test_score": score[:, fold].copy() for fold in range(score.shape[1])}
+    results["mean_test_score"] = mean = score.mean(axis=1)
+    results["std_test_score"] = score.std(axis=1)
+    results["rank_test_score"] = np.empty(len(cells), dtype=np.int32)
+    results["rank_test_score"][rank(cells, mean, log_loss, tie_break)] = row + 1
+    results["mean_test_log_loss"] = log_loss
+    results["beta"] = np.array([float(beta) for beta in betas])[chosen]
+    return results
+
+
+def _column(values: list[Any]) -> np.ma.MaskedArray:
+    """Make a column of parameters, masked as in GridSearchCV, where searches may leave some out."""
+    return np.ma.MaskedArray(values, mask=np.zeros(len(values), dtype=bool))

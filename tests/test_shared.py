@@ -1,0 +1,106 @@
+"""What the models of a search share is computed once, and equals what each would compute alone."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import METRICS, problems
+
+from pathforest import FuzzyOPFClassifier, _shared
+from pathforest._shared import Settings, SharedTraining
+
+pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
+
+
+@given(data=st.data())
+def test_every_classifier_equals_an_ordinary_fit(data):
+    X, codes, Q, _ = data.draw(problems(largest=60))
+    metric, p = data.draw(st.sampled_from(METRICS))
+    common = {"metric": metric, "metric_params": {"p": p} if metric == "minkowski" else None}
+    shared = SharedTraining(FuzzyOPFClassifier(k_max=12, **common), X, codes)
+    for _ in range(3):
+        competition = data.draw(st.sampled_from(["complete", "tree"]))
+        sigma = data.draw(st.sampled_from([0.2, 0.8, 1.0] + [1.2] * (competition == "complete")))
+        settings = Settings(data.draw(st.integers(1, 12)), sigma, competition)
+        model = shared.classifier(settings, n_conquerors=2)
+        alone = FuzzyOPFClassifier(**settings._asdict(), **common, n_conquerors=2).fit(X, codes)
+        for name, value in vars(alone).items():
+            if name.endswith("_"):
+                np.testing.assert_array_equal(getattr(model, name), value, err_msg=name)
+        np.testing.assert_array_equal(model.predict(Q), alone.predict(Q))
+
+
+def line(n=120):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 2))
+    return X, (X[:, 0] + 0.3 * rng.normal(size=n) > 0).astype(int)
+
+
+@pytest.fixture
+def count(monkeypatch):
+    """Counts calls of the stages, by name."""
+    calls = {}
+
+    def watch(owner, name):
+        stage = getattr(owner, name)
+
+        def counted(*args, **kwargs):
+            calls[name] = calls.get(name, 0) + 1
+            return stage(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, counted)
+
+    for name in ("knn_graph", "spanning_tree", "search_k", "density"):
+        watch(_shared, name)
+    watch(FuzzyOPFClassifier, "_compete")
+    watch(SharedTraining, "_compute_distances")
+    return calls
+
+
+GRID = [Settings(k, s, c) for k in (1, 5, 5, 9) for s in (0.4, 1.0) for c in ("complete", "tree")]
+
+
+def test_a_grid_needs_one_pass_one_tree_and_one_scan(count):
+    X, y = line()
+    shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
+    list(shared.class_costs(X[:30] + 0.1, GRID, (1, 3)))
+    once = ("knn_graph", "spanning_tree", "search_k", "_compute_distances")
+    assert [count[name] for name in once] == [1, 1, 1, 1]
+
+
+def test_a_forest_grows_once_for_all_cells_that_share_it(count):
+    X, y = line()
+    shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
+    list(shared.class_costs(X[:30], GRID, (1,)))
+    sizes = {shared.classifier(Settings(k, 0.4, "tree")).best_k_ for k in (1, 5, 9)}
+    assert count["_compete"] == 2 * len(sizes) + 1  # both competitions, and plain OPF
+    assert count["density"] == len(sizes)
+
+
+def test_sigma_1_is_one_forest_whatever_k_max_and_competition(count):
+    X, y = line()
+    shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
+    settings = [Settings(k, 1.0, c) for k in (1, 9) for c in ("tree", "complete")]
+    served = [positions for positions, _ in shared.class_costs(X[:5], settings, (1,))]
+    assert (served, count["_compete"]) == ([[0, 1, 2, 3]], 1)
+
+
+def test_trials_reuse_the_distances(count):
+    X, y = line()
+    shared, Q = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y, keep_distances=True), X[:20] + 0.1
+    first = [list(shared.class_costs(Q, [Settings(5, s, "tree")], (1,))) for s in (0.2, 0.3)]
+    assert count["_compute_distances"] == 1
+    fresh = list(
+        SharedTraining(FuzzyOPFClassifier(k_max=9), X, y).class_costs(Q, [Settings(5, 0.3, "tree")], (1,))
+    )
+    np.testing.assert_array_equal(first[1][0][1].cost, fresh[0][1].cost)
+
+
+def test_blocks_of_queries_change_nothing(monkeypatch):
+    X, y = line()
+    shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
+    whole = next(shared.class_costs(X + 0.1, GRID[:1], (1, 3)))[1]
+    monkeypatch.setattr("pathforest._matrix.BLOCK_BYTES", 8 * 120 * 7)
+    parts = next(shared.class_costs(X + 0.1, GRID[:1], (1, 3)))[1]
+    np.testing.assert_array_equal(whole.cost, parts.cost)
+    np.testing.assert_array_equal(whole.first, parts.first)
