@@ -41,7 +41,7 @@ def main() -> None:
     with busy_core(args.busy):
         peaks = {threads: limits(threads, repeats) for threads in counts}
         rows = [row._replace(bars=bars_of(row, args)) for row in select(ROWS, args)]
-        races = run_races(rows, counts, repeats)
+        races = run_races(rows, counts, repeats, args.out / "races.json")
         memory = {} if args.quick else measure_memory(races)
         lines = compare_all(rows, races, memory, peaks)
         lines += memory_lines(args)
@@ -53,10 +53,7 @@ def main() -> None:
         "minutes": (time.perf_counter() - started) / 60,
         "limits": peaks,
         "lines": lines,
-        "races": [
-            {"data": spec, "threads": threads, "results": {name: asdict(r) for name, r in results.items()}}
-            for (spec, threads), results in races.items()
-        ],
+        "races": as_plain(races),
         "growth": growth,
     }
     path = args.out / "results.json"
@@ -82,8 +79,19 @@ def bars_of(row: Row, args: argparse.Namespace) -> tuple[Bar, ...]:
 Races = dict[tuple[Spec, int], dict[str, Result]]
 
 
-def run_races(rows: list[Row], counts: tuple[int, ...], repeats: int) -> Races:
-    """Race together, for each number of threads, all contenders that any row names for the same data."""
+def as_plain(races: Races) -> list[dict[str, Any]]:
+    """Turn races into what JSON can hold."""
+    return [
+        {"data": spec, "threads": threads, "results": {name: asdict(r) for name, r in results.items()}}
+        for (spec, threads), results in races.items()
+    ]
+
+
+def run_races(rows: list[Row], counts: tuple[int, ...], repeats: int, log: Path) -> Races:
+    """Race together, for each number of threads, all contenders that any row names for the same data.
+
+    The log has the races so far, so that a run that is stopped leaves something.
+    """
     names: dict[Spec, list[str]] = {}
     for row in rows:
         names.setdefault(row.data, []).extend([row.work, *(peer for bar in row.bars for peer in bar.peers)])
@@ -93,6 +101,7 @@ def run_races(rows: list[Row], counts: tuple[int, ...], repeats: int) -> Races:
             unique = list(dict.fromkeys(wanted))
             progress(f"{spec}, {threads} thread(s): {'; '.join(unique)}")
             races[spec, threads] = race(spec, unique, threads, repeats, patient=threads == JUDGED)
+            log.write_text(json.dumps(as_plain(races)))
     return races
 
 
