@@ -15,7 +15,16 @@ from benchmarks.machine import busy_core, describe, limits
 from benchmarks.measure import LONG, Result, race
 from benchmarks.memory import peak_memory
 from benchmarks.ours import OURS
-from benchmarks.report import Line, against_limit, compare, draw_scaling, exponent, share_of_peak, table
+from benchmarks.report import (
+    SHORT,
+    Line,
+    against_limit,
+    compare,
+    draw_scaling,
+    exponent,
+    share_of_peak,
+    table,
+)
 from benchmarks.rows import GROWTH, GROWTH_PEERS, GROWTH_QUICK, MEMORY, ROWS, Bar, Row
 
 JUDGED = 2  # the number of threads the bars are set for
@@ -58,6 +67,7 @@ def main() -> None:
     }
     path = args.out / "results.json"
     path.write_text(json.dumps(report, indent=1) + "\n")
+    (args.out / "table.md").write_text(table(lines, SHORT) + "\n")
     print(heading(report), "", table(lines), "", f"written: {path}", sep="\n")
 
 

@@ -29,6 +29,7 @@ COLUMNS = {
     "share": "of peak FMA",
     "memory": "peak MB, ours / theirs",
 }
+SHORT = ("work", "size", "ours", "peer", "theirs", "ratio", "bar", "met")  # what a README has room for
 Line = dict[str, Any]
 
 
@@ -78,10 +79,10 @@ def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def table(lines: list[Line]) -> str:
+def table(lines: list[Line], columns: Sequence[str] = tuple(COLUMNS)) -> str:
     """Lay the lines out as a Markdown table, aligned for terminals; empty columns are left out."""
-    cells = [{key: _cell(key, line) for key in COLUMNS} for line in lines]
-    keys = [key for key in COLUMNS if any(row[key] for row in cells)]
+    cells = [{key: _cell(key, line) for key in columns} for line in lines]
+    keys = [key for key in columns if any(row[key] for row in cells)]
     width = {key: max(len(COLUMNS[key]), *(len(row[key]) for row in cells)) for key in keys}
 
     def join(values: dict[str, str], fill: str = " ") -> str:

@@ -11,6 +11,7 @@ constexpr Index rows_per_task = 8;
 
 // Everything is within reach.
 struct Everything {
+    static constexpr bool sees_everything = true;
     double* row;
 
     double limit(Index) const { return infinity; }
@@ -42,7 +43,8 @@ struct ClassOffers {
     double cheapest = infinity;
     Index first = none;
 
-    ClassOffers(const std::vector<Member>& members, const double* row, std::size_t n_kept) : kept(n_kept) {
+    ClassOffers(const std::vector<Member>& members, const double* row, std::size_t n_kept)
+        : kept(std::clamp<std::size_t>(n_kept, 1, members.size() + 1)) {
         double limit = infinity;
         for (const Member& member : members) {
             if (member.cost > limit) break;

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#if defined(__AVX2__)
+#if defined(__SSE2__)
     #include <immintrin.h>
 #endif
 
@@ -76,6 +76,13 @@ inline std::uint64_t bits_not_above(__m256 a, __m256 b) {
 }
 inline std::uint64_t bits_not_above(__m256d a, __m256d b) {
     return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_LE_OQ)));
+}
+#elif defined(__SSE2__)
+inline std::uint64_t bits_not_above(__m128 a, __m128 b) {
+    return static_cast<unsigned>(_mm_movemask_ps(_mm_cmple_ps(a, b)));
+}
+inline std::uint64_t bits_not_above(__m128d a, __m128d b) {
+    return static_cast<unsigned>(_mm_movemask_pd(_mm_cmple_pd(a, b)));
 }
 #else
 template <class V>

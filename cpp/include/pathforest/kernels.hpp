@@ -1,4 +1,4 @@
-// The inner loops over features, compiled once per instruction set and chosen when the program runs.
+// The inner loops, compiled once per instruction set and chosen when the program runs.
 #pragma once
 
 #include "pathforest/metrics.hpp"

@@ -62,8 +62,10 @@ void search_all(const Engine& engine, Index count, Control& control, Ask ask, St
         std::vector<typename Engine::Query> queries;
         std::vector<Policy> policies;
     };
-    // A task is big enough to hide the counter it is taken from.
-    constexpr Index task = Engine::tile > 1 ? Engine::tile : 32;
+    // A task is big enough to hide the counter it is taken from, and small enough for every thread to get
+    // one.
+    const Index share = (count + control.n_threads() - 1) / control.n_threads();
+    const Index task = std::clamp<Index>(share, 1, Engine::tile > 1 ? Engine::tile : 32);
     parallel_for((count + task - 1) / task, control, [] { return Scratch{}; },
                  [&](Index t, Scratch& scratch, const Pause& pause) {
                      const Index end = std::min(count, (t + 1) * task);

@@ -11,6 +11,14 @@
 
 namespace pathforest {
 
+// Rows of samples to a block. Lane by lane within a feature, writes follow one another.
+template <class T>
+void transpose(const T* const* from, Index n_features, T* block) {
+    for (Index j = 0; j < n_features; ++j) {
+        for (int lane = 0; lane < lanes; ++lane) block[at(j, lanes, lane)] = from[lane][j];
+    }
+}
+
 // A copy of the samples in the given order, padded with the last of them to a whole number of blocks or more.
 template <class T>
 struct Blocks {
@@ -22,16 +30,21 @@ struct Blocks {
         : n_samples(n_samples), n_features(n_features) {
         const Index padded = (count() + multiple - 1) / multiple * multiple;
         values.resize(at(padded, n_features) * lanes);
-        for (Index position = 0; position < padded * lanes; ++position) {
-            const Index id = order.sample[static_cast<std::size_t>(std::min(position, n_samples - 1))];
-            T* to = sample(position);
-            for (Index j = 0; j < n_features; ++j) to[at(j, lanes)] = X[at(id, n_features, j)];
+        for (Index b = 0; b < padded; ++b) {
+            const T* from[lanes];
+            for (Index lane = 0; lane < lanes; ++lane) {
+                const Index position = std::min(first_position(b) + lane, n_samples - 1);
+                from[lane] = X + at(order.sample[static_cast<std::size_t>(position)], n_features);
+            }
+            transpose(from, n_features, values.data() + at(b, n_features) * lanes);
         }
     }
 
     // A sample's features lie `lanes` apart.
-    const T* sample(Index position) const { return values.data() + offset(position); }
-    T* sample(Index position) { return values.data() + offset(position); }
+    const T* sample(Index position) const {
+        return values.data() + at(position / lanes, n_features) * lanes +
+               static_cast<std::size_t>(position % lanes);
+    }
     const T* block(Index b) const { return values.data() + at(b, n_features) * lanes; }
     Index count() const { return blocks_for(n_samples); }
     Index first_position(Index b) const { return b * lanes; }
@@ -51,11 +64,6 @@ struct Blocks {
                              metric.distance(value, metric.p));
             }
         }
-    }
-
-  private:
-    std::size_t offset(Index position) const {
-        return at(position / lanes, n_features) * lanes + static_cast<std::size_t>(position % lanes);
     }
 };
 

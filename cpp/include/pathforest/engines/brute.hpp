@@ -33,7 +33,11 @@ class BruteEngine : public FlatEngine {
 
     void ask_sample(Index sample, Query& query) const {
         const Index position = order().position[static_cast<std::size_t>(sample)];
-        ask(panels_.row(position), query);
+        const T* from = panels_.blocks().sample(position);
+        query.values.resize(static_cast<std::size_t>(n_features()));
+        for (Index j = 0; j < n_features(); ++j) {
+            query.values[static_cast<std::size_t>(j)] = static_cast<double>(from[at(j, lanes)]);
+        }
         query.home = position / panel;
     }
 
@@ -44,8 +48,10 @@ class BruteEngine : public FlatEngine {
 
     template <class Policy>
     void search(const Query* queries, Policy* policies, Index count, const Pause& pause) const {
-        // The filter computes a whole group at once: not worth it for a lone query.
-        if (count > 2 && panels_.filterable()) {
+        // The filter computes a whole group at once: not worth it for a lone query, nor where nothing will be
+        // discarded.
+        constexpr bool discards = !requires { Policy::sees_everything; };
+        if (discards && count > 2 && panels_.filterable()) {
             search_by_panels(queries, policies, count, pause);
         } else {
             for (Index i = 0; i < count; ++i) search_by_blocks(queries[i], policies[i], pause);
@@ -79,7 +85,7 @@ class BruteEngine : public FlatEngine {
             breather();
             queries_together.meet((queries[0].home + step) % n_panels());
         }
-        queries_together.settle();
+        queries_together.settle(pause);
     }
 
     template <class Policy>

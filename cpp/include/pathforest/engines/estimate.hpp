@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace pathforest {
 
@@ -19,7 +20,7 @@ struct Estimate {
     template <class T>
     double least(T value) const {
         const auto finite = static_cast<double>(std::min(value, std::numeric_limits<T>::max()));
-        return (factor * finite + offset - absolute) * (1 - relative);
+        return (factor * finite + offset - absolute) * std::max(0.0, 1 - relative);
     }
 
     template <class T>

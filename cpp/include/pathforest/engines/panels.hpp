@@ -12,6 +12,7 @@ class Panels {
     Panels(const T* X, Index n_samples, Index n_features, const Order& order, Sum sum)
         : blocks_(X, n_samples, n_features, order, panel_blocks), filters_(find_filters<T>(sum)),
           by_differences_(estimate_by_differences<T>(n_features)) {
+        if (!filterable()) return;
         rows_.reserve(at(n_samples, n_features));
         for (const Index sample : order.sample)
             rows_.insert(rows_.end(), X + at(sample, n_features), X + at(sample, n_features) + n_features);
@@ -24,17 +25,18 @@ class Panels {
     bool filterable() const { return filters_.differences != nullptr; }
     const Estimate& by_differences() const { return by_differences_; }
 
-    // Infinitely coarse where there are no products to go by.
+    // Infinitely by_differences where there are no products to go by.
     Estimate by_products(const std::vector<double>& query) const {
         if (filters_.products == nullptr) return {};
         return estimate_by_products<T>(blocks_.n_features, length_of(query.data()), largest_length_);
     }
 
-    void filter(bool coarse, Index p, const std::vector<const T*>& groups, const T* reach, T* values,
+    void filter(bool by_differences, Index p, const std::vector<const T*>& groups, const T* reach, T* values,
                 std::uint64_t* hits) const {
-        (coarse ? filters_.differences : filters_.products)(
+        (by_differences ? filters_.differences : filters_.products)(
             groups.data(), static_cast<Index>(groups.size()), blocks_.block(p * panel_blocks),
-            coarse ? nullptr : half_squares_.data() + at(p, panel), blocks_.n_features, reach, values, hits);
+            by_differences ? nullptr : half_squares_.data() + at(p, panel), blocks_.n_features, reach, values,
+            hits);
     }
 
   private:

@@ -3,6 +3,7 @@
 
 #include "pathforest/engines/blocks.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace pathforest {
@@ -14,8 +15,8 @@ struct Candidate {
 
 // A copy of a query's policy that is offered the most each distance can be. Its limit is never below the one
 // the exact distances would give, so what lies beyond it at the end is out, and only the few candidates left
-// need their exact distance. A policy may say which samples matter to it at all:
-//     bool wants(Index sample) const;   optional
+// need their exact distance. What policies share among them, such as the reach of a component, may be told
+// such upper bounds too.
 template <class Policy>
 class Scout {
   public:
@@ -33,27 +34,38 @@ class Scout {
         if constexpr (requires { policy_.wants(sample); }) {
             if (!policy_.wants(sample)) return;
         }
-        if (candidates_.size() == room_) {
-            drop_beyond_reach();
-            room_ = std::max(2 * candidates_.size(), least_room);
-            candidates_.reserve(room_);
-        }
+        if (candidates_.capacity() == 0) candidates_.reserve(64);
         candidates_.push_back({least, position});
         policy_.offer(sample, metric_->distance(most, metric_->p));
     }
 
-    // Those that may still be within reach, once everyone has been met.
+    // Whether so many wait that they had better be settled: many equal distances, which estimates cannot tell
+    // apart, would fill the memory.
+    bool is_full() {
+        if (candidates_.size() < room) return false;
+        drop_beyond_reach();
+        return candidates_.size() > room / 2;
+    }
+
+    // Those that may still be within reach.
     const std::vector<Candidate>& candidates() {
         drop_beyond_reach();
         return candidates_;
     }
 
+    // Goes on from a policy that was offered all candidates, by exact distances.
+    void restart(const Policy& policy) {
+        policy_ = policy;
+        candidates_.clear();
+    }
+
   private:
-    static constexpr std::size_t least_room = 64;
+    static constexpr std::size_t room = 1024;
 
     void drop_beyond_reach() {
         std::erase_if(candidates_, [this](const Candidate& candidate) {
-            return !(candidate.least <= reach(candidate.position / lanes));
+            const double most = reach(candidate.position / lanes);  // blocks are nodes
+            return most < 0 || !(candidate.least <= most);
         });
     }
 
@@ -61,7 +73,6 @@ class Scout {
     const Metric* metric_;
     ReducedLimit reduced_limit_;
     std::vector<Candidate> candidates_;
-    std::size_t room_ = 0;  // so that they stay few even if the nearest come last
 };
 
 }  // namespace pathforest

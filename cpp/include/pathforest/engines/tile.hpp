@@ -1,6 +1,7 @@
 // A tile of queries that go through the samples together, panel by panel.
 #pragma once
 
+#include "pathforest/control.hpp"
 #include "pathforest/engines/panels.hpp"
 #include "pathforest/engines/scout.hpp"
 
@@ -17,7 +18,7 @@ class Tile {
     using Query = typename Engine::Query;
 
     Tile(const Engine& engine, const Query* queries, Policy* policies, Index count)
-        : engine_(engine), panels_(engine.panels()) {
+        : engine_(engine), panels_(engine.panels()), block_(at(engine.n_features(), lanes)) {
         seekers_.reserve(static_cast<std::size_t>(count));
         for (Index i = 0; i < count; ++i) {
             seekers_.push_back({&queries[i].values, &policies[i], Scout(policies[i], engine.metric()),
@@ -32,31 +33,27 @@ class Tile {
     // Shows the scouts what may matter of a panel.
     void meet(Index p) {
         if (ask_limits(p) == 0) return;
-        for (const bool coarse : {false, true}) {
+        for (const bool by_differences : {false, true}) {
             asked_.clear();
             packs_.clear();
             for (Group& group : groups_) {
-                if (!group.active || group.coarse != coarse) continue;
+                if (!group.active || group.by_differences != by_differences) continue;
                 std::copy_n(group.reach.begin(), filter_queries,
                             reach_.begin() + static_cast<std::ptrdiff_t>(asked_.size() * filter_queries));
                 asked_.push_back(&group);
                 packs_.push_back(group.values.data());
             }
             if (asked_.empty()) continue;
-            panels_.filter(coarse, p, packs_, reach_.data(), values_.get(), hits_.data());
+            panels_.filter(by_differences, p, packs_, reach_.data(), values_.get(), hits_.data());
             for (std::size_t g = 0; g < asked_.size(); ++g) report(p, *asked_[g], g * filter_queries);
         }
     }
 
-    // Offers the policies themselves what their scouts have left, by exact distances.
-    void settle() {
-        std::vector<T> block(at(engine_.n_features(), lanes));
+    // Offers the policies themselves what their scouts have left.
+    void settle(const Pause& pause) {
         for (Seeker& seeker : seekers_) {
-            const std::vector<Candidate>& candidates = seeker.scout.candidates();
-            for (std::size_t first = 0; first < candidates.size(); first += lanes) {
-                const std::size_t count = std::min<std::size_t>(lanes, candidates.size() - first);
-                offer(std::span(candidates).subspan(first, count), seeker, block);
-            }
+            pause();
+            settle(seeker);
         }
     }
 
@@ -76,8 +73,8 @@ class Tile {
         std::span<Seeker> seekers;
         std::vector<T> values;  // feature by feature
         std::array<T, filter_queries> reach;
-        bool active = false;  // something in the panel at hand matters to one of them
-        bool coarse = false;  // products are off by much of what they should tell apart: go by differences
+        bool active = false;          // something in the panel at hand matters to one of them
+        bool by_differences = false;  // products are off by much of what they should tell apart
     };
 
     void form_groups() {
@@ -125,11 +122,11 @@ class Tile {
 
     void set_reach(Group& group) const {
         group.active = false;
-        group.coarse = false;
+        group.by_differences = false;
         for (const Seeker& seeker : group.seekers) {
             if (seeker.limit < 0) continue;
             group.active = true;
-            group.coarse = group.coarse || !(seeker.limit > 16 * seeker.by_products.absolute);
+            group.by_differences = group.by_differences || !(seeker.limit > 16 * seeker.by_products.absolute);
         }
         group.reach.fill(-std::numeric_limits<T>::infinity());
         for (std::size_t q = 0; q < group.seekers.size(); ++q) {
@@ -139,12 +136,13 @@ class Tile {
     }
 
     const Estimate& estimate(const Group& group, const Seeker& seeker) const {
-        return group.coarse ? panels_.by_differences() : seeker.by_products;
+        return group.by_differences ? panels_.by_differences() : seeker.by_products;
     }
 
     // `first` is where the group's values and hits begin.
     void report(Index p, Group& group, std::size_t first) {
         for (std::size_t q = 0; q < group.seekers.size(); ++q) {
+            if (group.seekers[q].limit < 0) continue;
             const T* values = values_.get() + (first + q) * panel;
             T reach = group.reach[q];
             for (std::size_t word = 0; word < words; ++word) {
@@ -165,21 +163,41 @@ class Tile {
         if (position >= engine_.n_samples()) return reach;
         const Estimate& bounds = estimate(group, seeker);
         seeker.scout.meet(engine_.sample_at(position), position, bounds.least(value), bounds.most(value));
+        if (seeker.scout.is_full()) {
+            settle(seeker);
+            seeker.scout.restart(*seeker.policy);
+        }
         return bounds.template reach<T>(seeker.scout.reach(engine_.panel_node(p)));
     }
 
-    void offer(std::span<const Candidate> candidates, Seeker& seeker, std::vector<T>& block) const {
+    // Offers the seeker's policy the candidates by their exact distances, a block of them at a time.
+    void settle(Seeker& seeker) {
+        const std::vector<Candidate>& candidates = seeker.scout.candidates();
+        ReducedLimit reduced_limit(engine_.metric());
+        std::array<Index, lanes> positions;
+        std::size_t count = 0;
+        for (std::size_t c = 0; c < candidates.size(); ++c) {
+            // By now some may be out of the policy's own reach.
+            const double limit = seeker.policy->limit(candidates[c].position / lanes);
+            if (limit >= 0 && candidates[c].least <= reduced_limit(limit))
+                positions[count++] = candidates[c].position;
+            if (count == lanes || (count > 0 && c + 1 == candidates.size())) {
+                offer(std::span(positions).first(count), seeker);
+                count = 0;
+            }
+        }
+    }
+
+    void offer(std::span<const Index> positions, Seeker& seeker) {
         const T* from[lanes];
         for (std::size_t lane = 0; lane < lanes; ++lane)
-            from[lane] = panels_.row(candidates[std::min(lane, candidates.size() - 1)].position);
-        for (Index j = 0; j < engine_.n_features(); ++j) {
-            for (std::size_t lane = 0; lane < lanes; ++lane) block[at(j, lanes) + lane] = from[lane][j];
-        }
+            from[lane] = panels_.row(positions[std::min(lane, positions.size() - 1)]);
+        transpose(from, engine_.n_features(), block_.data());
         double reduced[lanes];
         const Metric& metric = engine_.metric();
-        engine_.kernels().block(seeker.query->data(), block.data(), engine_.n_features(), metric.p, reduced);
-        for (std::size_t lane = 0; lane < candidates.size(); ++lane) {
-            seeker.policy->offer(engine_.sample_at(candidates[lane].position),
+        engine_.kernels().block(seeker.query->data(), block_.data(), engine_.n_features(), metric.p, reduced);
+        for (std::size_t lane = 0; lane < positions.size(); ++lane) {
+            seeker.policy->offer(engine_.sample_at(positions[lane]),
                                  metric.distance(reduced[lane], metric.p));
         }
     }
@@ -188,6 +206,7 @@ class Tile {
     const Panels<T>& panels_;
     std::vector<Seeker> seekers_;
     std::vector<Group> groups_;
+    std::vector<T> block_;  // the samples to be settled, gathered from anywhere
 
     // What the filter is given and gives back.
     std::vector<Group*> asked_;

@@ -5,6 +5,8 @@
 //     double limit(Index node) const;          the largest distance that matters below a node, negative: none
 //     void offer(Index sample, double distance);
 //     double promise(Index node, double least_distance) const;   optional: smallest is searched first
+//     bool wants(Index sample) const;                            optional: whether it matters at all
+//     sees_everything                                            optional, a constant: the limit is infinite
 // and the four questions of the design are four policies (knn, spanning_tree, compete, predict). Engines
 // are immutable, so any number of threads may search one.
 #pragma once
