@@ -34,7 +34,7 @@ class Scout {
         if constexpr (requires { policy_.wants(sample); }) {
             if (!policy_.wants(sample)) return;
         }
-        if (candidates_.capacity() == 0) candidates_.reserve(64);
+        if (candidates_.capacity() == 0) candidates_.reserve(16);
         candidates_.push_back({least, position});
         policy_.offer(sample, metric_->distance(most, metric_->p));
     }
