@@ -78,9 +78,9 @@ def _size(n_sizes: int, n_factors: int, n_panels: int, is_grid: bool) -> tuple[f
 def _best_values(
     k_max: np.ndarray, sigma: np.ndarray, score: np.ndarray, sizes: np.ndarray, factors: np.ndarray
 ) -> np.ndarray:
-    """Best score at each (sigma, k_max), over all other parameters; nan where there is no cell."""
+    """Best score at each (sigma, k_max), over all other parameters; nan where there is none."""
     values = np.full((len(factors), len(sizes)), -np.inf)
-    np.maximum.at(values, (np.searchsorted(factors, sigma), np.searchsorted(sizes, k_max)), score)
+    np.fmax.at(values, (np.searchsorted(factors, sigma), np.searchsorted(sizes, k_max)), score)
     return np.where(np.isfinite(values), values, np.nan)
 
 
