@@ -114,8 +114,8 @@ class SharedTraining:
     ) -> Iterator[tuple[list[int], ClassCosts]]:
         """Yield, for each different forest, which of the `settings` it serves and its class costs for `Q`.
 
-        `Q` comes from :meth:`check_queries`. `advance` is told each part of the work when it is done: half for
-        forests, half for class costs.
+        `Q` comes from :meth:`check_queries`. `advance` is told each part of the work when it is done: half
+        for forests, half for class costs.
         """
         served: dict[Any, list[int]] = {}
         for position, one in enumerate(settings):
