@@ -55,6 +55,12 @@ def test_a_score_that_is_no_number_leaves_the_others_of_its_place(search):
     assert sum(np.isfinite(np.ma.filled(values, np.nan)).sum() for values in shown) == len(left)
 
 
+def test_without_any_score_there_is_nothing_to_draw(search):
+    results = {**search.cv_results_, "mean_test_score": np.full(len(search.cv_results_["params"]), np.nan)}
+    with pytest.raises(ValueError, match="every mean score is nan"):
+        plot_landscape(results, search.best_params_)
+
+
 def test_every_place_with_the_best_score_has_a_frame(search):
     shown = [np.ma.filled(axes.images[0].get_array(), np.nan) for axes in panels(search.plot_landscape())]
     frames = [len(axes.patches) for axes in panels(search.plot_landscape())]

@@ -13,6 +13,8 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncod
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV
 from pathforest._search import Cell, Space
 
+pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
+
 SMALL = {"k_max": 4, "sigmas": (0.4, 1.0), "n_conquerors": (1, 4), "cv": 3}
 
 

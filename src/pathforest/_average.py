@@ -135,7 +135,7 @@ class AverageOfBest(ClassifierMixin, OPFEstimator):
         return Samples(given, check_array(X, input_name="X", **options) if as_given else None)
 
     def _check_prediction(self, X: Any) -> Samples:
-        check_is_fitted(self)
+        check_is_fitted(self, "estimators_")
         as_given = any(isinstance(model, FuzzyOPFClassifier) for model in self.estimators_)
         return self._take_samples(X, Metric(*self._fit_metric), self._fit_untouched, as_given, reset=False)
 

@@ -67,7 +67,7 @@ class Judge:
     def __init__(self, scorer: Scorer | None, betas: Sequence[float], error_score: Any = np.nan) -> None:
         self.betas = betas
         self._scorer, self._error_score = scorer, error_score
-        self._errors: list[Exception] = []
+        self._n_errors, self._first_error = 0, ""
 
     def scores(self, classes: np.ndarray, costs: ClassCosts, r: int, X: Any, y: np.ndarray) -> np.ndarray:
         """Return the score for each beta; the scorer is called once if it asks for no probabilities."""
@@ -94,11 +94,10 @@ class Judge:
 
     def warn_of_errors(self) -> None:
         """Tell how often the scorer failed, and why it did first."""
-        if self._errors:
-            first = self._errors[0]
+        if self._n_errors:
             warn(
-                f"scoring failed {len(self._errors)} time(s), and those scores are {self._error_score}; the "
-                f"first error was {type(first).__name__}: {first}. Pass error_score='raise' to stop there"
+                f"scoring failed {self._n_errors} time(s), and those scores are {self._error_score}; the first "
+                f"error was {self._first_error}. Pass error_score='raise' to stop there"
             )
 
     def _call(self, answer: Answer, X: Any, y: np.ndarray) -> float:
@@ -107,5 +106,6 @@ class Judge:
         except Exception as error:
             if isinstance(self._error_score, str):
                 raise
-            self._errors.append(error)
+            self._n_errors += 1
+            self._first_error = self._first_error or f"{type(error).__name__}: {error}"
             return float(self._error_score)

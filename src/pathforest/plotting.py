@@ -41,6 +41,8 @@ def plot_landscape(results: Mapping[str, Any], best: Mapping[str, Any]) -> Figur
     k_max, sigma = (np.asarray(results[f"param_{name}"]) for name in ("k_max", "sigma"))
     competition = np.asarray(results["param_competition"])
     score = np.asarray(results["mean_test_score"], dtype=float)
+    if np.isnan(score).all():
+        raise ValueError("every mean score is nan, which leaves nothing to draw; check scoring and the folds")
     names = list(dict.fromkeys(competition.tolist()))
     sizes, factors = np.unique(k_max), np.unique(sigma)
     is_grid = len(sizes) * len(factors) * len(names) <= 2 * len(score)
