@@ -41,7 +41,7 @@ class WithRefit:
                     "without 'transform'"
                 )
             raise AttributeError(
-                f"refit=False keeps no model to {self._method.__name__} with; set refit=True, or fit "
+                f"refit=False keeps no model, so there is no {self._method.__name__}; set refit=True, or fit "
                 f"FuzzyOPFClassifier(**{params}, beta=best_beta_){rest}"
             )
         return MethodType(self._method, model)

@@ -96,8 +96,8 @@ class Judge:
         """Tell how often the scorer failed, and why it did first."""
         if self._n_errors:
             warn(
-                f"scoring failed {self._n_errors} time(s), and those scores are {self._error_score}; the first "
-                f"error was {self._first_error}. Pass error_score='raise' to stop there"
+                f"scoring failed {self._n_errors} time(s), and those scores are {self._error_score}; the "
+                f"first error was {self._first_error}. Pass error_score='raise' to stop there"
             )
 
     def _call(self, answer: Answer, X: Any, y: np.ndarray) -> float:
