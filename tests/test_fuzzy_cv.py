@@ -365,10 +365,10 @@ def test_wrong_labels_do_less_harm_than_to_one_neighbour():
     assert search.score(X[300:], codes[300:]) > plain.score(X[300:], codes[300:]) + 0.08
 
 
-def test_warnings_of_cells_that_lose_are_not_shown(problem):
+def test_warnings_of_cells_that_lose_are_not_shown():
     """Cells that lose training labels are part of a search; only the model that answers warns."""
-    X, y = problem
-    pair = np.arange(0, 150, 2), np.arange(1, 150, 2)
+    X, y = noisy_problem(n=200, d=2, seed=2, share=0)
+    pair = np.arange(0, 200, 2), np.arange(1, 200, 2)
     with pytest.warns(TrainingErrorWarning):
         FuzzyOPFClassifier(k_max=10, sigma=0.2).fit(X[pair[0]], y[pair[0]])
     with warnings.catch_warnings():
