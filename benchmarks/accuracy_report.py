@@ -58,8 +58,8 @@ def report(lines: list[dict[str, Any]], out: Path) -> str:
         "",
         *(line for noise in noises for line in per_dataset(results, classifiers, datasets, noise)),
     ]
-    draw(results, classifiers, noises, out / "critical_difference.png")
     (out / "table.md").write_text("\n".join(text) + "\n")
+    draw(results, classifiers, noises, out / "critical_difference.png")
     return "\n".join([*text, f"written: {out / 'table.md'}, {out / 'critical_difference.png'}"])
 
 
