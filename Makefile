@@ -85,7 +85,7 @@ $(ASAN): $(PACKAGE)
 # of the package as users get it. Results go to build/bench; for options see: make bench ARGS=--help
 BENCH     := build/bench
 BENCH_PIP := $(BENCH)/venv/bin/python -m pip --disable-pip-version-check --quiet
-.PHONY: bench bench-quick accuracy
+.PHONY: bench bench-quick accuracy paths
 
 bench: $(BENCH)/.package  ## measure us beside the peers: a table, JSON and a scaling plot in build/bench
 	$(BENCH)/venv/bin/python -m benchmarks --out $(BENCH) $(ARGS)
@@ -95,6 +95,9 @@ bench-quick: $(BENCH)/.package  ## the core rows of the benchmark, in under 3 mi
 
 accuracy: $(BENCH)/.package  ## our accuracy beside others with wrong labels; hours, and goes on where it stopped
 	$(BENCH)/venv/bin/python -m benchmarks.accuracy --out build/accuracy $(ARGS)
+
+paths: $(BENCH)/.package  ## what the paths of a forest add to distances alone; minutes
+	$(BENCH)/venv/bin/python -m benchmarks.paths $(ARGS)
 
 $(BENCH)/.environment: pyproject.toml
 	$(PYTHON) -m venv $(BENCH)/venv

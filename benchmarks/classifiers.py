@@ -21,6 +21,10 @@ Fit = Callable[[np.ndarray, np.ndarray, int], Model]  # (X, y, seed) -> fitted
 # All searches use the same folds.
 FOLDS = 5
 
+KNN_SIZES = (1, 3, 5, 7, 9, 11, 15, 21, 31, 45, 61, 91)
+SVM_COSTS = (0.1, 1, 10, 100, 1000)
+SVM_GAMMAS = (1 / 16, 1 / 4, 1, 4, 16)  # times 1 / n_features
+
 
 def _folds(seed: int) -> StratifiedKFold:
     return StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
@@ -54,14 +58,13 @@ def _nearest(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
 
 def _tuned_knn(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
     largest = len(X) * (FOLDS - 1) // FOLDS - 1
-    sizes = [k for k in (1, 3, 5, 7, 9, 11, 15, 21, 31, 45) if k <= largest]
+    sizes = [k for k in KNN_SIZES if k <= largest]
     grid = {"n_neighbors": sizes, "weights": ["uniform", "distance"]}
     return GridSearchCV(KNeighborsClassifier(), grid, cv=_folds(seed)).fit(X, y)
 
 
 def _tuned_svm(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
-    scale = 1 / X.shape[1]
-    grid = {"C": [0.1, 1, 10, 100, 1000], "gamma": [scale / 16, scale / 4, scale, 4 * scale, 16 * scale]}
+    grid = {"C": SVM_COSTS, "gamma": [factor / X.shape[1] for factor in SVM_GAMMAS]}
     return GridSearchCV(SVC(), grid, cv=_folds(seed)).fit(X, y)
 
 

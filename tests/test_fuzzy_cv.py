@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
-from sklearn.metrics import pairwise_distances
+from sklearn.metrics import accuracy_score, pairwise_distances
 from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -83,6 +83,21 @@ def test_every_score_equals_that_of_a_naive_search(grid, params, problem):
     names = set(grid)
     found = {tuple(item for item in key if item[0] in names): value for key, value in found.items()}
     assert found == wanted
+
+
+def test_neighbourhoods_beyond_the_lists_of_the_competition_score_as_in_a_naive_search():
+    """The competition gets the 40 nearest of longer lists; k_max and r may even exceed the samples."""
+    X, y = noisy_problem(n=220, d=6)
+    pair = [(np.arange(165), np.arange(165, 220))]
+    grid = {
+        "k_max": [1, 45, 100, 150, 300],
+        "sigma": [0.2, 0.6],
+        "competition": ["complete"],
+        "n_conquerors": [1, 200],
+    }
+    naive = GridSearchCV(FuzzyOPFClassifier(), grid, cv=pair).fit(X, y)
+    shared = make_search(grid, cv=pair, refit=False).fit(X, y)
+    assert scores_by_cell(shared.cv_results_, 1) == scores_by_cell(naive.cv_results_, 1)
 
 
 def test_float32_samples_score_as_in_a_naive_search(problem):
@@ -282,6 +297,29 @@ def test_without_refit_there_is_nothing_to_predict_with(problem):
     assert search.best_params_["k_max"] == 3
 
 
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "class_costs", "explain"])
+def test_without_refit_the_error_says_what_to_fit(method, problem):
+    search = FuzzyOPFClassifierCV(k_max=3, n_conquerors=1, cv=2, refit=False).fit(*problem)
+    advice = r"refit=True, or fit FuzzyOPFClassifier\(\*\*best_params_, beta=best_beta_\)"
+    with pytest.raises(AttributeError, match=advice):
+        getattr(search, method)
+    FuzzyOPFClassifier(**search.best_params_, beta=search.best_beta_).fit(*problem)
+
+
+def test_without_refit_the_error_names_the_transform(problem):
+    search = FuzzyOPFClassifierCV(k_max=3, n_conquerors=1, cv=2, refit=False, transforms="linear")
+    with pytest.raises(AttributeError, match=r"best_params_\['transform'\]"):
+        search.fit(*problem).predict(problem[0])
+
+
+def test_a_clone_of_the_best_estimator_can_be_fitted_on_more_samples(problem):
+    X, y = problem
+    search = FuzzyOPFClassifierCV(k_max=3, n_conquerors=(1, 3), cv=2, transforms="linear").fit(X[:90], y[:90])
+    whole = clone(search.best_estimator_).fit(X, y)
+    last = whole[-1] if isinstance(whole, Pipeline) else whole
+    assert (len(last.cost_), last.beta) == (150, search.best_beta_)
+
+
 @pytest.mark.parametrize("params", [{}, {"algorithm": "brute"}, {"competitions": ("complete", "tree")}])
 def test_threads_change_nothing(params, problem):
     one, two = [
@@ -327,11 +365,15 @@ def test_wrong_labels_do_less_harm_than_to_one_neighbour():
     assert search.score(X[300:], codes[300:]) > plain.score(X[300:], codes[300:]) + 0.08
 
 
-def test_warnings_of_cells_that_lose_are_not_shown(problem):
+def test_warnings_of_cells_that_lose_are_not_shown():
     """Cells that lose training labels are part of a search; only the model that answers warns."""
+    X, y = noisy_problem(n=200, d=2, seed=2, share=0)
+    pair = np.arange(0, 200, 2), np.arange(1, 200, 2)
+    with pytest.warns(TrainingErrorWarning):
+        FuzzyOPFClassifier(k_max=10, sigma=0.2).fit(X[pair[0]], y[pair[0]])
     with warnings.catch_warnings():
         warnings.simplefilter("error", TrainingErrorWarning)
-        FuzzyOPFClassifierCV(sigmas=(0.2, 1.2), competitions="complete", refit=False, cv=2).fit(*problem)
+        FuzzyOPFClassifierCV(sigmas=(0.2, 1.2), competitions="complete", refit=False, cv=[pair]).fit(X, y)
 
 
 def test_one_sample_cannot_be_split():
@@ -358,10 +400,15 @@ def test_one_sample_cannot_be_split():
         ({"transforms": "cubic"}, "transforms='cubic' is unknown"),
         ({"transforms": []}, "no sequence of transformers"),
         ({"scoring": "beauty"}, "beauty"),
+        ({"scoring": accuracy_score}, "make_scorer"),
+        ({"scoring": ["accuracy", "f1_macro"]}, "one must decide"),
+        ({"error_score": "ignore"}, "error_score='ignore' is unknown"),
         ({"cv": [(np.arange(5), np.empty(0, dtype=int))]}, "fold 0 .* needs"),
+        ({"cv": []}, "gives no fold"),
+        ({"cv": iter(())}, "generator can be used only once"),
         ({"metric": "precomputed", "transforms": "linear"}, "metric='precomputed'"),
     ],
-    ids=str,
+    ids=lambda value: "" if isinstance(value, dict) else value,  # addresses differ between workers
 )
 def test_errors_name_the_value_and_the_way_out(params, message, problem):
     X, y = problem

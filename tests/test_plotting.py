@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pathforest import FuzzyOPFClassifierCV
+from pathforest.plotting import plot_landscape
 
 pytest.importorskip("matplotlib")
 
@@ -44,6 +45,22 @@ def test_each_place_shows_the_best_over_the_other_parameters(search):
             assert value == max(cells) if cells else np.isnan(value)
 
 
+def test_a_score_that_is_no_number_leaves_the_others_of_its_place(search):
+    results = dict(search.cv_results_)
+    results["mean_test_score"] = results["mean_test_score"].copy()
+    first = results["param_n_conquerors"] == 1
+    results["mean_test_score"][first] = np.nan
+    left = results["mean_test_score"][~first]
+    shown = [axes.images[0].get_array() for axes in panels(plot_landscape(results, search.best_params_))]
+    assert sum(np.isfinite(np.ma.filled(values, np.nan)).sum() for values in shown) == len(left)
+
+
+def test_without_any_score_there_is_nothing_to_draw(search):
+    results = {**search.cv_results_, "mean_test_score": np.full(len(search.cv_results_["params"]), np.nan)}
+    with pytest.raises(ValueError, match="every mean score is nan"):
+        plot_landscape(results, search.best_params_)
+
+
 def test_every_place_with_the_best_score_has_a_frame(search):
     shown = [np.ma.filled(axes.images[0].get_array(), np.nan) for axes in panels(search.plot_landscape())]
     frames = [len(axes.patches) for axes in panels(search.plot_landscape())]
@@ -54,8 +71,6 @@ def test_trials_are_drawn_as_points(search):
     results = dict(search.cv_results_)
     results["param_sigma"] = np.linspace(0.2, 0.9, len(results["params"]))
     results["param_k_max"] = np.arange(1, len(results["params"]) + 1)
-    from pathforest.plotting import plot_landscape
-
     figure = plot_landscape(results, {**search.best_params_, "k_max": 3, "sigma": 0.4})
     points = sum(len(axes.collections[0].get_offsets()) for axes in panels(figure))
     assert points == len(results["params"])

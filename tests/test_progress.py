@@ -4,11 +4,14 @@ import io
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 
+import numpy as np
 import pytest
 
-from pathforest import _progress
-from pathforest._progress import progress
+from pathforest import FuzzyOPFClassifierCV, _progress, fuzzy_cv
+from pathforest._progress import Share, progress
+from pathforest._scoring import Judge
 
 pytest.importorskip("tqdm")
 
@@ -52,6 +55,68 @@ def test_short_searches_show_nothing(monkeypatch):
 def test_without_tqdm_nothing_is_shown(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     assert show(monkeypatch, Terminal()) == ""
+
+
+class Recorder:
+    """A bar that keeps what it is told."""
+
+    def __init__(self):
+        self.total, self.updates = 0, []
+
+    def update(self, n=1):
+        self.updates.append(n)
+
+
+@pytest.fixture
+def bar(monkeypatch):
+    recorder = Recorder()
+
+    @contextmanager
+    def show(total, description):
+        recorder.total = total
+        yield recorder
+
+    monkeypatch.setattr(fuzzy_cv, "progress", show)
+    return recorder
+
+
+def fit(**params):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 2)) + 1.5 * y[:, None]
+    pair = np.arange(40), np.arange(40, 60)
+    return FuzzyOPFClassifierCV(k_max=(2, 5, 9), cv=[pair], refit=False, **params).fit(X, y)
+
+
+def test_parts_of_a_share_add_up_to_its_steps():
+    recorder = Recorder()
+    share = Share(recorder, 10)
+    for _ in range(3):
+        share.advance(0.3)
+    assert sum(recorder.updates) == 9
+    share.finish()
+    assert sum(recorder.updates) == 10
+
+
+def test_a_search_reports_every_cell(bar):
+    n_cells = len(fit(transforms="linear").cv_results_["params"])
+    assert bar.total == sum(bar.updates) == n_cells
+
+
+def test_progress_moves_before_the_first_cell_of_a_fold_has_its_score(bar, monkeypatch):
+    moved = []
+    scores = Judge.scores
+    monkeypatch.setattr(Judge, "scores", lambda *args: moved.append(sum(bar.updates)) or scores(*args))
+    fit(sigmas=(0.2, 0.4, 0.6, 0.8))
+    assert bar.total / 2 < moved[0] < bar.total
+    assert len(bar.updates) > 10
+
+
+def test_trials_drawn_twice_are_reported(bar):
+    pytest.importorskip("optuna")
+    found = fit(search="optuna", sigmas=0.5, n_conquerors=(1, 2), n_trials=40)
+    assert len(found.cv_results_["params"]) < 40
+    assert bar.total == sum(bar.updates) == 40
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")

@@ -10,9 +10,10 @@ from pathforest._search import Cell, Scores
 PLAIN = Cell("as given", 10, 1.0, "tree", 1)
 
 
-def order(cells, score=None, log_loss=None, tie_break="simplest"):
+def order(cells, score=None, log_loss=None, tie_break="simplest", transforms=("as given", "a", "b")):
     ones = np.ones(len(cells))
-    return rank(cells, ones if score is None else score, ones if log_loss is None else log_loss, tie_break)
+    score, log_loss = (ones if values is None else values for values in (score, log_loss))
+    return rank(cells, score, log_loss, tie_break, transforms)
 
 
 @pytest.mark.parametrize("tie_break", ["simplest", "first"])
@@ -50,8 +51,10 @@ def test_sigmas_equally_near_1_leave_it_to_the_next_step():
     ]
 
 
-def test_last_the_order_of_the_transforms():
-    assert order([PLAIN._replace(transform="z"), PLAIN._replace(transform="a")]).tolist() == [0, 1]
+@pytest.mark.parametrize("tie_break", ["simplest", "first"])
+def test_last_the_order_of_the_transforms_whatever_that_of_the_cells(tie_break):
+    cells = [PLAIN._replace(transform="a"), PLAIN._replace(transform="z")]
+    assert order(cells, tie_break=tie_break, transforms=("z", "a")).tolist() == [1, 0]
 
 
 def test_first_is_the_smallest_k_max_then_the_smallest_sigma():
@@ -77,7 +80,7 @@ def test_beta_has_the_smallest_mean_log_loss():
 
 def test_the_row_shows_the_score_of_the_chosen_beta():
     scores = Scores(np.array([[[0.1, 0.2], [0.3, 0.4]]]), np.array([[[0.9, 0.5], [0.9, 0.5]]]))
-    results = table([PLAIN], scores, [1, 8], "simplest", False)
+    results = table([PLAIN], scores, [1, 8], "simplest", [PLAIN.transform], False)
     assert (results["mean_test_score"][0], results["beta"][0]) == (pytest.approx(0.3), 8)
 
 

@@ -87,13 +87,56 @@ def test_sigma_1_is_one_forest_whatever_k_max_and_competition(count):
 
 def test_trials_reuse_the_distances(count):
     X, y = line()
-    shared, Q = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y, keep_distances=True), X[:20] + 0.1
+    shared, Q = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y, keep_bytes=8 * 20 * 120), X[:20] + 0.1
     first = [list(shared.class_costs(Q, [Settings(5, s, "tree")], (1,))) for s in (0.2, 0.3)]
     assert count["_compute_distances"] == 1
     fresh = list(
         SharedTraining(FuzzyOPFClassifier(k_max=9), X, y).class_costs(Q, [Settings(5, 0.3, "tree")], (1,))
     )
     np.testing.assert_array_equal(first[1][0][1].cost, fresh[0][1].cost)
+
+
+def test_distances_beyond_the_budget_are_not_kept(count):
+    X, y = line()
+    shared, Q = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y, keep_bytes=8 * 20 * 120 - 1), X[:20] + 0.1
+    for sigma in (0.2, 0.3):
+        list(shared.class_costs(Q, [Settings(5, sigma, "tree")], (1,)))
+    assert count["_compute_distances"] == 2
+
+
+def test_only_the_last_forests_are_kept(count):
+    X, y = line()
+    shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
+    for sigma in np.linspace(0.1, 0.9, 40):
+        list(shared.class_costs(X[:5], [Settings(5, sigma, "tree")], (1,)))
+    assert len(shared._forests) == _shared.KEPT_FORESTS
+    list(shared.class_costs(X[:5], [Settings(5, 0.9, "tree")], (1,)))
+    assert count["_compete"] == 40
+
+
+def test_groups_of_forests_bound_memory_and_change_nothing(count, monkeypatch):
+    X, y = line()
+    shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
+    whole = list(shared.class_costs(X + 0.1, GRID, (1, 3)))
+    grown = count["_compete"]
+    monkeypatch.setattr(_shared, "ANSWER_BYTES", 1)
+    monkeypatch.setattr(_shared, "KEPT_FORESTS", 1)
+    shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
+    parts = list(shared.class_costs(X + 0.1, GRID, (1, 3)))
+    assert [served for served, _ in parts] == [served for served, _ in whole]
+    for (_, one), (_, other) in zip(parts, whole, strict=True):
+        np.testing.assert_array_equal(one.cost, other.cost)
+    assert count["_compute_distances"] == 1 + len(whole)
+    assert count["_compete"] == 2 * grown
+
+
+def test_every_forest_and_block_advances_the_progress(monkeypatch):
+    X, y = line()
+    shared, parts = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y), []
+    monkeypatch.setattr("pathforest._matrix.BLOCK_BYTES", 8 * 120 * 40)  # three blocks
+    n_forests = len(list(shared.class_costs(X + 0.1, GRID, (1, 3), parts.append)))
+    assert len(parts) == n_forests + 3 * n_forests
+    assert sum(parts) == pytest.approx(1)
 
 
 def test_blocks_of_queries_change_nothing(monkeypatch):

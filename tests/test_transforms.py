@@ -1,14 +1,23 @@
 """Candidate representations: presets, names, and the discriminant analyses behind them."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine, make_circles
 from sklearn.decomposition import PCA
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifierCV
-from pathforest._transforms import KernelDiscriminant, RidgeDiscriminant, resolve_transforms
+from pathforest._transforms import (
+    RIDGES,
+    KernelDiscriminant,
+    RidgeDiscriminant,
+    _principal_axes,
+    resolve_transforms,
+)
 
 LINEAR = ["as given", "standardised", "LDA"]
 KERNEL = [*LINEAR, "kernel LDA 1/d", "kernel LDA 0.25/d"]
@@ -21,6 +30,25 @@ def test_presets_hold_their_candidates(transforms, names):
     assert [name for name, _ in resolve_transforms(transforms)] == names
 
 
+@pytest.mark.parametrize(("name", "scale"), [("kernel LDA 1/d", 1.0), ("kernel LDA 0.25/d", 0.25)])
+def test_kernel_candidates_use_an_rbf_kernel_on_standardised_samples(name, scale):
+    X, y, _ = gaussians(400)
+    pipeline = dict(resolve_transforms("kernel"))[name].fit(X * [1, 10, 100, 1, 1], y)
+    Z, model = StandardScaler().fit_transform(X), pipeline[-1]
+    assert len(model.landmarks_) == 300
+    expected = rbf_kernel(Z, model.landmarks_, gamma=scale / 5)
+    np.testing.assert_allclose(model._features(Z) @ model.root_.T, expected, atol=1e-9)
+    np.testing.assert_allclose(pipeline.transform(X * [1, 10, 100, 1, 1]), model.transform(Z), atol=1e-6)
+
+
+def test_linear_candidates_standardise_and_then_discriminate():
+    X, y, _ = gaussians(100)
+    _, standardised, discriminant = (transformer for _, transformer in resolve_transforms("linear"))
+    Z = StandardScaler().fit_transform(X)
+    np.testing.assert_array_equal(standardised.fit_transform(X, y), Z)
+    np.testing.assert_array_equal(discriminant.fit_transform(X, y), RidgeDiscriminant().fit_transform(Z, y))
+
+
 def test_a_single_class_has_no_discriminant():
     assert [name for name, _ in resolve_transforms("kernel", n_classes=1)] == LINEAR[:2]
 
@@ -29,6 +57,11 @@ def test_candidates_are_named_after_their_classes():
     given = [None, PCA(2), PCA(3), ("mine", PCA(1)), make_pipeline(StandardScaler(), PCA(1)), "passthrough"]
     names = [name for name, _ in resolve_transforms(given)]
     assert names == ["as given 1", "PCA 1", "PCA 2", "mine", "StandardScaler+PCA", "as given 2"]
+
+
+def test_numbers_make_no_name_twice():
+    names = [name for name, _ in resolve_transforms([("PCA 1", PCA(1)), PCA(2), PCA(3)])]
+    assert names == ["PCA 1", "PCA 2", "PCA 3"]
 
 
 def test_results_name_the_transform():
@@ -50,7 +83,8 @@ def test_the_best_pipeline_predicts_what_the_search_predicts():
     search = FuzzyOPFClassifierCV(transforms="linear", k_max=5, n_conquerors=(1, 5), n_best=1, cv=3).fit(X, y)
     np.testing.assert_array_equal(search.predict(X), search.best_estimator_.predict(X))
     np.testing.assert_array_equal(
-        search.class_costs(X), search.best_estimator_[-1].class_costs(search._represent(X))
+        search.class_costs(X),
+        search.best_estimator_[-1].class_costs(search.best_estimator_[:-1].transform(X)),
     )
     assert [e.label for e in search.explain(X)] == search.predict(X).tolist()
 
@@ -88,6 +122,32 @@ def test_there_are_at_most_classes_less_one_directions():
     X, y = load_wine(return_X_y=True)
     assert RidgeDiscriminant().fit_transform(X, y).shape == (178, 2)
     assert KernelDiscriminant().fit_transform(X, y).shape == (178, 2)
+
+
+@pytest.mark.parametrize("shape", [(30, 12), (12, 30)])
+def test_principal_axes_make_up_the_scatter(shape):
+    X = np.random.default_rng(0).normal(size=shape)
+    values, axes = _principal_axes(X)
+    assert len(values) == 12
+    np.testing.assert_allclose((axes * values) @ axes.T, X.T @ X, atol=1e-9)
+    np.testing.assert_allclose(axes.T @ axes, np.eye(12), atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(30, 12), (12, 30)])
+def test_ridges_are_multiples_of_the_mean_eigenvalue_zeros_included(shape):
+    X = np.random.default_rng(0).normal(size=shape)
+    ridge = RidgeDiscriminant().fit(X, np.arange(shape[0]) % 2).ridge_
+    mean = np.sum((X - X.mean(axis=0)) ** 2) / shape[1]
+    assert np.isclose(ridge / mean, RIDGES).any()
+
+
+def test_wide_samples_need_no_matrix_of_features():
+    X, y = np.random.default_rng(0).normal(size=(30, 2000)), np.arange(30) % 2
+    tracemalloc.start()
+    RidgeDiscriminant().fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2000 * 2000 * 8 / 2
 
 
 def test_features_without_spread_are_no_obstacle():

@@ -5,8 +5,11 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, _shared
+from pathforest._search import KEPT_BYTES, Folds
+from pathforest._shared import SharedTraining
 
 optuna = pytest.importorskip("optuna")
 samplers = pytest.mark.parametrize("sampler", ["tpe", "evolutionary"])
@@ -63,9 +66,55 @@ def test_folds_are_prepared_once_for_all_trials(problem, monkeypatch):
     assert len(calls) == 3
 
 
-def test_a_cell_drawn_twice_is_one_row(problem):
+def test_a_cell_drawn_twice_is_one_row_and_scored_once(problem, monkeypatch):
+    scored = []
+    score = Folds.score
+    monkeypatch.setattr(
+        Folds, "score", lambda self, cells, *args: scored.extend(cells) or score(self, cells, *args)
+    )
     results = search(problem, k_max=(3, 4), sigmas=0.5, n_conquerors=(1, 2), n_trials=15).cv_results_
     assert len(results["params"]) <= 4
+    assert len(scored) == len(set(scored)) == len(results["params"])
+
+
+@pytest.mark.parametrize("scoring", [None, "neg_log_loss"])
+def test_trials_are_told_the_score_that_the_results_show(scoring, problem, monkeypatch):
+    told = {}
+    tell = optuna.study.Study.tell
+
+    def listen(study, trial, score):
+        told[trial.params["k_max"], trial.params["sigma"], trial.params["n_conquerors"]] = score
+        return tell(study, trial, score)
+
+    monkeypatch.setattr(optuna.study.Study, "tell", listen)
+    results = search(problem, scoring=scoring, n_trials=12).cv_results_
+    shown = zip(results["params"], results["mean_test_score"], strict=True)
+    assert told == {(p["k_max"], p["sigma"], p["n_conquerors"]): score for p, score in shown}
+
+
+def test_equal_trials_are_settled_by_the_order_of_the_transforms(problem):
+    """Three names for the same representation tie to the end; trials come upon them in any order."""
+    same = [("c", StandardScaler()), ("a", StandardScaler()), ("b", StandardScaler())]
+    for seed in range(3):
+        found = search(
+            problem, transforms=same, k_max=3, sigmas=0.5, n_conquerors=1, n_trials=15, random_state=seed
+        )
+        assert set(found.cv_results_["param_transform"]) == {"a", "b", "c"}
+        assert found.best_params_["transform"] == "c"
+
+
+def test_the_budget_of_kept_distances_is_one_for_all_folds_and_representations(problem, monkeypatch):
+    kept = []
+    init = SharedTraining.__init__
+
+    def watch(self, template, X, y, keep_bytes=0):
+        kept.append(keep_bytes)
+        init(self, template, X, y, keep_bytes)
+
+    monkeypatch.setattr(SharedTraining, "__init__", watch)
+    search(problem, transforms="linear", refit=False)
+    assert len(kept) == 9
+    assert 0.9 * KEPT_BYTES < sum(kept) <= KEPT_BYTES
 
 
 def test_along_the_tree_sigma_ends_at_1(problem):

@@ -29,3 +29,8 @@ def __getattr__(name: str) -> Any:
 
         return FuzzyOPFClassifierCV
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the search as well, which is not imported yet."""
+    return sorted({*globals(), *__all__})

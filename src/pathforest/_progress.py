@@ -21,6 +21,28 @@ class _Silence:
         pass
 
 
+class Share:
+    """Some steps of a bar that one piece of work has to report: told in parts, passed on as whole steps."""
+
+    def __init__(self, bar: Progress, steps: int) -> None:
+        self._bar, self._steps = bar, steps
+        self._done, self._reported = 0.0, 0
+
+    def advance(self, part: float) -> None:
+        """Say that a further part of the work is done; all parts add up to 1."""
+        self._done += part
+        self._report(min(self._steps, int(self._done * self._steps + 1e-9)))
+
+    def finish(self) -> None:
+        """Report whatever is left."""
+        self._report(self._steps)
+
+    def _report(self, steps: int) -> None:
+        if steps > self._reported:
+            self._bar.update(steps - self._reported)
+            self._reported = steps
+
+
 @contextmanager
 def progress(total: int, description: str, unit: str = "model") -> Iterator[Progress]:
     """Show how far a search has come, on the error stream, and leave no trace of it at the end.

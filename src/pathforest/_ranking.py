@@ -20,14 +20,17 @@ def choose_betas(log_loss: np.ndarray) -> np.ndarray:
     return log_loss.mean(axis=1).round(DECIMALS).argmin(axis=1)
 
 
-def rank(cells: Sequence[Cell], score: np.ndarray, log_loss: np.ndarray, tie_break: str) -> np.ndarray:
+def rank(
+    cells: Sequence[Cell], score: np.ndarray, log_loss: np.ndarray, tie_break: str, transforms: Sequence[str]
+) -> np.ndarray:
     """Return the positions of the cells from best to worst, given their mean scores and log losses.
 
     ``"simplest"``: after the score by log loss, then sigma nearest 1, tree before complete, fewer
-    conquerors, smaller k_max, then the order of the cells. ``"first"``: after the score by k_max, then
-    sigma, ascending.
+    conquerors, smaller k_max, then the order of the names in `transforms`. ``"first"``: after the score by
+    k_max, then sigma, ascending, then that order. Last comes the order of the cells.
     """
     score, log_loss = np.round(score, DECIMALS), np.round(log_loss, DECIMALS)
+    place = {name: number for number, name in enumerate(transforms)}
 
     def key(position: int) -> tuple[Any, ...]:
         cell = cells[position]
@@ -37,7 +40,7 @@ def rank(cells: Sequence[Cell], score: np.ndarray, log_loss: np.ndarray, tie_bre
             distance = round(abs(float(cell.sigma) - 1), DECIMALS)
             simple = distance, cell.competition != "tree", cell.n_conquerors, cell.k_max
             rule = (log_loss[position], *simple)
-        return (-score[position], *rule, position)
+        return (-score[position], *rule, place[cell.transform], position)
 
     # A score that is no number, as some scorers return for a fold without a class, comes last.
     last = [position for position in range(len(cells)) if np.isnan(score[position])]
@@ -45,7 +48,12 @@ def rank(cells: Sequence[Cell], score: np.ndarray, log_loss: np.ndarray, tie_bre
 
 
 def table(
-    cells: Sequence[Cell], scores: Scores, betas: Sequence[float], tie_break: str, with_transform: bool
+    cells: Sequence[Cell],
+    scores: Scores,
+    betas: Sequence[float],
+    tie_break: str,
+    transforms: Sequence[str],
+    with_transform: bool,
 ) -> dict[str, Any]:
     """Lay the results out as GridSearchCV does, one row per cell, with the chosen beta and its log loss.
 
@@ -64,7 +72,7 @@ def table(
     results["mean_test_score"] = mean = score.mean(axis=1)
     results["std_test_score"] = score.std(axis=1)
     results["rank_test_score"] = np.empty(len(cells), dtype=np.int32)
-    results["rank_test_score"][rank(cells, mean, log_loss, tie_break)] = row + 1
+    results["rank_test_score"][rank(cells, mean, log_loss, tie_break, transforms)] = row + 1
     results["mean_test_log_loss"] = log_loss
     results["beta"] = np.array([float(beta) for beta in betas])[chosen]
     return results

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 
-from pathforest._base import probabilities
-from pathforest._progress import Progress
-from pathforest._shared import ClassCosts, Settings, SharedTraining
+from pathforest._progress import Progress, Share
+from pathforest._scoring import Judge
+from pathforest._shared import Settings, SharedTraining
 from pathforest._transforms import Representation
+from pathforest._validation import check_parameter
 from pathforest.fuzzy import FuzzyOPFClassifier
 
-# Probabilities of 0 would cost infinity; scikit-learn's log_loss stops there too.
-SMALLEST = np.finfo(np.float64).eps
-
-Scorer = Callable[[Any, Any, Any], float]
+# Distances that trials keep from one to the next, over all folds and representations.
+KEPT_BYTES = 2**28
 
 
 class Cell(NamedTuple):
@@ -36,6 +38,51 @@ class Cell(NamedTuple):
         return Settings(self.k_max, self.sigma, self.competition)
 
 
+class Space(NamedTuple):
+    """What a search chooses from: a grid all combinations, trials any number between the extremes."""
+
+    transforms: Sequence[str]
+    k_max: Sequence[int]
+    sigmas: Sequence[float]
+    competitions: Sequence[str]
+    n_conquerors: Sequence[int]
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All combinations, but those along the tree with a sigma above 1."""
+        cells = (Cell(*values) for values in product(*self))
+        return [cell for cell in cells if not (cell.competition == "tree" and cell.sigma > 1)]
+
+
+def make_space(k_max: Any, sigmas: Any, competitions: Any, n_conquerors: Any) -> Space:
+    """Check the candidates for every parameter but the representation."""
+    space = Space(
+        (),
+        candidates("k_max", k_max, "k_max"),
+        candidates("sigmas", sigmas, "sigma"),
+        candidates("competitions", competitions, "competition"),
+        candidates("n_conquerors", n_conquerors, "n_conquerors"),
+    )
+    if min(space.sigmas) > 1:
+        space = space._replace(competitions=[c for c in space.competitions if c != "tree"])
+    if not space.competitions:
+        raise ValueError(
+            f"competitions={competitions!r} with sigmas={sigmas!r} leave no cell: along the "
+            "tree sigma must be <= 1; add a smaller sigma, or 'complete' to competitions"
+        )
+    return space
+
+
+def candidates(name: str, given: Any, rule: str) -> list[Any]:
+    """List the candidates for one parameter, each checked by the rule of the classifier's own."""
+    values = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    if not values:
+        raise ValueError(f"{name}={given!r} holds no value; give at least one")
+    for value in values:
+        check_parameter(rule, value)
+    return values
+
+
 class Scores(NamedTuple):
     """How well each cell did on each fold, for each beta; scores of labels alone are the same for all."""
 
@@ -43,24 +90,11 @@ class Scores(NamedTuple):
     log_loss: np.ndarray  # (n_cells, n_folds, n_betas)
 
 
-class Answer(ClassifierMixin, BaseEstimator):
-    """The answers of a model to the evaluation samples, in the form scorers expect."""
+class Samples(NamedTuple):
+    """The same samples twice: for transformers, and for classifiers that take them as given."""
 
-    def __init__(self, classes: np.ndarray, winner: np.ndarray, costs: np.ndarray, beta: float) -> None:
-        self.classes = self.classes_ = classes
-        self.winner = winner
-        self.costs = costs
-        self.beta = beta
-        self.gave_probabilities = False
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted labels, whatever X is."""
-        return self.classes_[self.winner]
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probabilities, whatever X is."""
-        self.gave_probabilities = True
-        return probabilities(self.costs, self.beta)
+    given: Any  # whatever the transformers accept
+    checked: np.ndarray | None  # None if every candidate has a transformer
 
 
 class Folds:
@@ -69,32 +103,35 @@ class Folds:
     def __init__(
         self,
         template: FuzzyOPFClassifier,
-        X: np.ndarray,
+        samples: Samples,
         y: np.ndarray,
         splits: Sequence[tuple[np.ndarray, np.ndarray]],
         representations: Sequence[Representation],
         keep: bool = False,
     ) -> None:
-        self._template, self._X, self._y, self._splits = template, X, y, splits
+        self._template, self._samples, self._y, self._splits = template, samples, y, splits
         self._transformers = dict(representations)
         self._keep = keep  # for a search by trials, which comes back to each fold
-        self._kept: dict[tuple[int, str], tuple[SharedTraining, Any]] = {}
+        self._keep_bytes = KEPT_BYTES // (len(splits) * len(representations)) if keep else 0
+        self._kept: dict[tuple[int, str], tuple[SharedTraining, np.ndarray]] = {}
 
-    def score(
-        self, cells: Sequence[Cell], betas: Sequence[float], scorer: Scorer | None, bar: Progress
-    ) -> Scores:
-        """Score the cells on all folds; `scorer` None is accuracy."""
-        shape = len(cells), len(self._splits), len(betas)
+    def score(self, cells: Sequence[Cell], judge: Judge, bar: Progress) -> Scores:
+        """Score the cells on all folds; the bar moves by one step per cell and fold."""
+        shape = len(cells), len(self._splits), len(judge.betas)
         scores = Scores(np.empty(shape), np.empty(shape))
         by_name: dict[str, list[int]] = {}
         for position, cell in enumerate(cells):
             by_name.setdefault(cell.transform, []).append(position)
         for fold, (_, rows) in enumerate(self._splits):
+            X, y = _safe_indexing(self._samples.given, rows), self._y[rows]
             for name, positions in by_name.items():
+                share = Share(bar, len(positions))
                 shared, Q = self._prepare(fold, name)
+                share.advance(0.25)
                 chosen = [cells[position] for position in positions]
-                done = _score(shared, Q, self._X[rows], self._y[rows], chosen, betas, scorer, bar)
+                done = _score(shared, Q, X, y, chosen, judge, share)
                 scores.score[positions, fold], scores.log_loss[positions, fold] = done
+                share.finish()
         return scores
 
     def refit(self, cells: Sequence[Cell], betas: Sequence[float]) -> list[Any]:
@@ -103,97 +140,90 @@ class Folds:
         models = []
         for cell, beta in zip(cells, betas, strict=True):
             if cell.transform not in trained:
-                transformer, X = self._represent(cell.transform, self._X, self._y)
-                trained[cell.transform] = transformer, SharedTraining(self._template, X, self._y)
+                transformer, X = self._represent(cell.transform)
+                with _naming(cell.transform, transformer):
+                    trained[cell.transform] = transformer, SharedTraining(self._template, X, self._y)
             transformer, shared = trained[cell.transform]
             model = shared.classifier(cell.settings, n_conquerors=cell.n_conquerors, beta=beta)
             steps = [("transform", transformer), ("classifier", model)]
             models.append(model if transformer is None else Pipeline(steps))
         return models
 
-    def _prepare(self, fold: int, name: str) -> tuple[SharedTraining, Any]:
+    def _prepare(self, fold: int, name: str) -> tuple[SharedTraining, np.ndarray]:
         """Train on one fold in one representation; return that and the fold's evaluation samples."""
         if (fold, name) in self._kept:
             return self._kept[fold, name]
         train, rows = self._splits[fold]
-        y, Q = self._y[train], self._X[rows]
         if self._template.metric == "precomputed":
-            X, transformer = self._X[np.ix_(train, train)], None
-            Q = np.ascontiguousarray(Q[:, train])
+            transformer, D = None, self._samples.checked
+            X, Q = D[np.ix_(train, train)], D[np.ix_(rows, train)]
         else:
-            transformer, X = self._represent(name, self._X[train], y)
+            transformer, X = self._represent(name, train)
+            Q = _safe_indexing(self._source(transformer), rows)
         if transformer is not None:
             Q = transformer.transform(Q)
-        prepared = SharedTraining(self._template, X, y, keep_distances=self._keep), Q
+        with _naming(name, transformer):
+            shared = SharedTraining(self._template, X, self._y[train], self._keep_bytes)
+            prepared = shared, shared.check_queries(Q)
         if self._keep:
             self._kept[fold, name] = prepared
         return prepared
 
-    def _represent(self, name: str, X: np.ndarray, y: np.ndarray) -> tuple[Any, Any]:
-        """Fit a representation; return its transformer, None for the samples as given, and the samples."""
-        if self._transformers[name] is None:
+    def _represent(self, name: str, rows: np.ndarray | None = None) -> tuple[Any, Any]:
+        """Fit a representation on some rows, or all; return its transformer, None for as given, and them."""
+        transformer = self._transformers[name]
+        X, y = self._source(transformer), self._y
+        if rows is not None:
+            X, y = _safe_indexing(X, rows), y[rows]
+        if transformer is None:
             return None, X
-        transformer = clone(self._transformers[name])
+        transformer = clone(transformer)
         if hasattr(transformer, "fit_transform"):
             return transformer, transformer.fit_transform(X, y)
         return transformer, transformer.fit(X, y).transform(X)
 
+    def _source(self, transformer: Any) -> Any:
+        return self._samples.checked if transformer is None else self._samples.given
+
+
+@contextmanager
+def _naming(name: str, transformer: Any) -> Iterator[None]:
+    """Say which representation the classifier refuses, where there is one."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if transformer is None:
+            raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(
+            f"the samples of transform {name!r} cannot be used: {error}; leave it out of transforms, or "
+            "choose another metric"
+        ) from error
+
 
 def _score(
     shared: SharedTraining,
-    Q: Any,
-    X: np.ndarray,
+    Q: np.ndarray,
+    X: Any,
     y: np.ndarray,
     cells: Sequence[Cell],
-    betas: Sequence[float],
-    scorer: Scorer | None,
-    bar: Progress,
+    judge: Judge,
+    share: Share,
 ) -> Scores:
     """Score cells of one training set on its evaluation samples `Q`, known to scorers as `X`."""
-    result = Scores(np.empty((len(cells), len(betas))), np.empty((len(cells), len(betas))))
+    shape = len(cells), len(judge.betas)
+    result = Scores(np.empty(shape), np.empty(shape))
     settings = list(dict.fromkeys(cell.settings for cell in cells))
     counts = sorted({cell.n_conquerors for cell in cells})
-    positions = {(cell.settings, cell.n_conquerors): [] for cell in cells}
+    positions: dict[Any, list[int]] = {}
     for position, cell in enumerate(cells):
-        positions[cell.settings, cell.n_conquerors].append(position)
-    for served, costs in shared.class_costs(Q, settings, counts):
+        positions.setdefault((cell.settings, cell.n_conquerors), []).append(position)
+    answers = shared.class_costs(Q, settings, counts, lambda part: share.advance(part / 2))
+    for served, costs in answers:
         for r, count in enumerate(counts):
             coinciding = [p for s in served for p in positions.get((settings[s], count), ())]
             if coinciding:
-                result.score[coinciding] = _score_answer(shared, costs, r, X, y, betas, scorer)
-                result.log_loss[coinciding] = _log_losses(shared.classes, costs.cost[r], y, betas)
-                bar.update(len(coinciding))
+                result.score[coinciding] = judge.scores(shared.classes, costs, r, X, y)
+                result.log_loss[coinciding] = judge.log_losses(shared.classes, costs.cost[r], y)
+                share.advance(0.25 * len(coinciding) / len(cells))
     return result
-
-
-def _score_answer(
-    shared: SharedTraining,
-    costs: ClassCosts,
-    r: int,
-    X: np.ndarray,
-    y: np.ndarray,
-    betas: Sequence[float],
-    scorer: Scorer | None,
-) -> np.ndarray:
-    """Return the score for each beta; the scorer is called once if it asks for no probabilities."""
-    winner = costs.winner(r)
-    if scorer is None:
-        return np.full(len(betas), np.mean(shared.classes[winner] == y))
-    scores = []
-    for beta in betas:
-        answer = Answer(shared.classes, winner, costs.cost[r], beta)
-        scores.append(float(scorer(answer, X, y)))
-        if not answer.gave_probabilities:
-            return np.full(len(betas), scores[0])
-    return np.array(scores)
-
-
-def _log_losses(classes: np.ndarray, costs: np.ndarray, y: np.ndarray, betas: Sequence[float]) -> np.ndarray:
-    """Return the log loss for each beta. A class that the fold does not train has probability 0."""
-    column = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    known = classes[column] == y
-    losses = []
-    for beta in betas:
-        given = np.where(known, probabilities(costs, beta)[np.arange(len(y)), column], 0)
-        losses.append(-np.log(np.maximum(given, SMALLEST)).mean())
-    return np.array(losses)

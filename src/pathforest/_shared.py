@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +21,11 @@ from pathforest.membership import density, fuzzy_membership, search_k, values_to
 # of lists of 150; shorter ones leave more questions to the engine.
 COMPETITION_NEIGHBORS = 40
 
-# Where trials follow one another, distances of evaluation samples are kept, up to this size per training set.
-KEPT_BYTES = 2**26
+# Forests kept for cells to come. Trials rarely ask for the same one twice: their sigmas are continuous.
+KEPT_FORESTS = 16
+
+# Forests and their class costs held at once. Where there are more, the distances are computed again.
+ANSWER_BYTES = 2**28
 
 
 class Settings(NamedTuple):
@@ -49,10 +53,11 @@ class SharedTraining:
     """The stages of :class:`FuzzyOPFClassifier` on one training set, each done once whatever models ask for.
 
     `template` is an unfitted classifier with the parameters that all models have in common, and with the
-    largest `k_max` of any. Every model it makes equals the one that `fit` would make.
+    largest `k_max` of any. Every model it makes equals the one that `fit` would make. Distances of evaluation
+    samples are kept for the next call if they take at most `keep_bytes`.
     """
 
-    def __init__(self, template: FuzzyOPFClassifier, X: Any, y: Any, keep_distances: bool = False) -> None:
+    def __init__(self, template: FuzzyOPFClassifier, X: Any, y: Any, keep_bytes: int = 0) -> None:
         self._template = template = clone(template)
         metric, self._n_threads = template._check_settings()
         by_density = not callable(template.membership)
@@ -70,20 +75,20 @@ class SharedTraining:
             _, self._cuts = search_k(self._graph, self._k, metric.squared, self._n_threads)
         template._keep_samples(X, metric, self._engine)
         self._densities: dict[int, np.ndarray] = {}
-        self._forests: dict[Any, Forest] = {}
-        self._keep_bytes = KEPT_BYTES if keep_distances else 0
+        self._forests: OrderedDict[Any, Forest] = OrderedDict()  # the last ones used, the latest at the end
+        self._keep_bytes = keep_bytes
         self._distances: tuple[np.ndarray, list[np.ndarray]] | None = None
 
-    def forest(self, settings: Settings) -> tuple[Any, Forest]:
-        """Return the forest of some settings, and a key that is equal where forests are."""
+    def forest(self, settings: Settings) -> Forest:
+        """Return the forest of some settings."""
         model = self._configure(settings)
-        if (model.membership_ == 1).all():
-            key: Any = "plain"
-        else:
-            key = (getattr(model, "best_k_", None), float(settings.sigma), settings.competition)
+        key = _key(model)
         if key not in self._forests:
             self._forests[key] = model._compete(self._engine, self._lists, self._tree, self._prototypes)
-        return key, self._forests[key]
+        self._forests.move_to_end(key)
+        if len(self._forests) > KEPT_FORESTS:
+            self._forests.popitem(last=False)
+        return self._forests[key]
 
     def classifier(self, settings: Settings, **params: Any) -> FuzzyOPFClassifier:
         """Return the classifier that `fit` would give for some settings and other parameters."""
@@ -91,26 +96,53 @@ class SharedTraining:
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
             if hasattr(self._template, name):
                 setattr(model, name, getattr(self._template, name))
-        _, forest = self.forest(settings)
+        forest = self.forest(settings)
         model._remember(self._X, self._codes, self._metric, self._engine, self._prototypes, forest)
         model._warn_of_training_error()
         return model
 
+    def check_queries(self, Q: Any) -> np.ndarray:
+        """Check evaluation samples, once for all calls of :meth:`class_costs`."""
+        return self._template._check_query(Q)
+
     def class_costs(
-        self, Q: Any, settings: Sequence[Settings], n_conquerors: Sequence[int]
+        self,
+        Q: np.ndarray,
+        settings: Sequence[Settings],
+        n_conquerors: Sequence[int],
+        advance: Callable[[float], object] = lambda part: None,
     ) -> Iterator[tuple[list[int], ClassCosts]]:
-        """Yield, for each different forest, which of the `settings` it serves and its class costs for `Q`."""
+        """Yield, for each different forest, which of the `settings` it serves and its class costs for `Q`.
+
+        `Q` comes from :meth:`check_queries`. `advance` is told each part of the work when it is done: half
+        for forests, half for class costs.
+        """
         served: dict[Any, list[int]] = {}
         for position, one in enumerate(settings):
-            served.setdefault(self.forest(one)[0], []).append(position)
+            served.setdefault(_key(self._configure(one)), []).append(position)
         rows = [min(int(r), len(self._X)) for r in n_conquerors]
-        answers: dict[Any, list[ClassCosts]] = {key: [] for key in served}
-        for block in self._distance_blocks(Q):
-            for key, parts in answers.items():
-                parts.append(self._block_costs(block, self._forests[key], rows))
-        for key, parts in answers.items():
-            cost = np.concatenate([part.cost for part in parts], axis=1)
-            yield served[key], ClassCosts(cost, np.concatenate([part.first for part in parts]))
+        for group in self._groups(list(served.values()), len(Q), len(rows)):
+            forests = []
+            for positions in group:
+                forests.append(self.forest(settings[positions[0]]))
+                advance(0.5 / len(served))
+            answers: list[list[ClassCosts]] = [[] for _ in group]
+            for block in self._distance_blocks(Q):
+                part = 0.5 * len(block) / len(Q) / len(served)
+                for forest, parts in zip(forests, answers, strict=True):
+                    parts.append(self._block_costs(block, forest, rows))
+                    advance(part)
+            for positions, parts in zip(group, answers, strict=True):
+                cost = np.concatenate([part.cost for part in parts], axis=1)
+                yield positions, ClassCosts(cost, np.concatenate([part.first for part in parts]))
+                parts.clear()
+
+    def _groups(self, items: list[Any], n_queries: int, n_counts: int) -> Iterator[list[Any]]:
+        """Split forests into groups that stay within `ANSWER_BYTES`, or of one forest."""
+        costs = n_queries * len(self.classes) * (8 * n_counts + 4)
+        arrays = 24 * len(self._X)  # cost, predecessor, root and order of each sample
+        size = max(1, ANSWER_BYTES // (costs + arrays))
+        return (items[start : start + size] for start in range(0, len(items), size))
 
     def _configure(self, settings: Settings) -> FuzzyOPFClassifier:
         """Make an unfitted classifier that has its memberships already."""
@@ -150,8 +182,7 @@ class SharedTraining:
             self._distances = (Q, kept)
 
     def _compute_distances(self, Q: np.ndarray) -> Iterator[np.ndarray]:
-        checked = self._template._check_query(Q)
-        for _, block in self._template._query_blocks(checked, width=len(self._X)):
+        for _, block in self._template._query_blocks(Q, width=len(self._X)):
             if self._metric.kind != "features":
                 yield np.ascontiguousarray(block, dtype=np.float64)
             elif block.dtype.name == self._engine.dtype:
@@ -159,6 +190,13 @@ class SharedTraining:
             else:
                 members = np.arange(len(self._X))
                 yield self._template._build_engine(block.dtype, members).distances(block, self._n_threads)
+
+
+def _key(model: FuzzyOPFClassifier) -> Any:
+    """Tell forests of one training set apart, given a classifier that has its memberships."""
+    if (model.membership_ == 1).all():
+        return "plain"
+    return getattr(model, "best_k_", None), float(model.sigma), model.competition
 
 
 def _shorten(graph: KnnGraph, k: int) -> KnnGraph:

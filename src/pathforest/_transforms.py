@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import count
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.linalg import cholesky, eigh, solve_triangular
+from scipy.linalg import cholesky, eigh, solve_triangular, svd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -52,12 +53,12 @@ class RidgeDiscriminant(TransformerMixin, BaseEstimator):
         classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         self.mean_ = X.mean(axis=0)
         centred = X - self.mean_
-        values, vectors = eigh(centred.T @ centred)
-        values = np.maximum(values, 0)
+        values, vectors = _principal_axes(centred)
         scores = centred @ vectors
         indicators = (codes[:, None] == np.arange(len(classes))) - counts / len(X)
         products = scores.T @ indicators
-        self.ridge_ = _choose_ridge(values, scores, indicators, products)
+        scale = max(values.sum() / X.shape[1], np.finfo(np.float64).tiny)
+        self.ridge_ = _choose_ridge(scale * RIDGES, values, scores, indicators, products)
         # Between-class scatter M M^T in the eigenbasis; total scatter D with the ridge is diagonal there. The
         # eigenvectors q of M^T D^-1 M give the directions D^-1 M q, of within-class scatter g (1 - g).
         between = products / np.sqrt(counts)
@@ -75,14 +76,23 @@ class RidgeDiscriminant(TransformerMixin, BaseEstimator):
         return (X - self.mean_) @ self.scalings_
 
 
+def _principal_axes(centred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return eigenvalues and eigenvectors of the scatter; those of value 0 are left out for wide samples."""
+    n, d = centred.shape
+    if d > n:
+        _, roots, axes = svd(centred, full_matrices=False)
+        return roots**2, axes.T
+    values, vectors = eigh(centred.T @ centred)
+    return np.maximum(values, 0), vectors
+
+
 def _choose_ridge(
-    values: np.ndarray, scores: np.ndarray, indicators: np.ndarray, products: np.ndarray
+    ridges: np.ndarray, values: np.ndarray, scores: np.ndarray, indicators: np.ndarray, products: np.ndarray
 ) -> float:
     """Return the ridge whose regression on class indicators has the smallest leave-one-out error."""
-    scale = max(values.mean(), np.finfo(np.float64).tiny)
     squares = scores**2
-    best, ridge = np.inf, scale
-    for candidate in scale * RIDGES:
+    best, ridge = np.inf, ridges[-1]
+    for candidate in ridges:
         weights = 1 / (values + candidate)
         residual = indicators - scores @ (weights[:, None] * products)
         leverage = squares @ weights + 1 / len(scores)
@@ -198,10 +208,13 @@ def _candidate(item: Any) -> Representation:
 
 
 def _number_names(candidates: list[Representation]) -> list[Representation]:
-    """Tell candidates with equal names apart by a number."""
-    totals, seen = Counter(name for name, _ in candidates), Counter()
+    """Tell candidates with equal names apart by the first numbers that make no name twice."""
+    totals = Counter(name for name, _ in candidates)
+    taken = {name for name, total in totals.items() if total == 1}
     result = []
     for name, transformer in candidates:
-        seen[name] += 1
-        result.append(Representation(f"{name} {seen[name]}" if totals[name] > 1 else name, transformer))
+        if totals[name] > 1:
+            name = next(new for i in count(1) if (new := f"{name} {i}") not in taken)
+            taken.add(name)
+        result.append(Representation(name, transformer))
     return result

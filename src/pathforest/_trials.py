@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from pathforest._progress import Progress
-from pathforest._search import Cell, Folds, Scorer, Scores
+from pathforest._ranking import choose_betas
+from pathforest._scoring import Judge
+from pathforest._search import Cell, Folds, Scores, Space
 
 SAMPLERS = ("tpe", "evolutionary")
 POPULATION = 10  # of the evolutionary sampler: a search of 50 trials is then five generations
-
-
-class Space(NamedTuple):
-    """What trials choose from: anything between the extremes of the numbers, and any of the names."""
-
-    transforms: Sequence[str]
-    k_max: Sequence[int]
-    sigmas: Sequence[float]
-    competitions: Sequence[str]
-    n_conquerors: Sequence[int]
 
 
 def import_optuna() -> Any:
@@ -55,15 +47,12 @@ def make_sampler(sampler: Any, random_state: Any) -> Any:
 
 
 def search_by_trials(
-    folds: Folds,
-    space: Space,
-    n_trials: int,
-    sampler: Any,
-    betas: Sequence[float],
-    scorer: Scorer | None,
-    bar: Progress,
+    folds: Folds, space: Space, n_trials: int, sampler: Any, judge: Judge, bar: Progress
 ) -> tuple[list[Cell], Scores]:
-    """Run the trials; return the different cells among them, in the order tried, and their scores."""
+    """Run the trials; return the different cells among them, in the order tried, and their scores.
+
+    A trial is told the mean score of its cell, as the results show it. A cell drawn again costs nothing.
+    """
     optuna = import_optuna()
     with _quiet():
         study = optuna.create_study(direction="maximize", sampler=sampler)
@@ -71,9 +60,12 @@ def search_by_trials(
     for _ in range(n_trials):
         trial = study.ask()
         cell = _suggest(trial, space)
-        if cell not in found:
-            found[cell] = folds.score([cell], betas, scorer, bar)
-        score = found[cell].score.max(axis=2).mean()
+        if cell in found:
+            bar.update(found[cell].score.shape[1])
+        else:
+            found[cell] = folds.score([cell], judge, bar)
+        chosen = choose_betas(found[cell].log_loss)[0]
+        score = found[cell].score[0, :, chosen].mean()
         if np.isnan(score):
             study.tell(trial, state=optuna.trial.TrialState.FAIL)
         else:

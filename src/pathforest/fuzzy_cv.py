@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import product
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from pathforest._base import Explanation
-from pathforest._estimator import OPFEstimator, unfitted_on_failure
+from pathforest._average import AverageOfBest
+from pathforest._estimator import unfitted_on_failure
 from pathforest._progress import progress
 from pathforest._ranking import TIE_BREAKS, table
-from pathforest._search import Cell, Folds, Scorer, Scores
+from pathforest._scoring import Judge, Scorer, check_error_score, resolve_scoring
+from pathforest._search import Cell, Folds, Samples, Scores, Space, candidates, make_space
 from pathforest._stages import StageTimer
 from pathforest._transforms import Representation, resolve_transforms
-from pathforest._trials import Space, make_sampler, search_by_trials
-from pathforest._validation import (
-    check_choice,
-    check_integer,
-    check_labels,
-    check_parameter,
-    check_parameters,
-    thread_count,
-)
-from pathforest.distances import Metric, array_options, check_algorithm, check_training_values, resolve_metric
+from pathforest._trials import make_sampler, search_by_trials
+from pathforest._validation import check_choice, check_integer, check_labels, check_parameters, thread_count
+from pathforest.distances import Metric, check_algorithm, check_training_values, resolve_metric
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 if TYPE_CHECKING:
@@ -40,16 +30,7 @@ if TYPE_CHECKING:
 COMMON = ("metric", "metric_params", "membership", "membership_side", "algorithm", "n_jobs", "verbose")
 
 
-def _is_refitted(model: FuzzyOPFClassifierCV) -> bool:
-    """Tell whether there is a model to predict with; before `fit` the answer is left to `check_is_fitted`."""
-    if not model.refit:
-        raise AttributeError(
-            "refit=False keeps no model; set refit=True, or fit FuzzyOPFClassifier(**best_params_) yourself"
-        )
-    return True
-
-
-class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
+class FuzzyOPFClassifierCV(AverageOfBest):
     """Fuzzy Optimum-Path Forest classifier with cross-validated parameters.
 
     It tries every combination of the parameters given, shares among them all work that does not differ, and
@@ -73,6 +54,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         tries them as given, standardised, and after shrinkage LDA; ``"kernel"`` also after shrinkage LDA on
         features of an RBF kernel, for classes that surround one another. A sequence holds scikit-learn
         transformers, None for the samples as given, or pairs (name, transformer). Each costs another search.
+        Transformers of a sequence get the samples untouched, so X may hold what they take: missing values
+        for an imputer, a DataFrame for a ColumnTransformer. None among them needs finite numbers.
     n_best : int, default=3
         How many of the best cells are averaged. 1 gives one ordinary :class:`FuzzyOPFClassifier`.
     cv : int, splitter or iterable, default=5
@@ -80,6 +63,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         or pairs of index arrays (train, evaluation); the paper uses one such pair.
     scoring : str or callable, default=None
         What to maximise; None is accuracy. A name or scorer of scikit-learn.
+    error_score : "raise" or float, default=nan
+        The score where the scorer raises an error; a warning then tells of it. ``"raise"`` stops the search.
     tie_break : {"simplest", "first"}, default="simplest"
         Between equal mean scores, ``"simplest"`` takes the smaller log loss, then sigma nearest 1, the tree
         before the complete graph, fewer conquerors, smaller k_max, the earlier transform. ``"first"`` is the
@@ -118,9 +103,11 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     cv_results_ : dict of ndarray
         One row per cell, as in GridSearchCV and ready for a pandas DataFrame: ``param_*``, ``params``,
         ``split*_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score`` (by the tie
-        rule, so no two are equal); and ``mean_test_log_loss`` with the ``beta`` that gave it.
+        rule, so no two are equal); and ``mean_test_log_loss`` with the ``beta`` that gave it. There are no
+        columns of times: cells share their work. Trials come in the order tried, each cell once.
     best_params_ : dict
         Parameters of the best cell, by the classifier's names; with `transforms` also ``transform``, a name.
+        ``sklearn.base.clone(best_estimator_)`` has them all, the transformer and `best_beta_` as well.
     best_score_ : float
         Its mean score.
     best_index_ : int
@@ -157,7 +144,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     competition, and that only if no other cell has the same forest: sigma = 1 is plain OPF whatever k_max is,
     and several k_max often choose the same k. The evaluation compares all evaluation with all training
     samples of a fold, in blocks: its time grows with the square of the number of samples, its memory does
-    not.
+    not. Forests and class costs held at once take up to 256 MiB. ``search="optuna"`` keeps the neighbour
+    lists of every fold and representation, and up to 256 MiB of distances in all.
 
     Ties are common: a third or more of the paper's grid often share the best score.
 
@@ -191,6 +179,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         n_best: int = 3,
         cv: int | Any = 5,
         scoring: str | Scorer | None = None,
+        error_score: str | float = np.nan,
         tie_break: str = "simplest",
         refit: bool = True,
         betas: float | Sequence[float] = (1, 2, 4, 8, 16, 32),
@@ -214,6 +203,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         self.n_best = n_best
         self.cv = cv
         self.scoring = scoring
+        self.error_score = error_score
         self.tie_break = tie_break
         self.refit = refit
         self.betas = betas
@@ -236,7 +226,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-            Training samples, or their distances for ``metric="precomputed"``.
+            Training samples, or their distances for ``metric="precomputed"``; with a sequence of
+            `transforms` whatever those take.
         y : array-like of shape (n_samples,)
             Class labels of any type; none may be missing.
         groups : array-like of shape (n_samples,), default=None
@@ -247,97 +238,26 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         self : FuzzyOPFClassifierCV
             The fitted estimator.
         """
-        metric, space, betas = self._check_grid()
-        X, y = self._check_training(X, y, metric)
+        metric, space, judge = self._check_search()
+        y = self._check_labels(y)
         representations = self._check_transforms(metric)
         space = space._replace(transforms=[name for name, _ in representations])
+        samples = self._check_training(X, y, metric, representations)
         template = FuzzyOPFClassifier(
             k_max=max(space.k_max), **{name: getattr(self, name) for name in COMMON}
         )
-        splits = self._split(X, y, groups)
-        self.scorer_ = None if self.scoring is None else get_scorer(self.scoring)
-        folds = Folds(template, X, y, splits, representations, keep=self.search == "optuna")
+        splits = self._split(samples.given, y, groups)
+        folds = Folds(template, samples, y, splits, representations, keep=self.search == "optuna")
         timed = StageTimer(self)
         # The linear algebra of transformers keeps to n_jobs as well: left alone it takes every core, which
         # made fits of these small matrices twenty times slower on a machine with other work.
         with threadpool_limits(thread_count(self.n_jobs), user_api="blas"):
-            cells, scores = timed(self._search, folds, space, betas)
-            self._summarise(cells, scores, betas)
+            cells, scores = timed(self._search, folds, space, judge)
+            self._summarise(cells, scores, judge.betas, space.transforms)
             if self.refit:
                 timed(self._refit, folds, cells)
         self._fit_metric = tuple(metric)
         return self
-
-    @available_if(_is_refitted)
-    def predict(self, X: Any) -> np.ndarray:
-        """Give each sample the class with the largest mean probability over the best cells.
-
-        With ``n_best=1`` this is the prediction of `best_estimator_`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
-            New samples, or their distances to the training samples for ``metric="precomputed"``.
-
-        Returns
-        -------
-        y : ndarray of shape (n_queries,)
-            Class labels, in the type they were given in.
-        """
-        Q = self._check_prediction(X)
-        if len(self.estimators_) == 1:
-            return self.best_estimator_.predict(Q)
-        return self.classes_[self._mean_probabilities(Q).argmax(axis=1)]
-
-    @available_if(_is_refitted)
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Average the probabilities of the best cells, each with the beta chosen for it.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
-            New samples, or their distances to the training samples for ``metric="precomputed"``.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_queries, n_classes)
-            Rows add up to 1.
-        """
-        return self._mean_probabilities(self._check_prediction(X))
-
-    @available_if(_is_refitted)
-    def class_costs(self, X: Any) -> np.ndarray:
-        """Return what each class offers each sample in the best cell; see FuzzyOPFClassifier.class_costs.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
-            New samples, or their distances to the training samples for ``metric="precomputed"``.
-
-        Returns
-        -------
-        costs : ndarray of shape (n_queries, n_classes)
-            In units of the metric.
-        """
-        return self._best_classifier().class_costs(self._represent(self._check_prediction(X)))
-
-    @available_if(_is_refitted)
-    def explain(self, X: Any) -> list[Explanation]:
-        """Tell for each sample who conquered it in the best cell, and along which path.
-
-        With `n_best` above 1 the average may have another label than the best cell alone.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
-            New samples, or their distances to the training samples for ``metric="precomputed"``.
-
-        Returns
-        -------
-        explanations : list of Explanation
-            As from :meth:`FuzzyOPFClassifier.explain`.
-        """
-        return self._best_classifier().explain(self._represent(self._check_prediction(X)))
 
     def plot_landscape(self) -> Figure:
         """Draw the mean score over (k_max, sigma), one panel per competition.
@@ -354,8 +274,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         check_is_fitted(self)
         return plot_landscape(self.cv_results_, self.best_params_)
 
-    def _check_grid(self) -> tuple[Metric, Space, list[float]]:
-        """Check every parameter before any work; return the metric, the candidates and the betas."""
+    def _check_search(self) -> tuple[Metric, Space, Judge]:
+        """Check every parameter before any work; return the metric, the candidates and what scores them."""
         check_parameters(self, ("membership", "membership_side", "algorithm", "n_jobs", "verbose"))
         metric = resolve_metric(self.metric, self.metric_params)
         check_algorithm(metric, self.algorithm)
@@ -363,32 +283,18 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         check_integer("n_trials", self.n_trials, 1, "50 is the default")
         check_choice("tie_break", self.tie_break, TIE_BREAKS)
         check_choice("search", self.search, ("grid", "optuna"))
-        space = Space(
-            (),
-            _values("k_max", self.k_max, "k_max"),
-            _values("sigmas", self.sigmas, "sigma"),
-            _values("competitions", self.competitions, "competition"),
-            _values("n_conquerors", self.n_conquerors, "n_conquerors"),
-        )
-        if min(space.sigmas) > 1:
-            space = space._replace(competitions=[c for c in space.competitions if c != "tree"])
-        if not space.competitions:
-            raise ValueError(
-                f"competitions={self.competitions!r} with sigmas={self.sigmas!r} leave no cell: along the "
-                "tree sigma must be <= 1; add a smaller sigma, or 'complete' to competitions"
-            )
-        return metric, space, _values("betas", self.betas, "beta")
+        check_error_score(self.error_score)
+        self.scorer_ = resolve_scoring(self.scoring)
+        space = make_space(self.k_max, self.sigmas, self.competitions, self.n_conquerors)
+        betas = candidates("betas", self.betas, "beta")
+        return metric, space, Judge(self.scorer_, betas, self.error_score)
 
-    def _check_training(self, X: Any, y: Any, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
+    def _check_labels(self, y: Any) -> np.ndarray:
         if y is None:
             raise ValueError("FuzzyOPFClassifierCV requires y to be passed, but the target y is None")
-        X = validate_data(self, X, **array_options(metric))
-        if metric.kind == "precomputed":  # here, because folds would name other rows than the user's
-            check_training_values(X, metric, squares=not callable(self.membership))
         labels = check_labels(y)
-        check_consistent_length(X, labels)
         self.classes_ = np.unique(labels)
-        return X, labels
+        return labels
 
     def _check_transforms(self, metric: Metric) -> list[Representation]:
         if metric.kind == "precomputed" and self.transforms is not None:
@@ -398,39 +304,58 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
             )
         return resolve_transforms(self.transforms, len(self.classes_), self.random_state)
 
-    def _split(self, X: np.ndarray, y: np.ndarray, groups: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _check_training(
+        self, X: Any, y: np.ndarray, metric: Metric, representations: Sequence[Representation]
+    ) -> Samples:
+        as_given = any(transformer is None for _, transformer in representations)
+        self._fit_untouched = not (self.transforms is None or isinstance(self.transforms, str))
+        samples = self._take_samples(X, metric, self._fit_untouched, as_given, reset=True)
+        if metric.kind == "precomputed":  # here, because folds would name other rows than the user's
+            check_training_values(samples.checked, metric, squares=not callable(self.membership))
+        check_consistent_length(samples.given, y)
+        return samples
+
+    def _split(self, X: Any, y: np.ndarray, groups: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         """List the folds, as index arrays."""
-        if len(X) == 1:
+        rows = np.arange(_num_samples(X))
+        if len(rows) == 1:
             raise ValueError(
                 "FuzzyOPFClassifierCV cannot cross-validate 1 sample; pass more, or use FuzzyOPFClassifier"
             )
         splitter = check_cv(self.cv, y, classifier=True)
-        splits = [
-            (np.arange(len(X))[train], np.arange(len(X))[rows])
-            for train, rows in splitter.split(X, y, groups)
-        ]
-        for fold, (train, rows) in enumerate(splits):
-            if not (len(train) and len(rows)):
+        splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y, groups)]
+        if not splits:
+            raise ValueError(
+                f"cv={self.cv!r} gives no fold; pass a number, a splitter or pairs (train, evaluation), and "
+                "note that a generator can be used only once"
+            )
+        for fold, (train, test) in enumerate(splits):
+            if not (len(train) and len(test)):
                 raise ValueError(
-                    f"fold {fold} of cv has {len(train)} training and {len(rows)} evaluation samples; each "
+                    f"fold {fold} of cv has {len(train)} training and {len(test)} evaluation samples; each "
                     "needs at least one"
                 )
         self.n_splits_ = len(splits)
         return splits
 
-    def _search(self, folds: Folds, space: Space, betas: list[float]) -> tuple[list[Cell], Scores]:
+    def _search(self, folds: Folds, space: Space, judge: Judge) -> tuple[list[Cell], Scores]:
         """Score every cell of the grid, or the trials."""
         if self.search == "optuna":
             sampler = make_sampler(self.sampler, self.random_state)
             with progress(self.n_trials * self.n_splits_, "pathforest trials") as bar:
-                return search_by_trials(folds, space, self.n_trials, sampler, betas, self.scorer_, bar)
-        cells = [Cell(*values) for values in product(*space) if not (values[3] == "tree" and values[2] > 1)]
-        with progress(len(cells) * self.n_splits_, "pathforest search") as bar:
-            return cells, folds.score(cells, betas, self.scorer_, bar)
+                cells, scores = search_by_trials(folds, space, self.n_trials, sampler, judge, bar)
+        else:
+            cells = space.cells
+            with progress(len(cells) * self.n_splits_, "pathforest search") as bar:
+                scores = folds.score(cells, judge, bar)
+        judge.warn_of_errors()
+        return cells, scores
 
-    def _summarise(self, cells: list[Cell], scores: Scores, betas: list[float]) -> None:
+    def _summarise(
+        self, cells: list[Cell], scores: Scores, betas: Sequence[float], transforms: Sequence[str]
+    ) -> None:
         with_transform = self.transforms is not None
-        self.cv_results_ = table(cells, scores, betas, self.tie_break, with_transform)
+        self.cv_results_ = table(cells, scores, betas, self.tie_break, transforms, with_transform)
         self.best_index_ = int(np.argmin(self.cv_results_["rank_test_score"]))
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
@@ -445,28 +370,3 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         for name, value in vars(self._best_classifier()).items():
             if name.endswith("_") and not name.startswith("_") and name not in own:
                 setattr(self, name, value)
-
-    def _best_classifier(self) -> FuzzyOPFClassifier:
-        best = self.best_estimator_
-        return best if isinstance(best, FuzzyOPFClassifier) else best[-1]
-
-    def _represent(self, Q: np.ndarray) -> Any:
-        best = self.best_estimator_
-        return Q if isinstance(best, FuzzyOPFClassifier) else best[:-1].transform(Q)
-
-    def _check_prediction(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        return validate_data(self, X, reset=False, **array_options(Metric(*self._fit_metric)))
-
-    def _mean_probabilities(self, Q: np.ndarray) -> np.ndarray:
-        return np.mean([model.predict_proba(Q) for model in self.estimators_], axis=0)
-
-
-def _values(name: str, given: Any, rule: str) -> list[Any]:
-    """List the candidates for one parameter, each checked by the rule of the classifier's own."""
-    values = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    if not values:
-        raise ValueError(f"{name}={given!r} holds no value; give at least one")
-    for value in values:
-        check_parameter(rule, value)
-    return values

@@ -41,6 +41,8 @@ def plot_landscape(results: Mapping[str, Any], best: Mapping[str, Any]) -> Figur
     k_max, sigma = (np.asarray(results[f"param_{name}"]) for name in ("k_max", "sigma"))
     competition = np.asarray(results["param_competition"])
     score = np.asarray(results["mean_test_score"], dtype=float)
+    if np.isnan(score).all():
+        raise ValueError("every mean score is nan, which leaves nothing to draw; check scoring and the folds")
     names = list(dict.fromkeys(competition.tolist()))
     sizes, factors = np.unique(k_max), np.unique(sigma)
     is_grid = len(sizes) * len(factors) * len(names) <= 2 * len(score)
@@ -78,9 +80,9 @@ def _size(n_sizes: int, n_factors: int, n_panels: int, is_grid: bool) -> tuple[f
 def _best_values(
     k_max: np.ndarray, sigma: np.ndarray, score: np.ndarray, sizes: np.ndarray, factors: np.ndarray
 ) -> np.ndarray:
-    """Best score at each (sigma, k_max), over all other parameters; nan where there is no cell."""
+    """Best score at each (sigma, k_max), over all other parameters; nan where there is none."""
     values = np.full((len(factors), len(sizes)), -np.inf)
-    np.maximum.at(values, (np.searchsorted(factors, sigma), np.searchsorted(sizes, k_max)), score)
+    np.fmax.at(values, (np.searchsorted(factors, sigma), np.searchsorted(sizes, k_max)), score)
     return np.where(np.isfinite(values), values, np.nan)
 
 

@@ -1,0 +1,157 @@
+"""What a search answers once it has chosen: the average of its best cells, and the reasons of the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+from types import MethodType
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import indexable
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from pathforest._base import Explanation
+from pathforest._estimator import OPFEstimator
+from pathforest._search import Samples
+from pathforest.distances import Metric, array_options
+from pathforest.fuzzy import FuzzyOPFClassifier
+
+
+class WithRefit:
+    """A method that is there with ``refit=True`` only; the error otherwise says what to do instead.
+
+    scikit-learn's `available_if` would replace that advice by a message of its own.
+    """
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self._method = method
+        update_wrapper(self, method)
+
+    def __get__(self, model: Any, owner: Any = None) -> Any:
+        if model is None:
+            return self._method
+        if not model.refit:
+            params, rest = "best_params_", ""
+            if model.transforms is not None:
+                params = "params"
+                rest = (
+                    " on samples transformed by best_params_['transform'], where params are best_params_ "
+                    "without 'transform'"
+                )
+            raise AttributeError(
+                f"refit=False keeps no model, so there is no {self._method.__name__}; set refit=True, or fit "
+                f"FuzzyOPFClassifier(**{params}, beta=best_beta_){rest}"
+            )
+        return MethodType(self._method, model)
+
+
+class AverageOfBest(ClassifierMixin, OPFEstimator):
+    """Predictions of a fitted search, which has `estimators_`, best first, and `best_estimator_`."""
+
+    @WithRefit
+    def predict(self, X: Any) -> np.ndarray:
+        """Give each sample the class with the largest mean probability over the best cells.
+
+        With ``n_best=1`` this is the prediction of `best_estimator_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+            New samples, or their distances to the training samples for ``metric="precomputed"``.
+
+        Returns
+        -------
+        y : ndarray of shape (n_queries,)
+            Class labels, in the type they were given in.
+        """
+        samples = self._check_prediction(X)
+        if len(self.estimators_) == 1:
+            return self.best_estimator_.predict(_source(self.best_estimator_, samples))
+        return self.classes_[self._mean_probabilities(samples).argmax(axis=1)]
+
+    @WithRefit
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Average the probabilities of the best cells, each with the beta chosen for it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+            New samples, or their distances to the training samples for ``metric="precomputed"``.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_queries, n_classes)
+            Rows add up to 1.
+        """
+        return self._mean_probabilities(self._check_prediction(X))
+
+    @WithRefit
+    def class_costs(self, X: Any) -> np.ndarray:
+        """Return what each class offers each sample in the best cell; see FuzzyOPFClassifier.class_costs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+            New samples, or their distances to the training samples for ``metric="precomputed"``.
+
+        Returns
+        -------
+        costs : ndarray of shape (n_queries, n_classes)
+            In units of the metric.
+        """
+        return self._best_classifier().class_costs(self._represent(self._check_prediction(X)))
+
+    @WithRefit
+    def explain(self, X: Any) -> list[Explanation]:
+        """Tell for each sample who conquered it in the best cell, and along which path.
+
+        With `n_best` above 1 the average may have another label than the best cell alone.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+            New samples, or their distances to the training samples for ``metric="precomputed"``.
+
+        Returns
+        -------
+        explanations : list of Explanation
+            As from :meth:`FuzzyOPFClassifier.explain`.
+        """
+        return self._best_classifier().explain(self._represent(self._check_prediction(X)))
+
+    def _take_samples(self, X: Any, metric: Metric, untouched: bool, as_given: bool, reset: bool) -> Samples:
+        """Check samples as far as nobody else does.
+
+        Transformers that the user passes may take what no classifier would, such as missing values or text:
+        they get the samples `untouched`. `as_given` says that a classifier takes them without a transformer.
+        """
+        options = array_options(metric)
+        if not untouched:
+            X = validate_data(self, X, reset=reset, **options)
+            return Samples(X, X)
+        (given,) = indexable(validate_data(self, X, reset=reset, skip_check_array=True))
+        return Samples(given, check_array(X, input_name="X", **options) if as_given else None)
+
+    def _check_prediction(self, X: Any) -> Samples:
+        check_is_fitted(self, "estimators_")
+        as_given = any(isinstance(model, FuzzyOPFClassifier) for model in self.estimators_)
+        return self._take_samples(X, Metric(*self._fit_metric), self._fit_untouched, as_given, reset=False)
+
+    def _mean_probabilities(self, samples: Samples) -> np.ndarray:
+        return np.mean([model.predict_proba(_source(model, samples)) for model in self.estimators_], axis=0)
+
+    def _best_classifier(self) -> FuzzyOPFClassifier:
+        best = self.best_estimator_
+        return best if isinstance(best, FuzzyOPFClassifier) else best[-1]
+
+    def _represent(self, samples: Samples) -> Any:
+        """Give samples the representation of the best cell."""
+        best = self.best_estimator_
+        return samples.checked if isinstance(best, FuzzyOPFClassifier) else best[:-1].transform(samples.given)
+
+
+def _source(model: Any, samples: Samples) -> Any:
+    """Choose what a model takes: a classifier checked samples, a pipeline those given."""
+    return samples.checked if isinstance(model, FuzzyOPFClassifier) else samples.given

@@ -1,0 +1,36 @@
+"""The package as a whole: what it shows and what it needs."""
+
+import ast
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import pathforest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ROOT / "src" / "pathforest"
+
+
+def test_dir_lists_every_public_name():
+    assert set(pathforest.__all__) <= set(dir(pathforest))
+
+
+def imported(path):
+    """Top-level names of the packages a file imports, wherever in the file."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module.partition(".")[0]
+
+
+@pytest.mark.skipif(not SOURCES.exists(), reason="needs the repository")
+def test_every_import_is_declared():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].values()
+    declared = [*project["dependencies"], *(name for extra in extras for name in extra)]
+    names = {text.partition(">")[0] for text in declared} | {"pathforest"}
+    found = {name for path in SOURCES.glob("*.py") for name in imported(path)} - set(sys.stdlib_module_names)
+    assert {"scikit-learn" if name == "sklearn" else name for name in found} <= names
