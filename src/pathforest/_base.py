@@ -203,8 +203,7 @@ class BaseOPFClassifier(ClassifierMixin, OPFEstimator):
         """Take the class with the cheapest mean; on ties the one whose best offer is first in `order_`."""
         offers = self._class_offers(Q)
         rank = self._cached("rank", self._rank)
-        tied = offers.cost == offers.cost.min(axis=1, keepdims=True)
-        code = np.where(tied, rank[offers.conqueror], len(rank)).argmin(axis=1)
+        code = cheapest_class(offers.cost, rank[offers.conqueror])
         query = np.arange(len(Q))
         return Decision(code, offers.conqueror[query, code], offers.cheapest[query, code])
 
@@ -223,6 +222,12 @@ class BaseOPFClassifier(ClassifierMixin, OPFEstimator):
                 offers.cheapest[rows, code] = values[:, 0]
                 offers.conqueror[rows, code] = indices[:, 0]
         return offers
+
+
+def cheapest_class(costs: np.ndarray, rank: np.ndarray) -> np.ndarray:
+    """Return the class of the smallest cost; on ties the one whose cheapest offer has the smallest rank."""
+    tied = costs == costs.min(axis=1, keepdims=True)
+    return np.where(tied, rank, np.iinfo(rank.dtype).max).argmin(axis=1)
 
 
 def probabilities(costs: np.ndarray, beta: float) -> np.ndarray:

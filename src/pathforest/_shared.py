@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from pathforest import _core
+from pathforest._base import cheapest_class
 from pathforest.distances import build_engine
 from pathforest.forest import Forest, boundary_prototypes
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -44,9 +45,7 @@ class ClassCosts(NamedTuple):
 
     def winner(self, r: int) -> np.ndarray:
         """Class of the smallest cost; on ties the one whose cheapest offer comes first in the order."""
-        cost = self.cost[r]
-        tied = cost == cost.min(axis=1, keepdims=True)
-        return np.where(tied, self.first, np.iinfo(self.first.dtype).max).argmin(axis=1)
+        return cheapest_class(self.cost[r], self.first)
 
 
 class SharedTraining:

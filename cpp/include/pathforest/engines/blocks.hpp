@@ -45,6 +45,12 @@ struct Blocks {
         return values.data() + at(position / lanes, n_features) * lanes +
                static_cast<std::size_t>(position % lanes);
     }
+    void read(Index position, std::vector<double>& features) const {
+        features.resize(static_cast<std::size_t>(n_features));
+        const T* from = sample(position);
+        for (Index j = 0; j < n_features; ++j)
+            features[static_cast<std::size_t>(j)] = static_cast<double>(from[at(j, lanes)]);
+    }
     const T* block(Index b) const { return values.data() + at(b, n_features) * lanes; }
     Index count() const { return blocks_for(n_samples); }
     Index first_position(Index b) const { return b * lanes; }

@@ -33,11 +33,7 @@ class BruteEngine : public FlatEngine {
 
     void ask_sample(Index sample, Query& query) const {
         const Index position = order().position[static_cast<std::size_t>(sample)];
-        const T* from = panels_.blocks().sample(position);
-        query.values.resize(static_cast<std::size_t>(n_features()));
-        for (Index j = 0; j < n_features(); ++j) {
-            query.values[static_cast<std::size_t>(j)] = static_cast<double>(from[at(j, lanes)]);
-        }
+        panels_.blocks().read(position, query.values);
         query.home = position / panel;
     }
 

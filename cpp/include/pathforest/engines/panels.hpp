@@ -25,7 +25,7 @@ class Panels {
     bool filterable() const { return filters_.differences != nullptr; }
     const Estimate& by_differences() const { return by_differences_; }
 
-    // Infinitely by_differences where there are no products to go by.
+    // Infinitely coarse where there are no products to go by.
     Estimate by_products(const std::vector<double>& query) const {
         if (filters_.products == nullptr) return {};
         return estimate_by_products<T>(blocks_.n_features, length_of(query.data()), largest_length_);

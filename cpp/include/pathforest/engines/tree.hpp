@@ -44,11 +44,7 @@ class TreeEngine {
     Index sample_at(Index position) const { return order_.sample[static_cast<std::size_t>(position)]; }
 
     void ask_sample(Index sample, Query& query) const {
-        const T* from = blocks_.sample(order_.position[static_cast<std::size_t>(sample)]);
-        query.values.resize(static_cast<std::size_t>(n_features()));
-        for (Index j = 0; j < n_features(); ++j) {
-            query.values[static_cast<std::size_t>(j)] = static_cast<double>(from[at(j, lanes)]);
-        }
+        blocks_.read(order_.position[static_cast<std::size_t>(sample)], query.values);
     }
 
     void ask(const T* row, Query& query) const { query.values.assign(row, row + n_features()); }
