@@ -1,0 +1,1 @@
+"""The paper's experiment, from datasets to tidy tables."""

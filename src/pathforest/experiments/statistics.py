@@ -1,0 +1,143 @@
+"""The numbers of the report: means, bold marks, agreement with the paper, sensitivity, ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from pathforest.experiments import published
+
+AGREES = 2.0  # a difference of at most this many standard errors
+LOSS = 0.01  # a cell of the grid loses if it is this far below the best
+
+
+def summarise(results: pd.DataFrame, classifiers: Sequence[str] | None = None) -> pd.DataFrame:
+    """Give mean, standard deviation (ddof = 0) and F1 of each dataset and classifier, and the bold mark.
+
+    Bold as in the paper: the best mean accuracy, or not significantly different from it by the Wilcoxon
+    signed-rank test over the runs. Only the classifiers asked for compete for it.
+    """
+    chosen = results if classifiers is None else results[results["classifier"].isin(classifiers)]
+    groups = chosen.groupby(["dataset", "classifier"], sort=False)
+    table = groups.agg(
+        mean=("accuracy", "mean"),
+        std=("accuracy", lambda values: values.std(ddof=0)),
+        f1=("f1_weighted", "mean"),
+        runs=("accuracy", "size"),
+    )
+    bold = chosen.groupby("dataset", sort=False).apply(_bold_marks, include_groups=False)
+    return table.assign(bold=[bool(bold[dataset][classifier]) for dataset, classifier in table.index])
+
+
+def _bold_marks(results: pd.DataFrame) -> dict[str, bool]:
+    runs = results.pivot(index="run", columns="classifier", values="accuracy")
+    best = runs.mean().idxmax()
+    return {name: p_value(runs[best], runs[name]) >= published.SIGNIFICANCE for name in runs}
+
+
+def p_value(first: pd.Series, second: pd.Series) -> float:
+    """Wilcoxon signed-rank test on paired scores; runs that lack either are left out."""
+    difference = (first - second).dropna().to_numpy()
+    difference = np.where(np.abs(difference) < 1e-12, 0, difference)  # equal scores, summed differently
+    if not difference.any():
+        return 1.0
+    return float(stats.wilcoxon(difference, method="approx").pvalue)
+
+
+def agreement(results: pd.DataFrame) -> pd.DataFrame:
+    """Put our scores beside the published ones, with the difference in standard errors of both.
+
+    One row per dataset and classifier that the paper has; `agrees` says whether the difference is at most
+    two of its standard errors, `bold_agrees` whether both carry the bold mark or neither.
+    """
+    rows = []
+    for (dataset, classifier), ours in summarise(results, published.CLASSIFIERS).iterrows():
+        theirs = published.score(dataset, classifier)
+        if theirs is None:
+            continue
+        error = np.hypot(theirs.std / np.sqrt(published.RUNS), ours["std"] / np.sqrt(ours["runs"]))
+        difference = ours["mean"] - theirs.mean
+        z = difference / error if error else np.copysign(np.inf, difference) if difference else 0.0
+        rows.append(
+            {
+                "dataset": dataset,
+                "classifier": classifier,
+                "published": theirs.mean,
+                "ours": ours["mean"],
+                "difference": difference,
+                "z": z,
+                "agrees": abs(z) <= AGREES,
+                "published_bold": theirs.bold,
+                "bold": ours["bold"],
+                "bold_agrees": theirs.bold == ours["bold"],
+            }
+        )
+    columns = (
+        "dataset", "classifier", "published", "ours", "difference", "z", "agrees", "published_bold", "bold",
+        "bold_agrees",
+    )  # fmt: skip
+    return pd.DataFrame(rows, columns=columns)
+
+
+def changed_verdicts(results: pd.DataFrame) -> pd.DataFrame:
+    """List the verdicts that runs beyond the paper's number change: rows of both, side by side."""
+    keys = ["dataset", "classifier"]
+    first = agreement(results[results["run"] < published.RUNS])
+    both = first.merge(agreement(results), on=keys, suffixes=("_first", "_all"))
+    return both[both["agrees_first"] != both["agrees_all"]].reset_index(drop=True)
+
+
+def training_seconds(results: pd.DataFrame) -> pd.DataFrame:
+    """Compare seconds of training: ours and published, each as a ratio to OPF and to the linear SVM.
+
+    `speedup` is the published time over ours: another machine, another decade.
+    """
+    means = results.groupby(["dataset", "classifier"], sort=False)["fit_seconds"].mean()
+    table = means.rename("seconds").reset_index()
+    table["published"] = [
+        published.seconds(dataset, classifier)
+        for dataset, classifier in zip(table["dataset"], table["classifier"], strict=True)
+    ]
+    table["published"] = table["published"].astype(float)
+    for peer in ("opf", "svm_linear"):
+        base = table[table["classifier"] == peer].set_index("dataset")
+        for column, ratio in (("seconds", f"to_{peer}"), ("published", f"published_to_{peer}")):
+            table[ratio] = table[column] / table["dataset"].map(base[column])
+    return table.assign(speedup=table["published"] / table["seconds"])
+
+
+def sensitivity(landscapes: pd.DataFrame) -> pd.DataFrame:
+    """Count the cells of the grid, averaged over runs, that lose more than a point against the best one."""
+    cells = landscapes.groupby(["dataset", "competition", "k_max", "sigma"], sort=False)["accuracy"].mean()
+    groups = cells.groupby(["dataset", "competition"], sort=False)
+    # The best of both competitions: a landscape that is flat because it is low is no comfort.
+    best = cells.groupby("dataset").max()
+    rows = [
+        {
+            "dataset": dataset,
+            "competition": competition,
+            "cells": len(values),
+            "losing": int((values < best[dataset] - LOSS).sum()),
+            "worst": float(best[dataset] - values.min()),
+        }
+        for (dataset, competition), values in groups
+    ]
+    return pd.DataFrame(rows, columns=("dataset", "competition", "cells", "losing", "worst"))
+
+
+def average_ranks(results: pd.DataFrame) -> tuple[pd.Series, float]:
+    """Return the mean rank of each classifier over the datasets, and Nemenyi's critical difference.
+
+    Rank 1 is the best mean accuracy. Two classifiers whose ranks differ by less than the critical difference
+    are not told apart at the 5 % level. With fewer than two datasets or classifiers it is infinite.
+    """
+    means = results.groupby(["dataset", "classifier"])["accuracy"].mean().unstack().dropna(axis="columns")
+    ranks = means.rank(axis="columns", ascending=False).mean().sort_values()
+    n_datasets, n_classifiers = means.shape
+    if n_datasets < 2 or n_classifiers < 2:
+        return ranks, np.inf
+    q = stats.studentized_range.ppf(1 - published.SIGNIFICANCE, n_classifiers, np.inf) / np.sqrt(2)
+    return ranks, float(q * np.sqrt(n_classifiers * (n_classifiers + 1) / (6 * n_datasets)))
