@@ -1,0 +1,134 @@
+"""The classifiers of the experiment: each searches its parameters, trains, and is scored on the test part."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+
+from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, TrainingErrorWarning
+from pathforest.experiments.splits import Parts
+from pathforest.metrics import opf_accuracy
+
+# The paper's distance and grid.
+METRIC = "log_sqeuclidean"
+K_MAX = (1, *range(10, 151, 10))
+SIGMAS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2)
+
+SVM_COSTS = (0.01, 0.1, 1, 10, 100)
+RBF_GAMMAS = (0.1, 1, 10)  # times 1 / n_features
+
+# What the results call a competition.
+COMPETITIONS = {"fuzzy_opf": "complete", "fuzzy_opf_tree": "tree"}
+
+
+class Outcome(NamedTuple):
+    """What one classifier did in one run."""
+
+    result: dict[str, Any]  # columns of the results
+    landscape: list[tuple[int, float, float]]  # (k_max, sigma, held-out accuracy) of every cell of a search
+
+
+def run(names: Sequence[str], parts: Parts) -> dict[str, Outcome]:
+    """Search, train and score the classifiers named, one after another."""
+    outcomes = {}
+    fuzzy = [name for name in names if name in COMPETITIONS]
+    if fuzzy:
+        outcomes |= _fuzzy(fuzzy, parts)
+    for name in names:
+        if name not in COMPETITIONS:
+            outcomes[name] = OTHERS[name](parts)
+    return outcomes
+
+
+def _fuzzy(names: Sequence[str], parts: Parts) -> dict[str, Outcome]:
+    """Search the grid once for both competitions, then train the first best cell of each."""
+    search = FuzzyOPFClassifierCV(
+        k_max=K_MAX, sigmas=SIGMAS, competitions=[COMPETITIONS[name] for name in names], n_conquerors=1,
+        n_best=1, cv=parts.folds, tie_break="first", refit=False, metric=METRIC,
+    )  # fmt: skip
+    _, seconds = _timed(search.fit, parts.search.X, parts.search.y)
+    found = search.cv_results_
+    cells = [
+        (params["competition"], params["k_max"], params["sigma"], float(score), rank)
+        for params, score, rank in zip(
+            found["params"], found["mean_test_score"], found["rank_test_score"], strict=True
+        )
+    ]
+    outcomes = {}
+    for name in names:
+        own = [cell for cell in cells if cell[0] == COMPETITIONS[name]]
+        competition, k_max, sigma, *_ = min(own, key=lambda cell: cell[-1])
+        model = FuzzyOPFClassifier(k_max=k_max, sigma=sigma, competition=competition, metric=METRIC)
+        with warnings.catch_warnings():
+            # The grid has cells that lose training labels; `training_error` reports it.
+            warnings.simplefilter("ignore", TrainingErrorWarning)
+            result = _judge(model, parts)
+        chosen = {"k_max": k_max, "best_k": int(model.best_k_), "sigma": sigma}
+        result |= chosen | {"training_error": model.training_error_, "tune_seconds": seconds / len(names)}
+        outcomes[name] = Outcome(result, [(k, s, score) for _, k, s, score, _ in own])
+    return outcomes
+
+
+def _opf(parts: Parts) -> Outcome:
+    model = OPFClassifier(metric=METRIC)
+    return Outcome(_judge(model, parts) | {"training_error": model.training_error_}, [])
+
+
+def _svm(kernel: str, gammas: Sequence[float]) -> Callable[[Parts], Outcome]:
+    def run_svm(parts: Parts) -> Outcome:
+        grid: dict[str, Any] = {"C": SVM_COSTS}
+        if gammas:
+            grid["gamma"] = [factor / parts.search.X.shape[1] for factor in gammas]
+        search = GridSearchCV(SVC(kernel=kernel), grid, cv=parts.folds, refit=False)
+        _, seconds = _timed(search.fit, parts.search.X, parts.search.y)
+        result = _judge(SVC(kernel=kernel, **search.best_params_), parts)
+        return Outcome(result | {"tune_seconds": seconds}, [])
+
+    return run_svm
+
+
+def _untuned(make: Callable[[], Any]) -> Callable[[Parts], Outcome]:
+    return lambda parts: Outcome(_judge(make(), parts), [])
+
+
+OTHERS: dict[str, Callable[[Parts], Outcome]] = {
+    "opf": _opf,
+    "svm_linear": _svm("linear", ()),
+    "naive_bayes": _untuned(GaussianNB),
+    "knn1": _untuned(lambda: KNeighborsClassifier(1)),
+    "svm_rbf": _svm("rbf", RBF_GAMMAS),
+}
+
+
+def _judge(model: Any, parts: Parts) -> dict[str, Any]:
+    """Train on the training part; score on the test part."""
+    _, fit_seconds = _timed(model.fit, *parts.train)
+    predicted, predict_seconds = _timed(model.predict, parts.test.X)
+    truth = parts.test.y
+    with warnings.catch_warnings():
+        # A small test part may lack a class that was predicted; the average leaves it out.
+        warnings.filterwarnings("ignore", message="y_pred contains classes not in y_true")
+        balanced = balanced_accuracy_score(truth, predicted)
+    return {
+        "accuracy": float(accuracy_score(truth, predicted)),
+        "opf_accuracy": opf_accuracy(truth, predicted),
+        "f1_weighted": float(f1_score(truth, predicted, average="weighted")),
+        "balanced_accuracy": float(balanced),
+        "fit_seconds": fit_seconds,
+        "predict_seconds": predict_seconds,
+    }
+
+
+def _timed(call: Callable[..., Any], *args: np.ndarray) -> tuple[Any, float]:
+    start = time.perf_counter()
+    answer = call(*args)
+    return answer, time.perf_counter() - start

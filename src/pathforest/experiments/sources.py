@@ -1,0 +1,50 @@
+"""The datasets an experiment can name: the paper's, and others that need no download."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn import datasets as sklearn_datasets
+
+from pathforest import datasets
+from pathforest.experiments import published
+from pathforest.experiments.types import Samples
+
+SEED = 2019  # of the generated sets
+
+# Sets that need no download: shapes like the paper's, and scikit-learn's own.
+BUNDLED: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "boat_like": lambda: datasets.make_boat(random_state=SEED),
+    "cone_torus_like": lambda: datasets.make_cone_torus(random_state=SEED),
+    "four_class_like": lambda: datasets.make_four_class(random_state=SEED),
+    "iris": lambda: sklearn_datasets.load_iris(return_X_y=True),
+    "wine": lambda: sklearn_datasets.load_wine(return_X_y=True),
+    "breast_cancer": lambda: sklearn_datasets.load_breast_cancer(return_X_y=True),
+    "digits": lambda: sklearn_datasets.load_digits(return_X_y=True),
+}
+
+# Small enough for a first look.
+QUICK = ("boat_like", "cone_torus_like", "four_class_like", "iris", "wine")
+
+
+def check_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Check that every name is known and none comes twice."""
+    known = [*datasets.names(), *BUNDLED]
+    if not names:
+        raise ValueError(f"no dataset is named; choose from {', '.join(known)}")
+    for name in names:
+        if name in published.PRIVATE:
+            raise ValueError(f"dataset {name!r} is private: only the paper's authors have it")
+        if name not in known:
+            raise ValueError(f"dataset {name!r} is unknown; choose from {', '.join(known)}")
+    if len(set(names)) < len(names):
+        raise ValueError(f"datasets {', '.join(names)}: one is named twice")
+    return tuple(names)
+
+
+def load(name: str) -> Samples:
+    """Load a dataset by its name."""
+    X, y = BUNDLED[name]() if name in BUNDLED else datasets.load(name, return_X_y=True)
+    return Samples(np.asarray(X, dtype=np.float64), np.asarray(y))
