@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Protocol
 
 DELAY = 1.0  # seconds before the bar appears: short searches need none
+
+_hidden = ContextVar("_hidden", default=False)
 
 
 class Progress(Protocol):
@@ -52,8 +55,20 @@ def progress(total: int, description: str, unit: str = "model") -> Iterator[Prog
     try:
         from tqdm import tqdm
     except ImportError:
+        tqdm = None
+    if tqdm is None or _hidden.get():
         yield _Silence()
         return
     # disable=None: off unless the stream is a terminal.
     with tqdm(total=total, desc=description, unit=unit, delay=DELAY, leave=False, disable=None) as bar:
         yield bar
+
+
+@contextmanager
+def hidden_progress() -> Iterator[None]:
+    """Show no bars meanwhile: for searches that are a small part of something with a bar of its own."""
+    token = _hidden.set(True)
+    try:
+        yield
+    finally:
+        _hidden.reset(token)

@@ -12,6 +12,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
+from pathforest._progress import hidden_progress
 from pathforest.experiments import contestants, sources, store, textbook
 from pathforest.experiments.splits import PRESETS, split_rows
 from pathforest.experiments.types import (
@@ -104,7 +105,7 @@ def _run_unit(unit: Unit, settings: Settings, out: Path) -> float:
     def rng() -> np.random.Generator:
         return np.random.default_rng([settings.seed, key.run, *key.dataset.encode()])
 
-    with threadpool_limits(1):
+    with threadpool_limits(1), hidden_progress():
         if TIES in unit.missing:
             rows, *_ = split_rows(unit.samples.y, rng())
             error = textbook.worst_training_error(unit.samples.X[rows], unit.samples.y[rows], rng())

@@ -19,7 +19,7 @@ def training_error(X: np.ndarray, y: np.ndarray) -> float:
     """Return the share of training samples that the textbook algorithm gives to another class.
 
     Prim's spanning tree, prototypes at its arcs between classes, then Dijkstra with f_max over the complete
-    graph; among equal costs the lower index leaves the queue first, and an equal offer conquers nothing. In
+    graph; among equal costs the first to come leaves the queue first, and an equal offer conquers nothing. In
     theory no training label is lost. That holds while no two arcs weigh the same.
     """
     D = cdist(X, X, "sqeuclidean")
@@ -27,13 +27,14 @@ def training_error(X: np.ndarray, y: np.ndarray) -> float:
     if not prototypes.any():
         return 0.0
     cost, label = np.where(prototypes, 0.0, np.inf), y.copy()
-    waiting = np.ones(len(X), dtype=bool)
-    for _ in range(len(X)):
-        node = np.argmin(np.where(waiting, cost, np.inf))
+    waiting, arrival = np.ones(len(X), dtype=bool), np.zeros(len(X), dtype=int)
+    for step in range(1, len(X) + 1):
+        ready = np.flatnonzero(waiting & (cost == cost[waiting].min()))
+        node = ready[np.argmin(arrival[ready])]
         waiting[node] = False
         offer = np.maximum(cost[node], D[node])
         conquered = waiting & (offer < cost)
-        cost[conquered], label[conquered] = offer[conquered], label[node]
+        cost[conquered], label[conquered], arrival[conquered] = offer[conquered], label[node], step
     return float((label != y).mean())
 
 

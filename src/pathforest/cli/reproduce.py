@@ -1,0 +1,92 @@
+"""`pathforest reproduce`: the paper's experiment, from datasets to a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from joblib import cpu_count
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+QUICK_RUNS = 5
+
+
+def reproduce(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small sets that need no download, 5 runs: a look in a minute.")
+    ] = False,
+    datasets: Annotated[
+        str | None, typer.Option(help="Datasets by name, separated by commas; the paper's ten public ones.")
+    ] = None,
+    classifiers: Annotated[
+        str | None, typer.Option(help="Classifiers by name, separated by commas; all seven.")
+    ] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="Random splits of each dataset; 20.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Decides the splits. Same seed, same numbers.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; all cores. Changes time, never numbers.")
+    ] = None,
+    preset: Annotated[
+        str,
+        typer.Option(help="'paper', or 'clean': scaling and search keep to the training part."),
+    ] = "paper",
+    out: Annotated[Path, typer.Option(help="Folder for results and report.")] = Path("reproduction"),
+) -> None:
+    """Repeat the experiment of the Fuzzy OPF paper and write a report.
+
+    Writes results.parquet, landscapes.parquet, tables.md and report.html. A run that was stopped goes on
+    where it was when the same command is given again.
+
+    Examples
+    --------
+      pathforest reproduce --quick
+
+      pathforest reproduce --datasets boat,cone_torus --runs 20 --out boat
+
+      PATHFOREST_DATA=~/opf-data pathforest reproduce --jobs 2
+    """
+    try:
+        from pathforest.experiments import published, sources
+        from pathforest.experiments.runner import check_settings
+        from pathforest.experiments.runner import reproduce as run
+        from pathforest.experiments.types import CLASSIFIERS, Settings
+        from pathforest.reporting import terminal_table, write_files
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"reproduce needs {error.name}; run: pip install 'pathforest[reproduce]'"
+        ) from error
+    usual = sources.QUICK if quick else published.PUBLIC
+    settings = check_settings(
+        Settings(
+            datasets=_names(datasets) or usual,
+            classifiers=_names(classifiers) or tuple(CLASSIFIERS),
+            runs=runs or (QUICK_RUNS if quick else published.RUNS),
+            seed=seed,
+            preset=preset,
+        )
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    with _progress() as advance:
+        experiment = run(settings, out, jobs=jobs or cpu_count(), advance=advance)
+    report = write_files(experiment, out)
+    console = Console()
+    console.print(terminal_table(experiment))
+    typer.echo(f"report: {report}")
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[float], None]]:
+    """Show a bar with the time that remains, on a terminal only."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("reproducing", total=1.0)
+        yield lambda share: bar.advance(task, share)

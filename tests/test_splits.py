@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+
+from pathforest.experiments.splits import PRESETS, split_rows
+from pathforest.experiments.types import Samples
+
+RNG = np.random.default_rng(0)
+SAMPLES = Samples(RNG.normal(3, 5, (90, 2)), np.repeat([1, 2, 3], [33, 23, 34]))
+
+# Class sizes of the paper's sets, and the test sizes that its averages betray.
+PAPER_SIZES = {
+    (33, 33, 34): 21,
+    (92, 99, 209): 81,
+    (555, 307): 173,
+    (632, 791): 286,
+    (152, 131): 58,
+    (49, 102, 107, 28, 54): 70,
+    (21, 15, 18, 16, 14, 22): 24,
+    (20,) * 70: 280,
+}
+
+
+@pytest.mark.parametrize(("sizes", "expected"), PAPER_SIZES.items())
+def test_test_parts_have_the_sizes_of_the_paper(sizes, expected):
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    _, _, test = split_rows(y, np.random.default_rng(0))
+    assert len(test) == expected
+
+
+def test_each_class_is_split_in_integer_arithmetic():
+    y = SAMPLES.y
+    train, evaluation, test = split_rows(y, np.random.default_rng(1))
+    for label, n in zip(*np.unique(y, return_counts=True), strict=True):
+        m = 4 * n // 5
+        assert [(y[rows] == label).sum() for rows in (train, evaluation, test)] == [
+            3 * m // 4,
+            m - 3 * m // 4,
+            n - m,
+        ]
+
+
+def test_every_row_is_in_one_part():
+    rows = np.concatenate(split_rows(SAMPLES.y, np.random.default_rng(2)))
+    assert sorted(rows) == list(range(len(SAMPLES.y)))
+
+
+def test_runs_differ():
+    first, second = (split_rows(SAMPLES.y, np.random.default_rng(seed))[2] for seed in (0, 1))
+    assert set(first) != set(second)
+
+
+def test_the_paper_scales_by_all_samples():
+    parts = PRESETS["paper"](SAMPLES, np.random.default_rng(0))
+    seen = np.concatenate([parts.search.X, parts.test.X])
+    np.testing.assert_allclose(seen.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(seen.std(axis=0), 1)
+
+
+def test_the_paper_searches_on_the_evaluation_part_and_trains_without_it():
+    parts = PRESETS["paper"](SAMPLES, np.random.default_rng(0))
+    [(train, evaluation)] = parts.folds
+    np.testing.assert_array_equal(parts.search.X[train], parts.train.X)
+    assert len(train) + len(evaluation) == len(parts.search.y)
+
+
+def test_the_clean_preset_scales_by_what_is_not_test():
+    parts = PRESETS["clean"](SAMPLES, np.random.default_rng(0))
+    np.testing.assert_allclose(parts.train.X.mean(axis=0), 0, atol=1e-12)
+    assert abs(np.concatenate([parts.train.X, parts.test.X]).mean(axis=0)).max() > 1e-6
+
+
+def test_both_presets_have_the_same_test_samples():
+    paper, clean = (PRESETS[name](SAMPLES, np.random.default_rng(5)) for name in ("paper", "clean"))
+    np.testing.assert_array_equal(paper.test.y, clean.test.y)
+    correlation = np.corrcoef(paper.test.X[:, 0], clean.test.X[:, 0])[0, 1]
+    assert correlation == pytest.approx(1)
+
+
+def test_clean_folds_cover_the_training_part():
+    parts = PRESETS["clean"](SAMPLES, np.random.default_rng(0))
+    assert sorted(np.concatenate([rows for _, rows in parts.folds])) == list(range(len(parts.train.y)))

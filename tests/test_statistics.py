@@ -1,0 +1,145 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from pathforest.experiments import published, statistics
+
+
+def table(scores, dataset="boat", seconds=1.0):
+    """Results of some classifiers, from lists of accuracies."""
+    rows = [
+        {
+            "dataset": dataset,
+            "run": run,
+            "classifier": name,
+            "accuracy": value,
+            "f1_weighted": value / 2,
+            "fit_seconds": seconds,
+        }
+        for name, values in scores.items()
+        for run, value in enumerate(values)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_the_summary_has_means_deviations_and_f1():
+    summary = statistics.summarise(table({"opf": [0.5, 0.7, 0.9]})).loc["boat", "opf"]
+    assert summary["mean"] == pytest.approx(0.7)
+    assert summary["std"] == pytest.approx(np.std([0.5, 0.7, 0.9]))
+    assert summary["f1"] == pytest.approx(0.35)
+
+
+def test_the_best_and_what_is_level_with_it_are_bold():
+    rng = np.random.default_rng(0)
+    best = rng.uniform(0.8, 0.9, 20)
+    level, worse = best + rng.choice([-0.01, 0.009], 20), best - rng.uniform(0.01, 0.02, 20)
+    bold = statistics.summarise(table({"opf": best, "fuzzy_opf": level, "knn1": worse}))["bold"]
+    assert bold.to_list() == [True, True, False]
+
+
+def test_only_the_classifiers_asked_for_compete_for_bold():
+    scores = {"opf": np.linspace(0.5, 0.6, 20), "knn1": np.linspace(0.7, 0.8, 20)}
+    assert statistics.summarise(table(scores), ["opf"])["bold"].to_list() == [True]
+    assert statistics.summarise(table(scores))["bold"].to_list() == [False, True]
+
+
+def test_equal_scores_do_not_differ():
+    same = pd.Series([0.1 + 0.2, 0.5])
+    assert statistics.p_value(same, pd.Series([0.3, 0.5])) == 1.0
+
+
+def test_the_p_value_is_that_of_scipy():
+    rng = np.random.default_rng(1)
+    first, second = pd.Series(rng.random(20)), pd.Series(rng.random(20))
+    expected = stats.wilcoxon(first, second, method="approx").pvalue
+    assert statistics.p_value(first, second) == pytest.approx(expected)
+
+
+def test_agreement_counts_in_standard_errors_of_both():
+    values = np.array([0.95, 1.0] * 10)
+    row = statistics.agreement(table({"opf": values})).iloc[0]
+    theirs = published.SCORES["boat"][0]
+    error = np.sqrt(theirs.std**2 / 20 + values.std() ** 2 / 20)
+    assert row["z"] == pytest.approx((0.975 - theirs.mean) / error)
+    assert row["agrees"] == (abs(row["z"]) <= 2)
+
+
+def test_published_values_agree_with_themselves():
+    for dataset in published.PUBLIC:
+        for name, score in zip(published.CLASSIFIERS, published.SCORES[dataset], strict=True):
+            values = score.mean + score.std * np.array([-1, 1] * 10)
+            row = statistics.agreement(table({name: values}, dataset)).iloc[0]
+            assert row["agrees"]
+            assert abs(row["z"]) < 1e-6
+
+
+def test_no_deviation_at_all_is_no_division_by_zero(monkeypatch):
+    monkeypatch.setitem(published.SCORES, "boat", (published.Score(0.5, 0.0, 0.5, True),) * 4)
+    assert statistics.agreement(table({"opf": [0.5] * 20}))["z"].item() == 0
+    assert statistics.agreement(table({"opf": [0.25] * 20}))["z"].item() == -np.inf
+
+
+def test_sets_and_classifiers_without_published_values_are_left_out():
+    assert statistics.agreement(table({"opf": [1.0]}, "iris")).empty
+    assert statistics.agreement(table({"knn1": [1.0]})).empty
+
+
+def test_verdicts_that_more_runs_change_are_listed():
+    mean = published.SCORES["boat"][0].mean
+    near, far = [mean - 0.01, mean + 0.01] * 10, [mean - 0.1, mean - 0.09] * 40
+    changed = statistics.changed_verdicts(table({"opf": near + far, "fuzzy_opf": near * 5}))
+    assert changed["classifier"].to_list() == ["opf"]
+    assert changed["agrees_first"].item()
+    assert not changed["agrees_all"].item()
+
+
+def test_seconds_are_set_beside_opf_svm_and_the_paper():
+    results = pd.concat([table({"opf": [1.0]}, seconds=0.5), table({"svm_linear": [1.0]}, seconds=2.0)])
+    rows = statistics.training_seconds(results).set_index("classifier")
+    assert rows.loc["svm_linear", "to_opf"] == 4
+    assert rows.loc["opf", "to_svm_linear"] == 0.25
+    assert rows.loc["svm_linear", "published_to_opf"] == pytest.approx(0.47469 / 0.00062)
+    assert rows.loc["opf", "speedup"] == pytest.approx(0.00062 / 0.5)
+
+
+def test_sensitivity_counts_cells_a_point_below_the_best_of_both_competitions():
+    cells = [
+        ("complete", 1, 0.2, 0.9),
+        ("complete", 1, 0.4, 0.985),
+        ("tree", 1, 0.2, 0.991),
+        ("tree", 1, 0.4, 1.0),
+    ]
+    rows = [
+        {"dataset": "boat", "run": run, "competition": c, "k_max": k, "sigma": s, "accuracy": a}
+        for c, k, s, a in cells
+        for run in range(2)
+    ]
+    found = statistics.sensitivity(pd.DataFrame(rows)).set_index("competition")
+    assert found["losing"].to_dict() == {"complete": 2, "tree": 0}
+    assert found["cells"].to_dict() == {"complete": 2, "tree": 2}
+    assert found.loc["complete", "worst"] == pytest.approx(0.1)
+
+
+def test_ranks_average_over_datasets():
+    results = pd.concat(
+        [
+            table({"opf": [0.9], "knn1": [0.8], "svm_rbf": [0.8]}),
+            table({"opf": [0.9], "knn1": [0.95], "svm_rbf": [0.1]}, "iris"),
+        ]
+    )
+    ranks, difference = statistics.average_ranks(results)
+    assert ranks.to_dict() == {"opf": 1.5, "knn1": 1.75, "svm_rbf": 2.75}
+    assert difference == pytest.approx(2.343 * np.sqrt(3 * 4 / (6 * 2)), rel=1e-3)  # Demsar's table
+
+
+def test_one_dataset_tells_nothing_apart():
+    assert statistics.average_ranks(table({"opf": [1.0], "knn1": [0.5]}))[1] == np.inf
+
+
+def test_the_table_of_the_paper_is_whole():
+    assert list(published.SCORES) == list(published.SECONDS) == list(published.TITLES)
+    assert len(published.PUBLIC) == 10
+    for row in published.SCORES.values():
+        # The paper's bold marks always include its best mean.
+        assert max(row, key=lambda score: score.mean).bold

@@ -1,0 +1,45 @@
+from pathlib import Path
+
+import numpy as np
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from pathforest.experiments.textbook import training_error, worst_training_error
+
+X, y = np.split(
+    np.loadtxt(Path(__file__).parent / "data" / "tied_grid.csv", delimiter=",", skiprows=1), [2], 1
+)
+y = y[:, 0].astype(int)
+
+
+@given(
+    arrays(np.int64, st.tuples(st.integers(2, 25), st.just(2)), elements=st.integers(0, 4)),
+    st.integers(0, 99),
+)
+def test_it_is_the_reference_on_tied_data(points, seed):
+    labels = np.random.default_rng(seed).integers(0, 3, len(points))
+    found = reference.textbook_opf(reference.distance_matrix(points, points), labels)
+    assert training_error(points.astype(float), labels) == np.mean(found != labels)
+
+
+def test_ties_lose_training_labels():
+    assert training_error(X, y) > 0.1
+
+
+def test_without_ties_no_label_is_lost():
+    rng = np.random.default_rng(0)
+    assert worst_training_error(rng.normal(size=(80, 2)), rng.integers(0, 3, 80), rng) == 0
+
+
+def test_one_class_loses_nothing():
+    assert training_error(X, np.zeros(len(y), dtype=int)) == 0
+
+
+def test_the_worst_order_is_no_better_than_the_given_one():
+    assert worst_training_error(X, y, np.random.default_rng(0)) >= training_error(X, y)
+
+
+def test_the_order_of_the_samples_makes_a_difference_to_the_textbook():
+    assert training_error(X, y) != training_error(X[::-1], y[::-1])
