@@ -51,10 +51,13 @@ def reproduce(
     """
     try:
         from pathforest.experiments import published, sources
+        from pathforest.experiments.files import write_tables
         from pathforest.experiments.runner import check_settings
         from pathforest.experiments.runner import reproduce as run
+        from pathforest.experiments.store import write_whole
         from pathforest.experiments.types import CLASSIFIERS, Settings
-        from pathforest.reporting import terminal_table, write_files
+        from pathforest.reporting.page import write_report
+        from pathforest.reporting.tables import tables_markdown, terminal_table
     except ModuleNotFoundError as error:
         raise ImportError(
             f"reproduce needs {error.name}; run: pip install 'pathforest[reproduce]'"
@@ -69,12 +72,13 @@ def reproduce(
             preset=preset,
         )
     )
-    out.mkdir(parents=True, exist_ok=True)
     with _progress() as advance:
         experiment = run(settings, out, jobs=jobs or cpu_count(), advance=advance)
-    report = write_files(experiment, out)
-    console = Console()
-    console.print(terminal_table(experiment))
+    write_tables(experiment, out)
+    write_whole(out / "tables.md", tables_markdown(experiment).encode())
+    report = out / "report.html"
+    write_report(experiment, report)
+    Console().print(terminal_table(experiment))
     typer.echo(f"report: {report}")
 
 
