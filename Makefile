@@ -21,8 +21,8 @@ SOURCES     := pyproject.toml README.md LICENSE CMakeLists.txt \
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-demo: $(PACKAGE)  ## train on a small dataset, print a table, write quickstart.png
-	$(BIN)/python examples/quickstart.py
+demo: $(PACKAGE)  ## a small version of the paper's experiment: Table I in the terminal, a report in build/demo
+	$(BIN)/pathforest reproduce --quick --out build/demo
 
 test: $(PACKAGE)  ## run the tests and the docstring examples, one worker per core
 	$(BIN)/python -m pytest -n $(WORKERS)
@@ -54,7 +54,7 @@ stubs: $(PACKAGE)  ## write src/pathforest/_core.pyi from the compiled core; run
 install: $(PACKAGE)  ## build the package and install it into .venv, in editable mode
 
 clean:  ## remove everything the targets above made, .venv included
-	rm -rf $(VENV) build dist wheelhouse .hypothesis .pytest_cache .ruff_cache quickstart.png
+	rm -rf $(VENV) build dist wheelhouse .hypothesis .pytest_cache .ruff_cache
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(ENVIRONMENT): pyproject.toml
