@@ -1,0 +1,110 @@
+"""CSV and TSV: a header, then one sample per line; fast enough without pandas."""
+
+from __future__ import annotations
+
+import csv
+import io
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pathforest.datasets._table import (
+    Table,
+    check_header,
+    first_bad_number,
+    label_column,
+    labels_of_text,
+    number,
+    text_rows,
+)
+
+BYTE_ORDER_MARK = "\ufeff"
+
+
+def decode(data: bytes, label: str | int | None, *, delimiter: str = ",") -> Table:
+    """Read a table; lines are counted from 1, the header's."""
+    text = data.decode("utf-8-sig")
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        return _read(rows, label)
+    except csv.Error as error:
+        raise ValueError(f"line {rows.line_num}: {error}") from None
+
+
+def _read(rows: Any, label: str | int | None) -> Table:
+    names = next(rows, None)
+    if not names:
+        raise ValueError("line 1 is empty; the first line must name the columns")
+    check_header(names)
+    column = label_column(names, label)
+    features = [name for j, name in enumerate(names) if j != column]
+    if not features:
+        raise ValueError(f"the only column is {names[0]!r}, which leaves no feature")
+    values, labels = array("d"), []
+    for row in rows:
+        if not row:
+            continue
+        if len(row) != len(names):
+            raise ValueError(
+                f"line {rows.line_num} has {len(row)} cells and the header {len(names)}; add or remove some"
+            )
+        if column is not None:
+            labels.append(_full(row.pop(column), rows.line_num, names[column]))
+        try:
+            values.extend(map(number, row))
+        except ValueError:
+            j = first_bad_number(row)
+            cell = _full(row[j], rows.line_num, features[j])
+            raise ValueError(f"line {rows.line_num}, column {features[j]!r}: {cell!r} is no number") from None
+    if not values:
+        raise ValueError("there is a header and no sample")
+    X = np.array(values).reshape(-1, len(features))
+    return Table(X, None if column is None else labels_of_text(labels), features)
+
+
+def _full(cell: str, line: int, name: str) -> str:
+    if not cell.strip():
+        raise ValueError(f"line {line}, column {name!r}: the cell is empty; fill it or leave the line out")
+    return cell
+
+
+def encode(table: Table, label: str | int | None, *, delimiter: str = ",") -> bytes:
+    """Write the label column first, then the features."""
+    names, lines = table.feature_names, text_rows(table.X)
+    if table.y is not None:
+        if not isinstance(label, str) or not label:
+            raise ValueError(f"label={label!r} is no name for the label column; pass a string")
+        _check_labels(table.y)
+        names = [label, *names]
+        lines = ([str(y), *line] for y, line in zip(table.y.tolist(), lines, strict=True))
+    check_header(names)
+    _check_lines(names, "column name")
+    if names[0].startswith(BYTE_ORDER_MARK):
+        raise ValueError(f"the column name {names[0]!r} starts with a byte order mark; leave it out")
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(lines)
+    return out.getvalue().encode()
+
+
+def _check_labels(y: np.ndarray) -> None:
+    if y.dtype.kind == "i":
+        return
+    classes = np.unique(y).tolist()
+    _check_lines(classes, "label")
+    if labels_of_text(classes).dtype.kind == "i":
+        raise ValueError(
+            f"labels such as {classes[0]!r} would be read back as integers; "
+            "use y.astype(int), or write NPZ or Parquet"
+        )
+
+
+def _check_lines(texts: Sequence[str], what: str) -> None:
+    for text in texts:
+        if "\n" in text or "\r" in text:
+            raise ValueError(f"{what} {text!r} has a line break; replace it, or write NPZ or Parquet")
+        if not text.strip():
+            raise ValueError(f"{what} {text!r} is only space and would be read as a missing cell; replace it")

