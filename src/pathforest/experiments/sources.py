@@ -9,6 +9,7 @@ import numpy as np
 from sklearn import datasets as sklearn_datasets
 
 from pathforest import datasets
+from pathforest.datasets._registry import DATASETS
 from pathforest.experiments import published
 from pathforest.experiments.types import Samples
 
@@ -31,7 +32,7 @@ QUICK = ("boat_like", "cone_torus_like", "four_class_like", "iris", "wine")
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
     """Check that every name is known and none comes twice."""
-    known = [*datasets.names(), *BUNDLED]
+    known = [*DATASETS, *BUNDLED]
     if not names:
         raise ValueError(f"no dataset is named; choose from {', '.join(known)}")
     for name in names:
