@@ -244,8 +244,8 @@ def _landscapes(experiment: Experiment) -> str:
     ]
     map_caption = (
         "Mean held-out accuracy over the runs for every σ and k_max, the brighter the better. Both "
-        "competitions of a dataset share their colours, which cover at least two points; each dataset has its "
-        "own. Dots mark the cells that tie with the best."
+        "competitions of a dataset share their colours, which cover at least two points; each dataset has "
+        "its own. Dots mark the cells that tie with the best."
     )
     bar_caption = (
         "Share of the cells that lose more than a point of accuracy against the best cell of both "
@@ -287,8 +287,8 @@ def _membership(experiment: Experiment) -> str:
     from pathforest.reporting.figures.samples import membership_datasets, membership_figure
 
     caption = (
-        "Membership F of every sample; darker stands for higher, as in the paper. High values sit in the "
-        "middle of dense regions, and there can be many of those in one class."
+        "Membership F of every sample: the more a point stands out from the page, the higher (in the paper, "
+        "the darker). High values sit in the middle of dense regions, and one class can have many of those."
     )
     panels = [
         (dataset_title(name), membership_figure(experiment, name)) for name in membership_datasets(experiment)

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from pathforest import FuzzyOPFClassifier
 from pathforest.experiments import published
 from pathforest.experiments.types import Experiment, Samples
-from pathforest.reporting.figures.style import MOST_POINTS, PALETTE, SYMBOLS, figure, text
+from pathforest.reporting.figures.style import MOST_POINTS, PALETTE, SCALE, SYMBOLS, figure, text
 from pathforest.reporting.names import in_order
 
 USUAL_K_MAX = 100  # where the search chose none
@@ -67,8 +67,7 @@ def membership_figure(experiment: Experiment, dataset: str) -> go.Figure:
         hovertemplate="membership %{marker.color:.3f}<extra></extra>",
         marker={
             "color": membership[order],
-            "colorscale": "Viridis",
-            "reversescale": True,  # darker stands for higher, as in the paper
+            "colorscale": SCALE,
             "size": 6 if len(X) < 500 else 4.5,
             "line": {"width": 0.5, "color": "rgba(128,128,128,0.6)"},
             "colorbar": {"thickness": 10, "outlinewidth": 0, "title": {"text": "F", "side": "top"}},

@@ -18,6 +18,8 @@ SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "x", "star")
 CLASSIFIERS = ("opf", "fuzzy_opf", "fuzzy_opf_tree", "svm_linear", "naive_bayes", "knn1", "svm_rbf")
 COLORS = dict(zip(CLASSIFIERS, PALETTE, strict=True))
 MARKERS = dict(zip(CLASSIFIERS, SYMBOLS, strict=True))
+# Viridis, turned so that high values stand out from the page, light or dark.
+SCALE = [[place / 4, f"var(--scale-{place})"] for place in range(5)]
 MOST_POINTS = 2000  # of a dataset that are drawn
 
 AXIS = {
