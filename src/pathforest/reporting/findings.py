@@ -26,7 +26,7 @@ def agreement_sentence(experiment: Experiment) -> str:
     """Count the scores within two standard errors, for OPF and Fuzzy OPF, then for the others."""
     table = statistics.agreement(experiment.results)
     if table.empty:
-        return "None of these scores was published, so there is nothing to agree with."
+        return "The paper has none of these scores, so there is nothing to agree with."
     if not is_repeated(experiment):
         return "One run has no spread: differences from the paper are shown, but get no z and no verdict."
     counts = table.groupby("classifier")["agrees"].agg(["sum", "size"])

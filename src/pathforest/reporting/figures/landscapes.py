@@ -59,7 +59,7 @@ def landscape_figure(experiment: Experiment, dataset: str) -> go.Figure:
                     "k_max" if is_last else "",
                     f"y{place}",
                     range=[-0.5, len(sizes) - 0.5],
-                    tickvals=list(range(0, len(sizes), -(-len(sizes) // LABELS))),
+                    tickvals=[f"{size:g}" for size in sizes[:: -(-len(sizes) // LABELS)]],
                     showticklabels=is_last,
                 ),
                 f"yaxis{place}": _axis(

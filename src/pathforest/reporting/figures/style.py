@@ -45,7 +45,6 @@ def figure(height: int, **layout) -> go.Figure:
         hoverlabel={"font": {"family": "system-ui, sans-serif"}},
         legend={
             "orientation": "h",
-            "xref": "container",
             "x": 0,
             "y": 1,
             "yanchor": "bottom",
