@@ -141,3 +141,24 @@ def average_ranks(results: pd.DataFrame) -> tuple[pd.Series, float]:
         return ranks, np.inf
     q = stats.studentized_range.ppf(1 - published.SIGNIFICANCE, n_classifiers, np.inf) / np.sqrt(2)
     return ranks, float(q * np.sqrt(n_classifiers * (n_classifiers + 1) / (6 * n_datasets)))
+
+
+def gains(results: pd.DataFrame, over: str = "opf") -> pd.DataFrame:
+    """Compare each Fuzzy OPF with plain OPF: mean difference in accuracy over the runs, and its p-value.
+
+    The p-value is missing with one run: a single difference is no test.
+    """
+    rows = []
+    for dataset, here in results.groupby("dataset", sort=False):
+        runs = here.pivot(index="run", columns="classifier", values="accuracy")
+        for classifier in ("fuzzy_opf", "fuzzy_opf_tree"):
+            if over not in runs or classifier not in runs:
+                continue
+            difference = (runs[classifier] - runs[over]).dropna()
+            if difference.empty:
+                continue
+            p = p_value(runs[classifier], runs[over]) if len(difference) > 1 else np.nan
+            rows.append(
+                {"dataset": dataset, "classifier": classifier, "gain": difference.mean(), "p_value": p}
+            )
+    return pd.DataFrame(rows, columns=("dataset", "classifier", "gain", "p_value"))

@@ -1,0 +1,67 @@
+"""How far our scores are from the published ones, in standard errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from pathforest.experiments import published, statistics
+from pathforest.experiments.types import Experiment
+from pathforest.reporting.figures.style import BAND, COLORS, INK, MARKERS, figure, text
+from pathforest.reporting.names import classifier_title, dataset_title, in_order, is_repeated, signed
+
+FARTHEST = 6.0  # what is farther stands at the edge, and says so
+
+
+def agreement_figure(experiment: Experiment) -> go.Figure | None:
+    """Draw z of every score, with the band in which scores agree."""
+    table = statistics.agreement(experiment.results)
+    if table.empty or not is_repeated(experiment):
+        return None
+    names = in_order(table["dataset"].unique(), tuple(published.TITLES))[::-1]
+    classifiers = in_order(table["classifier"].unique(), published.CLASSIFIERS)
+    result = figure(110 + 40 * len(names))
+    result.add_vrect(
+        x0=-statistics.AGREES, x1=statistics.AGREES, fillcolor=BAND, line={"width": 0}, layer="below"
+    )
+    for place, classifier in enumerate(classifiers):
+        here = table[table["classifier"] == classifier]
+        # Each classifier has a height of its own within the row, so that equal scores do not hide each other.
+        height = 0.17 * ((len(classifiers) - 1) / 2 - place)
+        edge = here["z"].abs() > FARTHEST
+        result.add_scatter(
+            x=here["z"].clip(-FARTHEST, FARTHEST),
+            y=[names.index(name) + height for name in here["dataset"]],
+            mode="markers+text",
+            name=classifier_title(classifier),
+            text=[signed(z, 1) if far else "" for z, far in zip(here["z"], edge, strict=True)],
+            textposition=["middle left" if z > 0 else "middle right" for z in here["z"]],
+            textfont={"color": INK, "size": 11},
+            customdata=[
+                f"{text(dataset_title(line.dataset))}: {line.ours:.4f}, published {line.published:.4f}, "
+                f"z = {signed(line.z)}"
+                for line in here.itertuples()
+            ],
+            hovertemplate="%{customdata}<extra></extra>",
+            cliponaxis=False,
+            marker={
+                "color": COLORS[classifier],
+                "symbol": np.where(
+                    edge, np.where(here["z"] > 0, "triangle-right", "triangle-left"), MARKERS[classifier]
+                ).tolist(),
+                "size": 10,
+            },
+        )
+    result.add_vline(x=0, line={"color": INK, "width": 1, "dash": "dot"})
+    result.update_xaxes(
+        title={"text": "z, in standard errors"},
+        range=[-FARTHEST - 0.4, FARTHEST + 0.4],
+        dtick=2,
+        zeroline=False,
+    )
+    return result.update_yaxes(
+        tickvals=list(range(len(names))),
+        ticktext=[text(dataset_title(name)) for name in names],
+        range=[-0.5, len(names) - 0.5],
+        zeroline=False,
+    )

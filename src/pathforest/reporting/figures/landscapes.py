@@ -1,0 +1,126 @@
+"""The search over σ and k_max: a map for each competition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from pathforest.experiments import published
+from pathforest.experiments.types import Experiment
+from pathforest.reporting.figures.style import AXIS, figure
+from pathforest.reporting.names import COMPETITIONS, in_order
+
+TIE = 1e-12  # means nearer than this are equal
+SPAN = 0.02  # of accuracy that the colours cover at least, so that flat maps look flat
+LABELS = 6  # of k_max at most, so that they fit a narrow page
+CELL, TITLE = 20, 26  # heights in pixels, of a row of cells and of what stands above a map
+
+
+def landscape_datasets(experiment: Experiment) -> list[str]:
+    """List the datasets that have a landscape, those of the paper first."""
+    return in_order(experiment.landscapes["dataset"].unique(), tuple(published.TITLES))
+
+
+def landscape_figure(experiment: Experiment, dataset: str) -> go.Figure:
+    """Draw the mean held-out accuracy of every cell, one map above the other on the same colours.
+
+    A dot marks the cells that share the best mean of both maps.
+    """
+    here = experiment.landscapes[experiment.landscapes["dataset"] == dataset]
+    means = here.groupby(["competition", "sigma", "k_max"])["accuracy"].mean()
+    sizes = np.unique(here["k_max"])
+    maps = {
+        name: means[name].unstack().reindex(columns=sizes)
+        for name in COMPETITIONS
+        if name in means.index.get_level_values("competition")
+    }
+    heights = [len(table) for table in maps.values()]
+    domains = _domains(heights)
+    result = figure(
+        75 + CELL * sum(heights) + TITLE * len(maps),
+        coloraxis={
+            "colorscale": "Cividis",
+            "cmin": min(means.min(), means.max() - SPAN),
+            "cmax": means.max(),
+            "colorbar": {"thickness": 10, "outlinewidth": 0, "tickformat": ".3f", "nticks": 6},
+        },
+        margin={"l": 8, "r": 8, "t": 24, "b": 8},
+        showlegend=False,
+    )
+    for place, (name, table) in enumerate(maps.items(), start=1):
+        _add_map(result, table, means.max(), place)
+        is_last = place == len(maps)
+        result.update_layout(
+            {
+                f"xaxis{place}": _axis(
+                    "k_max" if is_last else "",
+                    f"y{place}",
+                    range=[-0.5, len(sizes) - 0.5],
+                    tickvals=[f"{size:g}" for size in sizes[:: -(-len(sizes) // LABELS)]],
+                    showticklabels=is_last,
+                ),
+                f"yaxis{place}": _axis(
+                    "σ", f"x{place}", range=[-0.5, len(table) - 0.5], domain=domains[place - 1]
+                ),
+            }
+        )
+        result.add_annotation(
+            text=COMPETITIONS[name],
+            x=0,
+            y=domains[place - 1][1],
+            xref="paper",
+            yref="paper",
+            xanchor="left",
+            yanchor="bottom",
+            showarrow=False,
+            font={"size": 12},
+        )
+    return result
+
+
+def _domains(heights: Sequence[int]) -> list[list[float]]:
+    """Share the height from the top: cells are equally high in every map, titles stand between the maps."""
+    total = CELL * sum(heights) + TITLE * (len(heights) - 1)
+    tops = [total - CELL * sum(heights[:place]) - TITLE * place for place in range(len(heights))]
+    return [
+        [max(0.0, (top - CELL * height) / total), top / total]
+        for top, height in zip(tops, heights, strict=True)
+    ]
+
+
+def _add_map(result: go.Figure, table: pd.DataFrame, best: float, place: int) -> None:
+    sizes = [f"{size:g}" for size in table.columns]
+    factors = [f"{factor:g}" for factor in table.index]
+    axes = {"xaxis": f"x{place}", "yaxis": f"y{place}"}
+    result.add_heatmap(
+        z=table.to_numpy(),
+        x=sizes,
+        y=factors,
+        coloraxis="coloraxis",
+        xgap=1,
+        ygap=1,
+        hovertemplate="k_max %{x}, σ %{y}: %{z:.4f}<extra></extra>",
+        **axes,
+    )
+    tied = np.argwhere(table.to_numpy() >= best - TIE)
+    result.add_scatter(
+        x=[sizes[column] for _, column in tied],
+        y=[factors[row] for row, _ in tied],
+        mode="markers",
+        marker={"color": "#D55E00", "size": 6, "line": {"color": "white", "width": 1}},
+        hoverinfo="skip",
+        **axes,
+    )
+
+
+def _axis(title: str, anchor: str, **options) -> dict:
+    look = {
+        "type": "category",
+        "showgrid": False,
+        "tickangle": 0,
+        "title": {"text": title, "font": {"size": 13}},
+    }
+    return {**AXIS, **look, "anchor": anchor, **options}

@@ -1,0 +1,343 @@
+"""The report: one HTML file with everything in it, which asks for nothing from outside."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from datetime import UTC, datetime
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import NamedTuple
+
+from pathforest.experiments import published, statistics
+from pathforest.experiments.types import Experiment
+from pathforest.reporting import cells, findings, provenance
+from pathforest.reporting.markup import figure_html, paragraph, table_html
+from pathforest.reporting.names import (
+    classifier_title,
+    dataset_title,
+    datasets_of,
+    duration,
+    is_repeated,
+    listed,
+)
+from pathforest.reporting.tables import about
+
+
+class Section(NamedTuple):
+    """A part of the page, with the name it has in the navigation."""
+
+    name: str
+    title: str
+    body: str
+
+
+def write_report(experiment: Experiment, path: str | os.PathLike, *, command: str | None = None) -> None:
+    """Write the report of an experiment as one self-contained HTML file.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Any subset of datasets, classifiers and runs; what has no data is left out.
+    path : path-like
+        The file; it is replaced at once when the new one is complete, or not at all.
+    command : str, optional
+        What makes these numbers again, as shown to the reader; by default written from the settings.
+    """
+    path = Path(path)
+    text = report_html(experiment, command)
+    # In the same folder, because files can be renamed but not moved in one step.
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(temporary).chmod(0o644)  # temporary files are private
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def report_html(experiment: Experiment, command: str | None = None) -> str:
+    """Return the text of the page."""
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError:
+        raise ImportError("the report needs plotly; run pip install 'pathforest[reproduce]'") from None
+
+    here = files("pathforest.reporting")
+    sections = [section for section in _sections(experiment, command) if section.body]
+    links = "\n".join(f'<li><a href="#{part.name}">{escape(part.title)}</a></li>' for part in sections)
+    bodies = "\n".join(
+        f'<section id="{part.name}" aria-labelledby="{part.name}-title">\n'
+        f'<h2 id="{part.name}-title">{escape(part.title)}</h2>\n{part.body}\n</section>'
+        for part in sections
+    )
+    return Template((here / "template.html").read_text(encoding="utf-8")).substitute(
+        style=(here / "style.css").read_text(encoding="utf-8"),
+        script=(here / "script.js").read_text(encoding="utf-8"),
+        plotly=get_plotlyjs(),
+        lead=escape(_lead(experiment)),
+        navigation=links,
+        sections=bodies,
+    )
+
+
+def _lead(experiment: Experiment) -> str:
+    runs = experiment.results["run"].nunique()
+    sets = len(datasets_of(experiment))
+    return (
+        f"{sets} dataset{'s' * (sets != 1)}, {runs} run{'s' * (runs != 1)}, "
+        f"preset “{experiment.settings.preset}”, seed {experiment.settings.seed}; "
+        f"written on {datetime.now(UTC):%d %B %Y}."
+    )
+
+
+def _sections(experiment: Experiment, command: str | None) -> list[Section]:
+    return [
+        Section("summary", "Summary", _summary(experiment)),
+        Section("scores", "Table I: accuracy", _scores(experiment)),
+        Section("agreement", "Agreement with the paper", _agreement(experiment)),
+        Section("differences", "What does not reproduce", _differences(experiment)),
+        Section("gains", "Does Fuzzy OPF help?", _gains(experiment)),
+        Section("ranks", "Ranks", _ranks(experiment)),
+        Section("landscapes", "The search over σ and k_max", _landscapes(experiment)),
+        Section("ties", "Ties", _ties(experiment)),
+        Section("membership", "Membership", _membership(experiment)),
+        Section("datasets", "Datasets", _datasets(experiment)),
+        Section("times", "Table II: training time", _times(experiment)),
+        Section("repeat", "Settings, and how to repeat this", _repeat(experiment, command)),
+    ]
+
+
+def _summary(experiment: Experiment) -> str:
+    cards = "".join(
+        f"<div><dt>{escape(label)}</dt><dd>{escape(number)}</dd></div>"
+        for number, label in findings.key_numbers(experiment)
+    )
+    points = [
+        ("Does it reproduce?", findings.agreement_sentence(experiment), findings.bold_sentence(experiment)),
+        ("What does not?", findings.disagreement_sentence(experiment)),
+        ("More runs.", findings.changed_sentence(experiment)),
+        ("Does Fuzzy OPF help?", findings.gain_sentence(experiment)),
+        ("And along the tree?", findings.gain_sentence(experiment, "fuzzy_opf_tree")),
+        ("How much do σ and k_max matter?", findings.sensitivity_sentence(experiment)),
+        ("Ties.", findings.tie_sentence(experiment)),
+        ("Speed.", findings.speed_sentence(experiment)),
+    ]
+    told = "\n".join(
+        f"<li><strong>{escape(question)}</strong> {escape(' '.join(filter(None, answers)))}</li>"
+        for question, *answers in points
+        if any(answers)
+    )
+    return (f'<dl class="cards">{cards}</dl>\n' if cards else "") + f'<ul class="findings">\n{told}\n</ul>'
+
+
+def _scores(experiment: Experiment) -> str:
+    compared = not statistics.agreement(experiment.results).empty
+    hint = ""
+    if compared and is_repeated(experiment):
+        hint = (
+            "Under each score stands the paper’s; ≠ marks those that differ by more than two standard errors."
+        )
+    elif compared:
+        hint = "Under each score stands the paper’s."
+    first, *others = cells.score_grids(experiment)
+    more = "With the classifiers that the paper does not have; here all of them compete for the bold marks."
+    return "\n".join(
+        [
+            paragraph(about(experiment), hint),
+            table_html(first),
+            paragraph(more) if others else "",
+            *map(table_html, others),
+        ]
+    )
+
+
+def _agreement(experiment: Experiment) -> str:
+    from pathforest.reporting.figures.agreement import agreement_figure
+
+    caption = (
+        "Each mark is one score of Table I. Inside the band ours and the published one agree within two "
+        "standard errors of both; marks at the edge are farther out, and say how far."
+    )
+    return "\n".join(
+        [
+            paragraph(findings.agreement_sentence(experiment), findings.bold_sentence(experiment)),
+            figure_html("agreement-figure", caption, [("", agreement_figure(experiment))]),
+            table_html(cells.agreement_grid(experiment)),
+        ]
+    )
+
+
+def _differences(experiment: Experiment) -> str:
+    if statistics.agreement(experiment.results).empty:
+        return ""
+    grid = cells.agreement_grid(experiment)
+    flagged = tuple(row for row in grid.rows if any(cell.flagged for cell in row.cells))
+    private = (
+        f"{listed(map(dataset_title, published.PRIVATE))} are private: their rows stay in the tables, and "
+        "nobody outside can measure them."
+    )
+    if not is_repeated(experiment):
+        return paragraph("One run cannot tell chance from a difference; repeat with more.", private)
+    none = "" if flagged else "No score and no bold mark of the paper is contradicted here."
+    changed = findings.changed_sentence(experiment)
+    return "\n".join(
+        [
+            paragraph(findings.disagreement_sentence(experiment), none),
+            table_html(grid._replace(title="Scores or bold marks that differ", rows=flagged)),
+            paragraph(changed),
+            table_html(cells.changed_grid(experiment)) if changed else "",
+            paragraph(
+                "A bold mark hangs on a test near its threshold, so it can change while the score agrees.",
+                private,
+            ),
+        ]
+    )
+
+
+def _gains(experiment: Experiment) -> str:
+    from pathforest.reporting.figures.gains import gain_figure
+
+    if statistics.gains(experiment.results).empty:
+        return ""
+    caption = (
+        "Every mark is one run: its accuracy minus that of plain OPF on the same split. Marks on the dotted "
+        "line are runs in which the membership changed nothing; where they straddle it, it helped as often "
+        "as it harmed."
+    )
+    return "\n".join(
+        [
+            paragraph(findings.gain_sentence(experiment)),
+            paragraph(findings.gain_sentence(experiment, "fuzzy_opf_tree")),
+            figure_html("gains-figure", caption, [("", gain_figure(experiment))]),
+            table_html(cells.gain_grid(experiment)),
+        ]
+    )
+
+
+def _ranks(experiment: Experiment) -> str:
+    from pathforest.reporting.figures.ranks import rank_figure
+
+    caption = (
+        "Mean rank of each classifier over the datasets. The bars on the right join classifiers whose ranks "
+        "are nearer than the critical difference (Nemenyi, 0.05): these datasets do not tell them apart."
+    )
+    return figure_html("ranks-figure", caption, [("", rank_figure(experiment))])
+
+
+def _landscapes(experiment: Experiment) -> str:
+    from pathforest.reporting.figures.landscapes import landscape_datasets, landscape_figure
+    from pathforest.reporting.figures.sensitivity import sensitivity_figure
+
+    if experiment.landscapes.empty:
+        return ""
+    claim = (
+        "The paper finds that “a random selection of such hyperparameters would probably provide "
+        "satisfactory results in many cases”. A flat map agrees with that; dark stripes do not."
+    )
+    maps = [
+        (dataset_title(name), landscape_figure(experiment, name)) for name in landscape_datasets(experiment)
+    ]
+    map_caption = (
+        "Mean held-out accuracy over the runs for every σ and k_max, the brighter the better. Both "
+        "competitions of a dataset share their colours, which cover at least two points; each dataset has "
+        "its own. Dots mark the cells that tie with the best."
+    )
+    bar_caption = (
+        "Share of the cells that lose more than a point of accuracy against the best cell of both "
+        "competitions: the shorter, the less σ and k_max matter."
+    )
+    return "\n".join(
+        [
+            paragraph(claim, findings.sensitivity_sentence(experiment)),
+            figure_html("sensitivity-figure", bar_caption, [("", sensitivity_figure(experiment))]),
+            table_html(cells.sensitivity_grid(experiment)),
+            figure_html("landscapes-figure", map_caption, maps),
+        ]
+    )
+
+
+def _ties(experiment: Experiment) -> str:
+    from pathforest.reporting.figures.ties import tie_figure
+
+    focus = findings.tie_focus(experiment)
+    if focus is None:
+        return ""
+    story = (
+        "Equal distances are common where features are whole numbers. The textbook algorithm then lets one "
+        "class conquer another; ours orders equal arcs by their ends, as if all were distinct."
+    )
+    caption = (
+        f"Training labels that the forest loses on {dataset_title(focus)}, run by run; theory promises none."
+    )
+    return "\n".join(
+        [
+            paragraph(findings.tie_sentence(experiment), story),
+            figure_html("ties-figure", caption, [("", tie_figure(experiment))]),
+            table_html(cells.tie_grid(experiment)),
+        ]
+    )
+
+
+def _membership(experiment: Experiment) -> str:
+    from pathforest.reporting.figures.samples import membership_datasets, membership_figure
+
+    caption = (
+        "Membership F of every sample: the more a point stands out from the page, the higher (in the paper, "
+        "the darker). High values sit in the middle of dense regions, and one class can have many of those."
+    )
+    panels = [
+        (dataset_title(name), membership_figure(experiment, name)) for name in membership_datasets(experiment)
+    ]
+    return figure_html("membership-figure", caption, panels)
+
+
+def _datasets(experiment: Experiment) -> str:
+    from pathforest.reporting.figures.samples import MOST_POINTS, dataset_figure, flat_datasets
+
+    panels = [
+        (dataset_title(name), dataset_figure(experiment.samples[name])) for name in flat_datasets(experiment)
+    ]
+    caption = (
+        "The datasets with two features, by class; where classes overlap, no classifier is right everywhere. "
+        f"Of larger sets {MOST_POINTS} samples are drawn."
+    )
+    return figure_html("datasets-figure", caption, panels)
+
+
+def _times(experiment: Experiment) -> str:
+    hint = (
+        "Seconds compare machines as much as methods, so ratios come first: how much longer training takes "
+        "than that of OPF, or of the linear SVM, in the same measurement."
+    )
+    grids = cells.time_grids(experiment)
+    return "\n".join([paragraph(findings.speed_sentence(experiment), hint), *map(table_html, grids)])
+
+
+def _repeat(experiment: Experiment, command: str | None) -> str:
+    settings = experiment.settings
+    facts = {
+        "Datasets": ", ".join(dataset_title(name) for name in settings.datasets),
+        "Classifiers": ", ".join(classifier_title(name) for name in settings.classifiers),
+        "Runs": str(settings.runs),
+        "Seed": str(settings.seed),
+        "Preset": {
+            "paper": "paper: features scaled on all samples before the split, as the paper’s numbers imply",
+            "clean": "clean: features scaled on the training part only",
+        }.get(settings.preset, settings.preset),
+        "Time": duration(experiment.seconds),
+        "Software": ", ".join(f"{name} {number}" for name, number in provenance.versions().items()),
+        "Machine": provenance.machine(),
+        "Written": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+    }
+    rows = "\n".join(f"<div><dt>{key}</dt><dd>{escape(value)}</dd></div>" for key, value in facts.items())
+    code = escape(command or provenance.repeat_command(settings))
+    return (
+        f'<dl class="facts">\n{rows}\n</dl>\n<p>To repeat it:</p>\n'
+        '<pre role="region" tabindex="0" aria-label="Commands that repeat this experiment"><code>'
+        f"pip install 'pathforest[reproduce]=={provenance.versions()['pathforest']}'\n{code}</code></pre>"
+    )
