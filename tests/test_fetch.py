@@ -14,7 +14,6 @@ from published import published
 from pathforest.datasets import _fetch, fetch, read, write
 from pathforest.datasets._checksum import content_sha256
 from pathforest.datasets._formats import FORMATS
-from pathforest.datasets._originals import ANOMALY, TISSUES
 from pathforest.datasets._registry import DATASETS, Origin
 from pathforest.datasets._table import check_table
 
@@ -98,7 +97,7 @@ def workbook(X, y):
     book.add_sheet("Description").write(0, 0, "Impedance")
     sheet = book.add_sheet("Data")
     names = ["Case #", "Class", *(f"x{j}" for j in range(X.shape[1]))]
-    codes = {code: name for name, code in TISSUES.items()}
+    codes = dict(enumerate(["car", "fad", "mas", "gla", "con", "adi"], 1))
     rows = [
         [i, codes[label], *row] for i, (label, row) in enumerate(zip(y.tolist(), X.tolist(), strict=True), 1)
     ]
@@ -118,8 +117,7 @@ def original(form, X, y):
     if form == "libsvm":
         return [FORMATS[".svm"].encode(check_table(X, y, None), None)]
     if form == "anomaly":
-        codes = {code: name for name, code in ANOMALY.items()}
-        return [lines([[*row, codes[label]] for *row, label in rows], ",")]
+        return [lines([[*row, "no"[label]] for *row, label in rows], ",")]  # n is 0, o is 1
     if form == "breast_tissue":
         return [workbook(X, y)]
     return [lines(rows[:1]), lines(rows[1:])]
