@@ -1,17 +1,18 @@
 """The report in a browser: it draws, fits, can be reached by keyboard, and asks for nothing."""
 
 import shutil
+from functools import cache
 
 import pytest
 from experiments import an_experiment
 
-pytest.importorskip("plotly")
-sync_api = pytest.importorskip("playwright.sync_api")
-
 from pathforest.reporting.page import write_report
 
+pytest.importorskip("plotly")
+sync_api = pytest.importorskip("playwright.sync_api")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (1280, 390)
+PATIENCE = 180_000  # milliseconds; a busy machine draws slowly
 
 
 @pytest.fixture(scope="module")
@@ -33,17 +34,15 @@ def report(tmp_path_factory):
     return path.as_uri()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def visit(browser, report):
     """Open the report; what it complains of and asks for is kept on the page as `problems`."""
-    contexts = []
 
     def open_page(width=1280, scheme="light", javascript=True):
-        context = browser.new_context(
+        page = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=javascript
-        )
-        contexts.append(context)
-        page = context.new_page()
+        ).new_page()
+        page.set_default_timeout(PATIENCE)
         page.problems = []
         page.on("console", lambda message: page.problems.append(message.text))
         page.on("pageerror", lambda error: page.problems.append(str(error)))
@@ -57,9 +56,13 @@ def visit(browser, report):
         page.goto(report)
         return page
 
-    yield open_page
-    for context in contexts:
-        context.close()
+    return open_page
+
+
+@pytest.fixture(scope="module")
+def look(visit):
+    """Pages that tests look at and leave as they are."""
+    return cache(visit)
 
 
 looks = pytest.mark.parametrize(("width", "scheme"), [(w, s) for w in WIDTHS for s in ("light", "dark")])
@@ -72,8 +75,8 @@ def boxes(page, selector):
 
 
 @looks
-def test_every_figure_is_drawn_inside_its_place(visit, width, scheme):
-    page = visit(width, scheme)
+def test_every_figure_is_drawn_inside_its_place(look, width, scheme):
+    page = look(width, scheme)
     assert page.problems == []
     places = boxes(page, ".plot")
     drawn = boxes(page, ".plot .main-svg:first-child")
@@ -86,22 +89,22 @@ def test_every_figure_is_drawn_inside_its_place(visit, width, scheme):
 
 
 @looks
-def test_the_page_is_as_wide_as_the_window(visit, width, scheme):
-    page = visit(width, scheme)
+def test_the_page_is_as_wide_as_the_window(look, width, scheme):
+    page = look(width, scheme)
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_axes_have_room_beside_their_labels(visit, width):
+def test_axes_have_room_beside_their_labels(look, width):
     """Long names and legends take room; what is left must show the data."""
-    page = visit(width)
+    page = look(width, "light")
     areas = page.eval_on_selector_all(".plot", "all => all.map(e => e._fullLayout._size.w / e.clientWidth)")
     assert min(areas) > 0.4
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_labels_of_an_axis_do_not_overlap(visit, width):
-    page = visit(width)
+def test_labels_of_an_axis_do_not_overlap(look, width):
+    page = look(width, "light")
     overlaps = page.evaluate(
         """() => Array.from(document.querySelectorAll(".plot")).flatMap((plot) =>
           [".xtick", ".ytick"].flatMap((kind) => {
@@ -122,7 +125,7 @@ def test_figures_follow_the_scheme_of_the_reader(visit):
     ink = "getComputedStyle(document.querySelector('.plot .xtick text')).fill"
     light = page.evaluate(ink)
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function(f"{ink} !== '{light}'", timeout=5000)
+    page.wait_for_function(f"{ink} !== '{light}'")
     red, green, blue = (int(part) for part in page.evaluate(ink)[4:-1].split(","))
     assert min(red, green, blue) > 150
     assert page.problems == []
@@ -131,7 +134,7 @@ def test_figures_follow_the_scheme_of_the_reader(visit):
 def test_figures_follow_the_width_of_the_window(visit):
     page = visit()
     page.set_viewport_size({"width": 390, "height": 900})
-    page.wait_for_function("document.querySelector('.plot .main-svg').clientWidth < 390", timeout=5000)
+    page.wait_for_function("document.querySelector('.plot .main-svg').clientWidth < 390")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
@@ -190,6 +193,7 @@ def test_a_dataset_s_odd_name_is_no_markup(browser, tmp_path):
     name = "<b>&<img src=x onerror=document.title='bad'>"
     write_report(an_experiment(datasets=(name, "boat"), runs=3), tmp_path / "odd.html")
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
     page.goto((tmp_path / "odd.html").as_uri())
     assert page.title() != "bad"
     assert page.locator("h4", has_text=name).first.is_visible()

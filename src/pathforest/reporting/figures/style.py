@@ -7,6 +7,8 @@ does so again when the reader's scheme changes from light to dark.
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -32,27 +34,22 @@ AXIS = {
 }
 
 
-def figure(height: int, **layout) -> go.Figure:
+LEGEND = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "title": {"text": ""}}
+LAYOUT = {
+    "template": "none",
+    "paper_bgcolor": "rgba(0,0,0,0)",
+    "plot_bgcolor": "rgba(0,0,0,0)",
+    "font": {"color": INK, "family": "system-ui, sans-serif", "size": 13},
+    "margin": {"l": 8, "r": 12, "t": 10, "b": 8},
+    "hoverlabel": {"font": {"family": "system-ui, sans-serif"}},
+    "xaxis": AXIS,
+    "yaxis": AXIS,
+}
+
+
+def figure(height: int, *, legend: Mapping[str, Any] | None = None, **layout: Any) -> go.Figure:
     """Return an empty figure that is as wide as its place on the page."""
-    result = go.Figure()
-    result.update_layout(
-        template="none",
-        height=height,
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": INK, "family": "system-ui, sans-serif", "size": 13},
-        margin={"l": 8, "r": 12, "t": 10, "b": 8},
-        hoverlabel={"font": {"family": "system-ui, sans-serif"}},
-        legend={
-            "orientation": "h",
-            "x": 0,
-            "y": 1,
-            "yanchor": "bottom",
-            "title": {"text": ""},
-        },
-    )
-    result.update_layout(xaxis=AXIS, yaxis=AXIS)
-    return result.update_layout(**layout)
+    return go.Figure(layout={**LAYOUT, "height": height, "legend": {**LEGEND, **(legend or {})}, **layout})
 
 
 def text(name: str) -> str:
