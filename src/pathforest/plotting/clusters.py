@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, MARK = "#555555", "#D55E00"
+STEEP = 20  # times the smallest cut from which the curve has a logarithmic scale: its end could not be read
 
 
 class ClustersDisplay(NamedTuple):
@@ -101,9 +102,11 @@ def draw_cuts(ax: Axes, cuts: np.ndarray, best_k: int) -> None:
     """Draw the curve, with a ring around the neighbourhood chosen."""
     from matplotlib.ticker import MaxNLocator
 
-    ax.plot(np.arange(1, len(cuts) + 1), cuts, "o-", color=INK, markersize=4, linewidth=1.2)
+    ax.plot(np.arange(1, len(cuts) + 1), cuts, "o-", color=INK, markersize=3.5, linewidth=1.2)
     ring = {"markerfacecolor": "none", "markeredgecolor": MARK, "markeredgewidth": 2}
     ax.plot(best_k, cuts[best_k - 1], "o", markersize=12, **ring)
+    if 0 < cuts.min() < cuts.max() / STEEP:
+        ax.set_yscale("log")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel="neighbours k", ylabel="normalised cut", title=f"smallest cut at k = {best_k}")
     ax.grid(alpha=0.3)
