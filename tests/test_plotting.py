@@ -39,6 +39,7 @@ PLAIN = OPFClassifier().fit(X, Y)
 FUZZY = FuzzyOPFClassifier(sigma=0.3, competition="tree").fit(X, Y)
 CLUSTERS = OPFClustering(k_max=8).fit(X)
 QUERY = np.array([1.0, 1.2])
+FAR = X.min(axis=0)  # conquered along a path
 
 # Each picture as a function of (estimator, X, keywords), with an estimator it can draw.
 PICTURES = {
@@ -342,6 +343,7 @@ def centres(display):
 def test_the_background_has_the_colour_of_the_prediction(model):
     display = plot_decision_regions(model, X, Y, grid_resolution=37)
     points = centres(display)
+    assert display.regions_.origin == "lower"
     np.testing.assert_array_equal(nearest_class(display, model, points), model.predict(points))
 
 
@@ -431,6 +433,15 @@ def test_the_curve_shows_the_cuts_and_marks_the_best():
     assert ring.get_xydata().tolist() == [[CLUSTERS.best_k_, CLUSTERS.cuts_.min()]]
 
 
+@pytest.mark.parametrize(
+    ("cuts", "scale"), [([9.0, 2.0], "linear"), ([90.0, 2.0], "log"), ([90.0, 0.0], "linear")]
+)
+def test_a_curve_of_cuts_that_falls_far_has_a_logarithmic_scale(cuts, scale):
+    model = OPFClustering(k_max=2).fit(X)
+    model.cuts_, model.best_k_ = np.array(cuts), 2
+    assert plot_clusters(model).cut_ax_.get_yscale() == scale
+
+
 def test_a_pair_of_axes_gets_clusters_and_curve():
     pair = matplotlib.figure.Figure().subplots(1, 2)
     display = plot_clusters(CLUSTERS, ax=pair)
@@ -459,37 +470,44 @@ def annotations(display):
 
 @pytest.mark.parametrize("model", [PLAIN, FUZZY])
 def test_the_path_runs_from_the_query_to_the_prototype(model):
-    display, reason = plot_explanation(model, QUERY), model.explain([QUERY])[0]
+    display, reason = plot_explanation(model, FAR), model.explain([FAR])[0]
+    assert len(reason.path) > 2
     assert display.explanation_ == reason
-    np.testing.assert_array_equal(display.path_.get_xydata(), np.vstack([QUERY, X[reason.path]]))
+    np.testing.assert_array_equal(display.path_.get_xydata(), np.vstack([FAR, X[reason.path]]))
 
 
 def test_costs_are_written_at_both_ends_of_the_path():
-    model = OPFClassifier().fit(X[CODES != 1], Y[CODES != 1])  # classes far apart have long paths
-    query = X[CODES == 0].min(axis=0)
-    reason, written = model.explain([query])[0], annotations(plot_explanation(model, query))
-    assert len(reason.path) > 2
-    assert written[tuple(query)] == f"{reason.offer:.3g}"
-    assert written[tuple(model._fit_X[reason.path[0]])] == f"{reason.costs[0]:.3g}"
-    assert written[tuple(model._fit_X[reason.path[-1]])] == "0"
+    reason, written = PLAIN.explain([FAR])[0], annotations(plot_explanation(PLAIN, FAR))
+    assert written[tuple(FAR)] == f"{reason.offer:.3g}"
+    assert written[tuple(X[reason.path[0]])] == f"{reason.costs[0]:.3g}"
+    assert written[tuple(X[reason.path[-1]])] == "0"
 
 
-def test_each_other_class_has_its_cheapest_offer():
-    display, costs = plot_explanation(PLAIN, QUERY), PLAIN.class_costs([QUERY])[0]
+def test_of_a_long_path_a_few_costs_are_written():
+    line = np.cumsum(np.linspace(1, 2, 40))[:, None] * [1.0, 0.0]
+    model = FuzzyOPFClassifier(sigma=0.9, competition="tree").fit(line, np.arange(40) == 0)
+    display = plot_explanation(model, line[-1] + 1)
+    assert len(set(display.explanation_.costs)) > 20
+    assert len(annotations(display)) == 8 + 1  # and the rival
+
+
+@pytest.mark.parametrize("query", [QUERY, FAR, X.max(axis=0)], ids=["middle", "low", "high"])
+def test_each_other_class_has_its_cheapest_offer(query):
+    display, costs = plot_explanation(PLAIN, query, zoom=False), PLAIN.class_costs([query])[0]
     losers = np.argsort(costs)[1:]
     assert len(display.rivals_.get_segments()) == 2
     for code, (start, end) in zip(losers, display.rivals_.get_segments(), strict=True):
-        np.testing.assert_array_equal(start, QUERY)
+        np.testing.assert_array_equal(start, query)
         rival = int(np.flatnonzero((end == X).all(axis=1))[0])
         assert PLAIN.label_[rival] == CLASSES[code]
-        assert max(PLAIN.cost_[rival], np.linalg.norm(QUERY - X[rival])) == pytest.approx(costs[code])
+        assert max(PLAIN.cost_[rival], np.linalg.norm(query - X[rival])) == pytest.approx(costs[code])
         assert annotations(display)[tuple(end)] == f"{costs[code]:.3g}"
 
 
 def test_zoom_keeps_the_path_in_view():
-    reason = PLAIN.explain([QUERY])[0]
+    reason = PLAIN.explain([FAR])[0]
     for zoom in (True, False):
-        ax = plot_explanation(PLAIN, QUERY, zoom=zoom).ax_
+        ax = plot_explanation(PLAIN, FAR, zoom=zoom).ax_
         low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
         assert ((low < X[reason.path]) & (X[reason.path] < high)).all()
         assert ((low < X.min(axis=0)) & (X.max(axis=0) < high)).all() != zoom

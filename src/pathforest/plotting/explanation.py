@@ -163,7 +163,7 @@ def explain(model: Any, Q: Any) -> tuple[Explanation, list[Rival]]:
 def find_position(source: Source, query: Any) -> np.ndarray:
     """Take the position of the query from its features, if these are what the picture shows."""
     query = np.asarray(query, dtype=np.float64)
-    if source.model._fit_X is None or query.shape[1] != source.samples.shape[1]:
+    if query.shape[1] != source.samples.shape[1]:
         raise ValueError(
             f"the query has {query.shape[1]} values that do not tell where it lies among the "
             f"{source.samples.shape[1]} columns of X; pass its position"
