@@ -33,7 +33,11 @@ for competition, ax in (("complete", left), ("tree", middle)):
     plot_forest(model, y=y, ax=ax, legend=False)
     lost = model.label_ != y
     ax.scatter(*X[lost].T, marker="x", s=40, c="black", linewidths=1.2, zorder=5)
-    ax.set(title=f'competition="{competition}": {np.mean(lost):.0%} of labels lost', aspect="equal")
+    ax.set(
+        title=f'competition="{competition}": {np.mean(lost):.0%} of labels lost',
+        aspect="equal",
+        xticks=[-1, 0, 1],
+    )
 
 # %%
 # The share lost, for every sigma. 0.8 is the safest value short of 1, and the default.

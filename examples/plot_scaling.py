@@ -3,7 +3,7 @@ How time grows with the data
 ============================
 
 Training costs about one pass over nearest neighbours, and a prediction about one nearest-neighbour query:
-with few features, time grows hardly faster than the number of samples. The curves are measured while you
+with few features, time grows a little faster than the number of samples. The curves are measured while you
 wait, with one thread; ``make bench`` has careful ones, beside other libraries.
 """
 
