@@ -1,8 +1,13 @@
-"""Hypothesis profiles: `ci` repeats the same examples on every run, `thorough` looks much further."""
+"""Hypothesis profiles: `ci` repeats the same examples on every run, `thorough` looks much further.
+
+Also what every test needs around it.
+"""
 
 import os
 
 from hypothesis import HealthCheck, settings
+
+os.environ.setdefault("MPLBACKEND", "agg")  # pictures need no screen
 
 common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 settings.register_profile("ci", derandomize=True, max_examples=30, **common)

@@ -1,6 +1,7 @@
-"""What the examples conclude follows from what they measure."""
+"""The examples: what they conclude follows from what they measure, and every story ends in a picture."""
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="needs the repositor
 
 
 def load(name):
-    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(f"example_{name}", FOLDER / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -31,3 +32,36 @@ def test_models_are_counted_until_the_score_is_reached():
     models_until = load("continuous_search").models_until
     assert models_until([0.5, 0.8, 0.9], 0.8) == 2
     assert models_until([0.5], 0.8) is None
+
+
+GALLERY = sorted(FOLDER.glob("plot_*.py"))
+
+
+@pytest.mark.parametrize("script", GALLERY, ids=lambda script: script.stem)
+def test_each_story_ends_in_a_picture_and_leaves_no_other_file(script, tmp_path, monkeypatch):
+    image = pytest.importorskip("matplotlib.image")
+    here, pictures = tmp_path / "here", tmp_path / "pictures"
+    here.mkdir()
+    pictures.mkdir()
+    monkeypatch.chdir(here)
+    (path,) = load("__main__").save_pictures(script, pictures)
+    pixels = (255 * image.imread(path)[..., :3]).astype(int) @ [1, 256, 256**2]
+    assert len(np.unique(pixels)) > 100  # an empty figure has a few greys
+    assert list(here.iterdir()) == []
+
+
+def test_each_story_has_a_title_and_cells():
+    for script in GALLERY:
+        text = script.read_text()
+        _, title, rule, *_ = text.splitlines()
+        assert rule == "=" * len(title), script.name
+        assert "\n# %%\n" in text, script.name
+        assert text.endswith("plt.show()\n"), script.name
+
+
+def test_the_quickstart_writes_its_figure(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(sys, "argv", ["quickstart.py", "--out", str(tmp_path / "figure.png")])
+    load("quickstart").main()
+    assert (tmp_path / "figure.png").stat().st_size > 100_000
+    assert "Fuzzy OPF, spanning tree" in capsys.readouterr().out

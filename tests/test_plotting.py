@@ -1,87 +1,543 @@
-"""The landscape of a search: what it shows, not how it looks."""
+"""The pictures of fitted models: what they show, not how they look."""
 
+import subprocess
 import sys
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import pairwise_distances
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from pathforest import FuzzyOPFClassifierCV
-from pathforest.plotting import plot_landscape
+from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
+from pathforest.plotting import (
+    plot_clusters,
+    plot_decision_regions,
+    plot_explanation,
+    plot_forest,
+    plot_membership,
+)
 
-pytest.importorskip("matplotlib")
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+CLASSES = np.array(["apple", "fig", "quince"])
 
 
-@pytest.fixture(scope="module")
-def search():
+def make_samples(n_features=2, n_classes=3, n=60):
     rng = np.random.default_rng(0)
-    y = np.arange(60) % 2
-    X = rng.normal(size=(60, 2)) + 1.5 * y[:, None]
-    return FuzzyOPFClassifierCV(
-        k_max=(2, 5, 9), sigmas=(0.2, 1.0, 1.2), competitions=("tree", "complete"), n_conquerors=(1, 5), cv=2
-    ).fit(X, y)
+    codes = np.arange(n) % n_classes
+    return rng.normal(size=(n, n_features)) + 2.0 * codes[:, None], codes
 
 
-def panels(figure):
-    return [axes for axes in figure.axes if axes.get_xlabel() == "k_max"]
+X, CODES = make_samples()
+Y = CLASSES[CODES]
+PLAIN = OPFClassifier().fit(X, Y)
+FUZZY = FuzzyOPFClassifier(sigma=0.3, competition="tree").fit(X, Y)
+CLUSTERS = OPFClustering(k_max=8).fit(X)
+QUERY = np.array([1.0, 1.2])
+FAR = X.min(axis=0)  # conquered along a path
+
+# Each picture as a function of (estimator, X, keywords), with an estimator it can draw.
+PICTURES = {
+    "forest": (plot_forest, PLAIN),
+    "membership": (plot_membership, FUZZY),
+    "regions": (plot_decision_regions, PLAIN),
+    "clusters": (plot_clusters, CLUSTERS),
+    "explanation": (lambda model, X=None, **more: plot_explanation(model, QUERY, X, **more), PLAIN),
+}
+each_picture = pytest.mark.parametrize(("plot", "model"), PICTURES.values(), ids=PICTURES)
+each_forest = pytest.mark.parametrize(
+    "model", [PLAIN, FUZZY, CLUSTERS], ids=lambda model: type(model).__name__
+)
 
 
-def test_there_is_a_panel_per_competition(search):
-    titles = [axes.get_title() for axes in panels(search.plot_landscape())]
-    assert titles == ['competition="tree"', 'competition="complete"']
+@pytest.fixture(autouse=True)
+def no_figures():
+    plt.close("all")
+    yield
+    plt.close("all")
 
 
-def test_each_place_shows_the_best_over_the_other_parameters(search):
-    results = search.cv_results_
-    for axes in panels(search.plot_landscape()):
-        shown = axes.images[0].get_array()
-        for (row, column), value in np.ndenumerate(np.ma.filled(shown, np.nan)):
-            competition = axes.get_title().split('"')[1]
-            sigma, k = (0.2, 1.0, 1.2)[row], (2, 5, 9)[column]
-            cells = [
-                score
-                for params, score in zip(results["params"], results["mean_test_score"], strict=True)
-                if (params["k_max"], params["sigma"], params["competition"]) == (k, sigma, competition)
-            ]
-            assert value == max(cells) if cells else np.isnan(value)
+def rgb(colors):
+    return np.asarray(colors)[:, :3]
 
 
-def test_a_score_that_is_no_number_leaves_the_others_of_its_place(search):
-    results = dict(search.cv_results_)
-    results["mean_test_score"] = results["mean_test_score"].copy()
-    first = results["param_n_conquerors"] == 1
-    results["mean_test_score"][first] = np.nan
-    left = results["mean_test_score"][~first]
-    shown = [axes.images[0].get_array() for axes in panels(plot_landscape(results, search.best_params_))]
-    assert sum(np.isfinite(np.ma.filled(values, np.nan)).sum() for values in shown) == len(left)
+# What every picture has in common
 
 
-def test_without_any_score_there_is_nothing_to_draw(search):
-    results = {**search.cv_results_, "mean_test_score": np.full(len(search.cv_results_["params"]), np.nan)}
-    with pytest.raises(ValueError, match="every mean score is nan"):
-        plot_landscape(results, search.best_params_)
+@each_picture
+def test_axes_given_are_used_and_no_figure_appears(plot, model):
+    ax = matplotlib.figure.Figure().subplots()
+    display = plot(model, ax=ax)
+    assert display.ax_ is ax
+    assert display.figure_ is ax.figure
+    assert plt.get_fignums() == []
 
 
-def test_every_place_with_the_best_score_has_a_frame(search):
-    shown = [np.ma.filled(axes.images[0].get_array(), np.nan) for axes in panels(search.plot_landscape())]
-    frames = [len(axes.patches) for axes in panels(search.plot_landscape())]
-    assert frames == [int(np.sum(values == search.best_score_)) for values in shown]
+@each_picture
+def test_without_axes_there_is_one_new_figure(plot, model):
+    display = plot(model)
+    assert [plt.figure(number) for number in plt.get_fignums()] == [display.figure_]
+    display.figure_.canvas.draw()
 
 
-def test_trials_are_drawn_as_points(search):
-    results = dict(search.cv_results_)
-    results["param_sigma"] = np.linspace(0.2, 0.9, len(results["params"]))
-    results["param_k_max"] = np.arange(1, len(results["params"]) + 1)
-    figure = plot_landscape(results, {**search.best_params_, "k_max": 3, "sigma": 0.4})
-    points = sum(len(axes.collections[0].get_offsets()) for axes in panels(figure))
-    assert points == len(results["params"])
+@each_picture
+def test_drawing_changes_no_setting_of_matplotlib(plot, model):
+    before = dict(matplotlib.rcParams)
+    plot(model)
+    assert dict(matplotlib.rcParams) == before
 
 
-def test_the_figure_can_be_saved(search, tmp_path):
-    search.plot_landscape().savefig(tmp_path / "landscape.png")
-    assert (tmp_path / "landscape.png").stat().st_size > 10_000
+@each_picture
+def test_an_unfitted_model_is_refused_and_leaves_no_figure(plot, model):
+    with pytest.raises(NotFittedError):
+        plot(clone(model))
+    assert plt.get_fignums() == []
 
 
-def test_without_matplotlib_the_error_says_how_to_get_it(search, monkeypatch):
+@pytest.mark.parametrize("name", ["forest", "membership", "clusters", "explanation"])
+def test_samples_of_another_number_are_refused(name):
+    plot, model = PICTURES[name]
+    with pytest.raises(ValueError, match="X has 59 rows, but the model was fitted on 60 samples"):
+        plot(model, X[1:])
+
+
+@pytest.mark.parametrize("name", ["forest", "membership", "clusters", "explanation"])
+def test_a_model_of_distances_needs_positions(name):
+    plot, model = PICTURES[name]
+    model = clone(model).set_params(metric="precomputed").fit(pairwise_distances(X), Y)
+    with pytest.raises(ValueError, match=r"metric='precomputed' and knows no positions; pass X"):
+        plot_explanation(model, pairwise_distances(X)[0]) if name == "explanation" else plot(model)
+
+
+@pytest.mark.parametrize(
+    "plot", [plot_forest, plot_membership, plot_clusters, lambda model: plot_explanation(model, QUERY)]
+)
+def test_a_model_without_a_forest_is_refused(plot):
+    with pytest.raises(TypeError, match="StandardScaler holds no optimum-path forest"):
+        plot(StandardScaler().fit(X))
+
+
+@pytest.mark.parametrize(
+    ("plot", "model", "missing"),
+    [
+        (plot_membership, PLAIN, "membership_"),
+        (plot_clusters, PLAIN, "cluster_roots_"),
+        (lambda model: plot_explanation(model, QUERY), CLUSTERS, "classes_"),
+    ],
+)
+def test_a_model_without_what_is_drawn_is_refused(plot, model, missing):
+    with pytest.raises(TypeError, match=f"{type(model).__name__} has no {missing} to draw; pass"):
+        plot(model)
+
+
+def test_matplotlib_is_imported_by_the_first_picture_only():
+    code = "import sys, pathforest.plotting; assert 'matplotlib' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@each_picture
+def test_without_matplotlib_the_error_says_how_to_get_it(plot, model, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match=r"pathforest\[plot\]"):
-        search.plot_landscape()
+        plot(model)
+
+
+# The plane
+
+
+@each_forest
+def test_positions_are_the_samples(model):
+    np.testing.assert_array_equal(plot_forest(model).samples_.get_offsets(), X)
+
+
+def test_positions_may_be_others_than_the_samples():
+    other = X[:, ::-1] + 5
+    np.testing.assert_array_equal(plot_forest(PLAIN, other).samples_.get_offsets(), other)
+
+
+def test_more_features_are_drawn_on_the_plane_of_most_variance():
+    wide, codes = make_samples(n_features=5)
+    display = plot_forest(OPFClassifier().fit(wide, codes))
+    shown = np.asarray(display.samples_.get_offsets())
+    best = np.sort(np.linalg.eigvalsh(np.cov(wide.T)))[::-1]
+    np.testing.assert_allclose(shown.var(axis=0, ddof=1), best[:2])
+    labels = [display.ax_.get_xlabel(), display.ax_.get_ylabel()]
+    assert labels == [f"principal component {i + 1} ({best[i] / best.sum():.0%} of variance)" for i in (0, 1)]
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_few_samples_of_many_features_have_a_plane(n):
+    wide = np.eye(n, 7)
+    assert np.isfinite(plot_forest(OPFClassifier().fit(wide, np.arange(n))).samples_.get_offsets()).all()
+
+
+def test_constant_features_have_a_plane():
+    model = OPFClassifier().fit(np.ones((4, 3)), [0, 0, 1, 1])
+    assert plot_forest(model).ax_.get_xlabel() == "principal component 1 (0% of variance)"
+
+
+def test_one_feature_has_the_cost_as_height():
+    model = OPFClassifier().fit(X[:, :1], Y)
+    display = plot_forest(model)
+    np.testing.assert_array_equal(display.samples_.get_offsets(), np.column_stack([X[:, 0], model.cost_]))
+    assert display.ax_.get_ylabel() == "path cost"
+
+
+def test_one_feature_has_the_membership_as_height():
+    model = FuzzyOPFClassifier().fit(X[:, :1], Y)
+    shown = plot_membership(model).samples_.get_offsets()
+    np.testing.assert_array_equal(shown, np.column_stack([X[:, 0], model.membership_]))
+
+
+def test_axes_have_the_names_of_the_features():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["length", "width"])
+    model = OPFClassifier().fit(frame, Y)
+    search = FuzzyOPFClassifierCV(k_max=5, sigmas=1.0, n_conquerors=1, cv=2).fit(frame, Y)
+    displays = [
+        plot_forest(model),
+        plot_forest(PLAIN, frame),
+        plot_forest(search),
+        plot_decision_regions(model, grid_resolution=5),
+        plot_explanation(model, frame.iloc[0]),
+    ]
+    for display in displays:
+        assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("length", "width")
+    assert plot_forest(PLAIN).ax_.get_xlabel() == "feature 0"
+
+
+def test_a_pipeline_is_drawn_in_its_own_features():
+    pipeline = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, Y)
+    shown = plot_forest(pipeline).samples_.get_offsets()
+    np.testing.assert_array_equal(shown, StandardScaler().fit_transform(X))
+
+
+def test_of_a_search_the_best_model_is_drawn():
+    search = FuzzyOPFClassifierCV(k_max=(3, 9), sigmas=0.2, n_conquerors=1, cv=2).fit(X, Y)
+    drawn = plot_membership(search).samples_.get_array()
+    np.testing.assert_array_equal(drawn, search.best_estimator_.membership_)
+
+
+def test_a_search_that_kept_no_model_is_refused():
+    search = FuzzyOPFClassifierCV(k_max=5, sigmas=1.0, n_conquerors=1, cv=2, refit=False).fit(X, Y)
+    for plot in (plot_forest, plot_decision_regions):
+        with pytest.raises(TypeError, match="refit=True"):
+            plot(search)
+
+
+# The forest
+
+
+@each_forest
+def test_each_segment_joins_a_sample_to_its_predecessor(model):
+    child = np.flatnonzero(model.predecessor_ >= 0)
+    expected = np.stack([X[child], X[model.predecessor_[child]]], axis=1)
+    np.testing.assert_array_equal(plot_forest(model).paths_.get_segments(), expected)
+
+
+@pytest.mark.parametrize("model", [PLAIN, FUZZY])
+def test_prototypes_have_rings(model):
+    np.testing.assert_array_equal(plot_forest(model).prototypes_.get_offsets(), X[model.prototypes_])
+
+
+def test_each_class_has_a_colour_of_its_own():
+    shown = rgb(plot_forest(PLAIN).samples_.get_facecolors())
+    assert len(np.unique(shown, axis=0)) == 3
+    assert len(np.unique(np.column_stack([shown, CODES]), axis=0)) == 3
+
+
+def test_labels_given_colour_the_samples_but_not_the_paths():
+    plain, other = plot_forest(PLAIN), plot_forest(PLAIN, y=np.roll(Y, 1))
+    colors = rgb(plain.samples_.get_facecolors())
+    np.testing.assert_array_equal(rgb(other.samples_.get_facecolors()), np.roll(colors, 1, axis=0))
+    np.testing.assert_array_equal(other.paths_.get_colors(), plain.paths_.get_colors())
+
+
+def test_unknown_labels_are_refused():
+    with pytest.raises(ValueError, match=r"y holds 'plum', which is none of the model's classes"):
+        plot_forest(PLAIN, y=np.where(Y == "fig", "plum", Y))
+    with pytest.raises(ValueError, match=r"y has shape \(2,\)"):
+        plot_forest(PLAIN, y=["fig", "fig"])
+
+
+def legend_texts(ax):
+    return [] if ax.get_legend() is None else [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_the_legend_lists_classes_and_prototypes():
+    assert legend_texts(plot_forest(PLAIN).ax_) == [*CLASSES, "prototype"]
+    assert legend_texts(plot_forest(PLAIN, legend=False).ax_) == []
+
+
+def test_the_legend_covers_no_data():
+    display = plot_forest(PLAIN)
+    display.figure_.canvas.draw()
+    assert not display.ax_.get_legend().get_window_extent().overlaps(display.ax_.get_window_extent())
+
+
+@pytest.mark.parametrize(("n_classes", "n_entries"), [(1, 2), (10, 11), (11, 0)])
+def test_up_to_ten_classes_have_a_legend(n_classes, n_entries):
+    many, codes = make_samples(n_classes=n_classes)
+    display = plot_forest(OPFClassifier().fit(many, codes))
+    assert len(legend_texts(display.ax_)) == n_entries
+    assert len(np.unique(rgb(display.samples_.get_facecolors()), axis=0)) == n_classes
+
+
+@pytest.mark.parametrize(("n", "raster"), [(5_000, False), (5_001, True)])
+def test_many_samples_are_all_drawn_as_pixels(n, raster):
+    many, codes = make_samples(n=n)
+    display = plot_forest(OPFClassifier().fit(many, codes))
+    assert len(display.samples_.get_offsets()) == n
+    assert [bool(item.get_rasterized()) for item in (display.samples_, display.paths_)] == [raster, raster]
+
+
+# Memberships
+
+
+def test_memberships_are_the_colours_and_darker_is_higher():
+    display = plot_membership(FUZZY)
+    np.testing.assert_array_equal(display.samples_.get_array(), FUZZY.membership_)
+    brightness = display.samples_.to_rgba([FUZZY.membership_.min(), FUZZY.membership_.max()])[:, :3].sum(
+        axis=1
+    )
+    assert brightness[1] < brightness[0]
+    assert display.colorbar_.ax.get_ylabel() == "membership"
+    assert plot_membership(FUZZY, colorbar=False).colorbar_ is None
+
+
+# Decision regions
+
+
+def nearest_class(display, model, points):
+    """Class whose colour the background has at some points, by the direction away from white."""
+    image, (left, right, bottom, top) = (
+        np.asarray(display.regions_.get_array()),
+        display.regions_.get_extent(),
+    )
+    column = ((points[:, 0] - left) / (right - left) * image.shape[1]).astype(int)
+    row = ((points[:, 1] - bottom) / (top - bottom) * image.shape[0]).astype(int)
+    handles = display.ax_.get_legend().legend_handles
+    away = 1 - np.array([matplotlib.colors.to_rgb(handle.get_color()) for handle in handles])
+    seen = 1 - image[row, column]
+    cosine = seen @ away.T / np.linalg.norm(seen, axis=1)[:, None] / np.linalg.norm(away, axis=1)
+    return model.classes_[cosine.argmax(axis=1)]
+
+
+def centres(display):
+    """Centres of the pixels."""
+    (height, width, _), (left, right, bottom, top) = (
+        display.regions_.get_array().shape,
+        display.regions_.get_extent(),
+    )
+    x = left + (np.arange(width) + 0.5) * (right - left) / width
+    y = bottom + (np.arange(height) + 0.5) * (top - bottom) / height
+    return np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+
+
+@pytest.mark.parametrize("model", [PLAIN, make_pipeline(StandardScaler(), FuzzyOPFClassifier()).fit(X, Y)])
+def test_the_background_has_the_colour_of_the_prediction(model):
+    display = plot_decision_regions(model, X, Y, grid_resolution=37)
+    points = centres(display)
+    assert display.regions_.origin == "lower"
+    np.testing.assert_array_equal(nearest_class(display, model, points), model.predict(points))
+
+
+def test_the_background_is_fainter_where_classes_are_level():
+    display = plot_decision_regions(PLAIN, grid_resolution=40)
+    certainty = PLAIN.predict_proba(centres(display)).max(axis=1)
+    faintness = display.regions_.get_array().reshape(-1, 3).min(axis=1)
+    for code, name in enumerate(CLASSES):
+        own = PLAIN.predict(centres(display)) == name
+        assert np.corrcoef(certainty[own], faintness[own])[0, 1] < -0.99, code
+
+
+def test_training_samples_are_on_top_with_their_labels():
+    display = plot_decision_regions(PLAIN, grid_resolution=5)
+    np.testing.assert_array_equal(display.samples_.get_offsets(), X)
+    forest = plot_forest(PLAIN)
+    np.testing.assert_array_equal(
+        rgb(display.samples_.get_facecolors()), rgb(forest.samples_.get_facecolors())
+    )
+
+
+def test_other_samples_have_the_colours_of_their_labels_or_predictions():
+    new = X[:7] + 0.8
+    shown = plot_decision_regions(PLAIN, new, grid_resolution=5).samples_
+    same = plot_decision_regions(PLAIN, new, PLAIN.predict(new), grid_resolution=5).samples_
+    np.testing.assert_array_equal(shown.get_offsets(), new)
+    np.testing.assert_array_equal(shown.get_facecolors(), same.get_facecolors())
+    other = plot_decision_regions(PLAIN, new, Y[:7][::-1], grid_resolution=5).samples_
+    assert not np.array_equal(shown.get_facecolors(), other.get_facecolors())
+
+
+@pytest.mark.parametrize("n_features", [1, 3])
+def test_regions_need_two_features(n_features):
+    model = OPFClassifier().fit(*make_samples(n_features))
+    with pytest.raises(ValueError, match=rf"need 2 features, and the model has {n_features}; fit it on two"):
+        plot_decision_regions(model)
+
+
+def test_regions_need_features():
+    model = OPFClassifier(metric="precomputed").fit(pairwise_distances(X), Y)
+    with pytest.raises(ValueError, match="need features, and metric='precomputed' has none"):
+        plot_decision_regions(model, X)
+
+
+def test_samples_on_regions_need_two_columns():
+    with pytest.raises(ValueError, match="X has 1 columns, but the model was fitted on 2 features"):
+        plot_decision_regions(PLAIN, X[:, :1])
+
+
+def test_regions_of_a_pipeline_need_its_samples():
+    pipeline = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, Y)
+    with pytest.raises(ValueError, match="pass X, and y for their labels"):
+        plot_decision_regions(pipeline)
+
+
+def test_regions_of_a_clustering_are_refused():
+    with pytest.raises(TypeError, match="OPFClustering does not predict classes"):
+        plot_decision_regions(CLUSTERS)
+
+
+def test_metrics_of_positive_features_get_no_negative_ones():
+    display = plot_decision_regions(OPFClassifier(metric="chi2").fit(np.abs(X), Y), grid_resolution=5)
+    assert min(display.regions_.get_extent()) == 0
+
+
+def test_one_class_fills_the_plane():
+    display = plot_decision_regions(OPFClassifier().fit(X, ["fig"] * 60), grid_resolution=5)
+    assert len(np.unique(display.regions_.get_array().reshape(-1, 3), axis=0)) == 1
+
+
+# Clusters
+
+
+def test_clusters_have_their_roots_and_a_colour_each():
+    forest = plot_clusters(CLUSTERS).forest_
+    roots = {tuple(place) for place in forest.prototypes_.get_offsets()}
+    assert roots == {tuple(X[root]) for root in CLUSTERS.cluster_roots_}
+    pairs = np.column_stack([rgb(forest.samples_.get_facecolors()), CLUSTERS.labels_])
+    assert len(np.unique(pairs, axis=0)) == len(CLUSTERS.cluster_roots_)
+
+
+def test_the_curve_shows_the_cuts_and_marks_the_best():
+    curve, ring = plot_clusters(CLUSTERS).cut_ax_.lines
+    np.testing.assert_array_equal(
+        curve.get_xydata(), np.column_stack([1 + np.arange(len(CLUSTERS.cuts_)), CLUSTERS.cuts_])
+    )
+    assert ring.get_xydata().tolist() == [[CLUSTERS.best_k_, CLUSTERS.cuts_.min()]]
+
+
+@pytest.mark.parametrize(
+    ("cuts", "scale"), [([9.0, 2.0], "linear"), ([90.0, 2.0], "log"), ([90.0, 0.0], "linear")]
+)
+def test_a_curve_of_cuts_that_falls_far_has_a_logarithmic_scale(cuts, scale):
+    model = OPFClustering(k_max=2).fit(X)
+    model.cuts_, model.best_k_ = np.array(cuts), 2
+    assert plot_clusters(model).cut_ax_.get_yscale() == scale
+
+
+def test_a_pair_of_axes_gets_clusters_and_curve():
+    pair = matplotlib.figure.Figure().subplots(1, 2)
+    display = plot_clusters(CLUSTERS, ax=pair)
+    assert [display.ax_, display.cut_ax_] == list(pair)
+    assert plot_clusters(CLUSTERS, ax=pair[0]).cut_ax_ is None
+    with pytest.raises(ValueError, match="ax holds 3 axes"):
+        plot_clusters(CLUSTERS, ax=matplotlib.figure.Figure().subplots(1, 3))
+
+
+def test_a_fixed_neighbourhood_has_no_curve():
+    display = plot_clusters(OPFClustering(n_neighbors=5).fit(X))
+    assert display.cut_ax_ is None
+    assert len(display.figure_.axes) == 1
+
+
+# Explanations
+
+
+def annotations(display):
+    return {
+        tuple(item.xy): item.get_text()
+        for item in display.ax_.texts
+        if isinstance(item, matplotlib.text.Annotation)
+    }
+
+
+@pytest.mark.parametrize("model", [PLAIN, FUZZY])
+def test_the_path_runs_from_the_query_to_the_prototype(model):
+    display, reason = plot_explanation(model, FAR), model.explain([FAR])[0]
+    assert len(reason.path) > 2
+    assert display.explanation_ == reason
+    np.testing.assert_array_equal(display.path_.get_xydata(), np.vstack([FAR, X[reason.path]]))
+
+
+def test_costs_are_written_at_both_ends_of_the_path():
+    reason, written = PLAIN.explain([FAR])[0], annotations(plot_explanation(PLAIN, FAR))
+    assert written[tuple(FAR)] == f"{reason.offer:.3g}"
+    assert written[tuple(X[reason.path[0]])] == f"{reason.costs[0]:.3g}"
+    assert written[tuple(X[reason.path[-1]])] == "0"
+
+
+def test_of_a_long_path_a_few_costs_are_written():
+    line = np.cumsum(np.linspace(1, 2, 40))[:, None] * [1.0, 0.0]
+    model = FuzzyOPFClassifier(sigma=0.9, competition="tree").fit(line, np.arange(40) == 0)
+    display = plot_explanation(model, line[-1] + 1)
+    assert len(set(display.explanation_.costs)) > 20
+    assert len(annotations(display)) == 8 + 1  # and the rival
+
+
+@pytest.mark.parametrize("query", [QUERY, FAR, X.max(axis=0)], ids=["middle", "low", "high"])
+def test_each_other_class_has_its_cheapest_offer(query):
+    display, costs = plot_explanation(PLAIN, query, zoom=False), PLAIN.class_costs([query])[0]
+    losers = np.argsort(costs)[1:]
+    assert len(display.rivals_.get_segments()) == 2
+    for code, (start, end) in zip(losers, display.rivals_.get_segments(), strict=True):
+        np.testing.assert_array_equal(start, query)
+        rival = int(np.flatnonzero((end == X).all(axis=1))[0])
+        assert PLAIN.label_[rival] == CLASSES[code]
+        assert max(PLAIN.cost_[rival], np.linalg.norm(query - X[rival])) == pytest.approx(costs[code])
+        assert annotations(display)[tuple(end)] == f"{costs[code]:.3g}"
+
+
+def test_zoom_keeps_the_path_in_view():
+    reason = PLAIN.explain([FAR])[0]
+    for zoom in (True, False):
+        ax = plot_explanation(PLAIN, FAR, zoom=zoom).ax_
+        low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
+        assert ((low < X[reason.path]) & (X[reason.path] < high)).all()
+        assert ((low < X.min(axis=0)) & (X.max(axis=0) < high)).all() != zoom
+
+
+def test_one_sample_is_explained_at_a_time():
+    with pytest.raises(ValueError, match="query has 2 rows"):
+        plot_explanation(PLAIN, X[:2])
+
+
+def test_a_query_of_distances_needs_a_position():
+    distances = pairwise_distances(X)
+    model = OPFClassifier(metric="precomputed").fit(distances, Y)
+    query = pairwise_distances([QUERY], X)
+    with pytest.raises(ValueError, match="pass its position"):
+        plot_explanation(model, query, X)
+    display = plot_explanation(model, query, X, position=QUERY)
+    np.testing.assert_array_equal(
+        display.path_.get_xydata(), plot_explanation(PLAIN, QUERY).path_.get_xydata()
+    )
+
+
+def test_a_pipeline_explains_in_its_own_features_or_in_those_given():
+    pipeline = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, Y)
+    inside = plot_explanation(pipeline, QUERY).path_.get_xydata()
+    np.testing.assert_array_equal(inside[0], pipeline[0].transform([QUERY])[0])
+    outside = plot_explanation(pipeline, QUERY, X).path_.get_xydata()
+    np.testing.assert_array_equal(outside[0], QUERY)
+
+
+def test_one_class_has_no_rivals():
+    display = plot_explanation(OPFClassifier().fit(X, ["fig"] * 60), QUERY)
+    assert len(display.rivals_.get_segments()) == 0

@@ -15,7 +15,7 @@ from pathforest._transforms import (
     RIDGES,
     KernelDiscriminant,
     RidgeDiscriminant,
-    _principal_axes,
+    principal_axes,
     resolve_transforms,
 )
 
@@ -127,7 +127,7 @@ def test_there_are_at_most_classes_less_one_directions():
 @pytest.mark.parametrize("shape", [(30, 12), (12, 30)])
 def test_principal_axes_make_up_the_scatter(shape):
     X = np.random.default_rng(0).normal(size=shape)
-    values, axes = _principal_axes(X)
+    values, axes = principal_axes(X)
     assert len(values) == 12
     np.testing.assert_allclose((axes * values) @ axes.T, X.T @ X, atol=1e-9)
     np.testing.assert_allclose(axes.T @ axes, np.eye(12), atol=1e-9)

@@ -53,7 +53,7 @@ class RidgeDiscriminant(TransformerMixin, BaseEstimator):
         classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         self.mean_ = X.mean(axis=0)
         centred = X - self.mean_
-        values, vectors = _principal_axes(centred)
+        values, vectors = principal_axes(centred)
         scores = centred @ vectors
         indicators = (codes[:, None] == np.arange(len(classes))) - counts / len(X)
         products = scores.T @ indicators
@@ -76,7 +76,7 @@ class RidgeDiscriminant(TransformerMixin, BaseEstimator):
         return (X - self.mean_) @ self.scalings_
 
 
-def _principal_axes(centred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def principal_axes(centred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return eigenvalues and eigenvectors of the scatter; those of value 0 are left out for wide samples."""
     n, d = centred.shape
     if d > n:

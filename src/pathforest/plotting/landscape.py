@@ -1,4 +1,4 @@
-"""Figures of what a search found; matplotlib is imported when one is drawn."""
+"""The landscape of a search: its mean score over k_max and sigma."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from pathforest.plotting._axes import check_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +17,9 @@ TIE = 1e-12  # scores nearer than this are equal
 WIDEST = 12  # columns up to which every cell has its number
 
 
-def plot_landscape(results: Mapping[str, Any], best: Mapping[str, Any]) -> Figure:
+def plot_landscape(
+    results: Mapping[str, Any], best: Mapping[str, Any], *, figure: Figure | None = None
+) -> Figure:
     """Draw the mean score over k_max and sigma, one panel per competition.
 
     Parameters
@@ -24,6 +28,9 @@ def plot_landscape(results: Mapping[str, Any], best: Mapping[str, Any]) -> Figur
         `cv_results_` of a fitted search.
     best : dict
         `best_params_` of the same search; its cell is marked.
+    figure : matplotlib.figure.Figure, default=None
+        Figure or subfigure to draw into, best with ``layout="constrained"``. None makes a new one, of a size
+        that suits the grid and outside pyplot: save it, or let a notebook show it.
 
     Returns
     -------
@@ -32,12 +39,7 @@ def plot_landscape(results: Mapping[str, Any], best: Mapping[str, Any]) -> Figur
         parameters, such as the number of conquerors, each place shows the best value. Places that share the
         best score of all have a frame.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError("the figure needs matplotlib; run pip install 'pathforest[plot]'") from None
-
+    check_matplotlib()
     k_max, sigma = (np.asarray(results[f"param_{name}"]) for name in ("k_max", "sigma"))
     competition = np.asarray(results["param_competition"])
     score = np.asarray(results["mean_test_score"], dtype=float)
@@ -46,8 +48,8 @@ def plot_landscape(results: Mapping[str, Any], best: Mapping[str, Any]) -> Figur
     names = list(dict.fromkeys(competition.tolist()))
     sizes, factors = np.unique(k_max), np.unique(sigma)
     is_grid = len(sizes) * len(factors) * len(names) <= 2 * len(score)
-    figure = Figure(figsize=_size(len(sizes), len(factors), len(names), is_grid), layout="constrained")
-    FigureCanvasAgg(figure)
+    if figure is None:
+        figure = _new_figure(_size(len(sizes), len(factors), len(names), is_grid))
     limits = np.nanmin(score), np.nanmax(score)
     panels = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
     for axes, name in zip(panels, names, strict=True):
@@ -68,6 +70,16 @@ def plot_landscape(results: Mapping[str, Any], best: Mapping[str, Any]) -> Figur
     figure.suptitle(
         f"best {limits[1]:.4f}, shared by {tied} of {len(score)} cells; chosen: {others}", fontsize=10
     )
+    return figure
+
+
+def _new_figure(size: tuple[float, float]) -> Figure:
+    """Make a figure that pyplot does not know of: nobody has to close it."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    FigureCanvasAgg(figure)
     return figure
 
 

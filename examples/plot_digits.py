@@ -1,0 +1,49 @@
+"""
+A path of images
+================
+
+The path that explains a prediction consists of training samples, and where samples are images it can simply
+be looked at: the digit in question, the one most like it, and from there step by step to the prototype, a
+digit at the border of its class.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+
+from pathforest import OPFClassifier
+from pathforest.plotting import plot_forest
+
+digits = load_digits()
+X_train, X_test, y_train, y_test = train_test_split(digits.data, digits.target, random_state=0)
+model = OPFClassifier().fit(X_train, y_train)
+print(f"test accuracy {model.score(X_test, y_test):.1%}, nothing tuned")
+
+# %%
+# Three test digits that were conquered along long paths.
+
+explanations = model.explain(X_test)
+by_length = np.argsort([-len(reason.path) for reason in explanations], kind="stable")
+chosen = [next(i for i in by_length if explanations[i].label == label) for label in (3, 5, 8)]
+
+# %%
+# On the left the whole forest, on the plane of two of its 64 dimensions; on the right three paths.
+
+fig = plt.figure(figsize=(15, 5.2), layout="constrained")
+left, right = fig.subfigures(1, 2, width_ratios=[5, 9])
+plot_forest(model, ax=left.subplots())
+n_steps = 8
+panels = right.subplots(len(chosen), n_steps + 1)
+for row, i in zip(panels, chosen, strict=True):
+    reason = explanations[i]
+    steps = np.linspace(0, len(reason.path) - 1, min(n_steps, len(reason.path))).round().astype(int)
+    images = [X_test[i], *X_train[np.array(reason.path)[steps]]]
+    titles = ["new", *(f"cost {reason.costs[step]:.3g}" for step in steps)]
+    for ax, image, title in zip(row, images, titles, strict=False):
+        ax.imshow(image.reshape(8, 8), cmap="gray_r")
+        ax.set_title(title, fontsize=9)
+    for ax in row:
+        ax.set_axis_off()
+right.suptitle("From new digits along their paths to the prototypes, which cost 0", fontsize=11)
+plt.show()

@@ -1,0 +1,60 @@
+"""
+How time grows with the data
+============================
+
+Training costs about one pass over nearest neighbours, and a prediction about one nearest-neighbour query:
+with few features, time grows a little faster than the number of samples. The curves are measured while you
+wait, with one thread; ``make bench`` has careful ones, beside other libraries.
+"""
+
+from time import perf_counter
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_blobs
+
+from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering
+
+SIZES = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000]
+
+
+def seconds(call, *arguments):
+    """Best of two, for the machine may have other work."""
+    times = []
+    for _ in range(2):
+        start = perf_counter()
+        call(*arguments)
+        times.append(perf_counter() - start)
+    return min(times)
+
+
+# %%
+# Overlapping clouds of two features, of which half are new samples.
+
+X, cloud = make_blobs(2 * SIZES[-1], centers=15, cluster_std=1.5, random_state=0)
+X, y = X.astype(np.float32), cloud % 5
+Q = X[SIZES[-1] :]
+curves = {"OPF": [], "fuzzy OPF, tree": [], "fuzzy OPF, complete": [], "clustering": [], "predict": []}
+for n in SIZES:
+    plain = OPFClassifier()
+    curves["OPF"].append(seconds(plain.fit, X[:n], y[:n]))
+    curves["fuzzy OPF, tree"].append(seconds(FuzzyOPFClassifier(competition="tree").fit, X[:n], y[:n]))
+    curves["fuzzy OPF, complete"].append(seconds(FuzzyOPFClassifier().fit, X[:n], y[:n]))
+    curves["clustering"].append(seconds(OPFClustering().fit, X[:n]))
+    curves["predict"].append(seconds(plain.predict, Q[:n]))
+
+# %%
+# On these axes a line of slope 1, the dotted one, is time in proportion to the number of samples.
+
+fig, ax = plt.subplots(figsize=(8, 5), layout="constrained")
+colors = ["#0072B2", "#009E73", "#D55E00", "#CC79A7", "#000000"]
+for (name, times), color in zip(curves.items(), colors, strict=True):
+    label = f"{name}: {times[-1]:.2g} s for {SIZES[-1]:,}"
+    ax.loglog(SIZES, times, "o-", color=color, markersize=4, label=label)
+first = curves["OPF"][0] / 2
+ax.loglog(SIZES, first * np.array(SIZES) / SIZES[0], ":", color="#999999", label="slope 1")
+ax.set(xlabel="samples", ylabel="time [s]", title="One thread, two features")
+ax.grid(alpha=0.3)
+ax.legend(frameon=False, loc="upper left")
+ax.set_ylim(top=30 * max(map(max, curves.values())))  # room for the legend
+plt.show()

@@ -1,0 +1,40 @@
+"""
+Explaining a prediction
+=======================
+
+Every prediction has a reason that can be drawn: the training sample that conquered the new one, the path from
+there to a prototype, and what the other classes offered. A small lead over the next class tells that the
+answer is doubtful.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_wine
+from sklearn.model_selection import train_test_split
+
+from pathforest import OPFClassifier
+from pathforest.plotting import plot_explanation
+
+wine = load_wine(as_frame=True)
+X = wine.data[["alcohol", "flavanoids"]]
+y = np.array(["Barolo", "Grignolino", "Barbera"])[wine.target]
+X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
+model = OPFClassifier().fit(X_train, y_train)
+
+# %%
+# As numbers: `explain` returns the conqueror, its offer, and the path with its costs.
+
+explanations = model.explain(X_test)
+farthest = np.argmax([len(reason.path) for reason in explanations])
+doubtful = np.argmin(model.predict_proba(X_test).max(axis=1))
+for i in (farthest, doubtful):
+    print(explanations[i])
+
+# %%
+# As pictures: the test sample with the longest path, and the most doubtful one. The number beside the star is
+# the offer that won, those along the path are the costs of its samples.
+
+fig, axes = plt.subplots(1, 2, figsize=(12, 4.8), layout="constrained")
+plot_explanation(model, X_test.iloc[[farthest]], ax=axes[0], legend=False)
+plot_explanation(model, X_test.iloc[[doubtful]], ax=axes[1])
+plt.show()

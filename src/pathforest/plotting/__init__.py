@@ -1,0 +1,22 @@
+"""Pictures of fitted models; they need ``pathforest[plot]``, and import matplotlib when one is drawn."""
+
+from pathforest.plotting.clusters import ClustersDisplay, plot_clusters
+from pathforest.plotting.explanation import ExplanationDisplay, plot_explanation
+from pathforest.plotting.forest import ForestDisplay, plot_forest
+from pathforest.plotting.landscape import plot_landscape
+from pathforest.plotting.membership import MembershipDisplay, plot_membership
+from pathforest.plotting.regions import DecisionRegionsDisplay, plot_decision_regions
+
+__all__ = [
+    "ClustersDisplay",
+    "DecisionRegionsDisplay",
+    "ExplanationDisplay",
+    "ForestDisplay",
+    "MembershipDisplay",
+    "plot_clusters",
+    "plot_decision_regions",
+    "plot_explanation",
+    "plot_forest",
+    "plot_landscape",
+    "plot_membership",
+]

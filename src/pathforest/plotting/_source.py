@@ -1,0 +1,90 @@
+"""What there is to draw: the model that holds the forest, and its training samples."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_array, check_is_fitted
+
+
+class Source(NamedTuple):
+    """A fitted model and where its training samples lie."""
+
+    model: Any  # has predecessor_
+    transformers: list[Any]  # what samples go through before they reach it
+    samples: np.ndarray  # (n_samples, n_columns) positions
+    names: list[str]  # (n_columns,) what the columns are called
+
+    def transform(self, Q: Any) -> Any:
+        """Give new samples the representation of the model."""
+        for transformer in self.transformers:
+            Q = transformer.transform(Q)
+        return Q
+
+
+def find_source(estimator: Any, X: Any = None, needs: str = "predecessor_") -> Source:
+    """Look for the forest inside pipelines and searches, and for its samples; `needs` names what is drawn."""
+    model, transformers = open_up(estimator)
+    if not hasattr(model, needs):
+        raise TypeError(f"{type(model).__name__} has no {needs} to draw; {ADVICE[needs]}")
+    if X is not None:
+        samples = check_array(X, dtype=np.float64, input_name="X")
+        n_samples = len(model.predecessor_)
+        if len(samples) != n_samples:
+            raise ValueError(
+                f"X has {len(samples)} rows, but the model was fitted on {n_samples} samples; pass one "
+                "row for each of them, in the order of fit"
+            )
+        return Source(model, transformers, samples, column_names(X, samples.shape[1]))
+    if model._fit_X is None:
+        raise ValueError(
+            "the model was fitted with metric='precomputed' and knows no positions; pass X with one row for "
+            "each training sample, such as Isomap(metric='precomputed').fit_transform(distances)"
+        )
+    known = [item for item in (model, estimator) if hasattr(item, "feature_names_in_")]
+    named = known[0].feature_names_in_.tolist() if known and not transformers else None
+    samples = model._fit_X.astype(np.float64, copy=False)
+    return Source(model, transformers, samples, named or column_names(None, samples.shape[1]))
+
+
+ADVICE = {
+    "predecessor_": "pass an estimator of pathforest",
+    "membership_": "pass a FuzzyOPFClassifier, or a search for one",
+    "cluster_roots_": "pass an OPFClustering",
+    "classes_": "pass a classifier",
+}
+
+
+def open_up(estimator: Any) -> tuple[Any, list[Any]]:
+    """Return the model that holds the forest, and the transformers of the pipelines around it."""
+    check_is_fitted(estimator)
+    model, transformers = estimator, []
+    while isinstance(model, Pipeline) or hasattr(model, "best_estimator_"):
+        if isinstance(model, Pipeline):
+            transformers.append(model[:-1])
+        model = model[-1] if isinstance(model, Pipeline) else model.best_estimator_
+    if not hasattr(model, "predecessor_"):
+        raise TypeError(
+            f"{type(model).__name__} holds no optimum-path forest; pass a fitted estimator of pathforest, "
+            "alone, at the end of a pipeline or in a search with refit=True"
+        )
+    return model, transformers
+
+
+def column_names(X: Any, n_columns: int) -> list[str]:
+    """Return the names of a data frame's columns, or numbers."""
+    columns = getattr(X, "columns", None)
+    return [f"feature {i}" for i in range(n_columns)] if columns is None else [str(name) for name in columns]
+
+
+@contextmanager
+def without_names() -> Iterator[None]:
+    """Let a model answer about points without feature names, where its training samples had some."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        yield
