@@ -110,13 +110,16 @@ def terminal_table(experiment: Experiment) -> Table:
         Print it with `rich.print`.
     """
     try:
+        from rich import box
         from rich.table import Table
         from rich.text import Text
     except ImportError:
         raise ImportError("the table needs rich; run pip install 'pathforest[reproduce]'") from None
 
     grid = cells.score_grids(experiment)[0]
-    table = Table(title=grid.title, caption="below each score: the paper's" if _has_paper(grid) else None)
+    caption = "below each score: the paper's" if _has_paper(grid) else None
+    # Little around the columns: four of them and a name are to fit 80 characters.
+    table = Table(title=grid.title, caption=caption, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for place, name in enumerate(grid.header):
         table.add_column(Text(name), justify="right" if place else "left", no_wrap=place > 0)
     for row in grid.rows:
@@ -133,10 +136,14 @@ def _terminal_cells(row: Row) -> list[list[tuple[str, str]]]:
     """Styled pieces of every cell: ours, then the paper's on a line below."""
     pieces = []
     for ours, theirs in zip_longest(row.cells, row.paper):
-        here = [(ours.text, "bold" if ours.bold else "")]
+        here = [(_tight(ours.text), "bold" if ours.bold else "")]
         if ours.flagged:
             here.append((" ≠", "yellow"))
         if theirs is not None:
-            here.append((f"\n{theirs.text}", "dim bold" if theirs.bold else "dim"))
+            here.append((f"\n{_tight(theirs.text)}", "dim bold" if theirs.bold else "dim"))
         pieces.append(here)
     return pieces
+
+
+def _tight(score: str) -> str:
+    return score.replace(" ± ", "±")
