@@ -27,6 +27,9 @@ DEEPEST = 32  # levels of lists in lists; none of ours has more than five
 MOST_DIMENSIONS = 4
 LAST_CODE_POINT = 0x10FFFF
 
+brief = reprlib.Repr()  # for messages: a forged value, or an array, may be long
+brief.maxother = 80
+
 
 def encode(model: Any) -> tuple[list[Any], list[np.ndarray]]:
     """Return the objects that make up a model, itself the last, and the arrays they refer to."""
@@ -130,7 +133,7 @@ def _name_of(where: str, owner: str, key: str) -> str:
 
 def _refuse(value: Any, where: str, reason: str) -> NoReturn:
     raise ValueError(
-        f"{where}={reprlib.repr(value)} cannot be saved: {reason}; use joblib.dump or skops.io.dump, which "
+        f"{where}={brief.repr(value)} cannot be saved: {reason}; use joblib.dump or skops.io.dump, which "
         "store any object, and load such files only from people you trust"
     )
 
@@ -166,7 +169,7 @@ class _Decoder:
         if not isinstance(value, dict):
             return value
         if len(value) != 1 or (tag := next(iter(value))) not in self._readers:
-            raise ValueError(f"{reprlib.repr(value)} is no value")
+            raise ValueError(f"{brief.repr(value)} is no value")
         return self._readers[tag](value[tag], depth + 1)
 
     def _dict(self, items: Any, depth: int) -> dict[str, Any]:
@@ -196,13 +199,13 @@ class _Decoder:
 
 def _typed(value: Any, kind: type) -> Any:
     if type(value) is not kind:
-        raise ValueError(f"{reprlib.repr(value)} should be of type {kind.__name__}")
+        raise ValueError(f"{brief.repr(value)} should be of type {kind.__name__}")
     return value
 
 
 def _pair(value: Any) -> list[Any]:
     if len(_typed(value, list)) != 2:
-        raise ValueError(f"{reprlib.repr(value)} should be a pair")
+        raise ValueError(f"{brief.repr(value)} should be a pair")
     return value
 
 
@@ -248,19 +251,19 @@ def read_arrays(table: Any, payload: memoryview) -> list[np.ndarray]:
 def _check_description(item: Any, n_bytes: int) -> tuple[np.dtype, tuple[int, ...], str]:
     """Check an entry of the table before anything of that size is made."""
     if _typed(item, dict).keys() != {"dtype", "shape", "order"} or item["order"] not in ("C", "F"):
-        raise ValueError(f"{reprlib.repr(item)} does not describe an array")
+        raise ValueError(f"{brief.repr(item)} does not describe an array")
     shape = tuple(_typed(length, int) for length in _typed(item["shape"], list))
     # The second test also bounds arrays without entries, such as one of shape (0, 10**18).
     if len(shape) > MOST_DIMENSIONS or min(shape, default=0) < 0:
-        raise ValueError(f"{reprlib.repr(shape)} is no shape")
+        raise ValueError(f"{brief.repr(shape)} is no shape")
     if math.prod(max(length, 1) for length in shape) > max(n_bytes, 1):
-        raise ValueError(f"an array of shape {reprlib.repr(shape)} is larger than the file")
+        raise ValueError(f"an array of shape {brief.repr(shape)} is larger than the file")
     return _dtype(item["dtype"]), shape, item["order"]
 
 
 def _dtype(text: Any) -> np.dtype:
     if not DTYPE.fullmatch(_typed(text, str)):
-        raise ValueError(f"arrays of type {reprlib.repr(text)} cannot be in a file")
+        raise ValueError(f"arrays of type {brief.repr(text)} cannot be in a file")
     return np.dtype(text)
 
 

@@ -98,7 +98,7 @@ def _build_estimator(kind: type[OPFEstimator], state: dict[str, Any]) -> OPFEsti
     model = kind()
     params = kind._get_param_names()
     for key, value in state.items():
-        if key not in params and (not is_fitted_name(key) or hasattr(kind, key)):
+        if key not in params and (not is_fitted_name(key) or key == "_fit_cache" or hasattr(kind, key)):
             raise ValueError(f"{kind.__name__} has no attribute {key!r}; it may need a later pathforest")
         setattr(model, key, value)
     model._check_fitted_state()
