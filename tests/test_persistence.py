@@ -262,6 +262,7 @@ REFUSED = {
     "cv": FuzzyOPFClassifierCV(**{**SMALL, "cv": ShuffleSplit(2, random_state=0)}),
     "random_state": FuzzyOPFClassifierCV(**SMALL, random_state=np.random.RandomState(0)),
     "Derived": Derived(),
+    "OPFClassifier": type("OPFClassifier", (Derived,), {})(),
 }
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import pickle
 import tracemalloc
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -67,6 +68,17 @@ def assert_refused(load):
         assert type(caught.value) is ValueError
 
     return check
+
+
+@contextmanager
+def little_memory():
+    """Fail if more than 10 MiB are taken at any time."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
+    finally:
+        tracemalloc.stop()
 
 
 def some(cases):
@@ -365,6 +377,7 @@ FORGED_VALUES = [
     ("matrix", "_fit_metric", {"tuple": ["mahalanobis", "matrix", 2.0, {"dict": {"VI": "x"}}]}, "VI"),
     ("matrix", "_fit_metric", {"tuple": ["seuclidean", "matrix", 2.0, {"dict": {"V": [1.0] * 3}}]}, "V"),
     ("matrix", "_fit_metric", {"tuple": ["haversine", "matrix", 2.0, {"dict": {}}]}, "haversine"),
+    ("matrix", "_fit_metric", {"tuple": ["hamming", "matrix", 2.0, {"dict": {"w": [1.0]}}]}, "w of shape"),
     ("clustering", "best_k_", 30, "best_k_"),
     ("clustering", "best_k_", 0, "best_k_"),
     ("clustering", "best_k_", -1, "best_k_"),
@@ -443,12 +456,15 @@ def test_a_lying_shape_takes_no_memory(shape, dtype, saved, assert_refused):
     header, payload = take_apart(saved["plain"])
     header["arrays"][0] |= {"shape": shape, "dtype": dtype}
     data = forge(header, payload)
-    tracemalloc.start()
-    try:
+    with little_memory():
         assert_refused(data)
-        assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
-    finally:
-        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("shape", [[0, 10**18], [10**18, 0]])
+def test_an_array_without_entries_cannot_be_longer_than_the_file(shape, saved, assert_refused):
+    header, payload = take_apart(saved["plain"])
+    header["arrays"].append({"dtype": "<f8", "shape": shape, "order": "C"})
+    assert_refused(forge(header, payload), "larger than the file")
 
 
 @pytest.mark.parametrize(
@@ -489,5 +505,5 @@ def test_texts_that_are_not_there_are_refused(codes, saved, assert_refused):
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such device here")
 def test_a_device_without_end_is_refused():
-    with pytest.raises(ValueError, match="no pathforest model"):
+    with little_memory(), pytest.raises(ValueError, match="no pathforest model"):
         pathforest.load("/dev/zero")
