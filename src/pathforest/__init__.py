@@ -1,5 +1,6 @@
 """Optimum-Path Forest learning: supervised, fuzzy and unsupervised, as scikit-learn estimators."""
 
+from importlib import import_module
 from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
 
 if TYPE_CHECKING:
     from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
+    from pathforest.persistence import load
 
 __version__ = _version("pathforest")
 
@@ -19,18 +21,19 @@ __all__ = [
     "OPFClustering",
     "TrainingErrorWarning",
     "__version__",
+    "load",
 ]
+
+# What is imported when it is asked for: the search needs parts of scikit-learn that are slow to import.
+_LATER = {"FuzzyOPFClassifierCV": "pathforest.fuzzy_cv", "load": "pathforest.persistence"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import the search when it is asked for: it needs parts of scikit-learn that are slow to import."""
-    if name == "FuzzyOPFClassifierCV":
-        from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
-
-        return FuzzyOPFClassifierCV
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """List the search as well, which is not imported yet."""
+    """List what is not imported yet as well."""
     return sorted({*globals(), *__all__})

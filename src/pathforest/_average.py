@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from pathforest._base import Explanation
-from pathforest._estimator import OPFEstimator
+from pathforest._estimator import OPFEstimator, is_fitted_name
+from pathforest._fitted import check_classes, check_feature_names, check_metric, check_whole
+from pathforest._scoring import resolve_scoring
 from pathforest._search import Samples
 from pathforest.distances import Metric, array_options
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -121,6 +124,57 @@ class AverageOfBest(ClassifierMixin, OPFEstimator):
         """
         return self._best_classifier().explain(self._represent(self._check_prediction(X)))
 
+    def _take_over_best(self) -> None:
+        """Show what the best classifier has learned as the search's own."""
+        self.best_estimator_ = self.estimators_[0]
+        for name, value in self._results_of_best().items():
+            setattr(self, name, value)
+
+    def _results_of_best(self) -> dict[str, Any]:
+        own = {"classes_", "n_features_in_", "feature_names_in_"}
+        learned = vars(_classifier(self.estimators_[0])).items()
+        return {k: v for k, v in learned if is_fitted_name(k) and not k.startswith("_") and k not in own}
+
+    def _derived_names(self) -> set[str]:
+        if "estimators_" not in vars(self):
+            return {"scorer_"}
+        return {"scorer_", "best_estimator_", *self._results_of_best()}
+
+    def _derive_state(self) -> None:
+        self.scorer_ = resolve_scoring(self.scoring)
+        if "estimators_" in vars(self):
+            self._take_over_best()
+
+    def _check_fitted_state(self) -> int:
+        """Check what predictions use; return the number of samples, 0 without a model."""
+        check_metric(self)
+        check_classes(self)
+        if "n_features_in_" in vars(self):  # lists of texts, for a user's transformer, have no features
+            check_feature_names(self, check_whole(self, "n_features_in_", 1))
+        if type(vars(self).get("_fit_untouched")) is not bool:
+            raise ValueError("nothing says whether transformers take the samples untouched")
+        if "estimators_" not in vars(self):
+            return 0
+        if type(self.estimators_) is not list or not self.estimators_:
+            raise ValueError("estimators_ is no list of models")
+        for model in self.estimators_:
+            self._check_member(model)
+        return len(_classifier(self.estimators_[0]).order_)
+
+    def _check_member(self, model: Any) -> None:
+        """Check one of the models that are averaged."""
+        from pathforest._parts import check_steps, check_transformer
+
+        width, classifier = getattr(self, "n_features_in_", None), model
+        if isinstance(model, Pipeline):
+            *transformers, (_, classifier) = check_steps(model)
+            for _, transformer in transformers:
+                width = check_transformer(transformer, width)
+        if not isinstance(classifier, FuzzyOPFClassifier):
+            raise ValueError("estimators_ holds something other than classifiers and pipelines of them")
+        if not np.array_equal(classifier.classes_, self.classes_) or classifier.n_features_in_ != width:
+            raise ValueError("estimators_ holds a classifier of other classes or features")
+
     def _take_samples(self, X: Any, metric: Metric, untouched: bool, as_given: bool, reset: bool) -> Samples:
         """Check samples as far as nobody else does.
 
@@ -143,13 +197,17 @@ class AverageOfBest(ClassifierMixin, OPFEstimator):
         return np.mean([model.predict_proba(_source(model, samples)) for model in self.estimators_], axis=0)
 
     def _best_classifier(self) -> FuzzyOPFClassifier:
-        best = self.best_estimator_
-        return best if isinstance(best, FuzzyOPFClassifier) else best[-1]
+        return _classifier(self.best_estimator_)
 
     def _represent(self, samples: Samples) -> Any:
         """Give samples the representation of the best cell."""
         best = self.best_estimator_
         return samples.checked if isinstance(best, FuzzyOPFClassifier) else best[:-1].transform(samples.given)
+
+
+def _classifier(model: Any) -> FuzzyOPFClassifier:
+    """Return a classifier itself, or the one at the end of a pipeline."""
+    return model if isinstance(model, FuzzyOPFClassifier) else model[-1]
 
 
 def _source(model: Any, samples: Samples) -> Any:

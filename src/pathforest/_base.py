@@ -10,6 +10,13 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pathforest._core import Engine
 from pathforest._estimator import OPFEstimator
+from pathforest._fitted import (
+    check_forest,
+    check_indices,
+    check_number,
+    check_order,
+    check_propagated,
+)
 from pathforest._validation import check_labels, check_parameters, thread_count
 from pathforest.distances import Metric
 from pathforest.forest import Conquest, Forest, conquer, path_to_root
@@ -164,6 +171,19 @@ class BaseOPFClassifier(ClassifierMixin, OPFEstimator):
         self.training_error_ = float(np.mean(propagated != codes))
         self._fit_codes = propagated
         self._keep_samples(X, metric, engine)
+
+    def _check_fitted_state(self) -> int:
+        n = super()._check_fitted_state()
+        prototypes = check_indices(self, "prototypes_", (None,), n)
+        if (np.diff(prototypes) <= 0).any():
+            raise ValueError("prototypes_ does not ascend")
+        check_forest(self, prototypes, n)
+        if self.cost_[prototypes].any():
+            raise ValueError("cost_ is not 0 at the prototypes")
+        check_order(self, n)
+        check_propagated(self, n)
+        check_number(self, "training_error_", 0.0, 1.0)
+        return n
 
     def _check_prediction(self, X: Any) -> np.ndarray:
         """Check queries, and the parameters that act at prediction time."""

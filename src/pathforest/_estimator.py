@@ -1,7 +1,8 @@
-"""What all estimators share: checked settings, kept training samples, engines on demand, pickling."""
+"""What all estimators share: checked settings, kept training samples, engines on demand, saving, pickling."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, TypeVar
@@ -11,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pathforest._core import Engine
+from pathforest._fitted import check_samples
 from pathforest._matrix import (
     as_metric_takes,
     blocks,
@@ -38,6 +40,11 @@ T = TypeVar("T")
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
+def is_fitted_name(name: str) -> bool:
+    """Tell whether an attribute of this name is fitted state: a public result, or what predictions need."""
+    return name.startswith("_fit_") or (name.endswith("_") and not name.startswith("_"))
+
+
 def unfitted_on_failure(fit: Fit) -> Fit:
     """Make `fit` start from an unfitted estimator, and leave one if it fails or is interrupted."""
 
@@ -63,10 +70,70 @@ class OPFEstimator(BaseEstimator):
         tags.input_tags.positive_only = name in NONNEGATIVE
         return tags
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one file, to be read by :func:`pathforest.load`.
+
+        The file holds parameters, fitted attributes and a checksum, and no code: it is safe to open whoever
+        made it, here or on another machine, and later versions of pathforest read it. It is written beside
+        `path` and moved there when complete, so a failure leaves an earlier file as it was.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Raises
+        ------
+        ValueError
+            If something cannot be stored that way: a metric, membership or scorer that is a function, a
+            transformer of the user's own, an object in `cv` other than a plain k-fold splitter. joblib and
+            skops store such models. Also if the estimator is not fitted (`NotFittedError`).
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import pathforest
+        >>> model = pathforest.OPFClustering().fit([[0.0], [1.0], [1.5], [9.0], [9.5], [11.0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(os.path.join(folder, "clusters.opf"))
+        ...     loaded = pathforest.load(os.path.join(folder, "clusters.opf"))
+        >>> loaded.predict([[3.0], [7.0]]).tolist()
+        [0, 1]
+        """
+        from pathforest.persistence import save  # here, because most never need it
+
+        save(self, path)
+
+    def _state_to_save(self) -> dict[str, Any]:
+        """Collect what a file holds: the parameters, and the fitted attributes but for derived ones."""
+        state = self.get_params(deep=False)
+        derived = self._derived_names()
+        state |= {k: v for k, v in vars(self).items() if is_fitted_name(k) and k not in derived}
+        return state
+
+    def _derived_names(self) -> set[str]:
+        """Names of the fitted attributes that :meth:`_derive_state` makes from the others."""
+        return {"_fit_cache"}
+
+    def _derive_state(self) -> None:
+        """Make what a file does not hold, from attributes that have been checked."""
+        self._fit_cache = {}
+
+    def _check_fitted_state(self) -> int:
+        """Raise ValueError unless parameters and fitted attributes fit together; return how many samples.
+
+        Both ends ask: what passes can be saved, and what a file holds must pass before it is used. Subclasses
+        check their own attributes as well.
+        """
+        self._check_settings()
+        return check_samples(self)
+
     def _forget(self) -> None:
         """Drop all fitted state."""
         for name in list(vars(self)):
-            if name.startswith("_fit_") or (name.endswith("_") and not name.startswith("__")):
+            if is_fitted_name(name):
                 delattr(self, name)
 
     def _check_settings(self) -> tuple[Metric, int]:

@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from pathforest._fitted import check_whole
 from pathforest._search import Cell, Scores
 
 TIE_BREAKS = ("simplest", "first")
+
+# What plots and rankings read, beside the scores of each fold.
+COLUMNS = {"param_k_max", "param_sigma", "param_competition", "mean_test_score", "rank_test_score"}
 
 # Means of the same scores in another order may differ in the last bits; that decides nothing.
 DECIMALS = 12
@@ -76,6 +80,25 @@ def table(
     results["mean_test_log_loss"] = log_loss
     results["beta"] = np.array([float(beta) for beta in betas])[chosen]
     return results
+
+
+def check_table(model: Any) -> None:
+    """Raise ValueError unless a model's `cv_results_` is such a table, and its best row is in it."""
+    results = vars(model).get("cv_results_")
+    if type(results) is not dict or type(results.get("params")) is not list:
+        raise ValueError("cv_results_ is no table with a column params")
+    n_rows = len(results["params"])
+    for name, column in results.items():
+        if not (name == "params" or (isinstance(column, np.ndarray) and column.shape == (n_rows,))):
+            raise ValueError(f"the column {name} of cv_results_ has another length than params")
+    if missing := COLUMNS - results.keys():
+        raise ValueError(f"cv_results_ has no column {min(missing)}")
+    best = results["params"][check_whole(model, "best_index_", 0, n_rows - 1)]
+    if type(best) is not dict or vars(model).get("best_params_") != best:
+        raise ValueError("best_params_ is not the best row of cv_results_")
+    if not all(type(vars(model).get(name)) is float for name in ("best_score_", "best_beta_")):
+        raise ValueError("best_score_ and best_beta_ should be numbers")
+    check_whole(model, "n_splits_", 1)
 
 
 def _column(values: list[Any]) -> np.ma.MaskedArray:

@@ -66,13 +66,13 @@ class Judge:
 
     def __init__(self, scorer: Scorer | None, betas: Sequence[float], error_score: Any = np.nan) -> None:
         self.betas = betas
-        self._scorer, self._error_score = scorer, error_score
+        self.scorer, self._error_score = scorer, error_score
         self._n_errors, self._first_error = 0, ""
 
     def scores(self, classes: np.ndarray, costs: ClassCosts, r: int, X: Any, y: np.ndarray) -> np.ndarray:
         """Return the score for each beta; the scorer is called once if it asks for no probabilities."""
         winner = costs.winner(r)
-        if self._scorer is None:
+        if self.scorer is None:
             return np.full(len(self.betas), np.mean(classes[winner] == y))
         scores = []
         for beta in self.betas:
@@ -102,7 +102,7 @@ class Judge:
 
     def _call(self, answer: Answer, X: Any, y: np.ndarray) -> float:
         try:
-            return float(self._scorer(answer, X, y))
+            return float(self.scorer(answer, X, y))
         except Exception as error:
             if isinstance(self._error_score, str):
                 raise

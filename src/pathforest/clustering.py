@@ -10,6 +10,7 @@ from sklearn.base import ClusterMixin
 
 from pathforest import _core
 from pathforest._estimator import OPFEstimator, unfitted_on_failure
+from pathforest._fitted import check_density, check_forest, check_indices, check_number
 from pathforest._stages import StageTimer
 from pathforest._validation import largest_neighborhood, thread_count
 from pathforest.distances import Metric, build_engine
@@ -161,6 +162,17 @@ class OPFClustering(ClusterMixin, OPFEstimator):
         roots = np.flatnonzero(self.predecessor_ < 0)
         self.cluster_roots_ = roots[np.argsort(self.labels_[roots])]
         self._fit_largest_arc = float(graph.distances[:, :k].max(initial=0.0))  # d_f of Eq. 3
+
+    def _check_fitted_state(self) -> int:
+        n = super()._check_fitted_state()
+        roots = check_indices(self, "cluster_roots_", (None,), n)
+        check_forest(self, roots, n)
+        labels = check_indices(self, "labels_", (n,), len(roots))
+        if not np.array_equal(labels, labels[self.root_]) or (labels[roots] != np.arange(len(roots))).any():
+            raise ValueError("labels_ does not number the clusters of cluster_roots_")
+        check_density(self, n)
+        check_number(self, "_fit_largest_arc")
+        return n
 
     def predict(self, X: Any) -> np.ndarray:
         """Assign each sample to the cluster whose path reaches it at the highest density.

@@ -10,6 +10,7 @@ import numpy as np
 from pathforest._base import BaseOPFClassifier
 from pathforest._core import Engine
 from pathforest._estimator import unfitted_on_failure
+from pathforest._fitted import check_array, check_density
 from pathforest._stages import StageTimer
 from pathforest._validation import largest_neighborhood
 from pathforest._warnings import warn
@@ -224,6 +225,13 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
                 "values only raise costs; lower sigma or use competition='complete'"
             )
         return settings
+
+    def _check_fitted_state(self) -> int:
+        n = super()._check_fitted_state()
+        check_array(self, "membership_", (n,))
+        if any(name in vars(self) for name in ("density_", "best_k_", "cuts_")):  # none with a callable
+            check_density(self, n)
+        return n
 
     def _call_membership(self, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Ask the user's function for its values and check them."""

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from pathforest._average import AverageOfBest
 from pathforest._estimator import unfitted_on_failure
 from pathforest._progress import progress
-from pathforest._ranking import TIE_BREAKS, table
+from pathforest._ranking import TIE_BREAKS, check_table, table
 from pathforest._scoring import Judge, Scorer, check_error_score, resolve_scoring
 from pathforest._search import Cell, Folds, Samples, Scores, Space, candidates, make_space
 from pathforest._stages import StageTimer
@@ -239,6 +239,7 @@ class FuzzyOPFClassifierCV(AverageOfBest):
             The fitted estimator.
         """
         metric, space, judge = self._check_search()
+        self.scorer_ = judge.scorer
         y = self._check_labels(y)
         representations = self._check_transforms(metric)
         space = space._replace(transforms=[name for name, _ in representations])
@@ -284,10 +285,15 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         check_choice("tie_break", self.tie_break, TIE_BREAKS)
         check_choice("search", self.search, ("grid", "optuna"))
         check_error_score(self.error_score)
-        self.scorer_ = resolve_scoring(self.scoring)
         space = make_space(self.k_max, self.sigmas, self.competitions, self.n_conquerors)
         betas = candidates("betas", self.betas, "beta")
-        return metric, space, Judge(self.scorer_, betas, self.error_score)
+        return metric, space, Judge(resolve_scoring(self.scoring), betas, self.error_score)
+
+    def _check_fitted_state(self) -> int:
+        self._check_search()
+        resolve_transforms(self.transforms, random_state=self.random_state)
+        check_table(self)
+        return super()._check_fitted_state()
 
     def _check_labels(self, y: Any) -> np.ndarray:
         if y is None:
@@ -365,8 +371,4 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         """Fit the best cells on all samples, and take over what the best classifier has learned."""
         best = np.argsort(self.cv_results_["rank_test_score"])[: self.n_best]
         self.estimators_ = folds.refit([cells[i] for i in best], self.cv_results_["beta"][best].tolist())
-        self.best_estimator_ = self.estimators_[0]
-        own = {"classes_", "n_features_in_", "feature_names_in_"}
-        for name, value in vars(self._best_classifier()).items():
-            if name.endswith("_") and not name.startswith("_") and name not in own:
-                setattr(self, name, value)
+        self._take_over_best()

@@ -1,0 +1,184 @@
+"""Checks of fitted attributes: whether they can be used without a crash, wherever they come from."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pathforest._matrix import complete_metric
+from pathforest.distances import Metric, check_algorithm, check_training_values, resolve_metric
+
+INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
+FEATURE_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
+LARGEST = np.iinfo(np.int32).max  # of any number of samples or features: the core counts with 32 bits
+
+
+def _get(model: Any, name: str) -> Any:
+    if name not in vars(model):
+        raise ValueError(f"{name} is missing")
+    return vars(model)[name]
+
+
+def check_array(
+    model: Any,
+    name: str,
+    shape: tuple[int | None, ...],
+    dtypes: tuple[np.dtype, ...] = (np.dtype(np.float64),),
+) -> np.ndarray:
+    """Return an attribute that must be an array of this shape, None for any length, and finite."""
+    array = _get(model, name)
+    if type(array) is not np.ndarray or array.dtype not in dtypes:
+        found = getattr(array, "dtype", type(array).__name__)
+        raise ValueError(f"{name} should be an array of type {dtypes[-1]}, not {found}")
+    if array.ndim != len(shape) or any(b not in (None, a) for a, b in zip(array.shape, shape, strict=True)):
+        wanted = tuple("any" if length is None else length for length in shape)
+        raise ValueError(f"{name} has shape {array.shape} instead of {wanted}")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError(f"{name} holds values that are not finite")
+    return array
+
+
+def check_indices(
+    model: Any, name: str, shape: tuple[int | None, ...], stop: int, start: int = 0
+) -> np.ndarray:
+    """Return an attribute that must be an array of integers from `start` to below `stop`."""
+    array = check_array(model, name, shape, INDEX_TYPES)
+    if array.size and not (array.min() >= start and array.max() < stop):
+        raise ValueError(f"{name} refers to what is not there: it leaves the range {start} to {stop - 1}")
+    return array
+
+
+def check_whole(model: Any, name: str, low: int, high: int = LARGEST) -> int:
+    """Return an attribute that must be an integer within limits."""
+    value = _get(model, name)
+    if type(value) is not int or not low <= value <= high:
+        raise ValueError(f"{name}={value!r} should be an integer from {low} to {high}")
+    return value
+
+
+def check_number(model: Any, name: str, low: float = 0.0, high: float = math.inf) -> float:
+    """Return an attribute that must be a finite number within limits."""
+    value = _get(model, name)
+    if type(value) is not float or not (math.isfinite(value) and low <= value <= high):
+        raise ValueError(f"{name}={value!r} should be a finite number from {low} to {high}")
+    return value
+
+
+def check_classes(model: Any) -> np.ndarray:
+    """Return `classes_`, which must be labels in ascending order, none missing and none twice."""
+    classes = _get(model, "classes_")
+    if type(classes) is not np.ndarray or classes.ndim != 1 or not len(classes):
+        raise ValueError("classes_ is no array of labels")
+    if not ((classes == classes).all() and (classes[:-1] < classes[1:]).all()):
+        raise ValueError("classes_ is not sorted, or holds a label twice or none")
+    return classes
+
+
+def check_feature_names(model: Any, n_features: int) -> None:
+    """Refuse names of features that are not one text per feature; there may be none."""
+    names = vars(model).get("feature_names_in_")
+    if "feature_names_in_" in vars(model) and not (
+        type(names) is np.ndarray
+        and names.shape == (n_features,)
+        and names.dtype == object
+        and all(isinstance(name, str) for name in names)
+    ):
+        raise ValueError("feature_names_in_ does not name each feature")
+
+
+def check_forest(model: Any, roots: np.ndarray, n_samples: int) -> None:
+    """Check that paths lead from every sample to the root that `root_` says, which must be one of `roots`."""
+    predecessor = check_indices(model, "predecessor_", (n_samples,), n_samples, start=-1)
+    root = check_indices(model, "root_", (n_samples,), n_samples)
+    cost = check_array(model, "cost_", (n_samples,))
+    if (cost < 0).any():
+        raise ValueError("cost_ holds negative values")
+    if not np.array_equal(np.flatnonzero(predecessor < 0), np.sort(roots)):
+        raise ValueError("predecessor_ is not -1 exactly where paths start")
+    # Each round doubles the length of the leap, so all of them end at a root: unless paths run in circles.
+    reached = np.where(predecessor < 0, np.arange(n_samples), predecessor)
+    for _ in range(n_samples.bit_length()):
+        reached = reached[reached]
+    if (predecessor[root] >= 0).any() or not np.array_equal(reached, root):
+        raise ValueError("predecessor_ does not lead to root_: paths run in circles, or elsewhere")
+
+
+def check_order(model: Any, n_samples: int) -> None:
+    """Check that `order_` lists every sample once, by ascending cost."""
+    order = check_indices(model, "order_", (n_samples,), n_samples)
+    if (np.bincount(order, minlength=n_samples) != 1).any():
+        raise ValueError("order_ does not hold every sample once")
+    if (np.diff(model.cost_[order]) < 0).any():
+        raise ValueError("order_ does not sort cost_")
+
+
+def check_propagated(model: Any, n_samples: int) -> None:
+    """Check that every sample carries the label of its root, in `label_` and as a code."""
+    classes = check_classes(model)
+    codes = check_indices(model, "_fit_codes", (n_samples,), len(classes))
+    # The type first: labels of the classes' own width take as much memory as those at hand.
+    label = check_array(model, "label_", (n_samples,), (classes.dtype,))
+    if not (np.array_equal(codes, codes[model.root_]) and np.array_equal(label, classes[codes])):
+        raise ValueError("label_ and the labels of the roots differ")
+
+
+def check_density(model: Any, n_samples: int) -> None:
+    """Check the density, and the neighbourhood it was estimated from."""
+    if (check_array(model, "density_", (n_samples,)) < 0).any():
+        raise ValueError("density_ holds negative values")
+    check_whole(model, "best_k_", min(1, n_samples - 1), n_samples - 1)
+    cuts = _get(model, "cuts_")
+    if type(cuts) is not np.ndarray or cuts.dtype != np.float64 or cuts.ndim != 1:
+        raise ValueError("cuts_ is no array of numbers")
+
+
+def check_samples(model: Any) -> int:
+    """Check the metric and the training samples that a model keeps; return their number."""
+    metric = check_metric(model)
+    n_features = check_whole(model, "n_features_in_", 1)
+    check_feature_names(model, n_features)
+    algorithm = _get(model, "_fit_algorithm")
+    if metric.kind == "features":
+        if algorithm not in ("tree", "brute"):
+            raise ValueError(f"the algorithm {algorithm!r} is unknown")
+        check_algorithm(metric, algorithm)
+    elif algorithm != "precomputed":
+        raise ValueError(f"the algorithm {algorithm!r} does not suit a matrix of distances")
+    if metric.kind == "precomputed":
+        if _get(model, "_fit_X") is not None:
+            raise ValueError("a model of precomputed distances keeps no samples")
+        return n_features
+    types = FEATURE_TYPES if metric.kind == "features" else FEATURE_TYPES[1:]
+    X = check_array(model, "_fit_X", (None, n_features), types)
+    if not len(X) or not X.flags.c_contiguous:
+        raise ValueError("the training samples are not there, or not row by row")
+    check_training_values(X, metric)
+    if metric.kind == "matrix":
+        _check_metric_params(metric, n_features)
+        complete_metric(metric, X)
+    return len(X)
+
+
+def check_metric(model: Any) -> Metric:
+    """Return the metric a model was fitted with, which must be one that a name stands for."""
+    found = _get(model, "_fit_metric")
+    if type(found) is not tuple or [type(part) for part in found] != [str, str, float, dict]:
+        raise ValueError("the metric is not described by name, kind, exponent and parameters")
+    metric = Metric(*found)
+    given = {"p": metric.p} if metric[:2] == ("minkowski", "features") else metric.params
+    if resolve_metric(metric.name, given)[:3] != metric[:3] or (metric.kind != "matrix" and metric.params):
+        raise ValueError(f"metric={metric.name!r} is not described as it should be")
+    return metric
+
+
+def _check_metric_params(metric: Metric, n_features: int) -> None:
+    """Check the form of arrays before SciPy sees them: it does not always look."""
+    shapes = {"V": (n_features,), "w": (n_features,), "VI": (n_features, n_features), "p": ()}
+    for name, value in metric.params.items():
+        if value is None and name == "w":
+            continue
+        values = np.asarray(value)
+        if values.dtype.kind not in "biuf" or values.shape != shapes[name]:
+            raise ValueError(f"metric={metric.name!r} needs {name} of shape {shapes[name]} in its parameters")

@@ -1,0 +1,65 @@
+"""Make one small file per estimator and what each model answers, in the format of the pathforest at hand.
+
+Files of earlier formats stay as they are: they are reread to see that they still can be. Run this after the
+format has changed, from this folder: python make_models.py
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
+from pathforest.persistence import FILE_FORMAT
+
+HERE = Path(__file__).parent
+SMALL = {"k_max": 5, "cv": 2}
+ONE = {**SMALL, "sigmas": 0.5, "n_conquerors": 3, "n_best": 5}  # keeps one model per representation
+
+
+def samples():
+    """Thirty points on a grid in two classes, one of them inside the other; and queries between them."""
+    rng = np.random.default_rng(0)
+    cells = rng.choice(121, size=30, replace=False)
+    X = np.column_stack([cells // 11, cells % 11]).astype(float)
+    return X, (np.abs(X - 5).max(axis=1) < 4).astype(int), X[:12] + [0.25, 0.4]
+
+
+def models():
+    """Models of every estimator, fitted, with labels of several types."""
+    X, y, _ = samples()
+    text = np.array(["out", "inside"])[y]
+    return {
+        "plain": OPFClassifier(n_conquerors=2).fit(X, text),
+        "plain_float32": OPFClassifier(metric="minkowski", metric_params={"p": 3}).fit(X.astype("f4"), y > 0),
+        "plain_matrix": OPFClassifier(metric="seuclidean").fit(X, text.astype(object)),
+        "fuzzy": FuzzyOPFClassifier(competition="tree", sigma=0.3).fit(X, y),
+        "clustering": OPFClustering(n_neighbors=3).fit(X),
+        "search": FuzzyOPFClassifierCV(**SMALL, sigmas=(0.5, 1.0), n_conquerors=(1, 3)).fit(X, y),
+        "search_linear": FuzzyOPFClassifierCV(**ONE, transforms="linear").fit(X, text),
+        "search_kernel": FuzzyOPFClassifierCV(**ONE, transforms="kernel").fit(X, y),
+    }
+
+
+def answers(model, Q):
+    """What a model says about queries, in types of JSON."""
+    answer = {"predict": model.predict(Q).tolist()}
+    if hasattr(model, "class_costs"):
+        answer["class_costs"] = model.class_costs(Q).tolist()
+        answer["predict_proba"] = model.predict_proba(Q).tolist()
+        answer["paths"] = [explanation.path for explanation in model.explain(Q)]
+    return answer
+
+
+def main():
+    """Write the files of this format, and their answers."""
+    _, _, Q = samples()
+    found = {}
+    for name, model in models().items():
+        model.save(HERE / f"v{FILE_FORMAT}_{name}.opf")
+        found[name] = answers(model, Q)
+    (HERE / f"v{FILE_FORMAT}_answers.json").write_text(json.dumps(found) + "\n")
+
+
+if __name__ == "__main__":
+    main()
