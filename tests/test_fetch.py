@@ -202,7 +202,12 @@ def test_a_cached_set_is_not_downloaded_again(server, cache, monkeypatch):
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"no archive", gzip.compress(b"label,f0\n1,2\n", mtime=0), gzip.compress(b"label,f0\na,2\n", mtime=0)],
+    [
+        b"",
+        b"no archive",
+        gzip.compress(b"label,f0\n1,2\n", mtime=0),
+        gzip.compress(b"label,f0\na,2\n", mtime=0),
+    ],
     ids=["empty", "damaged", "other numbers", "other labels"],
 )
 def test_a_cached_file_with_other_content_is_replaced(server, cache, monkeypatch, content):
