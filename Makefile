@@ -5,11 +5,15 @@ PYTHON  ?= python3
 WORKERS ?= auto
 VENV    := .venv
 BIN     := $(VENV)/bin
+# Not compiled at once: most modules of the packages installed are never imported here.
 PIP     := $(BIN)/python -m pip --disable-pip-version-check --quiet
+INSTALL := $(PIP) install --no-compile
 
-# Stamps: the environment follows pyproject.toml; the installed package follows everything it is built from.
-ENVIRONMENT := $(VENV)/.environment
-PACKAGE     := $(VENV)/.package
+# Stamps: what builds the package and what tests it follow pyproject.toml; the installed package follows everything
+# it is built from.
+BUILDERS := $(VENV)/.builders
+TESTERS  := $(VENV)/.testers
+PACKAGE  := $(VENV)/.package
 ASAN        := build/asan/.package
 SOURCES     := pyproject.toml README.md LICENSE CMakeLists.txt \
                $(shell find cpp src -type f -not -path '*/__pycache__/*')
@@ -24,16 +28,16 @@ help:  ## list the targets
 demo: $(PACKAGE)  ## a small version of the paper's experiment: Table I in the terminal, a report in build/demo
 	$(BIN)/pathforest reproduce --quick --out build/demo
 
-test: $(PACKAGE)  ## run the tests and the docstring examples, one worker per core
+test: $(PACKAGE) $(TESTERS)  ## run the tests and the docstring examples, one worker per core
 	$(BIN)/python -m pytest -n $(WORKERS)
 
-lint: $(ENVIRONMENT)  ## check style and spelling; change nothing
+lint: $(TESTERS)  ## check style and spelling; change nothing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	find cpp -name '*.[ch]pp' -print0 | xargs -0 $(BIN)/clang-format --dry-run -Werror
 	$(BIN)/codespell
 
-format: $(ENVIRONMENT)  ## rewrite the sources the way lint wants them
+format: $(TESTERS)  ## rewrite the sources the way lint wants them
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 	find cpp -name '*.[ch]pp' -print0 | xargs -0 $(BIN)/clang-format -i
@@ -57,26 +61,30 @@ clean:  ## remove everything the targets above made, .venv included
 	rm -rf $(VENV) build dist wheelhouse .hypothesis .pytest_cache .ruff_cache
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
-$(ENVIRONMENT): pyproject.toml
+$(BUILDERS): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo 'pathforest needs Python 3.11 or later; try: make PYTHON=python3.12 ...' >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --upgrade 'pip>=25.1'
-	$(PIP) install --group dev
+	$(INSTALL) --upgrade 'pip>=25.1'
+	$(INSTALL) --group build
+	touch $@
+
+$(TESTERS): $(BUILDERS)
+	$(INSTALL) --group test --group lint
 	touch $@
 
 # Without build isolation the build folder stays valid, so only changed files are compiled again.
-$(PACKAGE): $(ENVIRONMENT) $(SOURCES)
-	$(PIP) install --no-build-isolation --editable '.[all]'
+$(PACKAGE): $(BUILDERS) $(SOURCES)
+	$(INSTALL) --no-build-isolation --editable '.[all]'
 	touch $@
 
 # A second environment that borrows the packages of the first through a path file: a path file does not run the
 # path files it leads to, so the editable install stays out and the sanitizer build is the only pathforest there.
-$(ASAN): $(PACKAGE)
+$(ASAN): $(PACKAGE) $(TESTERS)
 	$(BIN)/python -m venv --without-pip --clear build/asan/venv
 	site() { "$$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))'; } && \
 	borrowed="$$(site $(VENV))" && own="$$(site build/asan/venv)" && echo "$$borrowed" > "$$own/borrowed.pth" && \
-	$(PIP) install --no-build-isolation --no-deps --upgrade --target "$$own" . \
+	$(INSTALL) --no-build-isolation --no-deps --upgrade --target "$$own" . \
 	    -C build-dir=build/asan/cmake -C cmake.build-type=RelWithDebInfo -C install.strip=false \
 	    -C cmake.define.PATHFOREST_SANITIZE=ON
 	touch $@

@@ -1,13 +1,18 @@
 """The command, as its users type it."""
 
 import os
+import shlex
 import subprocess
 import sys
 
 import pandas as pd
 import pytest
+import typer
 
 from pathforest import __version__
+from pathforest.cli.entrypoint import app
+from pathforest.experiments.types import Settings
+from pathforest.reporting.provenance import repeat_command
 
 QUICK = (
     "reproduce",
@@ -67,6 +72,14 @@ def test_the_same_command_again_changes_no_number(finished):
     before = pd.read_parquet(folder / "out" / "results.parquet")
     assert call(*QUICK, "--out", "out", cwd=folder).returncode == 0
     pd.testing.assert_frame_equal(pd.read_parquet(folder / "out" / "results.parquet"), before)
+
+
+def test_the_command_in_the_report_gives_the_same_settings():
+    settings = Settings(("boat_like", "iris"), ("opf", "knn1"), runs=3, seed=7, preset="clean")
+    words = shlex.split(repeat_command(settings))
+    given = typer.main.get_command(app).commands["reproduce"].make_context("reproduce", words[2:]).params
+    assert (given["datasets"], given["classifiers"]) == ("boat_like,iris", "opf,knn1")
+    assert (given["runs"], given["seed"], given["preset"]) == (3, 7, "clean")
 
 
 @pytest.mark.parametrize(

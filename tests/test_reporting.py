@@ -386,7 +386,7 @@ def test_odd_names_are_shown_as_they_are():
 @pytest.fixture
 def short(monkeypatch):
     """A page that costs nothing, for tests of how it is written."""
-    monkeypatch.setattr(page, "report_html", lambda experiment, command: "<p>σ</p>\n")
+    monkeypatch.setattr(page, "report_html", lambda experiment: "<p>σ</p>\n")
 
 
 @pytest.mark.usefixtures("short")
@@ -425,10 +425,9 @@ def test_a_file_is_complete_before_it_takes_its_place(experiment, tmp_path, monk
 def test_settings_versions_machine_and_command_are_told(experiment, parsed):
     text = parsed.text
     assert f"numpy {np.__version__}" in text
-    assert "pathforest reproduce --dataset made --dataset data1" in text
+    assert "pathforest reproduce --datasets made,data1,boat" in text
     assert "--runs 20 --seed 0 --preset paper" in text
     assert "logical cores" in text
-    assert "another command" in page._repeat(experiment, "another command")
 
 
 def test_every_table_region_can_be_reached_by_keyboard(parsed):

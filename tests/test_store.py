@@ -54,10 +54,10 @@ def test_a_foreign_file_is_detected(tmp_path, text):
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
     store.save(tmp_path, KEY, OUTCOME)
 
-    def refuse(self, target):
+    def refuse(source, target):
         raise OSError("disk full")
 
-    monkeypatch.setattr("pathlib.Path.replace", refuse)
+    monkeypatch.setattr("os.replace", refuse)
     with pytest.raises(OSError, match="disk full"):
         store.save(tmp_path, KEY, {"result": {}, "landscape": []})
     monkeypatch.undo()

@@ -16,10 +16,7 @@ import hashlib
 import json
 import os
 import re
-import secrets
-import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from importlib.metadata import version
 from typing import Any, BinaryIO, NoReturn
 
@@ -27,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pathforest._encoding import array_bytes, decode, describe_array, encode, read_arrays
 from pathforest._estimator import OPFEstimator
+from pathforest._files import replacing
 
 # Raise when older versions could not read a new file; files of all earlier versions must stay readable.
 FILE_FORMAT = 1
@@ -56,7 +54,7 @@ def save(model: OPFEstimator, path: str | os.PathLike[str]) -> None:
     }
     text = json.dumps(header, allow_nan=False, separators=(",", ":"))
     first = b"pathforest model %d\n%s\n" % (FILE_FORMAT, text.encode("ascii"))
-    with _replacing(os.fspath(path)) as file:
+    with replacing(path) as file:
         _write(file, [first, *map(array_bytes, arrays)])
 
 
@@ -161,26 +159,3 @@ def _write(file: BinaryIO, pieces: Iterable[Any]) -> None:
         checksum.update(piece)
         file.write(piece)
     file.write(checksum.digest())
-
-
-@contextmanager
-def _replacing(path: str) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of `path` when it is complete, and leaves no trace if it fails."""
-    target = os.path.realpath(path)  # a symbolic link stays one
-    if os.path.isdir(target):
-        raise IsADirectoryError(f"{path} is a folder; pass the name of a file")
-    folder, name = os.path.split(target)
-    # In the same folder, because a file can be moved in one step only within a disk.
-    temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        if os.path.exists(target):
-            shutil.copymode(target, temporary)
-        os.replace(temporary, target)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise

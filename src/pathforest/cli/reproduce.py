@@ -50,11 +50,11 @@ def reproduce(
       PATHFOREST_DATA=~/opf-data pathforest reproduce --jobs 2
     """
     try:
+        from pathforest._files import replace_file
         from pathforest.experiments import published, sources
         from pathforest.experiments.files import write_tables
         from pathforest.experiments.runner import check_settings
         from pathforest.experiments.runner import reproduce as run
-        from pathforest.experiments.store import write_whole
         from pathforest.experiments.types import CLASSIFIERS, Settings
         from pathforest.reporting.page import write_report
         from pathforest.reporting.tables import tables_markdown, terminal_table
@@ -75,7 +75,7 @@ def reproduce(
     with _progress() as advance:
         experiment = run(settings, out, jobs=jobs or cpu_count(), advance=advance)
     write_tables(experiment, out)
-    write_whole(out / "tables.md", tables_markdown(experiment).encode())
+    replace_file(out / "tables.md", tables_markdown(experiment).encode())
     report = out / "report.html"
     write_report(experiment, report)
     Console().print(terminal_table(experiment))

@@ -14,9 +14,10 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from pathforest._files import replace_file
 from pathforest.datasets import _delimited
 from pathforest.datasets._checksum import content_sha256
-from pathforest.datasets._formats import read, replace_file
+from pathforest.datasets._formats import read
 from pathforest.datasets._npz import DAMAGE
 from pathforest.datasets._originals import read_original
 from pathforest.datasets._registry import DATASETS, Entry, Origin

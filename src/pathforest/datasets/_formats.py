@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import gzip
 import os
-import secrets
 import zlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pathforest._files import replace_file
 from pathforest.datasets import _delimited, _libopf, _libsvm, _npz, _parquet
 from pathforest.datasets._table import Table, check_table
 
@@ -161,16 +161,6 @@ def write_libopf(path: str | os.PathLike[str], X: Any, y: Any = None) -> None:
     ValueError: label 0 is outside 1 to 2147483647, what LibOPF files hold; renumber
     """
     replace_file(Path(path), _libopf.encode(check_table(X, y, None)))
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Put data under this name in one step: written beside it first, then moved."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        beside.write_bytes(data)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def _format_of(path: Path) -> tuple[Format, bool]:

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from pathforest.experiments.store import write_whole
+from pathforest._files import replace_file
 from pathforest.experiments.types import Experiment
 
 
 def write_tables(experiment: Experiment, folder: Path) -> None:
     """Write results.parquet, landscapes.parquet and ties.parquet, each whole or not at all."""
     for name in ("results", "landscapes", "ties"):
-        write_whole(folder / f"{name}.parquet", _parquet(getattr(experiment, name)))
+        replace_file(folder / f"{name}.parquet", _parquet(getattr(experiment, name)))
 
 
 def _parquet(table: pd.DataFrame) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 from collections.abc import Mapping
 from functools import cache
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pathforest import _core
+from pathforest._files import replace_file
 from pathforest.experiments.types import Samples
 
 # Other versions of these may give other numbers.
@@ -50,17 +50,7 @@ def save(folder: Path, key: Key, outcome: Mapping[str, Any]) -> None:
     path = _path(folder, key)
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {"key": key._asdict(), "outcome": outcome, "checksum": _checksum(key._asdict(), outcome)}
-    write_whole(path, json.dumps(content).encode())
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name and rename it: readers see the old content or the new."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_bytes(content)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    replace_file(path, json.dumps(content).encode())
 
 
 def data_checksum(samples: Samples) -> str:

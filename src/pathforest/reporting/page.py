@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
-from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
+from pathforest._files import replace_file
 from pathforest.experiments import published, statistics
 from pathforest.experiments.types import Experiment
 from pathforest.reporting import cells, findings, provenance
@@ -34,7 +33,7 @@ class Section(NamedTuple):
     body: str
 
 
-def write_report(experiment: Experiment, path: str | os.PathLike, *, command: str | None = None) -> None:
+def write_report(experiment: Experiment, path: str | os.PathLike[str]) -> None:
     """Write the report of an experiment as one self-contained HTML file.
 
     Parameters
@@ -43,24 +42,11 @@ def write_report(experiment: Experiment, path: str | os.PathLike, *, command: st
         Any subset of datasets, classifiers and runs; what has no data is left out.
     path : path-like
         The file; it is replaced at once when the new one is complete, or not at all.
-    command : str, optional
-        What makes these numbers again, as shown to the reader; by default written from the settings.
     """
-    path = Path(path)
-    text = report_html(experiment, command)
-    # In the same folder, because files can be renamed but not moved in one step.
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    try:
-        with open(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(temporary).chmod(0o644)  # temporary files are private
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    replace_file(path, report_html(experiment).encode())
 
 
-def report_html(experiment: Experiment, command: str | None = None) -> str:
+def report_html(experiment: Experiment) -> str:
     """Return the text of the page."""
     try:
         from plotly.offline import get_plotlyjs
@@ -68,7 +54,7 @@ def report_html(experiment: Experiment, command: str | None = None) -> str:
         raise ImportError("the report needs plotly; run pip install 'pathforest[reproduce]'") from None
 
     here = files("pathforest.reporting")
-    sections = [section for section in _sections(experiment, command) if section.body]
+    sections = [section for section in _sections(experiment) if section.body]
     links = "\n".join(f'<li><a href="#{part.name}">{escape(part.title)}</a></li>' for part in sections)
     bodies = "\n".join(
         f'<section id="{part.name}" aria-labelledby="{part.name}-title">\n'
@@ -95,7 +81,7 @@ def _lead(experiment: Experiment) -> str:
     )
 
 
-def _sections(experiment: Experiment, command: str | None) -> list[Section]:
+def _sections(experiment: Experiment) -> list[Section]:
     return [
         Section("summary", "Summary", _summary(experiment)),
         Section("scores", "Table I: accuracy", _scores(experiment)),
@@ -108,7 +94,7 @@ def _sections(experiment: Experiment, command: str | None) -> list[Section]:
         Section("membership", "Membership", _membership(experiment)),
         Section("datasets", "Datasets", _datasets(experiment)),
         Section("times", "Table II: training time", _times(experiment)),
-        Section("repeat", "Settings, and how to repeat this", _repeat(experiment, command)),
+        Section("repeat", "Settings, and how to repeat this", _repeat(experiment)),
     ]
 
 
@@ -318,7 +304,7 @@ def _times(experiment: Experiment) -> str:
     return "\n".join([paragraph(findings.speed_sentence(experiment), hint), *map(table_html, grids)])
 
 
-def _repeat(experiment: Experiment, command: str | None) -> str:
+def _repeat(experiment: Experiment) -> str:
     settings = experiment.settings
     facts = {
         "Datasets": ", ".join(dataset_title(name) for name in settings.datasets),
@@ -335,7 +321,7 @@ def _repeat(experiment: Experiment, command: str | None) -> str:
         "Written": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     }
     rows = "\n".join(f"<div><dt>{key}</dt><dd>{escape(value)}</dd></div>" for key, value in facts.items())
-    code = escape(command or provenance.repeat_command(settings))
+    code = escape(provenance.repeat_command(settings))
     return (
         f'<dl class="facts">\n{rows}\n</dl>\n<p>To repeat it:</p>\n'
         '<pre role="region" tabindex="0" aria-label="Commands that repeat this experiment"><code>'

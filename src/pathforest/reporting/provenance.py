@@ -40,10 +40,7 @@ def _processor() -> str:
 
 def repeat_command(settings: Settings) -> str:
     """Return the command line that runs an experiment with these settings again."""
-    words = ["pathforest", "reproduce"]
-    for name in settings.datasets:
-        words += ["--dataset", name]
-    for name in settings.classifiers:
-        words += ["--classifier", name]
-    words += ["--runs", str(settings.runs), "--seed", str(settings.seed), "--preset", settings.preset]
+    words = ["pathforest", "reproduce", "--datasets", ",".join(settings.datasets)]
+    words += ["--classifiers", ",".join(settings.classifiers), "--runs", str(settings.runs)]
+    words += ["--seed", str(settings.seed), "--preset", settings.preset]
     return shlex.join(words)

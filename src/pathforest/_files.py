@@ -1,0 +1,39 @@
+"""Files replaced in one step: readers see the old content or the new, and a failure leaves no trace."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+
+def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a whole file."""
+    with replacing(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file that takes the place of `path` when it is complete, and leaves no trace if it fails."""
+    target = os.path.realpath(path)  # a symbolic link stays one
+    if os.path.isdir(target):
+        raise IsADirectoryError(f"{path} is a folder; pass the name of a file")
+    folder, name = os.path.split(target)
+    # In the same folder, because a file can be moved in one step only within a disk.
+    temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(target):
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
