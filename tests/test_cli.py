@@ -1,9 +1,12 @@
 """The command, as its users type it."""
 
+import gzip
 import os
 import shlex
+import signal
 import subprocess
 import sys
+import time
 
 import pandas as pd
 import pytest
@@ -88,7 +91,10 @@ def test_the_command_in_the_report_gives_the_same_settings():
         (("reproduce", "--datasets", "boats"), 1, "dataset 'boats' is unknown"),
         (("reproduce", "--preset", "dirty"), 1, "preset 'dirty' is unknown"),
         (("reproduce", "--classifiers", "svm"), 1, "svm"),
+        (("reproduce", "--datasets", ","), 1, "no dataset is named"),
+        (("reproduce", "--classifiers", ""), 1, "none: not known"),
         (("reproduce", "--runs", "0"), 2, "runs"),
+        (("reproduce", "--runs", "1000000"), 2, "runs"),
         (("reproduce", "--jobs", "0"), 2, "jobs"),
         (("nonsense",), 2, "nonsense"),
     ],
@@ -110,3 +116,73 @@ def test_a_dataset_that_is_nowhere_names_the_folder_to_put_it_in(tmp_path):
     assert "boat" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not any(tmp_path.iterdir())
+
+
+def put(folder, name, rows):
+    (folder / f"{name}.csv.gz").write_bytes(gzip.compress("\n".join(["label,f0", *rows, ""]).encode()))
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (["1,0"], "1 samples in 1 classes"),
+        (["1,0", "1,1", "2,2"], "3 samples in 2 classes"),
+        ([f"1,{i}" for i in range(30)], "30 samples in 1 classes"),
+        ([*(f"{1 + i % 2},{i}" for i in range(30)), "1,nan"], "feature 0 of sample 30 is nan"),
+    ],
+)
+def test_samples_that_cannot_be_used_are_named_before_any_work(tmp_path, rows, text):
+    data, work = tmp_path / "data", tmp_path / "work"
+    data.mkdir(), work.mkdir()
+    put(data, "boat", rows)
+    done = call("reproduce", "--datasets", "boat", cwd=work, PATHFOREST_DATA=str(data))
+    assert done.returncode == 1
+    assert "dataset 'boat'" in done.stderr
+    assert text in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not any(work.iterdir())
+
+
+def test_a_local_set_that_is_not_the_published_one_is_told(tmp_path):
+    put(tmp_path, "boat", [f"{1 + i % 2},{i}" for i in range(30)])
+    args = ("--datasets", "boat", "--classifiers", "opf", "--runs", "1", "--out", "out")
+    done = call("reproduce", *args, cwd=tmp_path, PATHFOREST_DATA=str(tmp_path))
+    assert done.returncode == 0
+    assert done.stderr == "pathforest: boat is not the published set, so the paper's numbers do not apply\n"
+
+
+def test_a_file_in_place_of_the_folder_is_named_before_any_work(tmp_path):
+    (tmp_path / "out").write_text("mine")
+    done = call(*QUICK, "--out", "out", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "--out out" in done.stderr
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+def eventually(condition, seconds=60):
+    """Whether something becomes true in a time that is ample on a busy machine."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.05)
+    return condition()
+
+
+def is_gone(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_ctrl_c_stops_every_process_without_a_traceback(tmp_path):
+    command = [sys.executable, "-m", "pathforest", *QUICK[:2], "digits", "--jobs", "2", "--out", "out"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True, **pipes)
+    assert eventually((tmp_path / "out").exists)
+    os.killpg(process.pid, signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert told == "pathforest: stopped\n"
+    assert eventually(lambda: is_gone(process.pid))
+    assert not any(path.name.startswith(".") for path in tmp_path.rglob("*"))

@@ -49,7 +49,21 @@ def test_equal_scores_do_not_differ():
     assert statistics.p_value(same, pd.Series([0.3, 0.5])) == 1.0
 
 
-def test_the_p_value_is_that_of_scipy():
+def test_few_runs_have_an_exact_p_value():
+    few = pd.Series([0.1, 0.2, 0.3, 0.4, 0.5])
+    assert statistics.p_value(few, few - [0.01, 0.02, 0.03, 0.04, 0.05]) == 2 / 2**5
+    assert statistics.p_value(few, few - [0.01, 0.02, 0.03, 0.04, 0]) == 2 / 2**4
+    assert statistics.p_value(few, few + [0.01, -0.01, 0, 0, 0]) == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_exact_p_values_are_those_of_scipy(seed):
+    first, second = pd.DataFrame(np.random.default_rng(seed).random((2, 9))).to_numpy()
+    expected = stats.wilcoxon(first, second, method="exact").pvalue
+    assert statistics.p_value(pd.Series(first), pd.Series(second)) == pytest.approx(expected)
+
+
+def test_the_p_value_of_many_runs_is_that_of_scipy():
     rng = np.random.default_rng(1)
     first, second = pd.Series(rng.random(20)), pd.Series(rng.random(20))
     expected = stats.wilcoxon(first, second, method="approx").pvalue

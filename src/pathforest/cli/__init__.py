@@ -13,4 +13,6 @@ def main() -> None:
         if error.name not in ("typer", "rich"):
             raise
         sys.exit(f"pathforest: the command needs {error.name}; run: pip install 'pathforest[cli]'")
+    except KeyboardInterrupt:
+        sys.exit(130)
     app()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import typer
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 FAILED, INTERRUPTED = 1, 130  # exit codes; 2 is a mistake on the command line
 
@@ -18,7 +19,14 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any, **kwargs: Any) -> None:
         try:
             command(*args, **kwargs)
-        except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+        except TerminatedWorkerError as error:
+            typer.echo(
+                "pathforest: a process was killed, for want of memory perhaps; lower --jobs and give the "
+                "same command again: it goes on where it was",
+                err=True,
+            )
+            raise typer.Exit(FAILED) from error
+        except (ValueError, OSError, ImportError, MemoryError) as error:
             text = " ".join(str(error).split()) or type(error).__name__
             typer.echo(f"pathforest: {text}", err=True)
             raise typer.Exit(FAILED) from error

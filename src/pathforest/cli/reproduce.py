@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ from joblib import cpu_count
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-QUICK_RUNS = 5
+QUICK_RUNS, MOST_RUNS = 5, 10_000
 
 
 def reproduce(
@@ -25,7 +26,9 @@ def reproduce(
     classifiers: Annotated[
         str | None, typer.Option(help="Classifiers by name, separated by commas; all seven.")
     ] = None,
-    runs: Annotated[int | None, typer.Option(min=1, help="Random splits of each dataset; 20.")] = None,
+    runs: Annotated[
+        int | None, typer.Option(min=1, max=MOST_RUNS, help="Random splits of each dataset; 20.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Decides the splits. Same seed, same numbers.")] = 0,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes; all cores. Changes time, never numbers.")
@@ -38,8 +41,8 @@ def reproduce(
 ) -> None:
     """Repeat the experiment of the Fuzzy OPF paper and write a report.
 
-    Writes results.parquet, landscapes.parquet, tables.md and report.html. A run that was stopped goes on
-    where it was when the same command is given again.
+    Writes results.parquet, landscapes.parquet, ties.parquet, tables.md and report.html. A run that was
+    stopped goes on where it was when the same command is given again.
 
     Examples
     --------
@@ -65,15 +68,21 @@ def reproduce(
     usual = sources.QUICK if quick else published.PUBLIC
     settings = check_settings(
         Settings(
-            datasets=_names(datasets) or usual,
-            classifiers=_names(classifiers) or tuple(CLASSIFIERS),
+            datasets=usual if datasets is None else _names(datasets),
+            classifiers=tuple(CLASSIFIERS) if classifiers is None else _names(classifiers),
             runs=runs or (QUICK_RUNS if quick else published.RUNS),
             seed=seed,
             preset=preset,
         )
     )
+    _check_folder(out)
     with _progress() as advance:
         experiment = run(settings, out, jobs=jobs or cpu_count(), advance=advance)
+    for name, samples in experiment.samples.items():
+        if not sources.is_published(name, samples):
+            typer.echo(
+                f"pathforest: {name} is not the published set, so the paper's numbers do not apply", err=True
+            )
     write_tables(experiment, out)
     replace_file(out / "tables.md", tables_markdown(experiment).encode())
     report = out / "report.html"
@@ -82,8 +91,15 @@ def reproduce(
     typer.echo(f"report: {report}")
 
 
-def _names(text: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _check_folder(out: Path) -> None:
+    """Check, before any work, that a folder can be written, or made."""
+    there = next(path for path in (out, *out.absolute().parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise OSError(f"--out {out}: {there} is no folder that can be written; name another")
 
 
 @contextmanager

@@ -9,8 +9,10 @@ import numpy as np
 from sklearn import datasets as sklearn_datasets
 
 from pathforest import datasets
+from pathforest.datasets._checksum import content_sha256
 from pathforest.datasets._registry import DATASETS
 from pathforest.experiments import published
+from pathforest.experiments.splits import split_rows
 from pathforest.experiments.types import Samples
 
 SEED = 2019  # of the generated sets
@@ -48,4 +50,31 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
 def load(name: str) -> Samples:
     """Load a dataset by its name."""
     X, y = BUNDLED[name]() if name in BUNDLED else datasets.load(name, return_X_y=True)
-    return Samples(np.asarray(X, dtype=np.float64), np.asarray(y))
+    samples = Samples(np.asarray(X, dtype=np.float64), np.asarray(y))
+    _check_samples(name, samples)
+    return samples
+
+
+def _check_samples(name: str, samples: Samples) -> None:
+    """Refuse samples that cannot be cut into parts, or have no numbers."""
+    bad = np.argwhere(~np.isfinite(samples.X))
+    if len(bad):
+        row, column = bad[0]
+        raise ValueError(
+            f"dataset {name!r}: feature {column} of sample {row} is {samples.X[row, column]}; leave such "
+            "samples out"
+        )
+    train, *others = split_rows(samples.y, np.random.default_rng(0))
+    if len(np.unique(samples.y[train])) < 2 or not all(map(len, others)):
+        n_classes = len(np.unique(samples.y))
+        raise ValueError(
+            f"dataset {name!r}: {len(samples.y)} samples in {n_classes} classes cannot be cut into parts for "
+            "training, evaluation and test with two classes to train on; pass more samples"
+        )
+
+
+def is_published(name: str, samples: Samples) -> bool:
+    """Whether samples are those that the registry knows by this name, or of a name it does not know."""
+    if name not in DATASETS:
+        return True
+    return samples.y.dtype.kind == "i" and content_sha256(samples.X, samples.y) == DATASETS[name].sha256

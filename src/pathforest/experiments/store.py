@@ -19,6 +19,7 @@ from pathforest.experiments.types import Samples
 
 # Other versions of these may give other numbers.
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
+SHOWING = ("cli", "plotting", "reporting")  # parts of this package
 
 
 class Key(NamedTuple):
@@ -67,7 +68,9 @@ def code_checksum() -> str:
     package = Path(__file__).parent.parent
     digest = hashlib.sha256(repr([(name, version(name)) for name in LIBRARIES]).encode())
     digest.update(f"{platform.python_version()} {platform.machine()}".encode())
-    for path in sorted([*package.rglob("*.py"), Path(_core.__file__)]):
+    # What shows results has no say in them.
+    files = [path for path in package.rglob("*.py") if path.relative_to(package).parts[0] not in SHOWING]
+    for path in sorted([*files, Path(_core.__file__)]):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 

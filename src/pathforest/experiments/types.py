@@ -54,6 +54,8 @@ class Experiment(NamedTuple):
     settings: Settings
     results: pd.DataFrame  # RESULT_COLUMNS, a row per dataset, run and classifier; missing where not chosen
     landscapes: pd.DataFrame  # LANDSCAPE_COLUMNS, accuracy of every cell of the search on the held-out data
-    ties: pd.DataFrame  # TIE_COLUMNS, share of training labels that the textbook algorithm and ours lose
+    ties: (
+        pd.DataFrame
+    )  # TIE_COLUMNS, share of training labels that the textbook algorithm and ours lose, worst order
     samples: dict[str, Samples]
     seconds: float  # of the whole run on the clock, resumed parts not counted

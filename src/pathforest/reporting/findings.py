@@ -1,4 +1,4 @@
-"""What the numbers say, in sentences; every one is computed, none is written beforehand."""
+"""What the numbers say, in sentences that are computed from them."""
 
 from __future__ import annotations
 
@@ -172,8 +172,7 @@ def speed_sentence(experiment: Experiment) -> str:
     if not told:
         return ""
     return (
-        f"Speed-up of training over the paper: {listed(told)} (medians over the datasets; another machine, "
-        "another decade)."
+        f"Speed-up of training over the paper: {listed(told)} (medians over the datasets; another machine)."
     )
 
 

@@ -254,7 +254,9 @@ def _ties(experiment: Experiment) -> str:
     if focus is None:
         return ""
     story = (
-        "Equal distances are common where features are whole numbers. The textbook algorithm then lets one "
+        "Equal distances are common where features are whole numbers; so this is with features as they come, "
+        "not scaled, in five orders of each training part, the worst of them shown, on sets of up to 2000 "
+        "samples. The textbook algorithm then lets one "
         "class conquer another; ours orders equal arcs by their ends, as if all were distinct."
     )
     caption = (
@@ -313,7 +315,8 @@ def _repeat(experiment: Experiment) -> str:
         "Seed": str(settings.seed),
         "Preset": {
             "paper": "paper: features scaled on all samples before the split, as the paper’s numbers imply",
-            "clean": "clean: features scaled on the training part only",
+            "clean": "clean: scaling and search keep to the training part, which is 80 % of the samples; the "
+            "paper trained on 60 %",
         }.get(settings.preset, settings.preset),
         "Time": duration(experiment.seconds),
         "Software": ", ".join(f"{name} {number}" for name, number in provenance.versions().items()),
