@@ -304,6 +304,24 @@ def cluster(distances, indices, rho):
     return *(np.array(a, dtype=np.int32) for a in (labels, predecessor, root)), np.array(cost), cut
 
 
+def compete_within_classes(distances, indices, rho, codes):
+    """The competition of Algorithm 2 with arcs between classes left out: predecessor, root, cost."""
+    n, rho = len(rho), [float(r) for r in rho]
+    arcs = cluster_arcs(distances, indices, rho)
+    cost, predecessor, root = [r - DELTA for r in rho], [-1] * n, list(range(n))
+    waiting = set(range(n))
+    while waiting:
+        q = max(waiting, key=lambda u: (cost[u], -u))
+        waiting.remove(q)
+        if predecessor[q] == -1:
+            cost[q] = rho[q]
+        for u, _ in arcs[q]:
+            offer = min(cost[q], rho[u]) if codes[u] == codes[q] else -math.inf
+            if u in waiting and offer > cost[u]:
+                cost[u], predecessor[u], root[u] = offer, q, root[q]
+    return *(np.array(a, dtype=np.int32) for a in (predecessor, root)), np.array(cost)
+
+
 def search_k(distances, indices, k_max, squared):
     """The smallest k with the smallest cut, and the cuts tried: the search ends at a cut of 0."""
     cuts = []

@@ -16,7 +16,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
+from pathforest import (
+    FuzzyOPFClassifier,
+    FuzzyOPFClassifierCV,
+    OPFClassifier,
+    OPFClustering,
+    OPFKNNClassifier,
+)
 
 # On some of scikit-learn's datasets Algorithm 3 loses training labels, and warnings are errors here.
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
@@ -40,6 +46,10 @@ CLASSIFIERS = [
     FuzzyOPFClassifierCV(),
     FuzzyOPFClassifierCV(transforms="kernel", k_max=5, sigmas=0.5, n_conquerors=(1, 3), n_best=1, cv=2),
     FuzzyOPFClassifierCV(metric="precomputed", k_max=5, n_conquerors=(1, 3), cv=2),
+    OPFKNNClassifier(),
+    OPFKNNClassifier(n_neighbors=3),
+    OPFKNNClassifier(metric="sqeuclidean", algorithm="brute", cv=2, n_jobs=2),
+    OPFKNNClassifier(metric="precomputed"),
 ]
 # Without metric="precomputed": check_clustering passes samples whatever the pairwise tag says.
 CLUSTERINGS = [
@@ -47,13 +57,11 @@ CLUSTERINGS = [
     OPFClustering(n_neighbors=4),
     OPFClustering(metric="sqeuclidean", algorithm="brute", n_jobs=2),
 ]
-every_class = pytest.mark.parametrize(
-    "estimator", [OPFClassifier(), FuzzyOPFClassifier(), FuzzyOPFClassifierCV(), OPFClustering()]
-)
+WITH_PROBABILITIES = [OPFClassifier(), FuzzyOPFClassifier(), FuzzyOPFClassifierCV()]
+every_class = pytest.mark.parametrize("estimator", [*WITH_PROBABILITIES, OPFKNNClassifier(), OPFClustering()])
 both_classifiers = pytest.mark.parametrize("estimator", [OPFClassifier(), FuzzyOPFClassifier()])
-every_classifier = pytest.mark.parametrize(
-    "estimator", [OPFClassifier(), FuzzyOPFClassifier(), FuzzyOPFClassifierCV()]
-)
+every_classifier = pytest.mark.parametrize("estimator", [*WITH_PROBABILITIES, OPFKNNClassifier()])
+with_probabilities = pytest.mark.parametrize("estimator", WITH_PROBABILITIES)
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +165,7 @@ def test_parallel_grid_search_equals_a_serial_one(estimator, iris):
     np.testing.assert_array_equal(*[search.cv_results_["mean_test_score"] for search in searches])
 
 
-@every_classifier
+@with_probabilities
 def test_calibration_wraps_the_probabilities(estimator, iris):
     X, y = iris
     calibrated = CalibratedClassifierCV(estimator, cv=3).fit(X, y)

@@ -54,6 +54,14 @@ def _check_membership(value: Any) -> None:
         )
 
 
+def _check_validation_fraction(value: Any) -> None:
+    check_positive("validation_fraction", value, "0.2 is the default")
+    if value >= 1:
+        raise ValueError(
+            f"validation_fraction={value!r} must be below 1, so that samples are left to train with"
+        )
+
+
 def _check_n_jobs(value: Any) -> None:
     if value is None:
         return
@@ -73,6 +81,7 @@ RULES: dict[str, Callable[[Any], None]] = {
     "membership_side": lambda s: check_choice("membership_side", s, ("target", "source")),
     "n_conquerors": lambda r: check_integer("n_conquerors", r, 1, "1 is the paper's rule"),
     "beta": lambda b: check_positive("beta", b, "8.0 is the default"),
+    "validation_fraction": _check_validation_fraction,
     "algorithm": lambda a: check_choice("algorithm", a, ("auto", "tree", "brute")),
     "n_jobs": _check_n_jobs,
     "verbose": lambda v: check_integer("verbose", int(v) if isinstance(v, bool) else v, 0, "0 is silent"),

@@ -9,15 +9,16 @@ import numpy as np
 from sklearn.base import ClusterMixin
 
 from pathforest import _core
-from pathforest._estimator import OPFEstimator, unfitted_on_failure
+from pathforest._density_paths import DensityForestEstimator, largest_arc
+from pathforest._estimator import unfitted_on_failure
 from pathforest._stages import StageTimer
-from pathforest._validation import largest_neighborhood, thread_count
-from pathforest.distances import Metric, build_engine
+from pathforest._validation import largest_neighborhood
+from pathforest.distances import build_engine
 from pathforest.graph import KnnGraph, knn_graph
 from pathforest.membership import DensityEstimate, estimate_density
 
 
-class OPFClustering(ClusterMixin, OPFEstimator):
+class OPFClustering(ClusterMixin, DensityForestEstimator):
     """Optimum-Path Forest clustering.
 
     Each maximum of the density founds a cluster and conquers the samples that are reached from it
@@ -160,7 +161,7 @@ class OPFClustering(ClusterMixin, OPFEstimator):
         # Each cluster has one root, so sorting the roots by label lists the clusters in order of birth.
         roots = np.flatnonzero(self.predecessor_ < 0)
         self.cluster_roots_ = roots[np.argsort(self.labels_[roots])]
-        self._fit_largest_arc = float(graph.distances[:, :k].max(initial=0.0))  # d_f of Eq. 3
+        self._fit_largest_arc = largest_arc(graph, k)
 
     def predict(self, X: Any) -> np.ndarray:
         """Assign each sample to the cluster whose path reaches it at the highest density.
@@ -177,17 +178,4 @@ class OPFClustering(ClusterMixin, OPFEstimator):
             min(cost of q, density of the sample) decides; on ties the nearest.
         """
         Q = self._check_query(X)
-        labels = np.zeros(len(Q), dtype=np.intp)
-        if self.best_k_ == 0:  # one training sample, one cluster
-            return labels
-        squared, n_threads = Metric(*self._fit_metric).squared, thread_count(self.n_jobs)
-        low, high = self.density_.min(), self.density_.max()
-        engine = self._cached(Q.dtype.char, lambda: self._build_engine(Q.dtype, np.arange(len(self.labels_))))
-        for rows, block in self._query_blocks(Q, width=self.best_k_):
-            distances, indices = engine.query(block, self.best_k_, n_threads)
-            density = _core.query_density(distances, self._fit_largest_arc, squared)
-            scaled = _core.scale_density(density, low, high)
-            values = np.minimum(self.cost_[indices], scaled[:, None])
-            winner = indices[np.arange(len(block)), values.argmax(axis=1)]
-            labels[rows] = self.labels_[winner]
-        return labels
+        return self.labels_[self._conquerors(Q)]
