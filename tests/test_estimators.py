@@ -56,6 +56,7 @@ CLUSTERINGS = [
     OPFClustering(),
     OPFClustering(n_neighbors=4),
     OPFClustering(metric="sqeuclidean", algorithm="brute", n_jobs=2),
+    OPFClustering(merge_by="volume"),
 ]
 WITH_PROBABILITIES = [OPFClassifier(), FuzzyOPFClassifier(), FuzzyOPFClassifierCV()]
 every_class = pytest.mark.parametrize("estimator", [*WITH_PROBABILITIES, OPFKNNClassifier(), OPFClustering()])

@@ -46,6 +46,11 @@ def _check_n_neighbors(value: Any) -> None:
         check_integer("n_neighbors", value, 1, "use None to let k_max search for the best size")
 
 
+def _unless_none(check: Callable[..., None], name: str, *args: Any) -> Callable[[Any], None]:
+    """Make a rule that lets None pass."""
+    return lambda value: None if value is None else check(name, value, *args)
+
+
 def _check_membership(value: Any) -> None:
     if not (callable(value) or (isinstance(value, str) and value == "density")):
         raise ValueError(
@@ -75,6 +80,11 @@ def _check_n_jobs(value: Any) -> None:
 RULES: dict[str, Callable[[Any], None]] = {
     "k_max": lambda k: check_integer("k_max", k, 1, "it is the largest neighbourhood tried, 20 by default"),
     "n_neighbors": _check_n_neighbors,
+    "min_height": _unless_none(check_positive, "min_height", "densities go from 1 to 1000"),
+    "min_area": _unless_none(check_integer, "min_area", 1, "it is a number of samples"),
+    "min_volume": _unless_none(check_positive, "min_volume", "it is a sum of densities from 1 to 1000"),
+    "n_clusters": _unless_none(check_integer, "n_clusters", 1, "use None to let the density decide"),
+    "merge_by": _unless_none(check_choice, "merge_by", ("height", "area", "volume")),
     "sigma": lambda s: check_positive("sigma", s, "0.8 is the default, 1 gives plain OPF"),
     "competition": lambda c: check_choice("competition", c, ("complete", "tree")),
     "membership": _check_membership,
