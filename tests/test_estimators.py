@@ -22,6 +22,7 @@ from pathforest import (
     OPFClassifier,
     OPFClustering,
     OPFKNNClassifier,
+    OPFSemiSupervisedClassifier,
 )
 
 # On some of scikit-learn's datasets Algorithm 3 loses training labels, and warnings are errors here.
@@ -50,6 +51,10 @@ CLASSIFIERS = [
     OPFKNNClassifier(n_neighbors=3),
     OPFKNNClassifier(metric="sqeuclidean", algorithm="brute", cv=2, n_jobs=2),
     OPFKNNClassifier(metric="precomputed"),
+    # One of scikit-learn's checks has -1 among its classes.
+    OPFSemiSupervisedClassifier(unlabeled=-2),
+    OPFSemiSupervisedClassifier(unlabeled=-2, method="opfsemi", algorithm="brute", n_jobs=2),
+    OPFSemiSupervisedClassifier(unlabeled=-2, metric="precomputed"),
 ]
 # Without metric="precomputed": check_clustering passes samples whatever the pairwise tag says.
 CLUSTERINGS = [
@@ -58,7 +63,12 @@ CLUSTERINGS = [
     OPFClustering(metric="sqeuclidean", algorithm="brute", n_jobs=2),
     OPFClustering(merge_by="volume"),
 ]
-WITH_PROBABILITIES = [OPFClassifier(), FuzzyOPFClassifier(), FuzzyOPFClassifierCV()]
+WITH_PROBABILITIES = [
+    OPFClassifier(),
+    FuzzyOPFClassifier(),
+    FuzzyOPFClassifierCV(),
+    OPFSemiSupervisedClassifier(),
+]
 every_class = pytest.mark.parametrize("estimator", [*WITH_PROBABILITIES, OPFKNNClassifier(), OPFClustering()])
 both_classifiers = pytest.mark.parametrize("estimator", [OPFClassifier(), FuzzyOPFClassifier()])
 every_classifier = pytest.mark.parametrize("estimator", [*WITH_PROBABILITIES, OPFKNNClassifier()])

@@ -6,16 +6,23 @@ import scipy.sparse
 from sklearn.base import clone
 from strategies import DTYPES
 
-from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering, OPFKNNClassifier
+from pathforest import (
+    FuzzyOPFClassifier,
+    OPFClassifier,
+    OPFClustering,
+    OPFKNNClassifier,
+    OPFSemiSupervisedClassifier,
+)
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 y = np.arange(30) % 3
 D = np.abs(X[:, None] - X[None]).sum(axis=2)
 
 PLAIN, FUZZY, CLUSTERING, KNN = OPFClassifier(), FuzzyOPFClassifier(), OPFClustering(), OPFKNNClassifier()
-every_class = pytest.mark.parametrize("estimator", [PLAIN, FUZZY, KNN, CLUSTERING], ids=repr)
+SEMI = OPFSemiSupervisedClassifier()
+every_class = pytest.mark.parametrize("estimator", [PLAIN, FUZZY, KNN, SEMI, CLUSTERING], ids=repr)
 both_classifiers = pytest.mark.parametrize("estimator", [PLAIN, FUZZY], ids=repr)
-every_classifier = pytest.mark.parametrize("estimator", [PLAIN, FUZZY, KNN], ids=repr)
+every_classifier = pytest.mark.parametrize("estimator", [PLAIN, FUZZY, KNN, SEMI], ids=repr)
 density_users = pytest.mark.parametrize("estimator", [FUZZY, KNN, CLUSTERING], ids=repr)
 
 

@@ -91,6 +91,7 @@ RULES: dict[str, Callable[[Any], None]] = {
     "membership_side": lambda s: check_choice("membership_side", s, ("target", "source")),
     "n_conquerors": lambda r: check_integer("n_conquerors", r, 1, "1 is the paper's rule"),
     "beta": lambda b: check_positive("beta", b, "8.0 is the default"),
+    "method": lambda m: check_choice("method", m, ("mst", "opfsemi")),
     "validation_fraction": _check_validation_fraction,
     "algorithm": lambda a: check_choice("algorithm", a, ("auto", "tree", "brute")),
     "n_jobs": _check_n_jobs,
