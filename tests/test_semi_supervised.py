@@ -51,6 +51,21 @@ def test_labels_spread_like_a_competition_over_the_complete_graph(method, case):
     np.testing.assert_array_equal(model.transduction_, transduce(D, y, labelled, method))
 
 
+def test_labels_spread_like_that_where_the_methods_differ():
+    n_different = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 2))
+        labelled = rng.random(60) < 0.5
+        y = np.where(labelled, (X[:, 0] + rng.normal(size=60) > 0).astype(int), -1)
+        D = reference.distance_matrix(X, X)
+        spread = [OPFSemiSupervisedClassifier(method=m).fit(X, y).transduction_ for m in METHODS]
+        for method, labels in zip(METHODS, spread, strict=True):
+            np.testing.assert_array_equal(labels, transduce(D, y, labelled, method))
+        n_different += not np.array_equal(*spread)
+    assert n_different > 5
+
+
 @every_method
 @given(case=cases())
 def test_every_fitted_array_is_that_of_plain_opf_on_the_spread_labels(method, case):
