@@ -1,6 +1,7 @@
 """Optimum-Path Forest straight from its definition: slow, obvious, and sharing nothing with the library."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -302,6 +303,77 @@ def cluster(distances, indices, rho):
     for t, o in zip(total, outside, strict=True):
         cut += o / t if t > 0 else 0.0
     return *(np.array(a, dtype=np.int32) for a in (labels, predecessor, root)), np.array(cost), cut
+
+
+def components(samples, indices):
+    """Connected components of some samples, arcs of the neighbour lists taken in both directions."""
+    rest, found = set(samples), []
+    while rest:
+        grown, fresh = set(), {min(rest)}
+        while fresh:
+            grown |= fresh
+            fresh = {u for u in rest - grown if any(u in indices[q] or q in indices[u] for q in fresh)}
+        rest -= grown
+        found.append(frozenset(grown))
+    return found
+
+
+def dome_tree(indices, rho, labels, founders, attribute):
+    """Rows (child, parent, level, height, area, volume) of domes that cease to count, in order.
+
+    `founders` come densest first. Of domes that meet the largest attribute wins, then the earlier founder;
+    the samples of the others go across the highest arc that leads out.
+    """
+    rho, indices, rows, winner = [Fraction(float(r)) for r in rho], indices.tolist(), [], {}
+    place = {int(q): i for i, q in enumerate(founders)}
+    position = ("height", "area", "volume").index(attribute)
+
+    def meet(domes, level):
+        measured = []
+        for dome, q in domes:
+            above = [rho[u] - level for u in dome]
+            measured.append(((rho[q] - level, len(above), sum(above)), -place[q], q))
+        measured.sort(key=lambda one: (one[0][position], one[1]))
+        rows.extend((q, measured[-1][2], level, *measures) for measures, _, q in measured[:-1])
+        return measured[-1][2] if measured else None
+
+    for level in sorted(set(rho), reverse=True):
+        higher = [u for u in range(len(rho)) if rho[u] > level]
+        domes = [(dome, winner[dome]) for dome in components(higher, indices) if winner[dome] is not None]
+        domes += [(frozenset(), q) for q in place if rho[q] == level]
+        for grown in components([u for u in range(len(rho)) if rho[u] >= level], indices):
+            winner[grown] = meet([(dome, q) for dome, q in domes if q in grown], level)
+    rows.sort(key=lambda row: (float(row[3 + position]), -row[2], -place[row[0]]))
+    meet([(part, winner[part]) for part in components(range(len(rho)), indices)], 0)
+    owner = [int(founders[label]) for label in labels]
+    arcs = [(-min(rho[u], rho[q]), min(u, q), max(u, q)) for q, near in enumerate(indices) for u in near]
+    result = []
+    for child, parent, level, height, area, volume in rows:
+        leaving = [(w, i, j) for w, i, j in arcs if (owner[i] == child) != (owner[j] == child)]
+        if leaving:
+            _, i, j = min(leaving)
+            parent = owner[j] if owner[i] == child else owner[i]
+        owner = [parent if q == child else q for q in owner]
+        result.append((child, parent, float(level), float(height), area, float(volume)))
+    return result
+
+
+def compete_within_classes(distances, indices, rho, codes):
+    """The competition of Algorithm 2 with arcs between classes left out: predecessor, root, cost."""
+    n, rho = len(rho), [float(r) for r in rho]
+    arcs = cluster_arcs(distances, indices, rho)
+    cost, predecessor, root = [r - DELTA for r in rho], [-1] * n, list(range(n))
+    waiting = set(range(n))
+    while waiting:
+        q = max(waiting, key=lambda u: (cost[u], -u))
+        waiting.remove(q)
+        if predecessor[q] == -1:
+            cost[q] = rho[q]
+        for u, _ in arcs[q]:
+            offer = min(cost[q], rho[u]) if codes[u] == codes[q] else -math.inf
+            if u in waiting and offer > cost[u]:
+                cost[u], predecessor[u], root[u] = offer, q, root[q]
+    return *(np.array(a, dtype=np.int32) for a in (predecessor, root)), np.array(cost)
 
 
 def search_k(distances, indices, k_max, squared):

@@ -1,4 +1,4 @@
-"""The stages of reference.py joined into the three models, from a distance matrix."""
+"""The stages of reference.py joined into models, from a distance matrix."""
 
 from typing import NamedTuple
 
@@ -35,6 +35,17 @@ class Clusters(NamedTuple):
     cost: np.ndarray
     cut: float
     estimate: Density
+
+
+class WithinClasses(NamedTuple):
+    """What a fitted classifier on nearest neighbours holds; `label` as class codes."""
+
+    predecessor: np.ndarray
+    root: np.ndarray
+    cost: np.ndarray
+    density: np.ndarray
+    prototypes: np.ndarray
+    label: np.ndarray
 
 
 def plain_model(D, codes):
@@ -81,3 +92,20 @@ def predict_cluster(model, DQ, squared):
     """Clusters of new samples, given their distances to the training samples."""
     rho, k, _, width = model.estimate
     return reference.predict_cluster(DQ, k, squared, width, rho.min(), rho.max(), model.cost, model.labels)
+
+
+def knn_model(D, codes, squared, k):
+    """OPF on the k nearest neighbours, classes kept apart; and the density with the width of its kernel."""
+    estimate = estimate_density(D, squared, n_neighbors=k)
+    rho = reference.scale_density(estimate.density)
+    forest = reference.compete_within_classes(*reference.knn(D, k), rho, codes)
+    prototypes = np.flatnonzero(forest[0] == -1)
+    return WithinClasses(*forest, estimate.density, prototypes, codes[forest[1]]), estimate
+
+
+def predict_knn(D, DQ, codes, squared, k):
+    """Classes of new samples from the k nearest training samples."""
+    model, estimate = knn_model(D, codes, squared, k)
+    rho = estimate.density
+    extremes = rho.min(), rho.max()
+    return reference.predict_cluster(DQ, k, squared, estimate.width, *extremes, model.cost, codes)

@@ -16,7 +16,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
+from pathforest import (
+    FuzzyOPFClassifier,
+    FuzzyOPFClassifierCV,
+    OPFClassifier,
+    OPFClustering,
+    OPFKNNClassifier,
+    OPFSemiSupervisedClassifier,
+)
 
 # On some of scikit-learn's datasets Algorithm 3 loses training labels, and warnings are errors here.
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
@@ -40,20 +47,32 @@ CLASSIFIERS = [
     FuzzyOPFClassifierCV(),
     FuzzyOPFClassifierCV(transforms="kernel", k_max=5, sigmas=0.5, n_conquerors=(1, 3), n_best=1, cv=2),
     FuzzyOPFClassifierCV(metric="precomputed", k_max=5, n_conquerors=(1, 3), cv=2),
+    OPFKNNClassifier(),
+    OPFKNNClassifier(n_neighbors=3),
+    OPFKNNClassifier(metric="sqeuclidean", algorithm="brute", cv=2, n_jobs=2),
+    OPFKNNClassifier(metric="precomputed"),
+    # One of scikit-learn's checks has -1 among its classes.
+    OPFSemiSupervisedClassifier(unlabeled=-2),
+    OPFSemiSupervisedClassifier(unlabeled=-2, method="opfsemi", algorithm="brute", n_jobs=2),
+    OPFSemiSupervisedClassifier(unlabeled=-2, metric="precomputed"),
 ]
 # Without metric="precomputed": check_clustering passes samples whatever the pairwise tag says.
 CLUSTERINGS = [
     OPFClustering(),
     OPFClustering(n_neighbors=4),
     OPFClustering(metric="sqeuclidean", algorithm="brute", n_jobs=2),
+    OPFClustering(merge_by="volume"),
 ]
-every_class = pytest.mark.parametrize(
-    "estimator", [OPFClassifier(), FuzzyOPFClassifier(), FuzzyOPFClassifierCV(), OPFClustering()]
-)
+WITH_PROBABILITIES = [
+    OPFClassifier(),
+    FuzzyOPFClassifier(),
+    FuzzyOPFClassifierCV(),
+    OPFSemiSupervisedClassifier(),
+]
+every_class = pytest.mark.parametrize("estimator", [*WITH_PROBABILITIES, OPFKNNClassifier(), OPFClustering()])
 both_classifiers = pytest.mark.parametrize("estimator", [OPFClassifier(), FuzzyOPFClassifier()])
-every_classifier = pytest.mark.parametrize(
-    "estimator", [OPFClassifier(), FuzzyOPFClassifier(), FuzzyOPFClassifierCV()]
-)
+every_classifier = pytest.mark.parametrize("estimator", [*WITH_PROBABILITIES, OPFKNNClassifier()])
+with_probabilities = pytest.mark.parametrize("estimator", WITH_PROBABILITIES)
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +176,7 @@ def test_parallel_grid_search_equals_a_serial_one(estimator, iris):
     np.testing.assert_array_equal(*[search.cv_results_["mean_test_score"] for search in searches])
 
 
-@every_classifier
+@with_probabilities
 def test_calibration_wraps_the_probabilities(estimator, iris):
     X, y = iris
     calibrated = CalibratedClassifierCV(estimator, cv=3).fit(X, y)

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from strategies import make_codes, make_samples, problems
 
-from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering, TrainingErrorWarning
+from pathforest import (
+    FuzzyOPFClassifier,
+    OPFClassifier,
+    OPFClustering,
+    OPFKNNClassifier,
+    TrainingErrorWarning,
+)
 
 PLAIN = ["prototypes_", "cost_", "predecessor_", "root_", "order_", "label_", "classes_"]
 ESTIMATORS = {
@@ -20,9 +26,12 @@ ESTIMATORS = {
     "complete": FuzzyOPFClassifier(sigma=0.5),
     "tree": FuzzyOPFClassifier(sigma=0.5, competition="tree"),
     "source": FuzzyOPFClassifier(sigma=0.5, membership_side="source"),
+    "neighbours": OPFKNNClassifier(),
     "clustering": OPFClustering(),
 }
-every_classifier = pytest.mark.parametrize("model", list(ESTIMATORS.values())[:-1], ids=list(ESTIMATORS)[:-1])
+with_probabilities = pytest.mark.parametrize(
+    "model", list(ESTIMATORS.values())[:-2], ids=list(ESTIMATORS)[:-2]
+)
 every_estimator = pytest.mark.parametrize("model", ESTIMATORS.values(), ids=ESTIMATORS.keys())
 
 
@@ -148,7 +157,7 @@ def test_a_callable_metric_changes_no_prediction(recipe, model):
     np.testing.assert_array_equal(got, expected)
 
 
-@every_classifier
+@with_probabilities
 @given(problem=problems(largest=40))
 def test_probabilities_agree_with_predictions_unless_costs_tie(model, problem):
     fit(model, problem.X, problem.codes)

@@ -21,7 +21,14 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pathforest
-from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
+from pathforest import (
+    FuzzyOPFClassifier,
+    FuzzyOPFClassifierCV,
+    OPFClassifier,
+    OPFClustering,
+    OPFKNNClassifier,
+    OPFSemiSupervisedClassifier,
+)
 from pathforest._transforms import KernelDiscriminant, RidgeDiscriminant
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
@@ -54,6 +61,13 @@ ESTIMATORS = {
     "clustering minkowski": OPFClustering(metric="minkowski", metric_params={"p": 1.5}),
     "clustering chi2": OPFClustering(metric="chi2"),
     "clustering precomputed": OPFClustering(metric="precomputed"),
+    "clustering domes": OPFClustering(k_max=2, min_area=5),
+    "clustering with a tree": OPFClustering(n_neighbors=3, merge_by="height"),
+    "nearest": OPFKNNClassifier(),
+    "nearest cross-validated": OPFKNNClassifier(cv=3, k_max=6, metric="chi2"),
+    "nearest precomputed": OPFKNNClassifier(metric="precomputed", n_neighbors=3),
+    "semi-supervised": OPFSemiSupervisedClassifier(),
+    "semi-supervised seeds": OPFSemiSupervisedClassifier(method="opfsemi", n_conquerors=2),
     "search": FuzzyOPFClassifierCV(**SMALL),
     "search linear": FuzzyOPFClassifierCV(**ONE, transforms="linear"),
     "search kernel": FuzzyOPFClassifierCV(**ONE, transforms="kernel", random_state=3),
@@ -73,7 +87,10 @@ ESTIMATORS = {
     "search of the best one": FuzzyOPFClassifierCV(**SMALL, n_best=1, tie_break="first"),
 }
 every_estimator = pytest.mark.parametrize("name", ESTIMATORS)
-one_of_each = pytest.mark.parametrize("name", ["plain", "fuzzy", "clustering", "search linear"])
+one_of_each = pytest.mark.parametrize(
+    "name",
+    ["plain", "fuzzy", "clustering", "clustering domes", "nearest", "semi-supervised", "search linear"],
+)
 METHODS = ("predict", "predict_proba", "class_costs", "explain")
 
 

@@ -6,16 +6,24 @@ import scipy.sparse
 from sklearn.base import clone
 from strategies import DTYPES
 
-from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering
+from pathforest import (
+    FuzzyOPFClassifier,
+    OPFClassifier,
+    OPFClustering,
+    OPFKNNClassifier,
+    OPFSemiSupervisedClassifier,
+)
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 y = np.arange(30) % 3
 D = np.abs(X[:, None] - X[None]).sum(axis=2)
 
-PLAIN, FUZZY, CLUSTERING = OPFClassifier(), FuzzyOPFClassifier(), OPFClustering()
-every_class = pytest.mark.parametrize("estimator", [PLAIN, FUZZY, CLUSTERING], ids=repr)
+PLAIN, FUZZY, CLUSTERING, KNN = OPFClassifier(), FuzzyOPFClassifier(), OPFClustering(), OPFKNNClassifier()
+SEMI = OPFSemiSupervisedClassifier()
+every_class = pytest.mark.parametrize("estimator", [PLAIN, FUZZY, KNN, SEMI, CLUSTERING], ids=repr)
 both_classifiers = pytest.mark.parametrize("estimator", [PLAIN, FUZZY], ids=repr)
-density_users = pytest.mark.parametrize("estimator", [FUZZY, CLUSTERING], ids=repr)
+every_classifier = pytest.mark.parametrize("estimator", [PLAIN, FUZZY, KNN, SEMI], ids=repr)
+density_users = pytest.mark.parametrize("estimator", [FUZZY, KNN, CLUSTERING], ids=repr)
 
 
 class Forbidden:
@@ -87,7 +95,7 @@ BAD_LABELS = {
 }
 
 
-@both_classifiers
+@every_classifier
 @pytest.mark.parametrize("case", BAD_LABELS)
 def test_bad_labels_are_refused(estimator, case, idle):
     labels, message = BAD_LABELS[case]

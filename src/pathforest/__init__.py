@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
 from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
+from pathforest.knn_classifier import OPFKNNClassifier
+from pathforest.semi_supervised import OPFSemiSupervisedClassifier
 
 if TYPE_CHECKING:
     from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
@@ -19,6 +21,8 @@ __all__ = [
     "FuzzyOPFClassifierCV",
     "OPFClassifier",
     "OPFClustering",
+    "OPFKNNClassifier",
+    "OPFSemiSupervisedClassifier",
     "TrainingErrorWarning",
     "__version__",
     "load",

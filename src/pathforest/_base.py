@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from pathforest._core import Engine
-from pathforest._estimator import OPFEstimator
+from pathforest._estimator import LabelledEstimator
 from pathforest._fitted import (
     check_forest,
     check_indices,
@@ -17,7 +16,7 @@ from pathforest._fitted import (
     check_order,
     check_propagated,
 )
-from pathforest._validation import check_labels, check_parameters, thread_count
+from pathforest._validation import check_parameters, thread_count
 from pathforest.distances import Metric
 from pathforest.forest import Conquest, Forest, conquer, path_to_root
 
@@ -64,7 +63,7 @@ class Decision(NamedTuple):
     offer: np.ndarray  # (m,) its offer
 
 
-class BaseOPFClassifier(ClassifierMixin, OPFEstimator):
+class BaseOPFClassifier(LabelledEstimator):
     """Everything a classifier does once its forest has grown."""
 
     def predict(self, X: Any) -> np.ndarray:
@@ -138,18 +137,6 @@ class BaseOPFClassifier(ClassifierMixin, OPFEstimator):
             costs = self.cost_[path].tolist()
             explanations.append(Explanation(self.classes_[code], int(conqueror), float(offer), path, costs))
         return explanations
-
-    def _check_training(
-        self, X: Any, y: Any, metric: Metric, squares: bool = False
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Metric]:
-        """Check samples and labels; return both, the labels' codes and the completed metric."""
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        X, metric = self._check_samples(X, metric, squares)
-        labels = check_labels(y)
-        check_consistent_length(X, labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        return X, labels, codes, metric
 
     def _remember(
         self,

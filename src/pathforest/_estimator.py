@@ -8,8 +8,8 @@ from functools import wraps
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from pathforest._core import Engine
 from pathforest._fitted import check_samples
@@ -22,7 +22,7 @@ from pathforest._matrix import (
     pairwise,
 )
 from pathforest._ranges import Reach, check_features, magnitude
-from pathforest._validation import check_parameters, thread_count
+from pathforest._validation import check_labels, check_parameters, thread_count
 from pathforest.distances import (
     NONNEGATIVE,
     Metric,
@@ -218,6 +218,22 @@ class OPFEstimator(BaseEstimator):
                 f"{FORMAT_VERSION}; upgrade pathforest to load it"
             )
         super().__setstate__(state)
+
+
+class LabelledEstimator(ClassifierMixin, OPFEstimator):
+    """Base of the classifiers: training samples come with labels."""
+
+    def _check_training(
+        self, X: Any, y: Any, metric: Metric, squares: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Metric]:
+        """Check samples and labels; return both, the labels' codes and the completed metric."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        X, metric = self._check_samples(X, metric, squares)
+        labels = check_labels(y)
+        check_consistent_length(X, labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        return X, labels, codes, metric
 
 
 def _lossless(Q: np.ndarray, dtype: np.dtype) -> np.ndarray:

@@ -88,21 +88,28 @@ def check_feature_names(model: Any, n_features: int) -> None:
         raise ValueError("feature_names_in_ does not name each feature")
 
 
-def check_forest(model: Any, roots: np.ndarray, n_samples: int) -> None:
-    """Check that paths lead from every sample to the root that `root_` says, which must be one of `roots`."""
+def check_paths(model: Any, n_samples: int) -> np.ndarray:
+    """Return where the path to every sample starts; paths may not run in circles, nor costs be negative."""
     predecessor = check_indices(model, "predecessor_", (n_samples,), n_samples, start=-1)
-    root = check_indices(model, "root_", (n_samples,), n_samples)
-    cost = check_array(model, "cost_", (n_samples,))
-    if (cost < 0).any():
+    if (check_array(model, "cost_", (n_samples,)) < 0).any():
         raise ValueError("cost_ holds negative values")
-    if not np.array_equal(np.flatnonzero(predecessor < 0), np.sort(roots)):
-        raise ValueError("predecessor_ is not -1 exactly where paths start")
     # Each round doubles the length of the leap, so all of them end at a root: unless paths run in circles.
     reached = np.where(predecessor < 0, np.arange(n_samples), predecessor)
     for _ in range(n_samples.bit_length()):
         reached = reached[reached]
-    if (predecessor[root] >= 0).any() or not np.array_equal(reached, root):
-        raise ValueError("predecessor_ does not lead to root_: paths run in circles, or elsewhere")
+    if (predecessor[reached] >= 0).any():
+        raise ValueError("predecessor_ runs in circles")
+    return reached
+
+
+def check_forest(model: Any, roots: np.ndarray, n_samples: int) -> None:
+    """Check that paths lead from every sample to the root that `root_` says, which must be one of `roots`."""
+    reached = check_paths(model, n_samples)
+    root = check_indices(model, "root_", (n_samples,), n_samples)
+    if not np.array_equal(np.flatnonzero(model.predecessor_ < 0), np.sort(roots)):
+        raise ValueError("predecessor_ is not -1 exactly where paths start")
+    if not np.array_equal(reached, root):
+        raise ValueError("predecessor_ does not lead to root_")
 
 
 def check_order(model: Any, n_samples: int) -> None:
@@ -124,14 +131,14 @@ def check_propagated(model: Any, n_samples: int) -> None:
         raise ValueError("label_ and the labels of the roots differ")
 
 
-def check_density(model: Any, n_samples: int) -> None:
-    """Check the density, and the neighbourhood it was estimated from."""
+def check_density(model: Any, n_samples: int, curve: str = "cuts_") -> None:
+    """Check the density, the neighbourhood it was estimated from, and the curve that chose that."""
     if (check_array(model, "density_", (n_samples,)) < 0).any():
         raise ValueError("density_ holds negative values")
     check_whole(model, "best_k_", min(1, n_samples - 1), n_samples - 1)
-    cuts = _get(model, "cuts_")
-    if type(cuts) is not np.ndarray or cuts.dtype != np.float64 or cuts.ndim != 1:
-        raise ValueError("cuts_ is no array of numbers")
+    values = _get(model, curve)
+    if type(values) is not np.ndarray or values.dtype != np.float64 or values.ndim != 1:
+        raise ValueError(f"{curve} is no array of numbers")
 
 
 def check_samples(model: Any) -> int:

@@ -19,6 +19,8 @@ ESTIMATORS = {
     "FuzzyOPFClassifierCV": "pathforest.fuzzy_cv",
     "OPFClassifier": "pathforest.classifier",
     "OPFClustering": "pathforest.clustering",
+    "OPFKNNClassifier": "pathforest.knn_classifier",
+    "OPFSemiSupervisedClassifier": "pathforest.semi_supervised",
 }
 
 

@@ -46,11 +46,24 @@ def _check_n_neighbors(value: Any) -> None:
         check_integer("n_neighbors", value, 1, "use None to let k_max search for the best size")
 
 
+def _unless_none(check: Callable[..., None], name: str, *args: Any) -> Callable[[Any], None]:
+    """Make a rule that lets None pass."""
+    return lambda value: None if value is None else check(name, value, *args)
+
+
 def _check_membership(value: Any) -> None:
     if not (callable(value) or (isinstance(value, str) and value == "density")):
         raise ValueError(
             f"membership={value!r} is unknown; use 'density' or a callable (X, y) that returns "
             "one value in [0, 1] per training sample"
+        )
+
+
+def _check_validation_fraction(value: Any) -> None:
+    check_positive("validation_fraction", value, "0.2 is the default")
+    if value >= 1:
+        raise ValueError(
+            f"validation_fraction={value!r} must be below 1, so that samples are left to train with"
         )
 
 
@@ -67,12 +80,19 @@ def _check_n_jobs(value: Any) -> None:
 RULES: dict[str, Callable[[Any], None]] = {
     "k_max": lambda k: check_integer("k_max", k, 1, "it is the largest neighbourhood tried, 20 by default"),
     "n_neighbors": _check_n_neighbors,
+    "min_height": _unless_none(check_positive, "min_height", "densities go from 1 to 1000"),
+    "min_area": _unless_none(check_integer, "min_area", 1, "it is a number of samples"),
+    "min_volume": _unless_none(check_positive, "min_volume", "it is a sum of densities from 1 to 1000"),
+    "n_clusters": _unless_none(check_integer, "n_clusters", 1, "use None to let the density decide"),
+    "merge_by": _unless_none(check_choice, "merge_by", ("height", "area", "volume")),
     "sigma": lambda s: check_positive("sigma", s, "0.8 is the default, 1 gives plain OPF"),
     "competition": lambda c: check_choice("competition", c, ("complete", "tree")),
     "membership": _check_membership,
     "membership_side": lambda s: check_choice("membership_side", s, ("target", "source")),
     "n_conquerors": lambda r: check_integer("n_conquerors", r, 1, "1 is the paper's rule"),
     "beta": lambda b: check_positive("beta", b, "8.0 is the default"),
+    "method": lambda m: check_choice("method", m, ("mst", "opfsemi")),
+    "validation_fraction": _check_validation_fraction,
     "algorithm": lambda a: check_choice("algorithm", a, ("auto", "tree", "brute")),
     "n_jobs": _check_n_jobs,
     "verbose": lambda v: check_integer("verbose", int(v) if isinstance(v, bool) else v, 0, "0 is silent"),

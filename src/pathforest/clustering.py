@@ -9,21 +9,30 @@ import numpy as np
 from sklearn.base import ClusterMixin
 
 from pathforest import _core
-from pathforest._estimator import OPFEstimator, unfitted_on_failure
-from pathforest._fitted import check_density, check_forest, check_indices, check_number
+from pathforest._density_paths import DensityForestEstimator, largest_arc
+from pathforest._estimator import unfitted_on_failure
+from pathforest._fitted import check_density, check_indices, check_number, check_paths
 from pathforest._stages import StageTimer
-from pathforest._validation import largest_neighborhood, thread_count
-from pathforest.distances import Metric, build_engine
+from pathforest._validation import largest_neighborhood
+from pathforest.distances import build_engine
+from pathforest.domes import DOME_TREE, dome_tree, keep_domes
 from pathforest.graph import KnnGraph, knn_graph
-from pathforest.membership import DensityEstimate, estimate_density
+from pathforest.membership import DensityEstimate, density, estimate_density
+
+# The parameters that have domes absorbed.
+LIMITS = ("min_height", "min_area", "min_volume", "n_clusters")
+
+# What files call the columns of the tree.
+TREE_COLUMNS = tuple(f"_fit_tree_{name}" for name in DOME_TREE.names)
 
 
-class OPFClustering(ClusterMixin, OPFEstimator):
+class OPFClustering(ClusterMixin, DensityForestEstimator):
     """Optimum-Path Forest clustering.
 
     Each maximum of the density founds a cluster and conquers the samples that are reached from it
-    without a deep valley. The number of clusters is not given; it follows from the neighbourhood,
-    which `k_max` bounds.
+    without a deep valley. The number of clusters need not be given; it follows from the
+    neighbourhood, which `k_max` bounds. Clusters too small to count can be absorbed by others,
+    down to a given number of them.
 
     Parameters
     ----------
@@ -39,6 +48,19 @@ class OPFClustering(ClusterMixin, OPFEstimator):
         n_samples - 1.
     n_neighbors : int, default=None
         Fixes the neighbourhood, with no search; `k_max` is then ignored. Must be below n_samples.
+    min_height : float, default=None
+        Absorbs domes lower than this, on the scale of densities from 1 to 1000. Only one of
+        `min_height`, `min_area`, `min_volume` and `n_clusters` may be given; none changes nothing.
+    min_area : int, default=None
+        Absorbs domes of fewer samples than this.
+    min_volume : float, default=None
+        Absorbs domes of a smaller volume than this, the sum over samples of what is above the saddle.
+    n_clusters : int, default=None
+        Absorbs domes, the smallest first, until this many clusters are left. Of the neighbourhoods
+        tried only those with as many clusters to begin with are then considered.
+    merge_by : {"height", "area", "volume"}, default=None
+        What makes a dome small for `n_clusters`; None means height. Setting it alone leaves the
+        clusters as they are and gives `cluster_tree_`, to choose a threshold by.
     algorithm : {"auto", "tree", "brute"}, default="auto"
         How distances are searched: ``"tree"`` suits few features, ``"brute"`` many. Answers are the same.
     n_jobs : int, default=None
@@ -53,15 +75,21 @@ class OPFClustering(ClusterMixin, OPFEstimator):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training sample, numbered from 0 in the order in which clusters were founded.
     cluster_roots_ : ndarray of shape (n_clusters,)
-        Index of the sample that founded each cluster, a maximum of the density.
+        Index of the sample that founded each cluster, a maximum of the density. Without those that
+        were absorbed.
     density_ : ndarray of shape (n_samples,)
         Density of each training sample, Eq. 3 without its constant factor.
     cost_ : ndarray of shape (n_samples,)
         Value of the path that conquered each sample: its lowest density, on a scale from 1 to 1000.
     predecessor_ : ndarray of shape (n_samples,)
-        Previous sample on that path, -1 at cluster roots.
+        Previous sample on that path, -1 at cluster roots, absorbed ones too.
     root_ : ndarray of shape (n_samples,)
         Root of the cluster each sample belongs to.
+    cluster_tree_ : structured ndarray of shape (n_maxima - 1,)
+        Which cluster absorbs which, in the order in which they merge, whether they did or not.
+        Fields ``child`` and ``parent`` (the samples that founded them), ``level`` (density at which
+        the child's dome meets a larger one), ``height``, ``area`` and ``volume`` (of its dome above
+        that level). Set if `merge_by` or one of the parameters that absorb domes is given.
     best_k_ : int
         Neighbourhood that was used.
     cuts_ : ndarray of shape (n_tried,)
@@ -82,6 +110,21 @@ class OPFClustering(ClusterMixin, OPFEstimator):
     ties. The search for the best neighbourhood stops at the first cut of 0: clusters with no arc
     between them, or a single cluster.
 
+    The parameters that absorb domes act on the clusters of the neighbourhood chosen; thresholds
+    have no part in the choice. A dome is a connected component of the samples above some level of density,
+    arcs of the graph taken in both directions. As the level falls domes grow and meet. At such a
+    saddle only the one of the greatest height (density of its root above the saddle), area (number
+    of samples above it) or volume (sum of their densities above it) counts from there on; on ties
+    the one founded first. What the others measure there is their extinction value in mathematical
+    morphology, where h-domes and the openings by area and volume remove the same maxima; LibOPF
+    removes maxima by these three measures too.
+
+    A cluster whose dome is too small is absorbed whole by its neighbour across the highest arc,
+    which is the one whose lower end is densest. Paths and their values stay as they are, and
+    `predict` answers with the absorbing cluster. Domes that no arc joins meet at level 0: no
+    threshold merges them, and `n_clusters` only when no others are left, into the largest. A larger
+    neighbourhood joins them.
+
     There is no `sample_weight`: repeat a sample to make its surroundings denser.
 
     A failed or interrupted `fit` leaves the estimator unfitted.
@@ -91,6 +134,9 @@ class OPFClustering(ClusterMixin, OPFEstimator):
     L. M. Rocha, F. A. M. Cappabianco, A. X. Falcao, "Data clustering as an optimum-path forest problem with
     applications in image analysis", International Journal of Imaging Systems and Technology, 2009.
 
+    C. Vachier, F. Meyer, "Extinction value: a new measurement of persistence", IEEE Workshop on Nonlinear
+    Signal and Image Processing, 1995.
+
     Examples
     --------
     >>> from pathforest import OPFClustering
@@ -99,6 +145,15 @@ class OPFClustering(ClusterMixin, OPFEstimator):
     [0, 0, 0, 1, 1, 1]
     >>> model.predict([[3.0], [7.0]]).tolist()
     [0, 1]
+
+    >>> X = [[0.0], [0.3], [0.6], [1.0], [2.0], [2.2], [2.5], [5.0]]
+    >>> OPFClustering(n_neighbors=3).fit_predict(X).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 2]
+    >>> model = OPFClustering(n_neighbors=3, n_clusters=2).fit(X)
+    >>> model.labels_.tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> model.cluster_tree_[["child", "parent", "area"]].tolist()
+    [(7, 4, 0), (4, 2, 2)]
     """
 
     def __init__(
@@ -108,6 +163,11 @@ class OPFClustering(ClusterMixin, OPFEstimator):
         metric_params: Mapping[str, Any] | None = None,
         k_max: int = 20,
         n_neighbors: int | None = None,
+        min_height: float | None = None,
+        min_area: int | None = None,
+        min_volume: float | None = None,
+        n_clusters: int | None = None,
+        merge_by: str | None = None,
         algorithm: str = "auto",
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -116,6 +176,11 @@ class OPFClustering(ClusterMixin, OPFEstimator):
         self.metric_params = metric_params
         self.k_max = k_max
         self.n_neighbors = n_neighbors
+        self.min_height = min_height
+        self.min_area = min_area
+        self.min_volume = min_volume
+        self.n_clusters = n_clusters
+        self.merge_by = merge_by
         self.algorithm = algorithm
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -138,21 +203,51 @@ class OPFClustering(ClusterMixin, OPFEstimator):
             The fitted estimator.
         """
         metric, n_threads = self._check_settings()
+        attribute = self._check_merging()
         X, metric = self._check_samples(X, metric, squares=True)
         k = largest_neighborhood(len(X), self.k_max, self.n_neighbors)
         timed = StageTimer(self)
         engine = timed(build_engine, X, metric, self.algorithm, n_threads, self.verbose)
         graph = timed(knn_graph, engine, k, n_threads)
         estimate = timed(estimate_density, graph, k, self.n_neighbors is None, metric.squared, n_threads)
-        timed(self._cluster, graph, estimate)
+        if self.n_clusters is not None and self.n_neighbors is None:
+            estimate = timed(self._find_enough_maxima, graph, estimate, metric.squared)
         self.density_, self.best_k_, self.cuts_ = estimate
+        timed(self._cluster, graph, attribute)
         self._keep_samples(X, metric, engine)
         return self
 
-    def _cluster(self, graph: KnnGraph, estimate: DensityEstimate) -> None:
-        """Let the maxima of the density compete for the samples."""
-        k = estimate.best_k
-        scaled = _core.scale_density(estimate.density)
+    def _check_merging(self) -> str | None:
+        """Return the attribute by which domes are compared, None if they are not."""
+        given = [name for name in LIMITS if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError(f"only one of {', '.join(LIMITS)} may be given, got {' and '.join(given)}")
+        if not given:
+            return self.merge_by
+        if given == ["n_clusters"]:
+            return self.merge_by or "height"
+        attribute = given[0].removeprefix("min_")
+        if self.merge_by not in (None, attribute):
+            raise ValueError(f"merge_by={self.merge_by!r} contradicts {given[0]}; leave one of them out")
+        return attribute
+
+    def _find_enough_maxima(
+        self, graph: KnnGraph, estimate: DensityEstimate, squared: bool
+    ) -> DensityEstimate:
+        """Return the densities of the best neighbourhood that gives `n_clusters` clusters, or the most."""
+        most = 0
+        for k in np.argsort(estimate.cuts, kind="stable") + 1:
+            rho = density(graph, int(k), squared)
+            labels, *_ = _core.cluster(graph.distances, graph.indices, int(k), _core.scale_density(rho))
+            if (n_maxima := int(labels.max()) + 1) > most:
+                most, estimate = n_maxima, DensityEstimate(rho, int(k), estimate.cuts)
+            if most >= self.n_clusters:
+                break
+        return estimate
+
+    def _cluster(self, graph: KnnGraph, attribute: str | None) -> None:
+        """Let the maxima of the density compete for the samples, and larger domes absorb small ones."""
+        k, scaled = self.best_k_, _core.scale_density(self.density_)
         labels, predecessor, root, cost, _ = _core.cluster(graph.distances, graph.indices, k, scaled)
         self.labels_ = labels.astype(np.intp)
         self.predecessor_ = predecessor.astype(np.intp)
@@ -161,18 +256,88 @@ class OPFClustering(ClusterMixin, OPFEstimator):
         # Each cluster has one root, so sorting the roots by label lists the clusters in order of birth.
         roots = np.flatnonzero(self.predecessor_ < 0)
         self.cluster_roots_ = roots[np.argsort(self.labels_[roots])]
-        self._fit_largest_arc = float(graph.distances[:, :k].max(initial=0.0))  # d_f of Eq. 3
+        self._fit_largest_arc = largest_arc(graph, k)
+        if attribute is not None:
+            self.cluster_tree_ = dome_tree(graph, k, scaled, self.labels_, self.cluster_roots_, attribute)
+            self._absorb(self._count_absorbed(attribute))
+
+    def _count_absorbed(self, attribute: str) -> int:
+        """Return how many rows of the tree the parameters ask for."""
+        if self.n_clusters is not None:
+            if self.n_clusters > (n_maxima := len(self.cluster_roots_)):
+                way_out = "" if self.n_neighbors is None else ", or leave n_neighbors=None to search for more"
+                raise ValueError(
+                    f"n_clusters={self.n_clusters} cannot be reached: the density has {n_maxima} maxima with "
+                    f"{self.best_k_} neighbours; ask for at most {n_maxima}{way_out}"
+                )
+            return n_maxima - int(self.n_clusters)
+        if (threshold := getattr(self, f"min_{attribute}")) is None:
+            return 0
+        meets = self.cluster_tree_[self.cluster_tree_["level"] > 0]
+        return int(np.sum(meets[attribute] < threshold))
+
+    def _absorb(self, n_rows: int) -> None:
+        """Let the first rows of the tree take effect."""
+        owner = keep_domes(self.cluster_roots_, self.cluster_tree_[:n_rows])
+        kept, number = np.unique(owner, return_inverse=True)
+        self.labels_ = number[self.labels_]
+        self.cluster_roots_ = self.cluster_roots_[kept]
+        self.root_ = self.cluster_roots_[self.labels_]
 
     def _check_fitted_state(self) -> int:
         n = super()._check_fitted_state()
         roots = check_indices(self, "cluster_roots_", (None,), n)
-        check_forest(self, roots, n)
         labels = check_indices(self, "labels_", (n,), len(roots))
-        if not np.array_equal(labels, labels[self.root_]) or (labels[roots] != np.arange(len(roots))).any():
+        root = check_indices(self, "root_", (n,), n)
+        starts = check_paths(self, n)
+        maxima = np.flatnonzero(self.predecessor_ < 0)
+        if not (np.array_equal(labels, labels[starts]) and np.array_equal(root, roots[labels])):
+            raise ValueError("labels_, root_ and the paths tell different clusters")
+        if (labels[roots] != np.arange(len(roots))).any() or not np.isin(roots, maxima).all():
             raise ValueError("labels_ does not number the clusters of cluster_roots_")
+        if len(maxima) > len(roots) and not self._has_tree():
+            raise ValueError("clusters were absorbed, but cluster_tree_ is missing")
         check_density(self, n)
         check_number(self, "_fit_largest_arc")
         return n
+
+    def _has_tree(self) -> bool:
+        """Tell whether there is a tree of the maxima, as an attribute or in the columns that a file has."""
+        columns = [vars(self).get(name) for name in TREE_COLUMNS]
+        if "cluster_tree_" in vars(self):
+            if getattr(self.cluster_tree_, "dtype", None) != DOME_TREE or self.cluster_tree_.ndim != 1:
+                raise ValueError("cluster_tree_ is no tree of maxima")
+            columns = [self.cluster_tree_[name] for name in DOME_TREE.names]
+        if all(column is None for column in columns):
+            return False
+        maxima = np.flatnonzero(self.predecessor_ < 0)
+        for column, name in zip(columns, DOME_TREE.names, strict=True):
+            if type(column) is not np.ndarray or column.dtype != DOME_TREE[name]:
+                raise ValueError(f"the column {name} of cluster_tree_ is missing or of another type")
+            if column.shape != (len(maxima) - 1,):
+                raise ValueError("cluster_tree_ does not have a row for every maximum but one")
+            if name in ("child", "parent") and not np.isin(column, maxima).all():
+                raise ValueError("cluster_tree_ names what is no maximum")
+        return True
+
+    def _derived_names(self) -> set[str]:
+        return super()._derived_names() | {"cluster_tree_"}
+
+    def _state_to_save(self) -> dict[str, Any]:
+        """Put the tree into a file column by column: a file holds arrays of numbers alone."""
+        tree = vars(self).get("cluster_tree_")
+        if tree is None:
+            return super()._state_to_save()
+        columns = zip(TREE_COLUMNS, DOME_TREE.names, strict=True)
+        return super()._state_to_save() | {key: np.ascontiguousarray(tree[name]) for key, name in columns}
+
+    def _derive_state(self) -> None:
+        super()._derive_state()
+        if self._has_tree():
+            columns = [vars(self).pop(key) for key in TREE_COLUMNS]
+            self.cluster_tree_ = np.empty(len(columns[0]), dtype=DOME_TREE)
+            for name, column in zip(DOME_TREE.names, columns, strict=True):
+                self.cluster_tree_[name] = column
 
     def predict(self, X: Any) -> np.ndarray:
         """Assign each sample to the cluster whose path reaches it at the highest density.
@@ -189,17 +354,4 @@ class OPFClustering(ClusterMixin, OPFEstimator):
             min(cost of q, density of the sample) decides; on ties the nearest.
         """
         Q = self._check_query(X)
-        labels = np.zeros(len(Q), dtype=np.intp)
-        if self.best_k_ == 0:  # one training sample, one cluster
-            return labels
-        squared, n_threads = Metric(*self._fit_metric).squared, thread_count(self.n_jobs)
-        low, high = self.density_.min(), self.density_.max()
-        engine = self._cached(Q.dtype.char, lambda: self._build_engine(Q.dtype, np.arange(len(self.labels_))))
-        for rows, block in self._query_blocks(Q, width=self.best_k_):
-            distances, indices = engine.query(block, self.best_k_, n_threads)
-            density = _core.query_density(distances, self._fit_largest_arc, squared)
-            scaled = _core.scale_density(density, low, high)
-            values = np.minimum(self.cost_[indices], scaled[:, None])
-            winner = indices[np.arange(len(block)), values.argmax(axis=1)]
-            labels[rows] = self.labels_[winner]
-        return labels
+        return self.labels_[self._conquerors(Q)]

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 from threadpoolctl import threadpool_limits
 
@@ -16,6 +15,7 @@ from pathforest._progress import progress
 from pathforest._ranking import TIE_BREAKS, check_table, table
 from pathforest._scoring import Judge, Scorer, check_error_score, resolve_scoring
 from pathforest._search import Cell, Folds, Samples, Scores, Space, candidates, make_space
+from pathforest._splits import cross_validation_splits
 from pathforest._stages import StageTimer
 from pathforest._transforms import Representation, resolve_transforms
 from pathforest._trials import make_sampler, search_by_trials
@@ -323,24 +323,11 @@ class FuzzyOPFClassifierCV(AverageOfBest):
 
     def _split(self, X: Any, y: np.ndarray, groups: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         """List the folds, as index arrays."""
-        rows = np.arange(_num_samples(X))
-        if len(rows) == 1:
+        if _num_samples(X) == 1:
             raise ValueError(
                 "FuzzyOPFClassifierCV cannot cross-validate 1 sample; pass more, or use FuzzyOPFClassifier"
             )
-        splitter = check_cv(self.cv, y, classifier=True)
-        splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y, groups)]
-        if not splits:
-            raise ValueError(
-                f"cv={self.cv!r} gives no fold; pass a number, a splitter or pairs (train, evaluation), and "
-                "note that a generator can be used only once"
-            )
-        for fold, (train, test) in enumerate(splits):
-            if not (len(train) and len(test)):
-                raise ValueError(
-                    f"fold {fold} of cv has {len(train)} training and {len(test)} evaluation samples; each "
-                    "needs at least one"
-                )
+        splits = cross_validation_splits(self.cv, X, y, groups)
         self.n_splits_ = len(splits)
         return splits
 

@@ -1,0 +1,91 @@
+"""Paths that are worth their lowest density: within classes, and to new samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from pathforest import _core
+from pathforest._estimator import OPFEstimator
+from pathforest._validation import thread_count
+from pathforest.distances import Metric
+from pathforest.graph import KnnGraph
+
+
+class DensityForest(NamedTuple):
+    """An optimum-path forest over densities, which may stop at the borders of classes."""
+
+    cost: np.ndarray  # (n,) value of the path that conquered the node: its lowest density, from 1 to 1000
+    predecessor: np.ndarray  # (n,) previous node on that path, -1 at a root
+    root: np.ndarray  # (n,) node the path starts from, a maximum of the density
+
+
+class DensityQuery(NamedTuple):
+    """What the paths of a forest are worth to new samples."""
+
+    k: int  # size of the neighbourhood
+    cost: np.ndarray  # (n,) values of the paths to the training samples
+    lowest: float  # density of the sparsest training sample
+    highest: float  # density of the densest
+    largest_arc: float  # d_f of Eq. 3
+    squared: bool  # whether distances are squares already
+
+    def conquerors(self, distances: np.ndarray, indices: np.ndarray) -> np.ndarray:
+        """Return the training sample that offers each new sample the path of the highest value.
+
+        The lists hold `k` or more nearest training samples. On ties the first of them wins, which is the
+        nearest.
+        """
+        near, indices = np.ascontiguousarray(distances[:, : self.k]), indices[:, : self.k]
+        density = _core.query_density(near, self.largest_arc, self.squared)
+        scaled = _core.scale_density(density, self.lowest, self.highest)
+        values = np.minimum(self.cost[indices], scaled[:, None])
+        return indices[np.arange(len(indices)), values.argmax(axis=1)]
+
+
+class DensityForestEstimator(OPFEstimator):
+    """Base of the estimators whose forests have grown over densities."""
+
+    def _conquerors(self, Q: np.ndarray) -> np.ndarray:
+        """Find for each new sample the training sample that wins it."""
+        winners = np.zeros(len(Q), dtype=np.intp)
+        if self.best_k_ == 0:  # one training sample, and no choice
+            return winners
+        extremes = float(self.density_.min()), float(self.density_.max())
+        squared = Metric(*self._fit_metric).squared
+        query = DensityQuery(self.best_k_, self.cost_, *extremes, self._fit_largest_arc, squared)
+        for rows, distances, indices in self._nearest(Q, self.best_k_, len(self.cost_)):
+            winners[rows] = query.conquerors(distances, indices)
+        return winners
+
+    def _nearest(self, Q: np.ndarray, k: int, n: int) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Yield blocks of queries with the distances and indices of their `k` nearest of `n` samples."""
+        n_threads = thread_count(self.n_jobs)
+        engine = self._cached(Q.dtype.char, lambda: self._build_engine(Q.dtype, np.arange(n)))
+        for rows, block in self._query_blocks(Q, width=k):
+            yield rows, *engine.query(block, k, n_threads)
+
+
+def largest_arc(graph: KnnGraph, k: int) -> float:
+    """Return the longest distance to one of the `k` nearest neighbours, d_f of Eq. 3."""
+    return float(graph.distances[:, :k].max(initial=0.0))
+
+
+def compete_within_classes(graph: KnnGraph, k: int, scaled: np.ndarray, codes: np.ndarray) -> DensityForest:
+    """Let the maxima of the density compete for the samples of their own class.
+
+    `scaled` holds the densities on their scale from 1 to 1000. Arcs between classes take no part.
+    """
+    n = len(codes)
+    own = np.arange(n, dtype=np.int32)[:, None]
+    near = graph.indices[:, :k]
+    # The core knows no classes. An arc to another class becomes a loop, along which nothing is offered.
+    # Plateaus need the other way of each arc unless the other list has it too, and the core learns that from
+    # the lengths at the lists' ends; those given here have it add every one. An arc twice changes nothing.
+    arcs = np.hstack([np.where(codes[near] == codes[:, None], near, own), own])
+    lengths = np.zeros(arcs.shape)
+    lengths[:, -1] = -1.0
+    _, predecessor, root, cost, _ = _core.cluster(lengths, arcs, k + 1, scaled)
+    return DensityForest(cost, predecessor.astype(np.intp), root.astype(np.intp))

@@ -1,0 +1,50 @@
+"""Training and evaluation parts of the samples, for models that choose their parameters by themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
+
+Split = tuple[np.ndarray, np.ndarray]  # indices of the training samples, and of those for evaluation
+
+
+def cross_validation_splits(cv: Any, X: Any, y: np.ndarray, groups: Any = None) -> list[Split]:
+    """List the folds of scikit-learn's `cv`, none of them empty."""
+    from sklearn.model_selection import check_cv  # slow to import, and not all models need it
+
+    rows = np.arange(_num_samples(X))
+    splitter = check_cv(cv, y, classifier=True)
+    splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y, groups)]
+    if not splits:
+        raise ValueError(
+            f"cv={cv!r} gives no fold; pass a number, a splitter or pairs (train, evaluation), and "
+            "note that a generator can be used only once"
+        )
+    for fold, (train, test) in enumerate(splits):
+        if not (len(train) and len(test)):
+            raise ValueError(
+                f"fold {fold} of cv has {len(train)} training and {len(test)} evaluation samples; each "
+                "needs at least one"
+            )
+    return splits
+
+
+def validation_split(codes: np.ndarray, fraction: float, random_state: Any) -> Split:
+    """Set aside about the same share of every class, but never a whole class.
+
+    The samples are shuffled, put in order of their classes and drawn at equal steps from a random start, so
+    that small classes get their share together. No evaluation sample is left if every class has only one.
+    """
+    random = check_random_state(random_state)
+    shuffled = random.permutation(len(codes))
+    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    steps = np.floor(float(fraction) * np.arange(len(codes) + 1) + random.uniform())
+    chosen = np.zeros(len(codes), dtype=bool)
+    chosen[by_class[np.diff(steps) > 0]] = True
+    kept = np.bincount(codes[~chosen], minlength=codes.max() + 1)
+    _, first = np.unique(codes[by_class], return_index=True)
+    chosen[by_class[first[kept == 0]]] = False
+    return np.flatnonzero(~chosen), np.flatnonzero(chosen)

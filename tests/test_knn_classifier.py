@@ -1,0 +1,229 @@
+"""OPFKNNClassifier equals the reference model, and its search what fits of every k would say."""
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+from reference_models import cluster_model, knn_model, predict_knn
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GroupKFold, StratifiedKFold
+from strategies import CODE_KINDS, METRICS, make_codes, make_samples, problems
+
+from pathforest import OPFClustering, OPFKNNClassifier
+from pathforest._splits import validation_split
+
+
+@st.composite
+def cases(draw, smallest=1, largest=50):
+    """A problem, its distances, whether they are squares, and the parameters of an estimator for them."""
+    metric, p = draw(st.sampled_from(METRICS))
+    problem = draw(problems(smallest=smallest, largest=largest))
+    D = reference.distance_matrix(problem.X, problem.X, metric, p)
+    DQ = reference.distance_matrix(problem.Q, problem.X, metric, p)
+    params = {
+        "metric": metric,
+        "metric_params": {"p": p} if metric == "minkowski" else None,
+        "algorithm": draw(st.sampled_from(["tree", "brute"])),
+        "n_jobs": draw(st.sampled_from([None, 3])),
+    }
+    return problem, D, DQ, metric in reference.SQUARED, params
+
+
+@given(cases(smallest=2))
+def test_every_fitted_array_equals_the_reference(case):
+    problem, D, _, squared, params = case
+    expected, _ = knn_model(D, problem.codes, squared, problem.k)
+    model = OPFKNNClassifier(n_neighbors=problem.k, **params).fit(problem.X, problem.codes)
+    for name, value in expected._asdict().items():
+        np.testing.assert_array_equal(getattr(model, f"{name}_"), value, err_msg=name)
+
+
+@given(cases(smallest=2))
+def test_new_samples_get_the_class_of_their_conqueror(case):
+    problem, D, DQ, squared, params = case
+    model = OPFKNNClassifier(n_neighbors=problem.k, **params).fit(problem.X, problem.codes)
+    expected = predict_knn(D, DQ, problem.codes, squared, problem.k)
+    np.testing.assert_array_equal(model.predict(problem.Q), expected)
+
+
+@given(cases())
+def test_every_training_sample_keeps_its_label(case):
+    problem, *_, params = case
+    model = OPFKNNClassifier(**params).fit(problem.X, problem.codes)
+    np.testing.assert_array_equal(model.label_, problem.codes)
+
+
+@given(cases())
+def test_every_class_has_a_prototype(case):
+    problem, *_, params = case
+    model = OPFKNNClassifier(**params).fit(problem.X, problem.codes)
+    np.testing.assert_array_equal(np.unique(problem.codes[model.prototypes_]), np.unique(problem.codes))
+
+
+@given(cases(smallest=2))
+def test_one_class_makes_the_forest_of_the_clustering(case):
+    problem, *_, params = case
+    model = OPFKNNClassifier(n_neighbors=problem.k, **params).fit(problem.X, np.zeros(len(problem.X)))
+    clusters = OPFClustering(n_neighbors=problem.k, **params).fit(problem.X)
+    for name in ("density_", "cost_", "predecessor_", "root_"):
+        np.testing.assert_array_equal(getattr(model, name), getattr(clusters, name), err_msg=name)
+
+
+@given(cases(smallest=6, largest=40), st.data())
+def test_scores_are_the_accuracies_of_every_k_on_the_evaluation_samples(case, data):
+    problem, D, _, squared, params = case
+    cut = data.draw(st.integers(2, len(D) - 1))
+    splits = [(np.arange(cut), np.arange(cut, len(D))), (np.arange(1, len(D)), np.array([0]))]
+    model = OPFKNNClassifier(k_max=6, cv=splits, **params).fit(problem.X, problem.codes)
+    expected = []
+    for k in range(1, min(6, cut - 1) + 1):
+        hits = [
+            predict_knn(D[np.ix_(t, t)], D[np.ix_(e, t)], problem.codes[t], squared, k) == problem.codes[e]
+            for t, e in splits
+        ]
+        expected.append(np.concatenate(hits).mean())
+    np.testing.assert_array_equal(model.scores_, expected)
+
+
+@given(cases(smallest=2), st.sampled_from([0.2, 0.5]))
+def test_the_validation_part_scores_like_the_same_split_given(case, fraction):
+    problem, *_, params = case
+    train, test = validation_split(problem.codes, fraction, 3)
+    model = OPFKNNClassifier(validation_fraction=fraction, random_state=3, **params)
+    got = model.fit(problem.X, problem.codes)
+    if len(test) and len(train) > 1:
+        expected = OPFKNNClassifier(cv=[(train, test)], **params).fit(problem.X, problem.codes)
+        assert (got.best_k_, got.scores_.tolist()) == (expected.best_k_, expected.scores_.tolist())
+    else:
+        assert (got.best_k_, got.scores_.tolist()) == (1, [])
+
+
+@given(cases(smallest=2))
+def test_the_search_ends_with_the_fit_of_its_first_best_k(case):
+    problem, *_, params = case
+    model = OPFKNNClassifier(k_max=8, **params).fit(problem.X, problem.codes)
+    if len(model.scores_):
+        assert model.best_k_ == model.scores_.tolist().index(max(model.scores_)) + 1
+    fixed = OPFKNNClassifier(n_neighbors=model.best_k_, **params).fit(problem.X, problem.codes)
+    np.testing.assert_array_equal(model.predict(problem.Q), fixed.predict(problem.Q))
+    np.testing.assert_array_equal(model.cost_, fixed.cost_)
+
+
+@given(cases(smallest=6, largest=40))
+def test_a_matrix_of_distances_gives_the_scores_of_features(case):
+    problem, D, DQ, squared, params = case
+    codes, splits = (
+        problem.codes,
+        [(np.arange(2, len(D)), np.arange(2)), (np.arange(4), np.arange(4, len(D)))],
+    )
+    model = OPFKNNClassifier(cv=splits, **params).fit(problem.X, codes)
+    matrix = OPFKNNClassifier(cv=splits, metric="precomputed").fit(D, codes)
+    if not squared:  # a matrix does not say that its distances are squares
+        np.testing.assert_array_equal(matrix.scores_, model.scores_)
+        np.testing.assert_array_equal(matrix.predict(DQ), model.predict(problem.Q))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_arcs_of_a_plateau_run_both_ways_within_a_class(seed):
+    # On a grid most densities are shared; with random classes the lists' last entries are often foreign.
+    rng = np.random.default_rng(seed)
+    X, codes = rng.integers(0, 6, size=(60, 2)).astype(float), rng.integers(0, 2, size=60)
+    D = reference.distance_matrix(X, X)
+    for k in (1, 2, 3, 5, 8):
+        expected, _ = knn_model(D, codes, False, k)
+        model = OPFKNNClassifier(n_neighbors=k).fit(X, codes)
+        np.testing.assert_array_equal(model.predecessor_, expected.predecessor)
+
+
+def test_classes_part_what_would_be_one_cluster():
+    X = np.linspace(0, 1, 12)[:, None]
+    model = OPFKNNClassifier(n_neighbors=11).fit(X, np.arange(12) // 6)
+    assert len(np.unique(cluster_model(reference.distance_matrix(X, X), False, n_neighbors=11).root)) == 1
+    assert np.unique(model.root_).tolist() == model.prototypes_.tolist()
+    assert len(model.prototypes_) == 2
+
+
+def test_scores_of_folds_are_pooled():
+    X, y = load_iris(return_X_y=True)
+    folds = StratifiedKFold(4)
+    hits = [
+        OPFKNNClassifier(n_neighbors=3).fit(X[train], y[train]).predict(X[test]) == y[test]
+        for train, test in folds.split(X, y)
+    ]
+    for cv in (4, folds):
+        assert OPFKNNClassifier(cv=cv).fit(X, y).scores_[2] == np.concatenate(hits).mean()
+
+
+def test_a_metric_that_learns_from_samples_learns_from_those_of_the_fold():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)) ** 3, np.arange(40) % 2
+    train, test = np.arange(20), np.arange(20, 40)
+    model = OPFKNNClassifier(metric="seuclidean", cv=[(train, test)], k_max=10).fit(X, y)
+    expected = [
+        OPFKNNClassifier(metric="seuclidean", n_neighbors=k).fit(X[train], y[train]).score(X[test], y[test])
+        for k in range(1, 11)
+    ]
+    np.testing.assert_array_equal(model.scores_, expected)
+
+
+def test_groups_reach_the_splitter():
+    X, y = load_iris(return_X_y=True)
+    groups = np.arange(150) % 10
+    splits = list(GroupKFold(5).split(X, y, groups))
+    by_groups = OPFKNNClassifier(cv=GroupKFold(5)).fit(X, y, groups=groups)
+    np.testing.assert_array_equal(by_groups.scores_, OPFKNNClassifier(cv=splits).fit(X, y).scores_)
+
+
+@pytest.mark.parametrize("kind", CODE_KINDS)
+@given(seed=st.integers(0, 1000), n=st.integers(1, 80), fraction=st.sampled_from([0.01, 0.2, 0.5, 0.99]))
+def test_a_validation_part_has_its_share_of_every_class(kind, seed, n, fraction):
+    codes = make_codes(kind, seed, make_samples("gaussian", seed, n, 2)[0])
+    train, test = validation_split(codes, fraction, seed)
+    sizes, shares = np.bincount(codes), np.bincount(codes[test], minlength=codes.max() + 1)
+    assert sorted([*train, *test]) == list(range(n))
+    assert (sizes - shares).min() >= 1
+    assert (np.abs(shares - np.minimum(fraction * sizes, sizes - 1)) <= 1).all()
+
+
+def test_another_random_state_sets_aside_other_samples():
+    codes = np.arange(100) % 3
+    parts = [validation_split(codes, 0.2, seed)[1].tolist() for seed in (0, 0, 1)]
+    assert parts[0] == parts[1]
+    assert parts[0] != parts[2]
+
+
+def test_every_small_class_is_set_aside_by_some_random_state():
+    codes = np.repeat(np.arange(10), 2)
+    parts = [validation_split(codes, 0.2, seed)[1] for seed in range(30)]
+    assert set(codes[np.concatenate(parts)]) == set(codes)
+
+
+def test_one_sample_is_its_own_prototype():
+    model = OPFKNNClassifier().fit([[1.0, 2.0]], ["only"])
+    learned = model.best_k_, model.prototypes_.tolist(), model.predict([[9.0, 9.0]]).tolist()
+    assert learned == (0, [0], ["only"])
+
+
+def test_two_samples_are_enough_to_search():
+    model = OPFKNNClassifier().fit([[0.0], [2.0]], ["a", "b"])
+    assert (model.best_k_, model.predict([[0.5], [1.5]]).tolist()) == (1, ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"validation_fraction": 0}, ValueError, "validation_fraction=0 must be"),
+        ({"validation_fraction": 1.0}, ValueError, "validation_fraction=1.0 must be below 1"),
+        ({"validation_fraction": "half"}, TypeError, "validation_fraction='half'"),
+        ({"cv": []}, ValueError, "gives no fold"),
+        ({"cv": [([], [0])]}, ValueError, "fold 0 of cv has 0 training"),
+    ],
+)
+def test_bad_splits_are_refused(parameters, error, message):
+    with pytest.raises(error, match=message):
+        OPFKNNClassifier(**parameters).fit(np.eye(6), [0, 1] * 3)
+
+
+def test_there_is_no_predict_proba():
+    assert not hasattr(OPFKNNClassifier(), "predict_proba")
