@@ -430,3 +430,20 @@ def test_damage_of_any_kind_is_read_or_told(tmp_path, ending):
     damage()
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     assert grown < 300, f"reading {len(content)} bytes took {grown:.0f} MB"
+
+
+def test_parquet_integers_that_no_float_holds_are_refused(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "table.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"label": [1, 2], "size": [3, 2**53 + 1]}), path)
+    with pytest.raises(ValueError, match=r"column 'size'.*has no exact float64 value"):
+        read(path)
+
+
+def test_parquet_labels_beyond_64_bits_are_refused(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "table.parquet"
+    labels = pyarrow.array([1, 2**64 - 1], type=pyarrow.uint64())
+    pyarrow.parquet.write_table(pyarrow.table({"label": labels, "size": [1.0, 2.0]}), path)
+    with pytest.raises(ValueError, match="beyond the integers of 64 bits"):
+        read(path)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pathforest.datasets._table import Table, check_table, check_text, label_column
+from pathforest.datasets._table import Table, check_exact, check_table, check_text, label_column
 
 
 def _pyarrow() -> tuple[Any, Any]:
@@ -54,7 +54,15 @@ def _numbers(column: Any, name: str, pyarrow: Any) -> np.ndarray:
     ):
         raise ValueError(f"column {name!r} holds {kind}, not numbers; leave it out, or name it as label")
     values = column.to_numpy()
-    return values if values.dtype == np.float32 else values.astype(np.float64)
+    if values.dtype == np.float32:
+        return values
+    wide = values.astype(np.float64)
+    if values.dtype.kind in "iu":
+        try:
+            check_exact(values[:, None], wide[:, None])
+        except ValueError as error:
+            raise ValueError(f"column {name!r}: {error}") from None
+    return wide
 
 
 def _labels(column: Any, name: str, pyarrow: Any) -> np.ndarray:
@@ -62,7 +70,7 @@ def _labels(column: Any, name: str, pyarrow: Any) -> np.ndarray:
     if pyarrow.types.is_dictionary(kind):
         kind = kind.value_type
     if pyarrow.types.is_integer(kind):
-        return np.array(column.to_pylist(), dtype=np.int64)
+        return np.array(column.to_pylist(), dtype=np.uint64 if kind == pyarrow.uint64() else np.int64)
     if pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind):
         return np.array(column.to_pylist())
     raise ValueError(f"the labels in column {name!r} are {kind}; they must be integers or strings")
