@@ -26,8 +26,8 @@ SIGMAS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2)
 SVM_COSTS = (0.01, 0.1, 1, 10, 100)
 RBF_GAMMAS = (0.1, 1, 10)  # times 1 / n_features
 
-# What the results call a competition.
-COMPETITIONS = {"fuzzy_opf": "complete", "fuzzy_opf_tree": "tree"}
+# Where the paths of each Fuzzy OPF run, by its name in the results.
+COMPETITION_OF = {"fuzzy_opf": "complete", "fuzzy_opf_tree": "tree"}
 
 
 class Outcome(NamedTuple):
@@ -40,11 +40,11 @@ class Outcome(NamedTuple):
 def run(names: Sequence[str], parts: Parts) -> dict[str, Outcome]:
     """Search, train and score the classifiers named, one after another."""
     outcomes = {}
-    fuzzy = [name for name in names if name in COMPETITIONS]
+    fuzzy = [name for name in names if name in COMPETITION_OF]
     if fuzzy:
         outcomes |= _fuzzy(fuzzy, parts)
     for name in names:
-        if name not in COMPETITIONS:
+        if name not in COMPETITION_OF:
             outcomes[name] = OTHERS[name](parts)
     return outcomes
 
@@ -52,7 +52,7 @@ def run(names: Sequence[str], parts: Parts) -> dict[str, Outcome]:
 def _fuzzy(names: Sequence[str], parts: Parts) -> dict[str, Outcome]:
     """Search the grid once for both competitions, then train the first best cell of each."""
     search = FuzzyOPFClassifierCV(
-        k_max=K_MAX, sigmas=SIGMAS, competitions=[COMPETITIONS[name] for name in names], n_conquerors=1,
+        k_max=K_MAX, sigmas=SIGMAS, competitions=[COMPETITION_OF[name] for name in names], n_conquerors=1,
         n_best=1, cv=parts.folds, tie_break="first", refit=False, metric=METRIC,
     )  # fmt: skip
     _, seconds = _timed(search.fit, parts.search.X, parts.search.y)
@@ -65,7 +65,7 @@ def _fuzzy(names: Sequence[str], parts: Parts) -> dict[str, Outcome]:
     ]
     outcomes = {}
     for name in names:
-        own = [cell for cell in cells if cell[0] == COMPETITIONS[name]]
+        own = [cell for cell in cells if cell[0] == COMPETITION_OF[name]]
         competition, k_max, sigma, *_ = min(own, key=lambda cell: cell[-1])
         model = FuzzyOPFClassifier(k_max=k_max, sigma=sigma, competition=competition, metric=METRIC)
         with warnings.catch_warnings():

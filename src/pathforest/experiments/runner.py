@@ -150,7 +150,7 @@ def _lost_to_ties(samples: Samples, rng: Callable[[], np.random.Generator]) -> d
 
 def _groups(missing: Sequence[str]) -> list[list[str]]:
     """Put the classifiers together that share a search."""
-    fuzzy = [name for name in missing if name in contestants.COMPETITIONS]
+    fuzzy = [name for name in missing if name in contestants.COMPETITION_OF]
     return [*([fuzzy] if fuzzy else []), *([name] for name in missing if name not in (*fuzzy, TIES))]
 
 
@@ -165,7 +165,7 @@ def _collect(units: list[Unit], settings: Settings, out: Path, samples: dict[str
             results.append(place | {"classifier": name} | outcomes[name]["result"])
             for k_max, sigma, accuracy in outcomes[name]["landscape"]:
                 cell = {"k_max": k_max, "sigma": sigma, "accuracy": accuracy}
-                landscapes.append(place | {"competition": contestants.COMPETITIONS[name]} | cell)
+                landscapes.append(place | {"competition": contestants.COMPETITION_OF[name]} | cell)
         if TIES in outcomes:
             ties.append(place | outcomes[TIES])
     return Experiment(

@@ -8,6 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifier
 from pathforest.experiments import published
+from pathforest.experiments.contestants import METRIC
 from pathforest.experiments.types import Experiment, Samples
 from pathforest.reporting.figures.style import MOST_POINTS, PALETTE, SCALE, SYMBOLS, figure, text
 from pathforest.reporting.names import in_order
@@ -53,9 +54,9 @@ def membership_figure(experiment: Experiment, dataset: str) -> go.Figure:
     samples = experiment.samples[dataset]
     X = StandardScaler().fit_transform(samples.X)
     # The membership comes before the competition; along the tree that costs least.
-    model = FuzzyOPFClassifier(
-        metric="log_sqeuclidean", k_max=usual_k_max(experiment, dataset), competition="tree"
-    ).fit(X, samples.y)
+    model = FuzzyOPFClassifier(metric=METRIC, k_max=usual_k_max(experiment, dataset), competition="tree").fit(
+        X, samples.y
+    )
     X, membership = _drawn(X, model.membership_)
     order = np.argsort(membership, kind="stable")  # the most representative ones on top
     result = _square_figure()

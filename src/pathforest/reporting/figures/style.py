@@ -12,12 +12,13 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from pathforest.experiments.types import CLASSIFIERS
+
 INK, MUTED, GRID, BAND = "var(--ink)", "var(--muted)", "var(--grid)", "var(--band)"
 
 # Okabe and Ito's palette, without its yellow, which is lost on white.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK)
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "x", "star")
-CLASSIFIERS = ("opf", "fuzzy_opf", "fuzzy_opf_tree", "svm_linear", "naive_bayes", "knn1", "svm_rbf")
 COLORS = dict(zip(CLASSIFIERS, PALETTE, strict=True))
 MARKERS = dict(zip(CLASSIFIERS, SYMBOLS, strict=True))
 # Viridis, turned so that high values stand out from the page, light or dark.
