@@ -355,8 +355,8 @@ def test_an_empty_file_is_told(tmp_path, ending):
     [
         ({"label": [1, 2], "f0": [1.0, None]}, "row 1, column 'f0'"),
         ({"label": [1, None], "f0": [1.0, 2.0]}, "row 1, column 'label'"),
-        ({"label": [1, 2], "f0": ["a", "b"]}, "column 'f0' holds string"),
-        ({"label": [1.5, 2], "f0": [1, 2]}, "column 'label' are double"),
+        ({"label": [1, 2], "f0": ["a", "b"]}, "column 'f0': it holds string"),
+        ({"label": [1.5, 2], "f0": [1, 2]}, "column 'label': it holds double"),
         ({"label": [1, 2]}, "no feature"),
         ({"f0": [1, 2]}, "no column 'label', only 'f0'"),
         ({"label": [], "f0": []}, "0 rows"),

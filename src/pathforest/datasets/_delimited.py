@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from array import array
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import BinaryIO
 
 import numpy as np
 
+from pathforest.datasets._stream import Batch, Stream, TextColumn, rows_per_batch
 from pathforest.datasets._table import (
     Table,
     check_header,
@@ -17,6 +19,7 @@ from pathforest.datasets._table import (
     label_column,
     labels_of_text,
     number,
+    text_lines,
     text_rows,
 )
 
@@ -25,43 +28,67 @@ BYTE_ORDER_MARK = "\ufeff"
 
 def decode(data: bytes, label: str | int | None, *, delimiter: str = ",") -> Table:
     """Read a table; lines are counted from 1, the header's."""
-    text = data.decode("utf-8-sig")
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        return _read(rows, label)
-    except csv.Error as error:
-        raise ValueError(f"line {rows.line_num}: {error}") from None
-
-
-def _read(rows: Any, label: str | int | None) -> Table:
-    names = next(rows, None)
-    if not names:
-        raise ValueError("line 1 is empty; the first line must name the columns")
-    check_header(names)
+    names, rows = _read_rows(io.BytesIO(data), delimiter)
     column = label_column(names, label)
     features = [name for j, name in enumerate(names) if j != column]
     if not features:
         raise ValueError(f"the only column is {names[0]!r}, which leaves no feature")
     values, labels = array("d"), []
-    for row in rows:
-        if not row:
-            continue
-        if len(row) != len(names):
-            raise ValueError(
-                f"line {rows.line_num} has {len(row)} cells and the header {len(names)}; add or remove some"
-            )
+    for line, row in rows:
         if column is not None:
-            labels.append(_full(row.pop(column), rows.line_num, names[column]))
+            labels.append(_full(row.pop(column), line, names[column]))
         try:
             values.extend(map(number, row))
         except ValueError:
             j = first_bad_number(row)
-            cell = _full(row[j], rows.line_num, features[j])
-            raise ValueError(f"line {rows.line_num}, column {features[j]!r}: {cell!r} is no number") from None
+            cell = _full(row[j], line, features[j])
+            raise ValueError(f"line {line}, column {features[j]!r}: {cell!r} is no number") from None
     if not values:
         raise ValueError("there is a header and no sample")
     X = np.array(values).reshape(-1, len(features))
     return Table(X, None if column is None else labels_of_text(labels), features)
+
+
+def stream(file: BinaryIO, *, delimiter: str = ",") -> Stream:
+    """Read a table in batches."""
+    names, rows = _read_rows(file, delimiter)
+
+    def batches() -> Iterator[Batch]:
+        while chunk := list(islice(rows, rows_per_batch(len(names)))):
+            lines, cells = zip(*chunk, strict=True)
+            yield Batch(lines, [TextColumn(column) for column in zip(*cells, strict=True)])
+
+    return Stream(names, None, (), "line", batches())
+
+
+def _read_rows(file: BinaryIO, delimiter: str) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """Return the names of the columns, and the rows with their lines."""
+    rows = _rows(file, delimiter)
+    _, names = next(rows, (1, []))
+    if not names:
+        raise ValueError("line 1 is empty; the first line must name the columns")
+    check_header(names)
+    return names, _of_width(rows, len(names))
+
+
+def _rows(file: BinaryIO, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(text_lines(file), delimiter=delimiter, strict=True)
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise ValueError(f"line {reader.line_num}: {error}") from None
+
+
+def _of_width(rows: Iterator[tuple[int, list[str]]], width: int) -> Iterator[tuple[int, list[str]]]:
+    for line, row in rows:
+        if not row:
+            continue
+        if len(row) != width:
+            raise ValueError(
+                f"line {line} has {len(row)} cells and the header {width}; add or remove some"
+            )
+        yield line, row
 
 
 def _full(cell: str, line: int, name: str) -> str:

@@ -7,11 +7,17 @@ from 1; a file without labels says 0 everywhere.
 
 from __future__ import annotations
 
+import io
+import os
 import struct
 from array import array
+from collections.abc import Iterator
+from itertools import islice
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
+from pathforest.datasets._stream import ArrayColumn, Batch, Stream, array_columns, rows_per_batch
 from pathforest.datasets._table import (
     Table,
     check_exact,
@@ -19,6 +25,7 @@ from pathforest.datasets._table import (
     default_names,
     integer,
     number,
+    text_lines,
     text_rows,
 )
 
@@ -26,21 +33,42 @@ HEADER = struct.Struct("<3i")
 LARGEST = 2**31 - 1  # of a 32-bit integer
 
 
+class Counts(NamedTuple):
+    """What the header holds."""
+
+    n_samples: int
+    n_labels: int
+    n_features: int
+
+
 def decode(data: bytes, label: object = None) -> Table:
     """Read the binary form. The header is held against the size of the file before anything is allocated."""
-    if len(data) < HEADER.size:
-        raise ValueError(f"the file has {len(data)} bytes, and the header alone needs {HEADER.size}")
-    n_samples, n_labels, n_features = HEADER.unpack_from(data)
-    _check_counts(n_samples, n_labels, n_features)
-    size = HEADER.size + n_samples * (8 + 4 * n_features)
-    if len(data) != size:
-        raise ValueError(
-            f"the header announces {n_samples} samples of {n_features} features, which take {size} bytes; "
-            f"the file has {len(data)}"
-        )
-    rows = np.frombuffer(data, _record(n_features), offset=HEADER.size)
-    y = _labels(rows["label"].astype(np.int64), n_labels)
-    return Table(rows["features"].astype(np.float32), y, default_names(n_features))
+    counts = _read_counts(data, len(data))
+    rows = np.frombuffer(data, _record(counts.n_features), offset=HEADER.size)
+    y = rows["label"].astype(np.int64)
+    _check_labels(y, counts)
+    return Table(
+        rows["features"].astype(np.float32), y if y.any() else None, default_names(counts.n_features)
+    )
+
+
+def stream(file: BinaryIO) -> Stream:
+    """Read the binary form in batches."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    counts = _read_counts(file.read(HEADER.size), size)
+    record, step = _record(counts.n_features), rows_per_batch(counts.n_features)
+
+    def batches() -> Iterator[Batch]:
+        for first in range(0, counts.n_samples, step):
+            n_rows = min(step, counts.n_samples - first)
+            rows = np.frombuffer(file.read(n_rows * record.itemsize), record)
+            _check_labels(rows["label"], counts, first)
+            columns = [ArrayColumn(rows["position"]), ArrayColumn(rows["label"].astype(np.int64))]
+            columns += array_columns(rows["features"].astype(np.float32))
+            yield Batch(range(first, first + n_rows), columns)
+
+    return _stream_of(counts, "sample", batches())
 
 
 def encode(table: Table, label: object = None) -> bytes:
@@ -58,24 +86,65 @@ def encode(table: Table, label: object = None) -> bytes:
 
 def decode_text(data: bytes, label: object = None) -> Table:
     """Read the text form: one line of counts, then one line per sample."""
-    lines = [(i, line.split()) for i, line in enumerate(data.decode().splitlines(), 1) if line.strip()]
-    if not lines:
-        raise ValueError("no line is there; the first holds the numbers of samples, labels and features")
-    if len(lines[0][1]) != 3:
-        raise ValueError(
-            f"line {lines[0][0]} has {len(lines[0][1])} numbers, not 3: samples, labels and features"
-        )
-    n_samples, n_labels, n_features = (_at(lines[0][0], integer, cell) for cell in lines[0][1])
-    _check_counts(n_samples, n_labels, n_features)
-    if len(lines) - 1 != n_samples:
-        raise ValueError(f"line {lines[0][0]} announces {n_samples} samples; {len(lines) - 1} lines follow")
+    counts, rows = _read_text(io.BytesIO(data))
     values, labels = array("d"), []
-    for line, (position, true_label, *features) in _wide_enough(lines[1:], n_features):
-        _at(line, integer, position)
-        labels.append(_at(line, integer, true_label))
-        values.extend(_at(line, number, cell) for cell in features)
-    X = np.array(values).reshape(n_samples, n_features)
-    return Table(X, _labels(np.array(labels, dtype=np.int64), n_labels), default_names(n_features))
+    for _, _, true_label, features in rows:
+        labels.append(true_label)
+        values.extend(features)
+    y = np.array(labels, dtype=np.int64)
+    X = np.array(values).reshape(counts.n_samples, counts.n_features)
+    return Table(X, y if y.any() else None, default_names(counts.n_features))
+
+
+def stream_text(file: BinaryIO) -> Stream:
+    """Read the text form in batches."""
+    counts, rows = _read_text(file)
+
+    def batches() -> Iterator[Batch]:
+        while chunk := list(islice(rows, rows_per_batch(counts.n_features))):
+            lines, positions, labels, features = zip(*chunk, strict=True)
+            columns = [ArrayColumn(np.array(column, dtype=np.int64)) for column in (positions, labels)]
+            yield Batch(lines, columns + array_columns(np.array(features)))
+
+    return _stream_of(counts, "line", batches())
+
+
+def _stream_of(counts: Counts, place: str, batches: Iterator[Batch]) -> Stream:
+    names = ["position", "label", *default_names(counts.n_features)]
+    if counts.n_labels:
+        return Stream(names, "label", ("position",), place, batches)
+    return Stream(names, None, ("position", "label"), place, batches)
+
+
+def _read_text(file: BinaryIO) -> tuple[Counts, Iterator[tuple[int, int, int, list[float]]]]:
+    """Return the counts, and the line, position, label and features of each sample."""
+    lines = ((i, text.split()) for i, text in enumerate(text_lines(file), 1) if text.strip())
+    line, cells = next(lines, (0, []))
+    if not line:
+        raise ValueError("no line is there; the first holds the numbers of samples, labels and features")
+    if len(cells) != 3:
+        raise ValueError(f"line {line} has {len(cells)} numbers, not 3: samples, labels and features")
+    counts = Counts(*(_at(line, integer, cell) for cell in cells))
+    _check_counts(counts)
+    return counts, _text_samples(lines, counts, line)
+
+
+def _text_samples(
+    lines: Iterator[tuple[int, list[str]]], counts: Counts, header: int
+) -> Iterator[tuple[int, int, int, list[float]]]:
+    n_found = 0
+    for line, cells in lines:
+        n_found += 1
+        if len(cells) != counts.n_features + 2:
+            raise ValueError(
+                f"line {line} has {len(cells)} numbers, not {counts.n_features + 2}: position, label, "
+                f"{counts.n_features} features"
+            )
+        position, label = (_at(line, integer, cell) for cell in cells[:2])
+        _check_labels(np.array([label]), counts, n_found - 1)
+        yield line, position, label, [_at(line, number, cell) for cell in cells[2:]]
+    if n_found != counts.n_samples:
+        raise ValueError(f"line {header} announces {counts.n_samples} samples; {n_found} lines follow")
 
 
 def encode_text(table: Table, label: object = None) -> bytes:
@@ -92,19 +161,35 @@ def _record(n_features: int) -> np.dtype:
     return np.dtype([("position", "<i4"), ("label", "<i4"), ("features", "<f4", (n_features,))])
 
 
-def _check_counts(n_samples: int, n_labels: int, n_features: int) -> None:
-    if n_samples < 1 or n_labels < 0 or n_features < 1:
+def _read_counts(data: bytes, size: int) -> Counts:
+    """Read the header of a binary file of `size` bytes."""
+    if len(data) < HEADER.size:
+        raise ValueError(f"the file has {size} bytes, and the header alone needs {HEADER.size}")
+    counts = Counts(*HEADER.unpack_from(data))
+    _check_counts(counts)
+    announced = HEADER.size + counts.n_samples * (8 + 4 * counts.n_features)
+    if size != announced:
         raise ValueError(
-            f"the header announces {n_samples} samples, {n_labels} labels and {n_features} features; "
-            "samples and features start at 1, labels at 0"
+            f"the header announces {counts.n_samples} samples of {counts.n_features} features, "
+            f"which take {announced} bytes; the file has {size}"
+        )
+    return counts
+
+
+def _check_counts(counts: Counts) -> None:
+    if counts.n_samples < 1 or counts.n_labels < 0 or counts.n_features < 1:
+        raise ValueError(
+            f"the header announces {counts.n_samples} samples, {counts.n_labels} labels and "
+            f"{counts.n_features} features; samples and features start at 1, labels at 0"
         )
 
 
-def _labels(y: np.ndarray, n_labels: int) -> np.ndarray | None:
-    wrong = np.flatnonzero((y < 0) | (y > n_labels))
+def _check_labels(y: np.ndarray, counts: Counts, first: int = 0) -> None:
+    wrong = np.flatnonzero((y < 0) | (y > counts.n_labels))
     if len(wrong):
-        raise ValueError(f"sample {wrong[0]} has label {y[wrong[0]]}; the header allows 0 to {n_labels}")
-    return y if y.any() else None
+        raise ValueError(
+            f"sample {first + wrong[0]} has label {y[wrong[0]]}; the header allows 0 to {counts.n_labels}"
+        )
 
 
 def _count_labels(table: Table) -> int:
@@ -127,13 +212,3 @@ def _at(line, convert, cell):
     except ValueError:
         kind = "integer" if convert is integer else "number"
         raise ValueError(f"line {line}: {cell[:30]!r} is no {kind}") from None
-
-
-def _wide_enough(lines, n_features):
-    for line, cells in lines:
-        if len(cells) != n_features + 2:
-            raise ValueError(
-                f"line {line} has {len(cells)} numbers, not {n_features + 2}: position, label, "
-                f"{n_features} features"
-            )
-        yield line, cells

@@ -6,11 +6,24 @@ line is wrong; the tests hold ours against it.
 
 from __future__ import annotations
 
+import io
 from array import array
+from collections.abc import Iterator
+from itertools import islice
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from pathforest.datasets._table import Table, check_nameless, default_names, integer, number, text_rows
+from pathforest.datasets._stream import ArrayColumn, Batch, Stream, array_columns, rows_per_batch
+from pathforest.datasets._table import (
+    Table,
+    check_nameless,
+    default_names,
+    integer,
+    number,
+    text_lines,
+    text_rows,
+)
 
 # A slip in an index can ask for any number of columns. Tables this small are always made; larger ones need
 # one value in the file for so many cells.
@@ -20,29 +33,48 @@ LARGEST_INDEX = 2**31 - 1
 EXACT = 2**53  # integers up to here survive readers that take labels for floats
 
 
+class Sample(NamedTuple):
+    """One line."""
+
+    line: int
+    label: int
+    indices: array[int]  # ascending
+    values: array[float]
+
+
+class Layout(NamedTuple):
+    """What a file shows as a whole only."""
+
+    first: int  # the index of the first feature, 0 or 1
+    n_features: int
+
+
 def decode(data: bytes, label: object = None) -> Table:
     """Read a dense table. Indices count from 1, or from 0 if one of them is 0; what is not given is 0."""
-    labels, rows, columns, values = [], array("q"), array("q"), array("d")
-    for line, text in enumerate(data.decode().splitlines(), 1):
-        cells = text.partition("#")[0].split()
-        if not cells:
-            continue
-        try:
-            labels.append(_label(cells[0]))
-            previous = -1
-            for cell in cells[1:]:
-                if cell.startswith("qid:"):
-                    continue
-                index, value = _pair(cell, previous)
-                rows.append(len(labels) - 1)
-                columns.append(index)
-                values.append(value)
-                previous = index
-        except ValueError as error:
-            raise ValueError(f"line {line}: {error}") from None
-    if not values:
-        raise ValueError("there is no sample with an index:value pair")
-    return Table(*_dense(labels, np.array(rows), np.array(columns), np.array(values)))
+    file = io.BytesIO(data)
+    layout = _find_layout(file)
+    file.seek(0)
+    y, X = _dense(list(_samples(file)), layout)
+    return Table(X, y, default_names(layout.n_features))
+
+
+def stream(file: BinaryIO, n_features: int | None = None) -> Stream:
+    """Read a table in batches, after a pass that finds its width.
+
+    A file says nothing of features that are zero in all its samples; `n_features` says how many there are.
+    """
+    layout = _find_layout(file)
+    n_columns = max(layout.n_features, n_features or 0)
+    layout = layout._replace(n_features=n_columns)
+    file.seek(0)
+    samples = _samples(file)
+
+    def batches() -> Iterator[Batch]:
+        while chunk := list(islice(samples, rows_per_batch(n_columns))):
+            y, X = _dense(chunk, layout)
+            yield Batch([sample.line for sample in chunk], [ArrayColumn(y), *array_columns(X)])
+
+    return Stream(["label", *default_names(n_columns)], "label", (), "line", batches())
 
 
 def encode(table: Table, label: object = None) -> bytes:
@@ -83,17 +115,46 @@ def _pair(cell: str, previous: int) -> tuple[int, float]:
     return index, value
 
 
-def _dense(
-    labels: list[int], rows: np.ndarray, columns: np.ndarray, values: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    columns = columns - (columns.min() > 0)
-    n_features = int(columns.max()) + 1
-    n_cells = len(labels) * n_features
-    if n_cells > max(SMALL, SPARSEST * len(values)):
+def _samples(file: BinaryIO) -> Iterator[Sample]:
+    for line, text in enumerate(text_lines(file), 1):
+        cells = text.partition("#")[0].split()
+        if not cells:
+            continue
+        try:
+            label, indices, values, previous = _label(cells[0]), array("q"), array("d"), -1
+            for cell in cells[1:]:
+                if cell.startswith("qid:"):
+                    continue
+                previous, value = _pair(cell, previous)
+                indices.append(previous)
+                values.append(value)
+        except ValueError as error:
+            raise ValueError(f"line {line}: {error}") from None
+        yield Sample(line, label, indices, values)
+
+
+def _find_layout(file: BinaryIO) -> Layout:
+    """Pass over a file once; refuse tables whose cells are nearly all missing."""
+    n_samples, n_values, smallest, largest = 0, 0, LARGEST_INDEX, -1
+    for sample in _samples(file):
+        n_samples += 1
+        n_values += len(sample.values)
+        if sample.indices:
+            smallest, largest = min(smallest, sample.indices[0]), max(largest, sample.indices[-1])
+    if not n_values:
+        raise ValueError("there is no sample with an index:value pair")
+    first = min(smallest, 1)
+    n_features = largest - first + 1
+    if n_samples * n_features > max(SMALL, SPARSEST * n_values):
         raise ValueError(
-            f"{len(values)} values, spread over {len(labels)} x {n_features} cells by their indices, are "
+            f"{n_values} values, spread over {n_samples} x {n_features} cells by their indices, are "
             "too sparse for this library, which works on dense rows"
         )
-    X = np.zeros((len(labels), n_features))
-    X[rows, columns] = values
-    return X, np.array(labels, dtype=np.int64), default_names(n_features)
+    return Layout(first, n_features)
+
+
+def _dense(samples: list[Sample], layout: Layout) -> tuple[np.ndarray, np.ndarray]:
+    X = np.zeros((len(samples), layout.n_features))
+    for row, sample in zip(X, samples, strict=True):
+        row[np.asarray(sample.indices) - layout.first] = sample.values
+    return np.array([sample.label for sample in samples], dtype=np.int64), X

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import io
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from pathforest.datasets._table import Table, check_exact, check_table, check_text, label_column
+from pathforest.datasets._stream import ArrayColumn, BadCell, Batch, Stream, rows_per_batch
+from pathforest.datasets._table import (
+    Table,
+    check_exact,
+    check_header,
+    check_table,
+    check_text,
+    label_column,
+)
 
 
 def _pyarrow() -> tuple[Any, Any]:
@@ -22,11 +32,9 @@ def _pyarrow() -> tuple[Any, Any]:
 def decode(data: bytes, label: str | int | None) -> Table:
     """Read a table; features are float32 if all columns are, else float64."""
     pyarrow, parquet = _pyarrow()
-    try:
+    with _told_as_damage(pyarrow):
         table = parquet.read_table(pyarrow.BufferReader(data), use_threads=False)
         table.validate(full=True)
-    except (pyarrow.ArrowException, OSError, ValueError, KeyError) as error:
-        raise ValueError(f"the file is damaged: {error}") from None
     names = table.column_names
     if not table.num_rows or not names:
         raise ValueError(
@@ -36,44 +44,116 @@ def decode(data: bytes, label: str | int | None) -> Table:
     features = [j for j in range(len(names)) if j != column]
     if not features:
         raise ValueError(f"the only column is {names[0]!r}, which leaves no feature")
-    for name, values in zip(names, table.columns, strict=True):
-        if values.null_count:
-            row = values.is_null().to_pylist().index(True)
-            raise ValueError(
-                f"row {row}, column {name!r}: the value is missing; fill it or leave the row out"
-            )
-    X = np.column_stack([_numbers(table.column(j), names[j], pyarrow) for j in features])
-    y = None if column is None else _labels(table.column(column), names[column], pyarrow)
+    X = np.column_stack([_convert(table, j, ArrowColumn.numbers) for j in features])
+    y = None if column is None else _convert(table, column, ArrowColumn.labels)
     return check_table(X, y, [names[j] for j in features])
 
 
-def _numbers(column: Any, name: str, pyarrow: Any) -> np.ndarray:
-    kind = column.type
-    if not (
-        pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_boolean(kind)
-    ):
-        raise ValueError(f"column {name!r} holds {kind}, not numbers; leave it out, or name it as label")
-    values = column.to_numpy()
-    if values.dtype == np.float32:
-        return values
-    wide = values.astype(np.float64)
-    if values.dtype.kind in "iu":
-        try:
-            check_exact(values[:, None], wide[:, None])
-        except ValueError as error:
-            raise ValueError(f"column {name!r}: {error}") from None
-    return wide
+def stream(file: BinaryIO) -> Stream:
+    """Read a table in batches."""
+    pyarrow, parquet = _pyarrow()
+    with _told_as_damage(pyarrow):
+        source = parquet.ParquetFile(file)
+        names = source.schema_arrow.names
+    if not names:
+        raise ValueError("the table has no columns; it needs one")
+    check_header(names)
+
+    def batches() -> Iterator[Batch]:
+        first, parts = 0, source.iter_batches(rows_per_batch(len(names)), use_threads=False)
+        while True:
+            with _told_as_damage(pyarrow):
+                part = next(parts, None)
+                if part is None:
+                    return
+                part.validate(full=True)
+            yield Batch(range(first, first + len(part)), [ArrowColumn(column) for column in part.columns])
+            first += len(part)
+
+    return Stream(names, None, (), "row", batches())
 
 
-def _labels(column: Any, name: str, pyarrow: Any) -> np.ndarray:
-    kind = column.type
-    if pyarrow.types.is_dictionary(kind):
-        kind = kind.value_type
-    if pyarrow.types.is_integer(kind):
-        return np.array(column.to_pylist(), dtype=np.uint64 if kind == pyarrow.uint64() else np.int64)
-    if pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind):
-        return np.array(column.to_pylist())
-    raise ValueError(f"the labels in column {name!r} are {kind}; they must be integers or strings")
+class ArrowColumn:
+    """Cells of a Parquet file."""
+
+    def __init__(self, cells: Any) -> None:
+        self.cells = cells
+
+    def numbers(self) -> np.ndarray:
+        """Return numbers and truth values, unless float64 would round them."""
+        pyarrow, _ = _pyarrow()
+        kind = self.cells.type
+        if not (
+            pyarrow.types.is_integer(kind)
+            or pyarrow.types.is_floating(kind)
+            or pyarrow.types.is_boolean(kind)
+        ):
+            raise BadCell(None, f"it holds {kind}, not numbers; leave the column out, or name it as label")
+        self._refuse_missing()
+        values = np.asarray(self.cells)
+        if values.dtype == np.float32:
+            return values
+        wide = values.astype(np.float64)
+        if values.dtype.kind in "iu":
+            try:
+                check_exact(values[:, None], wide[:, None])
+            except ValueError as error:
+                raise BadCell(None, str(error)) from None
+        return wide
+
+    def labels(self) -> np.ndarray:
+        """Return integers or strings."""
+        pyarrow, _ = _pyarrow()
+        kind = self.cells.type
+        if pyarrow.types.is_dictionary(kind):
+            kind = kind.value_type
+        self._refuse_missing()
+        if pyarrow.types.is_integer(kind):
+            return np.array(self.cells.to_pylist(), dtype=np.uint64 if kind == pyarrow.uint64() else np.int64)
+        if pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind):
+            return np.array(self.cells.to_pylist())
+        raise BadCell(None, f"it holds {kind}; labels are integers or strings")
+
+    def text(self) -> list[str]:
+        """Return what is missing as nothing."""
+        if self.cells.type in _floats() and not self.cells.null_count:
+            return ArrayColumn(np.asarray(self.cells)).text()
+        return ["" if value is None else str(value) for value in self.cells.to_pylist()]
+
+    def values(self) -> list[Any]:
+        """Return Python's values."""
+        if self.cells.type in _floats() and not self.cells.null_count:
+            return ArrayColumn(np.asarray(self.cells)).values()
+        return self.cells.to_pylist()
+
+    def take(self, rows: np.ndarray) -> ArrowColumn:
+        """Return some of the cells."""
+        return ArrowColumn(self.cells.take(_pyarrow()[0].array(rows)))
+
+    def _refuse_missing(self) -> None:
+        if self.cells.null_count:
+            row = self.cells.is_null().to_pylist().index(True)
+            raise BadCell(row, "the value is missing; fill it or leave the row out")
+
+
+def _floats() -> tuple[Any, ...]:
+    pyarrow, _ = _pyarrow()
+    return pyarrow.float16(), pyarrow.float32(), pyarrow.float64()
+
+
+def _convert(table: Any, j: int, how: Callable[[ArrowColumn], np.ndarray]) -> np.ndarray:
+    try:
+        return how(ArrowColumn(table.column(j)))
+    except BadCell as bad:
+        raise bad.told("row", range(len(table)), table.column_names[j]) from None
+
+
+@contextmanager
+def _told_as_damage(pyarrow: Any) -> Iterator[None]:
+    try:
+        yield
+    except (pyarrow.ArrowException, OSError, ValueError, KeyError) as error:
+        raise ValueError(f"the file is damaged: {error}") from None
 
 
 def encode(table: Table, label: str | int | None) -> bytes:

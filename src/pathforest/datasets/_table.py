@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 INTEGER = re.compile(r"[+-]?[0-9]+")
 LISTED = 12  # column names shown in a message
+LONGEST = 2**26  # characters of a line: a file without line ends must not fill the memory
 
 
 class Table(NamedTuple):
@@ -36,24 +39,30 @@ def default_names(n_features: int) -> list[str]:
 
 def check_table(X: Any, y: Any, feature_names: Sequence[str] | None) -> Table:
     """Turn what a user wants to write into a table, or say which value is in the way."""
-    X = _check_samples(X)
-    names = default_names(X.shape[1]) if feature_names is None else list(feature_names)
-    if len(names) != X.shape[1]:
-        raise ValueError(
-            f"{len(names)} feature_names for {X.shape[1]} features; pass one name per column of X"
-        )
+    X, y = np.asarray(X), None if y is None else np.asarray(y)
+    names = check_shapes(X.shape, None if y is None else y.shape, feature_names)
+    return Table(_check_samples(X), None if y is None else _check_labels(y), names)
+
+
+def check_shapes(
+    shape: tuple[int, ...], y_shape: tuple[int, ...] | None, feature_names: Sequence[str] | None
+) -> list[str]:
+    """Check that samples, labels and names belong together; return the names, made up if there are none."""
+    if len(shape) != 2 or 0 in shape:
+        raise ValueError(f"X of shape {shape} is no table; it needs at least one row and one column")
+    names = default_names(shape[1]) if feature_names is None else list(feature_names)
+    if len(names) != shape[1]:
+        raise ValueError(f"{len(names)} feature_names for {shape[1]} features; pass one name per column of X")
     for name in names:
         check_text(name, "feature name")
-    labels = None if y is None else _check_labels(y)
-    if labels is not None and len(labels) != len(X):
-        raise ValueError(f"{len(labels)} labels for {len(X)} samples; pass one label per row of X")
-    return Table(X, labels, names)
+    if y_shape is not None and len(y_shape) != 1:
+        raise ValueError(f"y of shape {y_shape} is no list of labels; pass one label per sample")
+    if y_shape is not None and y_shape[0] != shape[0]:
+        raise ValueError(f"{y_shape[0]} labels for {shape[0]} samples; pass one label per row of X")
+    return names
 
 
-def _check_samples(X: Any) -> np.ndarray:
-    given = np.asarray(X)
-    if given.ndim != 2 or 0 in given.shape:
-        raise ValueError(f"X of shape {given.shape} is no table; it needs at least one row and one column")
+def _check_samples(given: np.ndarray) -> np.ndarray:
     if given.dtype.kind not in "biuf":
         raise ValueError(f"X of type {given.dtype} holds no real numbers; convert it to float")
     values = given.astype(np.float32 if given.dtype in (np.float16, np.float32) else np.float64)
@@ -73,10 +82,7 @@ def check_exact(given: np.ndarray, values: np.ndarray) -> None:
         )
 
 
-def _check_labels(y: Any) -> np.ndarray:
-    given = np.asarray(y)
-    if given.ndim != 1:
-        raise ValueError(f"y of shape {given.shape} is no list of labels; pass one label per sample")
+def _check_labels(given: np.ndarray) -> np.ndarray:
     if given.dtype.kind in "iu":
         if given.dtype.kind == "u" and len(given) and given.max() > np.iinfo(np.int64).max:
             raise ValueError(f"label {given.max()} is beyond the integers of 64 bits; use smaller labels")
@@ -102,6 +108,19 @@ def _is_encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def text_lines(file: BinaryIO) -> Iterator[str]:
+    """Yield the lines of UTF-8 text with their ends."""
+    text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+    try:
+        for number, line in enumerate(iter(lambda: text.readline(LONGEST), ""), 1):
+            if len(line) == LONGEST:
+                raise ValueError(f"line {number} has more than {LONGEST} characters; is this a text file?")
+            yield line
+    finally:
+        with suppress(ValueError):  # raised if the file is closed already
+            text.detach()  # the file belongs to the caller
 
 
 def check_nameless(table: Table, form: str) -> None:

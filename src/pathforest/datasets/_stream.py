@@ -1,0 +1,143 @@
+"""A table that passes by in batches: columns of cells, each row with its place in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from pathforest.datasets._table import first_bad_number, number
+
+CELLS = 2**18  # of a batch: enough to keep threads busy, little enough to forget about memory
+
+
+class BadCell(Exception):
+    """A cell, or with row None a column, that is not what is asked for."""
+
+    def __init__(self, row: int | None, reason: str) -> None:
+        super().__init__(reason)
+        self.row = row
+
+    def told(self, place: str, places: Sequence[int], name: str) -> ValueError:
+        """Return the error for users, who want to know where in the file to look."""
+        where = "" if self.row is None else f"{place} {places[self.row]}, "
+        return ValueError(f"{where}column {name!r}: {self}")
+
+
+class Column(Protocol):
+    """Cells of one column, as the file holds them."""
+
+    def numbers(self) -> np.ndarray:
+        """Return float32 or float64, or raise BadCell."""
+
+    def labels(self) -> Any:
+        """Return integers or strings, or raise BadCell."""
+
+    def text(self) -> list[str]:
+        """Return what a text file shows."""
+
+    def values(self) -> list[Any]:
+        """Return what JSON shows."""
+
+    def take(self, rows: np.ndarray) -> Column:
+        """Return some of the cells."""
+
+
+class TextColumn:
+    """Cells of a text file."""
+
+    def __init__(self, cells: Sequence[str]) -> None:
+        self.cells = list(cells)
+
+    def numbers(self) -> np.ndarray:
+        """Read the cells."""
+        try:
+            return np.fromiter(map(number, self.cells), np.float64, len(self.cells))
+        except ValueError:
+            row = first_bad_number(self.cells)
+            self._refuse_empty(row)
+            raise BadCell(row, f"{self.cells[row][:30]!r} is no number") from None
+
+    def labels(self) -> list[str]:
+        """Return the cells; whether all labels are integers shows at the end of the file only."""
+        for row, cell in enumerate(self.cells):
+            if not cell.strip():
+                self._refuse_empty(row)
+        return self.cells
+
+    def text(self) -> list[str]:
+        """Return the cells as they are."""
+        return self.cells
+
+    values = text
+
+    def take(self, rows: np.ndarray) -> TextColumn:
+        """Return some of the cells."""
+        return TextColumn([self.cells[row] for row in rows.tolist()])
+
+    def _refuse_empty(self, row: int) -> None:
+        if not self.cells[row].strip():
+            raise BadCell(row, "the cell is empty; fill it or leave the line out")
+
+
+class ArrayColumn:
+    """Numbers of a binary file, or numbers and names that were computed."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def numbers(self) -> np.ndarray:
+        """Return the numbers."""
+        if self.array.dtype.kind not in "biuf":
+            raise BadCell(None, f"{str(self.array[0])[:30]!r} is no number")
+        return self.array if self.array.dtype == np.float32 else self.array.astype(np.float64)
+
+    def labels(self) -> np.ndarray:
+        """Return integers or strings."""
+        if self.array.dtype.kind not in "iuU":
+            raise BadCell(None, f"{self.array[0]} is no label; labels are integers or strings")
+        return self.array
+
+    def text(self) -> list[str]:
+        """Write the fewest digits that restore the same value."""
+        cells = self.array.astype(str).tolist()
+        return [cell.removesuffix(".0") for cell in cells] if self.array.dtype.kind == "f" else cells
+
+    def values(self) -> list[Any]:
+        """Return Python's numbers; of float32, those that show the same digits."""
+        if self.array.dtype == np.float32:
+            return [float(cell) for cell in self.array.astype(str).tolist()]
+        return self.array.tolist()
+
+    def take(self, rows: np.ndarray) -> ArrayColumn:
+        """Return some of the cells."""
+        return ArrayColumn(self.array[rows])
+
+
+class Batch(NamedTuple):
+    """Some rows."""
+
+    places: Sequence[int]  # line or row of each in the file
+    columns: list[Column]  # one per name
+
+
+class Stream(NamedTuple):
+    """What is known of a file before its rows are read, and the rows."""
+
+    names: list[str]
+    label: str | None  # the column of labels, where the format has one of its own
+    beside: tuple[str, ...]  # columns that are no features
+    place: str  # what the places count: "line" or "row"
+    batches: Iterator[Batch]
+
+
+def rows_per_batch(n_columns: int) -> int:
+    """Return how many rows make a batch."""
+    return max(1, CELLS // n_columns)
+
+
+def array_columns(X: np.ndarray) -> list[Column]:
+    """Return the columns of a matrix."""
+    return [ArrayColumn(column) for column in np.ascontiguousarray(X.T)]
+
