@@ -16,12 +16,23 @@ def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
         file.write(data)
 
 
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Check, before any work, that a file can be written."""
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)
+    if os.path.isdir(target):
+        raise IsADirectoryError(f"{path} is a folder; pass the name of a file")
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"{path}: there is no folder {folder}; make it first")
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"{path}: the folder {folder} cannot be written; name another")
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file that takes the place of `path` when it is complete, and leaves no trace if it fails."""
     target = os.path.realpath(path)  # a symbolic link stays one
-    if os.path.isdir(target):
-        raise IsADirectoryError(f"{path} is a folder; pass the name of a file")
+    check_writable(path)
     folder, name = os.path.split(target)
     # In the same folder, because a file can be moved in one step only within a disk.
     temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}.tmp")

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Annotated
 
 import typer
 
 from pathforest import __version__
-from pathforest.cli import reproduce
+from pathforest.cli.bench import bench
+from pathforest.cli.cluster import cluster
+from pathforest.cli.convert import convert
+from pathforest.cli.evaluate import evaluate
+from pathforest.cli.explain import explain
 from pathforest.cli.failures import one_line_errors
+from pathforest.cli.info import info
+from pathforest.cli.predict import predict
+from pathforest.cli.reproduce import reproduce
+from pathforest.cli.split import split
+from pathforest.cli.train import train
+from pathforest.cli.tune import tune
+
+# In the order of `--help`: from data to models to answers.
+COMMANDS = (info, split, convert, train, tune, predict, evaluate, explain, cluster, reproduce, bench)
 
 app = typer.Typer(
     name="pathforest",
@@ -33,4 +47,12 @@ def _options(
     pass
 
 
-app.command("reproduce")(one_line_errors(reproduce.reproduce))
+def _help(docstring: str) -> str:
+    """Let paragraphs flow to the width of the terminal; examples keep their lines."""
+    paragraphs = inspect.cleandoc(docstring).replace("Examples\n--------\n", "Examples:\n\n").split("\n\n")
+    flowing = (text if text.startswith(" ") else " ".join(text.split()) for text in paragraphs)
+    return "\n\n".join(flowing)
+
+
+for command in COMMANDS:
+    app.command(command.__name__, help=_help(command.__doc__))(one_line_errors(command))

@@ -1,9 +1,11 @@
-"""Errors as one line a user can act on."""
+"""Errors and warnings as lines that a user can act on."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -18,7 +20,10 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            command(*args, **kwargs)
+            with one_line_warnings():
+                command(*args, **kwargs)
+        except BrokenPipeError:
+            raise  # the reader, `head` for instance, has seen enough; typer ends quietly
         except TerminatedWorkerError as error:
             typer.echo(
                 "pathforest: a process was killed, for want of memory perhaps; lower --jobs and give the "
@@ -27,11 +32,32 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
             )
             raise typer.Exit(FAILED) from error
         except (ValueError, OSError, ImportError, MemoryError) as error:
-            text = " ".join(str(error).split()) or type(error).__name__
-            typer.echo(f"pathforest: {text}", err=True)
+            typer.echo(f"pathforest: {_text(error)}", err=True)
             raise typer.Exit(FAILED) from error
         except KeyboardInterrupt as error:
             typer.echo("pathforest: stopped", err=True)
             raise typer.Exit(INTERRUPTED) from error
 
     return run
+
+
+def _text(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+@contextmanager
+def one_line_warnings() -> Iterator[None]:
+    """Show each warning once, as a line without the place in the code that it came from."""
+    shown = set()
+
+    def show(message: Warning | str, *place: Any, **more: Any) -> None:
+        text = " ".join(str(message).split())
+        if text not in shown:
+            shown.add(text)
+            typer.echo(f"pathforest: warning: {text}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield

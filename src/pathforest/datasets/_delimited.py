@@ -85,9 +85,7 @@ def _of_width(rows: Iterator[tuple[int, list[str]]], width: int) -> Iterator[tup
         if not row:
             continue
         if len(row) != width:
-            raise ValueError(
-                f"line {line} has {len(row)} cells and the header {width}; add or remove some"
-            )
+            raise ValueError(f"line {line} has {len(row)} cells and the header {width}; add or remove some")
         yield line, row
 
 

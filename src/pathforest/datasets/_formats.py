@@ -1,7 +1,8 @@
-"""Data files read and written whole: the ending of the name chooses the format.
+"""Data files read and written: the ending of the name chooses the format.
 
-A format is a pair of pure functions between bytes and tables. Opening, unpacking and replacing files
-happens here, once, so that no format can leave a file half-written or hide which file it was.
+A format is a pair of pure functions between bytes and tables, and a third that reads tables too large for
+memory. Opening, unpacking and replacing files happens here, once, so that no format can leave a file
+half-written or hide which file it was.
 """
 
 from __future__ import annotations
@@ -9,36 +10,41 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from pathforest._files import replace_file
 from pathforest.datasets import _delimited, _libopf, _libsvm, _npz, _parquet
+from pathforest.datasets._stream import Stream
 from pathforest.datasets._table import Table, check_table
 
 
 class Format(NamedTuple):
-    """How bytes become a table, and back."""
+    """How bytes become a table, at once or in batches, and back."""
 
     decode: Callable[[bytes, str | int | None], Table]
     encode: Callable[[Table, str | int | None], bytes]
+    stream: Callable[[BinaryIO], Stream]
+    in_one_pass: bool = False  # whether a stream never goes back, so that it can come through a pipe
 
 
-LIBOPF = Format(_libopf.decode, _libopf.encode)
-LIBSVM = Format(_libsvm.decode, _libsvm.encode)
+CSV = Format(_delimited.decode, _delimited.encode, _delimited.stream, in_one_pass=True)
+LIBOPF = Format(_libopf.decode, _libopf.encode, _libopf.stream)
+LIBSVM = Format(_libsvm.decode, _libsvm.encode, _libsvm.stream)
 
 FORMATS = {
-    ".csv": Format(_delimited.decode, _delimited.encode),
-    ".tsv": Format(partial(_delimited.decode, delimiter="\t"), partial(_delimited.encode, delimiter="\t")),
+    ".csv": CSV,
+    ".tsv": Format(*(partial(function, delimiter="\t") for function in CSV[:3]), in_one_pass=True),
     ".dat": LIBOPF,
-    ".txt": Format(_libopf.decode_text, _libopf.encode_text),
+    ".txt": Format(_libopf.decode_text, _libopf.encode_text, _libopf.stream_text, in_one_pass=True),
     ".libsvm": LIBSVM,
     ".svm": LIBSVM,
     ".svmlight": LIBSVM,
-    ".npz": Format(_npz.decode, _npz.encode),
-    ".parquet": Format(_parquet.decode, _parquet.encode),
+    ".npz": Format(_npz.decode, _npz.encode, _npz.stream),
+    ".parquet": Format(_parquet.decode, _parquet.encode, _parquet.stream),
 }
 
 
@@ -81,7 +87,7 @@ def read(path: str | os.PathLike[str], *, label: str | int | None = "label") -> 
     (['cat', 'dog'], ['weight', 'height'])
     """
     path = Path(path)
-    form, is_packed = _format_of(path)
+    form, is_packed = format_of(path)
     table = _read(path, form, label, is_packed)
     if label is None:
         return table._replace(y=None)
@@ -97,6 +103,7 @@ def write(
     *,
     feature_names: Sequence[str] | None = None,
     label: str = "label",
+    positions: Any = None,
 ) -> None:
     """Write a data file; it appears complete or not at all.
 
@@ -115,6 +122,9 @@ def write(
         Column names for CSV, TSV, NPZ and Parquet; None writes `f0`, `f1` and so on.
     label : str, default="label"
         Name of the label column in CSV, TSV and Parquet files.
+    positions : array-like of shape (n_samples,), default=None
+        For LibOPF's formats: where each sample stands in the set it was taken from, which is also its row in
+        a file of distances. None counts from 0.
 
     Examples
     --------
@@ -128,8 +138,14 @@ def write(
     array([1, 1, 2, 2])
     """
     path = Path(path)
-    form, is_packed = _format_of(path)
-    data = form.encode(check_table(X, y, feature_names), label)
+    form, is_packed = format_of(path)
+    table = check_table(X, y, feature_names)
+    if positions is None:
+        data = form.encode(table, label)
+    elif form.encode in (_libopf.encode, _libopf.encode_text):
+        data = form.encode(table, label, positions=positions)
+    else:
+        raise ValueError(f"{path}: only LibOPF's formats keep positions; leave them out")
     # No time stamp, so that equal tables give equal files.
     replace_file(path, gzip.compress(data, mtime=0) if is_packed else data)
 
@@ -163,26 +179,31 @@ def write_libopf(path: str | os.PathLike[str], X: Any, y: Any = None) -> None:
     replace_file(Path(path), _libopf.encode(check_table(X, y, None)))
 
 
-def _format_of(path: Path) -> tuple[Format, bool]:
+def format_of(path: Path, shown: object = None) -> tuple[Format, bool]:
+    """Return the format that an ending tells, and whether the file is packed."""
     name = path.name.lower()
     ending = Path(name.removesuffix(".gz")).suffix
     if ending not in FORMATS:
-        raise ValueError(f"{path}: the ending tells no format; known are {', '.join(FORMATS)}, also with .gz")
+        raise ValueError(
+            f"{shown or path}: the ending tells no format; known are {', '.join(FORMATS)}, also with .gz"
+        )
     return FORMATS[ending], name.endswith(".gz")
 
 
 def _read(path: Path, form: Format, label: str | int | None, is_packed: bool) -> Table:
     data = path.read_bytes()
-    try:
+    with named(path):
         if not data:
             raise ValueError("the file is empty")
-        return form.decode(_unpack(data) if is_packed else data, label)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+        return form.decode(gzip.decompress(data) if is_packed else data, label)
 
 
-def _unpack(data: bytes) -> bytes:
+@contextmanager
+def named(name: object) -> Iterator[None]:
+    """Let an error say which file it is about."""
     try:
-        return gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"the gzip packing is damaged or cut off: {error}") from None
+        yield
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"{name}: the gzip packing is damaged or cut off: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error

@@ -13,7 +13,7 @@ import struct
 from array import array
 from collections.abc import Iterator
 from itertools import islice
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -71,14 +71,14 @@ def stream(file: BinaryIO) -> Stream:
     return _stream_of(counts, "sample", batches())
 
 
-def encode(table: Table, label: object = None) -> bytes:
+def encode(table: Table, label: object = None, *, positions: Any = None) -> bytes:
     """Write the binary form, which holds float32 values and labels from 1 on."""
     n_labels = _count_labels(table)
     with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which is not exact
         X = table.X.astype(np.float32)
     check_exact(table.X, X)
     rows = np.zeros(len(X), _record(X.shape[1]))
-    rows["position"] = np.arange(len(X))
+    rows["position"] = _check_positions(positions, len(X))
     rows["label"] = 0 if table.y is None else table.y
     rows["features"] = X
     return HEADER.pack(len(X), n_labels, X.shape[1]) + rows.tobytes()
@@ -147,14 +147,26 @@ def _text_samples(
         raise ValueError(f"line {header} announces {counts.n_samples} samples; {n_found} lines follow")
 
 
-def encode_text(table: Table, label: object = None) -> bytes:
+def encode_text(table: Table, label: object = None, *, positions: Any = None) -> bytes:
     """Write the text form, with all digits; LibOPF itself reads them as float32."""
     n_labels = _count_labels(table)
     labels = [0] * len(table.X) if table.y is None else table.y.tolist()
     lines = [f"{len(table.X)} {n_labels} {table.X.shape[1]}"]
-    samples = zip(labels, text_rows(table.X), strict=True)
-    lines += (f"{i} {y} {' '.join(row)}" for i, (y, row) in enumerate(samples))
+    positions = _check_positions(positions, len(table.X)).tolist()
+    samples = zip(positions, labels, text_rows(table.X), strict=True)
+    lines += (f"{i} {y} {' '.join(row)}" for i, y, row in samples)
     return ("\n".join(lines) + "\n").encode()
+
+
+def _check_positions(positions: Any, n_samples: int) -> np.ndarray:
+    if positions is None:
+        return np.arange(n_samples)
+    given = np.asarray(positions)
+    if given.shape != (n_samples,) or given.dtype.kind not in "iu":
+        raise ValueError(f"positions of shape {given.shape} and type {given.dtype} for {n_samples} samples")
+    if given.min() < 0 or given.max() > LARGEST:
+        raise ValueError(f"position {given[(given < 0) | (given > LARGEST)][0]} is outside 0 to {LARGEST}")
+    return given
 
 
 def _record(n_features: int) -> np.dtype:

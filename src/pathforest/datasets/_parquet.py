@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from pathforest.datasets._stream import ArrayColumn, BadCell, Batch, Stream, rows_per_batch
+from pathforest.datasets._stream import ArrayColumn, BadCell, Batch, Column, Stream, rows_per_batch
 from pathforest.datasets._table import (
     Table,
     check_exact,
@@ -20,7 +20,8 @@ from pathforest.datasets._table import (
 )
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def require_pyarrow() -> tuple[Any, Any]:
+    """Import pyarrow, or say how to install it."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -31,7 +32,7 @@ def _pyarrow() -> tuple[Any, Any]:
 
 def decode(data: bytes, label: str | int | None) -> Table:
     """Read a table; features are float32 if all columns are, else float64."""
-    pyarrow, parquet = _pyarrow()
+    pyarrow, parquet = require_pyarrow()
     with _told_as_damage(pyarrow):
         table = parquet.read_table(pyarrow.BufferReader(data), use_threads=False)
         table.validate(full=True)
@@ -51,7 +52,7 @@ def decode(data: bytes, label: str | int | None) -> Table:
 
 def stream(file: BinaryIO) -> Stream:
     """Read a table in batches."""
-    pyarrow, parquet = _pyarrow()
+    pyarrow, parquet = require_pyarrow()
     with _told_as_damage(pyarrow):
         source = parquet.ParquetFile(file)
         names = source.schema_arrow.names
@@ -81,7 +82,7 @@ class ArrowColumn:
 
     def numbers(self) -> np.ndarray:
         """Return numbers and truth values, unless float64 would round them."""
-        pyarrow, _ = _pyarrow()
+        pyarrow, _ = require_pyarrow()
         kind = self.cells.type
         if not (
             pyarrow.types.is_integer(kind)
@@ -103,7 +104,7 @@ class ArrowColumn:
 
     def labels(self) -> np.ndarray:
         """Return integers or strings."""
-        pyarrow, _ = _pyarrow()
+        pyarrow, _ = require_pyarrow()
         kind = self.cells.type
         if pyarrow.types.is_dictionary(kind):
             kind = kind.value_type
@@ -128,7 +129,12 @@ class ArrowColumn:
 
     def take(self, rows: np.ndarray) -> ArrowColumn:
         """Return some of the cells."""
-        return ArrowColumn(self.cells.take(_pyarrow()[0].array(rows)))
+        return ArrowColumn(self.cells.take(require_pyarrow()[0].array(rows)))
+
+    @classmethod
+    def join(cls, columns: Sequence[ArrowColumn]) -> ArrowColumn:
+        """Return the cells of all columns."""
+        return cls(require_pyarrow()[0].chunked_array([column.cells for column in columns]))
 
     def _refuse_missing(self) -> None:
         if self.cells.null_count:
@@ -136,8 +142,16 @@ class ArrowColumn:
             raise BadCell(row, "the value is missing; fill it or leave the row out")
 
 
+def arrow_column(column: Column) -> Any:
+    """Return a column as pyarrow has it, with its type."""
+    if isinstance(column, ArrowColumn):
+        return column.cells
+    pyarrow, _ = require_pyarrow()
+    return pyarrow.array(column.array if isinstance(column, ArrayColumn) else column.text())
+
+
 def _floats() -> tuple[Any, ...]:
-    pyarrow, _ = _pyarrow()
+    pyarrow, _ = require_pyarrow()
     return pyarrow.float16(), pyarrow.float32(), pyarrow.float64()
 
 
@@ -158,7 +172,7 @@ def _told_as_damage(pyarrow: Any) -> Iterator[None]:
 
 def encode(table: Table, label: str | int | None) -> bytes:
     """Write the label column first, then the features, with their types."""
-    pyarrow, parquet = _pyarrow()
+    pyarrow, parquet = require_pyarrow()
     columns = dict(zip(table.feature_names, table.X.T, strict=True))
     if len(columns) < len(table.feature_names):
         raise ValueError("a feature name occurs more than once, and Parquet columns are told apart by name")

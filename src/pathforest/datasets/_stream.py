@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -43,6 +43,10 @@ class Column(Protocol):
     def take(self, rows: np.ndarray) -> Column:
         """Return some of the cells."""
 
+    @classmethod
+    def join(cls, columns: Sequence[Any]) -> Column:
+        """Return the cells of all columns, one after the other."""
+
 
 class TextColumn:
     """Cells of a text file."""
@@ -75,6 +79,11 @@ class TextColumn:
     def take(self, rows: np.ndarray) -> TextColumn:
         """Return some of the cells."""
         return TextColumn([self.cells[row] for row in rows.tolist()])
+
+    @classmethod
+    def join(cls, columns: Sequence[TextColumn]) -> TextColumn:
+        """Return the cells of all columns."""
+        return cls([cell for column in columns for cell in column.cells])
 
     def _refuse_empty(self, row: int) -> None:
         if not self.cells[row].strip():
@@ -114,6 +123,11 @@ class ArrayColumn:
         """Return some of the cells."""
         return ArrayColumn(self.array[rows])
 
+    @classmethod
+    def join(cls, columns: Sequence[ArrayColumn]) -> ArrayColumn:
+        """Return the cells of all columns."""
+        return cls(np.concatenate([column.array for column in columns]))
+
 
 class Batch(NamedTuple):
     """Some rows."""
@@ -130,6 +144,43 @@ class Stream(NamedTuple):
     beside: tuple[str, ...]  # columns that are no features
     place: str  # what the places count: "line" or "row"
     batches: Iterator[Batch]
+    name: str = ""  # of the file, for messages
+
+
+def gather(stream: Stream) -> Batch:
+    """Return all rows at once."""
+    batches = list(stream.batches)
+    if not batches:
+        raise ValueError(f"{stream.name}: there is no sample")
+    places = [place for batch in batches for place in batch.places]
+    columns = zip(*(batch.columns for batch in batches), strict=True)
+    return Batch(places, [type(parts[0]).join(parts) for parts in columns])
+
+
+def samples_of(stream: Stream, batch: Batch, names: Sequence[str], *, finite: bool = True) -> np.ndarray:
+    """Return the named columns as a matrix of numbers, float32 if all of them are."""
+    numbers = _finite if finite else lambda column: column.numbers()
+    return np.column_stack([_asked(stream, batch, name, numbers) for name in names])
+
+
+def labels_of(stream: Stream, batch: Batch, name: str) -> Any:
+    """Return a column as labels: integers or strings, or a list of cells that may be either."""
+    return _asked(stream, batch, name, lambda column: column.labels())
+
+
+def _finite(column: Column) -> np.ndarray:
+    numbers = column.numbers()
+    if not np.isfinite(numbers).all():
+        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise BadCell(row, f"{numbers[row]} is not finite; replace it, or leave the sample out")
+    return numbers
+
+
+def _asked(stream: Stream, batch: Batch, name: str, what: Callable[[Column], Any]) -> Any:
+    try:
+        return what(batch.columns[stream.names.index(name)])
+    except BadCell as bad:
+        raise ValueError(f"{stream.name}: {bad.told(stream.place, batch.places, name)}") from None
 
 
 def rows_per_batch(n_columns: int) -> int:
@@ -140,4 +191,3 @@ def rows_per_batch(n_columns: int) -> int:
 def array_columns(X: np.ndarray) -> list[Column]:
     """Return the columns of a matrix."""
     return [ArrayColumn(column) for column in np.ascontiguousarray(X.T)]
-

@@ -1,0 +1,110 @@
+"""`pathforest evaluate`: a model against labelled samples."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from pathforest.cli import options
+
+WIDEST = 12  # classes that a confusion matrix in the terminal can have
+
+
+def evaluate(
+    model: options.Model,
+    data: options.Data,
+    label: options.Label = None,
+    from_: options.From = None,
+    jobs: options.Jobs = None,
+    as_json: options.Json = False,
+) -> None:
+    """Compare a model's predictions with the labels of a file.
+
+    Prints accuracy, OPF's balanced accuracy, weighted F1, log loss where the model has probabilities, and per
+    class the samples, the share found (recall) and the share of its predictions that are right (precision).
+
+    Examples
+    --------
+      pathforest evaluate iris.pf test.csv --label species
+
+      pathforest evaluate model.pf testing.dat --json
+    """
+    from pathforest.cli.models import load_model, require, threads
+    from pathforest.cli.output import counted, show_facts, show_table
+    from pathforest.cli.tables import find_label, label_codes, model_features
+    from pathforest.datasets._batched import open_stream
+    from pathforest.datasets._stream import samples_of
+
+    loaded = load_model(model)
+    require(loaded.model, "classes_", model)
+    classes = loaded.model.classes_
+    has_proba = hasattr(loaded.model, "predict_proba")
+    true, predicted, chances = [], [], []
+    with open_stream(data, ending=from_, n_features=loaded.model.n_features_in_) as stream:
+        column = find_label(stream, label)
+        wanted = model_features(stream, loaded.names, loaded.model.n_features_in_, label)
+        with counted("evaluated") as advance, threads(jobs):
+            for batch in stream.batches:
+                X = samples_of(stream, batch, wanted)
+                codes = label_codes(classes, stream, batch, column)
+                true.append(codes)
+                predicted.append(np.searchsorted(classes, loaded.model.predict(X)))
+                if has_proba:
+                    chances.append(loaded.model.predict_proba(X)[np.arange(len(X)), codes])
+                advance(len(X))
+    if not true:
+        raise ValueError(f"{data}: there is no sample")
+    facts = _facts(classes, np.concatenate(true), np.concatenate(predicted))
+    if has_proba:
+        # As in scikit-learn's log_loss: a sample that was thought impossible does not cost infinity.
+        chance = np.clip(np.concatenate(chances), np.finfo(float).eps, 1)
+        facts["log_loss"] = float(-np.log(chance).mean())
+    if not as_json:
+        _show_classes(facts, show_table)
+    names = ("accuracy", "opf_accuracy", "f1_weighted", "log_loss")
+    text = ", ".join(f"{name} {facts[name]:.4f}" for name in names if name in facts)
+    show_facts(facts, f"{facts['n_samples']} samples: {text}", as_json)
+
+
+def _facts(classes: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
+    from sklearn.metrics import confusion_matrix, f1_score
+
+    from pathforest.metrics import opf_accuracy
+
+    confusion = confusion_matrix(true, predicted, labels=np.arange(len(classes)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # classes that are not in the file have no F1
+        f1 = f1_score(true, predicted, average="weighted")
+    right, own, given = confusion.diagonal(), confusion.sum(axis=1), confusion.sum(axis=0)
+    return {
+        "n_samples": len(true),
+        "accuracy": float((true == predicted).mean()),
+        "opf_accuracy": opf_accuracy(true, predicted),
+        "f1_weighted": float(f1),
+        "classes": classes.tolist(),
+        "samples": own.tolist(),
+        "recall": _shares(right, own),
+        "precision": _shares(right, given),
+        "confusion": confusion.tolist(),
+    }
+
+
+def _shares(part: np.ndarray, whole: np.ndarray) -> list[float | None]:
+    """Return shares; of nothing there is none."""
+    return [p / w if w else None for p, w in zip(part.tolist(), whole.tolist(), strict=True)]
+
+
+def _show_classes(facts: dict[str, Any], show_table: Any) -> None:
+    names = [str(label) for label in facts["classes"]]
+    shown = [
+        ["-" if share is None else f"{share:.4f}" for share in facts[name]]
+        for name in ("recall", "precision")
+    ]
+    columns = [names, list(map(str, facts["samples"])), *shown]
+    header = ["class", "samples", "recall", "precision"]
+    if len(names) <= WIDEST:
+        header += [f"as {name}" for name in names]
+        columns += [list(map(str, column)) for column in zip(*facts["confusion"], strict=True)]
+    show_table(header, list(zip(*columns, strict=True)))

@@ -1,0 +1,108 @@
+"""`pathforest explain`: who conquered a sample, and along which path."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from pathforest.cli import options
+
+FIRST = 5  # samples explained unless told which
+STEPS = 6  # of a path shown in a line
+
+
+def explain(
+    model: options.Model,
+    data: options.Data,
+    rows: Annotated[
+        str | None, typer.Option(help=f"Samples by position from 0, separated by commas; the first {FIRST}.")
+    ] = None,
+    label: options.Label = None,
+    from_: options.From = None,
+    as_json: options.Json = False,
+) -> None:
+    """Tell why samples got their class.
+
+    For each: the class, what the classes cost, and the path from the training sample that conquered it to a
+    prototype, each training sample by its position in the training data and its class.
+
+    Examples
+    --------
+      pathforest explain iris.pf new.csv --rows 0,7
+
+      pathforest explain iris.pf new.csv --json
+    """
+    from pathforest.cli.models import load_model, require
+    from pathforest.cli.output import show_facts
+    from pathforest.cli.tables import model_features
+    from pathforest.datasets._batched import open_stream
+
+    wanted = _positions(rows)
+    loaded = load_model(model)
+    require(loaded.model, "explain", model)
+    with open_stream(data, ending=from_, n_features=loaded.model.n_features_in_) as stream:
+        features = model_features(stream, loaded.names, loaded.model.n_features_in_, label)
+        found = dict(_pick(stream, features, wanted))
+    missing = [row for row in wanted or () if row not in found]
+    if missing:
+        raise ValueError(f"{stream.name}: there is no sample {missing[0]}; they count from 0")
+    facts = [_facts(loaded.model, row, found[row]) for row in (wanted or found)]
+    show_facts(facts, "\n".join(map(_text, facts)), as_json)
+
+
+def _positions(text: str | None) -> list[int] | None:
+    if text is None:
+        return None
+    try:
+        positions = [int(part) for part in text.split(",")]
+    except ValueError:
+        positions = [-1]
+    if min(positions) < 0:
+        raise ValueError(f"--rows {text}: name samples by position from 0, such as 0,7")
+    return positions
+
+
+def _pick(stream: Any, features: list[str], wanted: list[int] | None) -> Any:
+    """Yield samples by position, reading no further than the last."""
+    from pathforest.datasets._stream import Batch, samples_of
+
+    first, last = 0, FIRST - 1 if wanted is None else max(wanted)
+    for batch in stream.batches:
+        for row in range(len(batch.places)):
+            if first + row <= last and (wanted is None or first + row in wanted):
+                single = Batch(
+                    batch.places[row : row + 1], [column.take(np.array([row])) for column in batch.columns]
+                )
+                yield first + row, samples_of(stream, single, features)
+        first += len(batch.places)
+        if first > last:
+            return
+
+
+def _facts(model: Any, row: int, x: Any) -> dict[str, Any]:
+    told = model.explain(x)[0]
+    costs = dict(zip(map(str, model.classes_.tolist()), model.class_costs(x)[0].tolist(), strict=True))
+    return {
+        "sample": row,
+        "prediction": told.label,
+        "offer": told.offer,
+        "conqueror": told.conqueror,
+        "path": told.path,
+        "path_labels": model.label_[told.path].tolist(),
+        "path_costs": told.costs,
+        "class_costs": costs,
+    }
+
+
+def _text(facts: dict[str, Any]) -> str:
+    ranked = sorted(facts["class_costs"].items(), key=lambda item: item[1])
+    costs = ", ".join(f"{label} {cost:.4g}" for label, cost in ranked[:4])
+    steps = [f"{i} ({label})" for i, label in zip(facts["path"], facts["path_labels"], strict=True)]
+    if len(steps) > STEPS:
+        steps = [*steps[: STEPS - 2], f"... {len(steps) - STEPS + 1} more ...", steps[-1]]
+    return (
+        f"sample {facts['sample']}: {facts['prediction']}\n  class costs: {costs}\n"
+        f"  path to a prototype: {' -> '.join(steps)}"
+    )

@@ -1,0 +1,126 @@
+"""`pathforest info`: what is in a file, a model or a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated, Any
+
+import typer
+
+from pathforest.cli import options
+
+SHOWN = 20  # columns and classes listed in the terminal
+
+
+def info(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A model or a data file.")],
+    label: options.Label = None,
+    from_: options.From = None,
+    as_json: options.Json = False,
+) -> None:
+    """Describe a model or a data file.
+
+    Of a model: its class, parameters, features and classes. Of a table, which is read in batches: samples,
+    columns with their smallest and largest values, and how many samples each class has.
+
+    Examples
+    --------
+      pathforest info iris.pf
+
+      pathforest info data.dat --json
+    """
+    from pathforest.cli.models import is_model, load_model
+
+    if file != "-" and is_model(file):
+        _show_model(file, load_model(file), as_json)
+    else:
+        _show_table(file, label, from_, as_json)
+
+
+def _show_model(path: str, loaded: Any, as_json: bool) -> None:
+    from pathforest.cli.output import show_facts
+
+    model = loaded.model
+    default = type(model)().get_params(deep=False)
+    # By repr, for which two NaN are the same.
+    params = {
+        name: value
+        for name, value in model.get_params(deep=False).items()
+        if repr(value) != repr(default[name])
+    }
+    facts = {
+        "model": path,
+        "estimator": type(model).__name__,
+        "n_features": model.n_features_in_,
+        "features": loaded.names,
+        "params": params,
+    }
+    lines = [f"{path}: {facts['estimator']}, {model.n_features_in_} features"]
+    if hasattr(model, "cost_"):
+        facts["n_samples"] = len(model.cost_)
+        lines[0] += f", {len(model.cost_)} training samples"
+    if loaded.names:
+        lines.append(f"features: {_listed(loaded.names)}")
+    if hasattr(model, "classes_"):
+        facts["classes"] = model.classes_.tolist()
+        lines.append(f"classes: {_listed(facts['classes'])}")
+    if hasattr(model, "cluster_roots_"):
+        facts["n_clusters"] = len(model.cluster_roots_)
+        lines.append(f"clusters: {facts['n_clusters']}")
+    given = ", ".join(f"{name}={value!r}" for name, value in params.items())
+    lines.append(f"parameters: {given or 'the defaults'}")
+    show_facts(facts, "\n".join(lines), as_json)
+
+
+def _show_table(path: str, label: str | None, ending: str | None, as_json: bool) -> None:
+    from pathforest.cli.output import show_facts, show_table
+    from pathforest.cli.tables import find_label, known_label
+    from pathforest.datasets._batched import open_stream
+    from pathforest.datasets._stream import BadCell
+
+    with open_stream(path, ending=ending) as stream:
+        column = known_label(stream) if label is None else find_label(stream, label)
+        n_samples, classes = 0, Counter()
+        ranges: dict[str, list[float] | None] = {}
+        for batch in stream.batches:
+            n_samples += len(batch.places)
+            for name, cells in zip(stream.names, batch.columns, strict=True):
+                if name == column:
+                    classes.update(cells.text())
+                elif ranges.get(name, ()) is not None:
+                    try:
+                        ranges[name] = _widened(ranges.get(name), cells.numbers())
+                    except BadCell:
+                        ranges[name] = None
+    facts = {
+        "data": path,
+        "n_samples": n_samples,
+        "columns": stream.names,
+        "label": column,
+        "classes": dict(sorted(classes.items())),
+        "ranges": ranges,
+    }
+    if not as_json:
+        rows = [
+            [name, "text", ""] if limits is None else [name, f"{limits[0]:.6g}", f"{limits[1]:.6g}"]
+            for name, limits in list(ranges.items())[:SHOWN]
+        ]
+        show_table(["column", "smallest", "largest"], rows)
+    text = f"{path}: {n_samples} samples, {len(stream.names)} columns"
+    if len(ranges) > SHOWN:
+        text += f", the first {SHOWN} above"
+    if classes:
+        counted = _listed(f"{name} ({n})" for name, n in facts["classes"].items())
+        text += f"\n{len(classes)} classes in {column!r}: {counted}"
+    show_facts(facts, text, as_json)
+
+
+def _widened(limits: list[float] | None, numbers: Any) -> list[float]:
+    smallest, largest = float(numbers.min()), float(numbers.max())
+    return [smallest, largest] if limits is None else [min(limits[0], smallest), max(limits[1], largest)]
+
+
+def _listed(values: Any) -> str:
+    values = list(map(str, values))
+    more = f" and {len(values) - SHOWN} more" if len(values) > SHOWN else ""
+    return ", ".join(values[:SHOWN]) + more

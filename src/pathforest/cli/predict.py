@@ -1,0 +1,86 @@
+"""`pathforest predict`: a model and new samples in, the samples with their predictions out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from pathforest.cli import options
+
+
+def predict(
+    model: options.Model,
+    data: options.Data,
+    out: options.Out = None,
+    proba: Annotated[bool, typer.Option("--proba", help="Add a column of probabilities per class.")] = False,
+    only: Annotated[
+        bool, typer.Option("--only", help="Write the new columns, without those of the input.")
+    ] = False,
+    column: Annotated[str, typer.Option(help="Name of the column of predictions.")] = "prediction",
+    label: options.Label = None,
+    from_: options.From = None,
+    to: options.To = None,
+    jobs: options.Jobs = None,
+    as_json: options.Json = False,
+) -> None:
+    """Predict with a saved model.
+
+    Features are found by name; other columns, the label among them, are ignored by the model and written as
+    they came. The prediction is the last column. Samples pass by in batches, so that files larger than the
+    memory are no trouble. --label matters only for models that know no names of features.
+
+    Examples
+    --------
+      pathforest predict iris.pf new.csv --out predictions.csv
+
+      pathforest predict iris.pf new.parquet --proba --only --to json
+
+      zcat new.csv.gz | pathforest predict iris.pf - > predictions.csv
+    """
+    from pathforest.cli.models import load_model, require, threads
+    from pathforest.cli.output import counted, show_facts
+    from pathforest.cli.tables import model_features, shown_columns
+    from pathforest.datasets._batched import open_stream
+    from pathforest.datasets._sinks import check_sink, open_sink
+    from pathforest.datasets._stream import ArrayColumn, samples_of
+
+    to = "json" if as_json and out is None and to is None else to
+    check_sink(out, to)
+    loaded = load_model(model)
+    require(loaded.model, "predict", model)
+    if proba:
+        require(loaded.model, "predict_proba", model)
+    n_features, n_rows = loaded.model.n_features_in_, 0
+    with open_stream(data, ending=from_, n_features=n_features) as stream:
+        wanted = model_features(stream, loaded.names, n_features, label)
+        added = [*(_probability_names(loaded.model) if proba else ()), column]
+        kept = [] if only else stream.names
+        taken = next((name for name in added if name in kept), None)
+        if taken is not None:
+            raise ValueError(
+                f"{stream.name}: there is a column {taken!r} already; pass --only, or another --column"
+            )
+        with open_sink(out, to, [*kept, *added]) as sink, counted("predicted") as advance, threads(jobs):
+            for batch in stream.batches:
+                X = samples_of(stream, batch, wanted)
+                given = [] if only else shown_columns(stream, batch, wanted, X, out, to)
+                sink.write([*given, *map(ArrayColumn, _answers(loaded.model, X, proba))])
+                n_rows += len(batch.places)
+                advance(len(batch.places))
+    if out is not None:
+        show_facts({"predictions": out, "n_samples": n_rows}, f"{out}: {n_rows} samples", as_json)
+
+
+def _probability_names(model: Any) -> list[str]:
+    return [f"p({label})" for label in model.classes_.tolist()]
+
+
+def _answers(model: Any, X: np.ndarray, proba: bool) -> Iterator[np.ndarray]:
+    """Yield the new columns, the prediction last."""
+    if proba:
+        yield from np.ascontiguousarray(model.predict_proba(X).T)
+    labels = model.predict(X)
+    yield labels.astype(str) if labels.dtype.kind == "O" else labels

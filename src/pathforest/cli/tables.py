@@ -1,0 +1,184 @@
+"""Tables of samples for the commands: which columns are features, which one holds the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from pathforest.datasets._batched import open_stream
+from pathforest.datasets._sinks import has_types
+from pathforest.datasets._stream import (
+    Batch,
+    Column,
+    Stream,
+    TextColumn,
+    array_columns,
+    gather,
+    labels_of,
+    samples_of,
+)
+from pathforest.datasets._table import integer, label_column, labels_of_text, show
+
+
+class Samples(NamedTuple):
+    """A whole table."""
+
+    X: np.ndarray
+    y: np.ndarray | None
+    features: list[str]
+    label: str | None
+    stream: Stream  # the columns' names
+    rows: Batch  # and all their cells
+
+
+def read_samples(
+    path: str,
+    *,
+    ending: str | None = None,
+    label: str | None = None,
+    features: Sequence[str] | None = None,
+    ignore: Sequence[str] | None = None,
+    labels: Literal["needed", "kept", "left out"] = "needed",
+    empty_labels: bool = False,
+) -> Samples:
+    """Read a whole file.
+
+    Parameters
+    ----------
+    path, ending : str
+        The file and its format.
+    label : str, default=None
+        Name or position of the label column.
+    features, ignore : sequence of str, default=None
+        Columns to use, or to leave out; by default all but the label.
+    labels : {"needed", "kept", "left out"}, default="needed"
+        Whether there must be labels; or they are read where there are any; or are no feature, and no more.
+    empty_labels : bool, default=False
+        Whether cells of the label column may be empty.
+    """
+    with open_stream(path, ending=ending) as stream:
+        is_named = label is not None or labels == "needed"
+        column = find_label(stream, label) if is_named else known_label(stream)
+        chosen = choose_features(stream, column, features, ignore)
+        rows = gather(stream)
+    try:
+        X = samples_of(stream, rows, chosen)
+    except ValueError as error:
+        raise ValueError(f"{error} (--ignore leaves a column out)") from None
+    if column is None or labels == "left out":
+        return Samples(X, None, chosen, column, stream, rows)
+    y = as_labels(_labels(stream, rows, column, empty_labels))
+    return Samples(X, y, chosen, column, stream, rows)
+
+
+def find_label(stream: Stream, label: str | None) -> str:
+    """Return the name of the label column, given by name or position."""
+    if label is None and (own := known_label(stream)) is not None:
+        return own
+    wanted: str | int = "label" if label is None else label
+    if wanted not in stream.names:
+        with suppress(ValueError):
+            wanted = integer(str(wanted))
+    try:
+        return stream.names[label_column(stream.names, wanted)]
+    except ValueError:
+        raise ValueError(
+            f"{stream.name}: there is no column {wanted!r}, only {show(stream.names)}; "
+            "say which holds the labels with --label"
+        ) from None
+
+
+def known_label(stream: Stream) -> str | None:
+    """Return the label column that the format has, or one called so."""
+    return stream.label or ("label" if "label" in stream.names and "label" not in stream.beside else None)
+
+
+def choose_features(
+    stream: Stream, label: str | None, features: Sequence[str] | None, ignore: Sequence[str] | None
+) -> list[str]:
+    """Return the names of the feature columns."""
+    for name in [*(features or ()), *(ignore or ())]:
+        if name not in stream.names:
+            raise ValueError(f"{stream.name}: there is no column {name!r}, only {show(stream.names)}")
+    left_out = {label, *stream.beside, *(ignore or ())}
+    chosen = [name for name in features or stream.names if name not in left_out]
+    if not chosen:
+        raise ValueError(f"{stream.name}: no column is left for features, of {show(stream.names)}")
+    return chosen
+
+
+def model_features(
+    stream: Stream, names: Sequence[str] | None, n_features: int, label: str | None
+) -> list[str]:
+    """Return the columns that a model wants, by name; by number only if it knows no names."""
+    if names is not None:
+        missing = [name for name in names if name not in stream.names]
+        if missing:
+            raise ValueError(
+                f"{stream.name}: there is no column {missing[0]!r}, one of {len(missing)} that the model "
+                f"needs and the file lacks; it has {show(stream.names)}"
+            )
+        return list(names)
+    column = known_label(stream) if label is None else find_label(stream, label)
+    chosen = choose_features(stream, column, None, None)
+    if len(chosen) != n_features:
+        raise ValueError(
+            f"{stream.name}: there are {len(chosen)} columns besides labels, and the model, which knows "
+            f"no names, needs {n_features}"
+        )
+    return chosen
+
+
+def shown_columns(
+    stream: Stream, batch: Batch, features: Sequence[str], X: np.ndarray, out: str | None, ending: str | None
+) -> list[Column]:
+    """Return the columns of the input as the output shows them: as they came, in CSV character by character.
+
+    Where the output tells numbers from text, features that came as text are written as numbers.
+    """
+    if not has_types(out, ending):
+        return batch.columns
+    numbers = dict(zip(features, array_columns(X), strict=True))
+    return [
+        numbers.get(name, column) if isinstance(column, TextColumn) else column
+        for name, column in zip(stream.names, batch.columns, strict=True)
+    ]
+
+
+def as_labels(labels: Any) -> np.ndarray:
+    """Turn the cells of a whole label column into labels: integers if all of them are."""
+    return labels_of_text(labels) if isinstance(labels, list) else labels
+
+
+def label_codes(classes: np.ndarray, stream: Stream, batch: Batch, name: str) -> np.ndarray:
+    """Return the positions of labels among a model's classes; a label that is none of them is an error."""
+    codes = {str(label): code for code, label in enumerate(classes.tolist())}
+    labels = labels_of(stream, batch, name)
+    texts = [
+        _canonical(label, classes) for label in (labels if isinstance(labels, list) else labels.tolist())
+    ]
+    unknown = next((i for i, text in enumerate(texts) if text not in codes), None)
+    if unknown is not None:
+        raise ValueError(
+            f"{stream.name}: {stream.place} {batch.places[unknown]}, column {name!r}: {texts[unknown]!r} "
+            f"is no class of the model; it knows {show(map(str, classes.tolist()))}"
+        )
+    return np.array([codes[text] for text in texts], dtype=np.intp)
+
+
+def _canonical(label: Any, classes: np.ndarray) -> str:
+    if classes.dtype.kind in "iu":
+        with suppress(ValueError):
+            return str(integer(str(label).strip()))
+    return str(label)
+
+
+def _labels(stream: Stream, rows: Batch, column: str, empty_labels: bool) -> Any:
+    if empty_labels:
+        cells = rows.columns[stream.names.index(column)].text()
+        if not all(cell.strip() for cell in cells):
+            return ["" if not cell.strip() else cell for cell in cells]
+    return labels_of(stream, rows, column)

@@ -1,0 +1,108 @@
+"""`pathforest tune`: every cell of a search with its score."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from pathforest.cli import options
+from pathforest.cli.train import search_facts, search_text
+
+SHOWN = 10  # cells in the terminal
+SHORT = {
+    "rank_test_score": "rank",
+    "mean_test_score": "score",
+    "std_test_score": "std",
+    "mean_test_log_loss": "log loss",
+}
+
+
+def tune(
+    data: options.Data,
+    label: options.Label = None,
+    out: Annotated[str | None, typer.Option("--out", "-o", help="File for the table of all cells.")] = None,
+    save: Annotated[str | None, typer.Option(help="File for the model of the best cells.")] = None,
+    settings: options.Set = None,
+    features: options.Features = None,
+    ignore: options.Ignore = None,
+    from_: options.From = None,
+    to: options.To = None,
+    jobs: options.Jobs = None,
+    as_json: options.Json = False,
+) -> None:
+    """Search the parameters of the fuzzy classifier by cross-validation and show what they are worth.
+
+    Examples
+    --------
+      pathforest tune iris.csv --label species
+
+      pathforest tune iris.csv --label species --set sigmas=[0.2,0.4,0.6,0.8,1.0] --set cv=10 --out cells.csv
+
+      pathforest tune wine.csv --label 0 --set transforms=linear --save wine.pf
+    """
+    from pathforest._files import check_writable
+    from pathforest.cli.models import fit, make_estimator
+    from pathforest.cli.output import show_facts, show_table
+    from pathforest.cli.tables import read_samples
+    from pathforest.datasets._sinks import check_sink, open_sink
+
+    if out is not None:
+        check_sink(out, to)
+    if save is not None:
+        check_writable(save)
+    model = make_estimator("FuzzyOPFClassifierCV", settings)
+    if save is None:
+        model.set_params(refit=False)
+    samples = read_samples(
+        data,
+        ending=from_,
+        label=label,
+        features=options.names(features),
+        ignore=options.names(ignore),
+    )
+    seconds = fit(model, samples.X, samples.y, samples.features, jobs)
+    names, cells = _cells(model.cv_results_)
+    if out is not None:
+        with open_sink(out, to, names) as sink:
+            sink.write(cells)
+    if save is not None:
+        model.save(save)
+    facts = {
+        "n_samples": len(samples.X),
+        "n_cells": len(cells[0].values()),
+        "seconds": round(seconds, 3),
+        **search_facts(model),
+        "cells": [
+            dict(zip(names, row, strict=True)) for row in zip(*(cell.values() for cell in cells), strict=True)
+        ],
+    }
+    if not as_json:
+        rows = list(zip(*(cell.text() for cell in cells), strict=True))
+        show_table([SHORT.get(name, name.removeprefix("param_")) for name in names], rows[:SHOWN])
+    text = f"{facts['n_cells']} cells in {seconds:.1f} s, the best {min(SHOWN, facts['n_cells'])} above"
+    show_facts(facts, text + search_text(facts), as_json)
+
+
+def _cells(results: dict[str, Any]) -> tuple[list[str], list[Any]]:
+    """Return the columns worth a look, best cell first."""
+    from pathforest.datasets._stream import ArrayColumn
+
+    order = np.argsort(results["rank_test_score"])
+    parameters = [name for name in results if name.startswith("param_")]
+    names = [
+        "rank_test_score",
+        "mean_test_score",
+        "std_test_score",
+        *parameters,
+        "mean_test_log_loss",
+        "beta",
+    ]
+    columns = [np.asarray(results[name])[order] for name in names]
+    columns = [np.array(column.tolist()) if column.dtype == object else column for column in columns]
+    return names, [ArrayColumn(_rounded(column)) for column in columns]
+
+
+def _rounded(column: np.ndarray) -> np.ndarray:
+    return column.round(6) if column.dtype.kind == "f" else column

@@ -1,0 +1,156 @@
+"""Tables written row by row: CSV, TSV, JSON and Parquet, to a file or to the standard output."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from pathforest._files import check_writable, replacing
+from pathforest.datasets._parquet import arrow_column, require_pyarrow
+from pathforest.datasets._stream import Column
+
+
+class Sink(Protocol):
+    """Where batches go."""
+
+    def write(self, columns: Sequence[Column]) -> None:
+        """Write some rows."""
+
+    def close(self) -> None:
+        """Write what comes last."""
+
+
+class DelimitedSink:
+    """CSV and TSV."""
+
+    def __init__(self, file: BinaryIO, names: Sequence[str], delimiter: str) -> None:
+        self._text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        self._writer = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
+        self._writer.writerow(names)
+
+    def write(self, columns: Sequence[Column]) -> None:
+        """Write lines."""
+        self._writer.writerows(zip(*(column.text() for column in columns), strict=True))
+
+    def close(self) -> None:
+        """Let go of the file, which belongs to the caller."""
+        self._text.detach()
+
+
+class JsonSink:
+    """One array of objects, or with `lines` an object per line."""
+
+    def __init__(self, file: BinaryIO, names: Sequence[str], lines: bool) -> None:
+        self._file, self._names = file, names
+        self._start, self._between, self._end = ("", "\n", "\n") if lines else ("[\n", ",\n", "\n]\n")
+        self._is_empty = True
+
+    def write(self, columns: Sequence[Column]) -> None:
+        """Write objects."""
+        for row in zip(*(column.values() for column in columns), strict=True):
+            cells = dict(zip(self._names, map(_json_value, row), strict=True))
+            text = json.dumps(cells, default=str, ensure_ascii=False)
+            self._file.write(((self._start if self._is_empty else self._between) + text).encode())
+            self._is_empty = False
+
+    def close(self) -> None:
+        """End the array."""
+        if not self._is_empty:
+            self._file.write(self._end.encode())
+        elif self._start:
+            self._file.write(b"[]\n")
+
+
+def _json_value(value: Any) -> Any:
+    """JSON has no name for what is not finite."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+class ParquetSink:
+    """Parquet; the first batch decides the types."""
+
+    def __init__(self, file: BinaryIO, names: Sequence[str]) -> None:
+        self._pyarrow, self._parquet = require_pyarrow()
+        self._file, self._names, self._writer = file, names, None
+
+    def write(self, columns: Sequence[Column]) -> None:
+        """Write a row group."""
+        arrays = [arrow_column(column) for column in columns]
+        table = self._pyarrow.table(arrays, names=list(self._names))
+        if self._writer is None:
+            self._writer = self._parquet.ParquetWriter(self._file, table.schema)
+        self._writer.write_table(table)
+
+    def close(self) -> None:
+        """Write the footer."""
+        if self._writer is None:  # no rows: all that is known is the names
+            empty = self._pyarrow.table({name: self._pyarrow.array([], "string") for name in self._names})
+            self._parquet.write_table(empty, self._file)
+        else:
+            self._writer.close()
+
+
+SINKS: dict[str, Callable[[BinaryIO, Sequence[str]], Sink]] = {
+    ".csv": lambda file, names: DelimitedSink(file, names, ","),
+    ".tsv": lambda file, names: DelimitedSink(file, names, "\t"),
+    ".json": lambda file, names: JsonSink(file, names, lines=False),
+    ".jsonl": lambda file, names: JsonSink(file, names, lines=True),
+    ".parquet": ParquetSink,
+}
+
+
+def can_sink(path: str | os.PathLike[str]) -> bool:
+    """Tell whether an ending is one of these formats."""
+    return _endings(path)[0] in SINKS
+
+
+def has_types(path: str | None, ending: str | None) -> bool:
+    """Tell whether a format of output tells numbers from text."""
+    return _sink_of(path, ending)[0] not in (".csv", ".tsv")
+
+
+def check_sink(path: str | None, ending: str | None) -> None:
+    """Check, before any work, that the output has a format and a place."""
+    chosen, _ = _sink_of(path, ending)
+    if chosen == ".parquet":
+        require_pyarrow()
+    if path is not None:
+        check_writable(path)
+
+
+@contextmanager
+def open_sink(path: str | None, ending: str | None, names: Sequence[str]) -> Iterator[Sink]:
+    """Open a file that appears once it is complete, or with None the standard output."""
+    chosen, is_packed = _sink_of(path, ending)
+    with ExitStack() as stack:
+        file: Any = sys.stdout.buffer if path is None else stack.enter_context(replacing(path))
+        if is_packed:
+            file = stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
+        sink = SINKS[chosen](file, names)
+        yield sink
+        sink.close()
+        file.flush()
+
+
+def _sink_of(path: str | None, ending: str | None) -> tuple[str, bool]:
+    suffix, is_packed = _endings(f"x.{ending.removeprefix('.')}" if ending else path or "x.csv")
+    if suffix not in SINKS:
+        raise ValueError(
+            f"{ending or path}: the ending tells no format of output; known are {', '.join(SINKS)}, "
+            "also with .gz"
+        )
+    return suffix, is_packed
+
+
+def _endings(path: str | os.PathLike[str]) -> tuple[str, bool]:
+    name = Path(path).name.lower()
+    return Path(name.removesuffix(".gz")).suffix, name.endswith(".gz")
