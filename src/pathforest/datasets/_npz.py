@@ -86,16 +86,16 @@ def _array(data: bytes, name: str) -> np.ndarray:
 
 def _map_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
     """Unpack an array to a temporary file, and map that: it takes no memory of its own."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - the mapping keeps it
-    with archive.open(f"{name}.npy") as member:
-        shutil.copyfileobj(member, file)
-    size = file.tell()
-    file.seek(0)
-    header = _read_header(file, size, name)
-    if 0 in header.shape:  # nothing to map
-        return np.empty(header.shape, header.dtype)
-    order = "F" if header.is_fortran else "C"
-    return np.memmap(file, header.dtype, "r", file.tell(), header.shape, order)
+    with tempfile.TemporaryFile() as file:
+        with archive.open(f"{name}.npy") as member:
+            shutil.copyfileobj(member, file)
+        size = file.tell()
+        file.seek(0)
+        header = _read_header(file, size, name)
+        if 0 in header.shape:  # nothing to map
+            return np.empty(header.shape, header.dtype)
+        order = "F" if header.is_fortran else "C"
+        return np.memmap(file, header.dtype, "r", file.tell(), header.shape, order)
 
 
 def _read_header(file: BinaryIO, size: int, name: str) -> Header:

@@ -28,6 +28,9 @@ class Sink(Protocol):
     def close(self) -> None:
         """Write what comes last."""
 
+    def abandon(self) -> None:
+        """Let go of a file that will not be complete."""
+
 
 class DelimitedSink:
     """CSV and TSV."""
@@ -35,15 +38,25 @@ class DelimitedSink:
     def __init__(self, file: BinaryIO, names: Sequence[str], delimiter: str) -> None:
         self._text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         self._writer = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
-        self._writer.writerow(names)
+        self._header = [names]  # not written before the first rows are there: they may be in error
 
     def write(self, columns: Sequence[Column]) -> None:
         """Write lines."""
+        self._write_header()
         self._writer.writerows(zip(*(column.text() for column in columns), strict=True))
 
     def close(self) -> None:
+        """Write the header if there were no rows."""
+        self._write_header()
+        self.abandon()
+
+    def abandon(self) -> None:
         """Let go of the file, which belongs to the caller."""
         self._text.detach()
+
+    def _write_header(self) -> None:
+        self._writer.writerows(self._header)
+        self._header = []
 
 
 class JsonSink:
@@ -68,6 +81,9 @@ class JsonSink:
             self._file.write(self._end.encode())
         elif self._start:
             self._file.write(b"[]\n")
+
+    def abandon(self) -> None:
+        """Leave the array open, so that nobody takes it for complete."""
 
 
 def _json_value(value: Any) -> Any:
@@ -96,6 +112,11 @@ class ParquetSink:
             empty = self._pyarrow.table({name: self._pyarrow.array([], "string") for name in self._names})
             self._parquet.write_table(empty, self._file)
         else:
+            self._writer.close()
+
+    def abandon(self) -> None:
+        """Close the writer, which would do so later on a file that is closed by then."""
+        if self._writer is not None:
             self._writer.close()
 
 
@@ -136,7 +157,11 @@ def open_sink(path: str | None, ending: str | None, names: Sequence[str]) -> Ite
         if is_packed:
             file = stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
         sink = SINKS[chosen](file, names)
-        yield sink
+        try:
+            yield sink
+        except BaseException:
+            sink.abandon()
+            raise
         sink.close()
         file.flush()
 

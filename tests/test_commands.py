@@ -1,0 +1,518 @@
+"""The commands on users' files: what they answer, and what they say when something is wrong."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, log_loss
+from typer.testing import CliRunner
+
+import pathforest
+from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
+from pathforest.cli.entrypoint import COMMANDS, app
+from pathforest.datasets import _stream, make_four_class, read, write
+from pathforest.metrics import opf_accuracy
+
+FEATURES = ["length", "width", "petal length", "petal width"]
+X, codes = load_iris(return_X_y=True)
+KINDS = np.array(["setosa", "versicolor", "virginica"])[codes]
+
+
+def run(*args, stdin=None):
+    """Give a command; return its exit code, output and errors."""
+    return CliRunner().invoke(app, [str(arg) for arg in args], input=stdin)
+
+
+def succeed(*args, stdin=None):
+    """Give a command that must succeed, and return what it printed."""
+    done = run(*args, stdin=stdin)
+    assert done.exit_code == 0, done.stderr
+    return done.stdout
+
+
+def fail(*args, stdin=None):
+    """Give a command that must fail, and return the one line it says."""
+    done = run(*args, stdin=stdin)
+    assert done.exit_code == 1
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("pathforest: ")
+    return done.stderr
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Start in a folder with a table of flowers."""
+    monkeypatch.chdir(tmp_path)
+    flowers().to_csv("iris.csv", index=False)
+    return tmp_path
+
+
+def flowers():
+    """Return the iris set with a text column that is no feature."""
+    frame = pd.DataFrame(X, columns=FEATURES)
+    frame.insert(0, "name", [f"flower {i}" for i in range(len(X))])
+    frame.insert(3, "kind", KINDS)
+    return frame
+
+
+@pytest.fixture
+def model(folder):
+    """Train a plain classifier from the table."""
+    succeed("train", "iris.csv", "--label", "kind", "--ignore", "name", "-e", "opf", "--out", "iris.pf")
+    return OPFClassifier().fit(X, KINDS)
+
+
+def test_every_command_has_help_with_examples():
+    for command in COMMANDS:
+        text = succeed(command.__name__, "--help")
+        assert "Examples:" in text
+        assert f"pathforest {command.__name__}" in text
+
+
+def test_train_fits_the_cross_validated_classifier_unless_told_otherwise(folder):
+    said = succeed("train", "iris.csv", "--label", "kind", "--ignore", "name", "--out", "iris.pf")
+    expected = FuzzyOPFClassifierCV().fit(X, KINDS)
+    found = pathforest.load("iris.pf")
+    assert type(found) is FuzzyOPFClassifierCV
+    assert found.best_params_ == expected.best_params_
+    np.testing.assert_array_equal(found.feature_names_in_, FEATURES)
+    assert f"cross-validated score {expected.best_score_:.4f}" in said
+    frame = pd.DataFrame(X, columns=FEATURES)
+    np.testing.assert_array_equal(found.predict_proba(frame), expected.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("name", "class_name"),
+    [("opf", "OPFClassifier"), ("fuzzy", "FuzzyOPFClassifier"), ("knn", "OPFKNNClassifier")],
+)
+def test_train_fits_the_estimator_asked_for(folder, name, class_name):
+    succeed("train", "iris.csv", "-l", "kind", "--ignore", "name", "-e", name, "-o", "m.pf")
+    expected = getattr(pathforest, class_name)().fit(X, KINDS)
+    found = pathforest.load("m.pf")
+    assert type(found).__name__ == class_name
+    np.testing.assert_array_equal(found.cost_, expected.cost_)
+
+
+def test_parameters_are_set_by_name(folder):
+    options = ["--set", "sigma=0.3", "--set", "competition=tree", "--set", "n_neighbors=None"]
+    succeed("train", "iris.csv", "-l", "kind", "--ignore", "name", "-e", "fuzzy", *options, "-o", "m.pf")
+    expected = FuzzyOPFClassifier(sigma=0.3, competition="tree").fit(X, KINDS)
+    np.testing.assert_array_equal(pathforest.load("m.pf").cost_, expected.cost_)
+
+
+def test_features_are_chosen_by_name(folder):
+    succeed("train", "iris.csv", "-l", "kind", "--features", "width,length", "-e", "opf", "-o", "m.pf")
+    np.testing.assert_array_equal(
+        pathforest.load("m.pf").cost_, OPFClassifier().fit(X[:, [1, 0]], KINDS).cost_
+    )
+
+
+@pytest.mark.parametrize("label", ["kind", "3", "-3"])
+def test_the_label_is_told_by_name_or_position(folder, label):
+    told = succeed(
+        "train", "iris.csv", f"--label={label}", "--ignore", "name", "-e", "opf", "-o", "m", "--json"
+    )
+    assert json.loads(told)["label"] == "kind"
+    assert json.loads(told)["classes"] == ["setosa", "versicolor", "virginica"]
+
+
+@pytest.mark.parametrize("ending", [".tsv", ".parquet", ".npz", ".csv.gz", ".dat", ".txt", ".libsvm"])
+def test_training_and_prediction_take_every_format(folder, ending):
+    nameless = ending in (".dat", ".txt", ".libsvm")
+    values = X.astype(np.float32) if ending == ".dat" else X
+    labels = codes + 1 if nameless else KINDS
+    write(f"data{ending}", values, labels, feature_names=None if nameless else FEATURES)
+    succeed("train", f"data{ending}", "-e", "opf", "-o", "m.pf")
+    succeed("predict", "m.pf", f"data{ending}", "-o", "out.csv")
+    found = pd.read_csv("out.csv")["prediction"]
+    assert found.tolist() == OPFClassifier().fit(values, labels).predict(values).tolist()
+
+
+def test_samples_with_empty_labels_are_unlabelled_for_semi(folder):
+    frame = flowers()
+    frame.loc[np.arange(len(frame)) % 10 > 0, "kind"] = ""
+    frame.to_csv("few.csv", index=False)
+    succeed("train", "few.csv", "-l", "kind", "--ignore", "name", "-e", "semi", "-o", "m.pf")
+    expected = pathforest.OPFSemiSupervisedClassifier(unlabeled="").fit(X, frame["kind"].to_numpy())
+    np.testing.assert_array_equal(pathforest.load("m.pf").transduction_, expected.transduction_)
+
+
+def test_the_prediction_is_the_last_column_and_the_others_stay(model, folder):
+    succeed("predict", "iris.pf", "iris.csv", "--out", "out.csv")
+    found = pd.read_csv("out.csv")
+    pd.testing.assert_frame_equal(found.iloc[:, :-1], flowers())
+    assert found.columns[-1] == "prediction"
+    assert found["prediction"].tolist() == model.predict(X).tolist()
+
+
+def test_cells_of_other_columns_are_copied_character_by_character(model, folder):
+    rows = ["petal width,id,width,petal length,length,note", '0.20,007,3.50,1.4,5.1,"a, ""b"""']
+    (folder / "new.csv").write_text("\n".join(rows) + "\n")
+    found = succeed("predict", "iris.pf", "new.csv").splitlines()
+    assert found == [rows[0] + ",prediction", rows[1] + ",setosa"]
+
+
+def test_a_wrong_label_column_does_not_matter_to_predictions(model, folder):
+    frame = flowers()
+    frame["kind"] = "nonsense"
+    frame.to_csv("new.csv", index=False)
+    succeed("predict", "iris.pf", "new.csv", "-o", "out.csv")
+    assert pd.read_csv("out.csv")["prediction"].tolist() == model.predict(X).tolist()
+
+
+@pytest.mark.parametrize("cells", [1, 30, 2**18])
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.json", "out.jsonl", "out.parquet", "out.csv.gz"])
+def test_predictions_do_not_depend_on_batches_or_formats(model, folder, monkeypatch, cells, name):
+    monkeypatch.setattr(_stream, "CELLS", cells)
+    succeed("predict", "iris.pf", "iris.csv", "--proba", "--only", "--out", name)
+    readers = {"json": pd.read_json, "parquet": pd.read_parquet, "tsv": lambda p: pd.read_csv(p, sep="\t")}
+    readers["jsonl"] = lambda path: pd.read_json(path, lines=True)
+    found = readers.get(name.split(".")[1], pd.read_csv)(name)
+    assert found.columns.tolist() == ["p(setosa)", "p(versicolor)", "p(virginica)", "prediction"]
+    assert found["prediction"].tolist() == model.predict(X).tolist()
+    np.testing.assert_allclose(found.iloc[:, :3], model.predict_proba(X), rtol=1e-9)  # JSON's reader rounds
+
+
+def test_typed_output_has_features_as_numbers_and_the_rest_as_it_came(model, folder):
+    found = json.loads(succeed("predict", "iris.pf", "iris.csv", "--to", "json"))
+    assert found[0]["petal length"] == 1.4
+    assert found[0]["name"] == "flower 0"
+
+
+def test_json_without_a_file_prints_rows_and_with_one_a_summary(model, folder):
+    assert len(json.loads(succeed("predict", "iris.pf", "iris.csv", "--json"))) == len(X)
+    found = json.loads(succeed("predict", "iris.pf", "iris.csv", "--out", "o.csv", "--json"))
+    assert found == {"predictions": "o.csv", "n_samples": len(X)}
+
+
+def test_the_standard_input_is_a_file_too(model, folder):
+    found = succeed("predict", "iris.pf", "-", "--only", stdin=(folder / "iris.csv").read_bytes())
+    assert found.split() == ["prediction", *model.predict(X)]
+    said = succeed("train", "-", "-l", "kind", "--ignore", "name", "-e", "opf", "-o", "m.pf",
+                   stdin=(folder / "iris.csv").read_bytes())  # fmt: skip
+    assert said.startswith("m.pf: OPFClassifier, 150 samples, 4 features, 3 classes")
+
+
+def test_a_model_without_names_takes_columns_in_order(folder):
+    OPFClassifier().fit(X, KINDS).save("m.pf")
+    flowers().drop(columns="name").to_csv("new.csv", index=False)
+    found = succeed("predict", "m.pf", "new.csv", "--label", "kind", "--only").split()[1:]
+    assert found == OPFClassifier().fit(X, KINDS).predict(X).tolist()
+
+
+def test_a_table_without_rows_gives_one_without_rows(model, folder):
+    (folder / "none.csv").write_text(",".join(FEATURES) + "\n")
+    assert succeed("predict", "iris.pf", "none.csv") == ",".join(FEATURES) + ",prediction\n"
+
+
+def test_evaluate_gives_the_scores_of_scikit_learn(model, folder):
+    test = flowers().iloc[::7].assign(kind=np.roll(KINDS, 3)[::7])
+    test.to_csv("test.csv", index=False)
+    found = json.loads(succeed("evaluate", "iris.pf", "test.csv", "--label", "kind", "--json"))
+    true, predicted = test["kind"], model.predict(X[::7])
+    assert found["accuracy"] == accuracy_score(true, predicted)
+    assert found["opf_accuracy"] == opf_accuracy(true, predicted)
+    assert found["f1_weighted"] == pytest.approx(f1_score(true, predicted, average="weighted"))
+    assert found["log_loss"] == pytest.approx(log_loss(true, model.predict_proba(X[::7])))
+    assert found["confusion"] == confusion_matrix(true, predicted).tolist()
+    assert "versicolor" in succeed("evaluate", "iris.pf", "test.csv", "--label", "kind")
+
+
+def test_evaluate_reads_integer_labels_whatever_they_look_like(folder):
+    (folder / "a.csv").write_text("label,x\n1,0\n2,5\n")
+    (folder / "b.csv").write_text("label,x\n01,0\n +2,5\n")
+    succeed("train", "a.csv", "-e", "opf", "-o", "m.pf")
+    assert json.loads(succeed("evaluate", "m.pf", "b.csv", "--json"))["accuracy"] == 1
+
+
+def test_classes_that_are_not_in_the_file_have_no_recall(model, folder):
+    flowers().iloc[:5].to_csv("test.csv", index=False)
+    found = json.loads(succeed("evaluate", "iris.pf", "test.csv", "-l", "kind", "--json"))
+    assert found["samples"] == [5, 0, 0]
+    assert found["recall"] == [1.0, None, None]
+
+
+def test_explain_tells_the_path(model, folder):
+    found = json.loads(succeed("explain", "iris.pf", "iris.csv", "--rows", "70,3", "--json"))
+    assert [facts["sample"] for facts in found] == [70, 3]
+    expected = model.explain(X[[70]])[0]
+    assert found[0]["path"] == expected.path
+    assert found[0]["path_labels"] == KINDS[expected.path].tolist()
+    assert found[0]["class_costs"]["setosa"] == model.class_costs(X[[70]])[0, 0]
+    assert succeed("explain", "iris.pf", "iris.csv").count("sample ") == 5
+
+
+def test_tune_shows_cells_best_first_and_writes_them_all(folder):
+    said = succeed(
+        "tune", "iris.csv", "-l", "kind", "--ignore", "name", "--set", "sigmas=[0.5,1]", "-o", "c.csv"
+    )
+    expected = FuzzyOPFClassifierCV(sigmas=[0.5, 1]).fit(X, KINDS)
+    found = pd.read_csv("c.csv")
+    assert found["rank_test_score"].tolist() == list(range(1, len(expected.cv_results_["params"]) + 1))
+    assert found["mean_test_score"][0] == pytest.approx(expected.best_score_, abs=1e-6)
+    assert found["param_n_conquerors"][0] == expected.best_params_["n_conquerors"]
+    assert "the best 10 above" in said
+
+
+def test_tune_saves_the_model_if_asked(folder):
+    succeed("tune", "iris.csv", "-l", "kind", "--ignore", "name", "--save", "m.pf")
+    assert pathforest.load("m.pf").best_params_ == FuzzyOPFClassifierCV().fit(X, KINDS).best_params_
+
+
+def test_cluster_adds_the_cluster_as_the_last_column(folder):
+    said = succeed("cluster", "iris.csv", "-l", "kind", "--ignore", "name", "-o", "c.csv", "--save", "c.pf")
+    expected = OPFClustering().fit(X)
+    found = pd.read_csv("c.csv")
+    assert found.columns.tolist() == [*flowers().columns, "cluster"]
+    assert found["cluster"].tolist() == expected.labels_.tolist()
+    assert said.startswith("3 clusters of 150 samples")
+    succeed("predict", "c.pf", "iris.csv", "-o", "p.csv")
+    assert pd.read_csv("p.csv")["prediction"].tolist() == expected.predict(X).tolist()
+
+
+def test_split_parts_are_disjoint_complete_and_stratified(folder):
+    succeed("split", "iris.csv", "--label", "kind", "--parts", "train=60,test=40", "--out", "parts")
+    train, test = pd.read_csv("parts/train.csv"), pd.read_csv("parts/test.csv")
+    assert train["kind"].value_counts().tolist() == [30, 30, 30]
+    assert test["kind"].value_counts().tolist() == [20, 20, 20]
+    together = pd.concat([train, test]).sort_values("length", kind="stable")
+    assert sorted(together["name"]) == sorted(flowers()["name"])
+    assert train["name"].tolist() == [name for name in flowers()["name"] if name in set(train["name"])]
+
+
+def test_split_follows_the_seed(folder):
+    for out, seed in (("a", 1), ("b", 1), ("c", 2)):
+        succeed("split", "iris.csv", "--label", "kind", "--seed", seed, "--out", out)
+    a, b, c = ((folder / out / "train.csv").read_bytes() for out in "abc")
+    assert a == b
+    assert a != c
+
+
+def test_folds_cover_the_file_once(folder):
+    succeed("split", "iris.csv", "-l", "kind", "--folds", "4", "-o", "folds")
+    folds = [pd.read_csv(f"folds/fold{i}.csv") for i in range(4)]
+    assert sorted(pd.concat(folds)["name"]) == sorted(flowers()["name"])
+    assert all(len(fold) in (36, 39) for fold in folds)
+
+
+@pytest.mark.parametrize("ending", [".dat", ".txt", ".libsvm", ".npz", ".parquet", ".csv.gz", ".tsv"])
+def test_split_keeps_the_format(folder, ending):
+    write(f"data{ending}", X.astype(np.float32), codes + 1)
+    succeed("split", f"data{ending}", "--parts", "a=1,b=1", "--out", "parts")
+    parts = [read(f"parts/{name}{ending}") for name in "ab"]
+    found = np.concatenate([part.X for part in parts]).astype(np.float32)
+    assert sorted(found.tolist()) == sorted(X.astype(np.float32).tolist())
+    assert np.concatenate([part.y for part in parts]).sum() == (codes + 1).sum()
+
+
+def test_split_keeps_the_positions_of_libopf(folder):
+    write("data.dat", X.astype(np.float32), codes + 1, positions=np.arange(len(X)) + 1000)
+    succeed("split", "data.dat", "--parts", "a=1,b=1", "--out", "parts")
+    positions = [_positions(f"parts/{name}.dat") for name in "ab"]
+    assert sorted(np.concatenate(positions)) == list(range(1000, 1000 + len(X)))
+    np.testing.assert_array_equal(read("parts/a.dat").X, X.astype(np.float32)[positions[0] - 1000])
+
+
+def _positions(path):
+    record = np.dtype([("position", "<i4"), ("label", "<i4"), ("features", "<f4", (4,))])
+    return np.fromfile(path, record, offset=12)["position"]
+
+
+def test_convert_changes_the_format_and_nothing_else(folder):
+    succeed("convert", "iris.csv", "-l", "kind", "--ignore", "name", "--out", "iris.parquet")
+    found = read("iris.parquet", label="kind")
+    np.testing.assert_array_equal(found.X, X)
+    assert found.y.tolist() == KINDS.tolist()
+    assert found.feature_names == FEATURES
+
+
+def test_convert_puts_files_one_below_the_other(folder):
+    write("a.dat", X[:80].astype(np.float32), codes[:80] + 1)
+    write("b.csv", X[80:].astype(np.float32), codes[80:] + 1)
+    succeed("convert", "a.dat", "b.csv", "-o", "both.npz")
+    np.testing.assert_array_equal(read("both.npz").X.astype(np.float32), X.astype(np.float32))
+    assert read("both.npz").y.tolist() == (codes + 1).tolist()
+
+
+def test_convert_normalizes(folder):
+    succeed("convert", "iris.csv", "-l", "kind", "--ignore", "name", "--normalize", "-o", "z.csv")
+    np.testing.assert_allclose(read("z.csv", label="kind").X, (X - X.mean(0)) / X.std(0), atol=1e-12)
+
+
+def test_info_tells_of_tables_and_models(model, folder):
+    table = json.loads(succeed("info", "iris.csv", "--label", "kind", "--json"))
+    assert table["classes"] == {"setosa": 50, "versicolor": 50, "virginica": 50}
+    assert table["ranges"]["length"] == [X[:, 0].min(), X[:, 0].max()]
+    assert table["ranges"]["name"] is None
+    found = json.loads(succeed("info", "iris.pf", "--json"))
+    assert (found["estimator"], found["features"], found["n_samples"]) == ("OPFClassifier", FEATURES, 150)
+    assert "setosa (50)" in succeed("info", "iris.csv", "--label", "kind")
+    assert "parameters: the defaults" in succeed("info", "iris.pf")
+    assert "150 samples" in succeed("info", "-", stdin=(folder / "iris.csv").read_bytes())
+
+
+def test_bench_compares_with_nearest_neighbours(folder):
+    found = json.loads(succeed("bench", "--samples", "300", "--repeat", "1", "--json"))
+    assert (found["n_train"], found["n_features"]) == (150, 8)
+    assert min(time for pair in found["seconds"].values() for time in pair.values()) > 0
+    flowers().drop(columns="name").to_csv("plain.csv", index=False)
+    assert "KNeighborsClassifier" in succeed("bench", "plain.csv", "-l", "kind", "--repeat", "1")
+
+
+TRAIN = ("train", "iris.csv", "-o", "m.pf")
+MISTAKES = [
+    ((*TRAIN,), "iris.csv: there is no column 'label', only 'name', 'length'"),
+    ((*TRAIN, "-l", "kid"), "there is no column 'kid'"),
+    ((*TRAIN, "-l", "6"), "there is no column 6"),
+    ((*TRAIN, "-l", "kind"), "iris.csv: line 2, column 'name': 'flower 0' is no number (--ignore"),
+    ((*TRAIN, "-l", "kind", "--ignore", "nam"), "there is no column 'nam'"),
+    ((*TRAIN, "-l", "kind", "--features", "kind"), "no column is left for features"),
+    ((*TRAIN, "-l", "kind", "-e", "svm"), "--estimator svm is unknown; choose one of fuzzy-cv, opf"),
+    ((*TRAIN, "-l", "kind", "--set", "sigma=1"), "--set sigma=1: FuzzyOPFClassifierCV has no such parameter"),
+    (
+        (*TRAIN, "-l", "kind", "--set", "cv"),
+        "--set cv: FuzzyOPFClassifierCV has no such parameter; write",
+    ),
+    (("train", "none.csv", "-o", "m.pf"), "none.csv: no such file"),
+    (("train", "iris.csv", "-l", "kind", "-o", "no/m.pf"), "there is no folder"),
+    (("train", "iris.csv", "-l", "kind", "-o", "."), "is a folder"),
+    (("train", "iris.xls", "-o", "m.pf"), "iris.xls: the ending tells no format; known are .csv"),
+    (("train", "iris.csv", "--from", "pdf", "-o", "m.pf"), "pdf: the ending tells no format"),
+    (("predict", "iris.csv", "iris.csv"), "iris.csv cannot be loaded: it is no pathforest model"),
+    (
+        ("predict", "iris.pf", "short.csv"),
+        "short.csv: there is no column 'petal length', one of 2 that",
+    ),
+    (("predict", "iris.pf", "bad.csv"), "bad.csv: line 3, column 'width': 'x' is no number"),
+    (
+        ("predict", "iris.pf", "iris.csv", "--column", "kind", "-o", "o.csv"),
+        "there is a column 'kind' already",
+    ),
+    (("predict", "iris.pf", "iris.csv", "--to", "xml"), "xml: the ending tells no format of output"),
+    (
+        ("predict", "knn.pf", "iris.csv", "--proba", "-o", "o.csv"),
+        "knn.pf: OPFKNNClassifier has no predict",
+    ),
+    (
+        ("predict", "unnamed.pf", "iris.csv", "-l", "kind"),
+        "there are 5 columns besides labels, and",
+    ),
+    (("evaluate", "iris.pf", "iris.csv"), "there is no column 'label'"),
+    (
+        ("evaluate", "iris.pf", "iris.csv", "-l", "name"),
+        "line 2, column 'name': 'flower 0' is no class",
+    ),
+    (("evaluate", "iris.pf", "none-left.csv", "-l", "kind"), "none-left.csv: there is no sample"),
+    (
+        ("explain", "iris.pf", "iris.csv", "--rows", "150"),
+        "iris.csv: there is no sample 150; they count",
+    ),
+    (("explain", "iris.pf", "iris.csv", "--rows", "-1"), "--rows -1: name samples by position"),
+    (("explain", "knn.pf", "iris.csv"), "OPFKNNClassifier has no explain"),
+    (("split", "iris.csv", "--parts", "a=0", "-o", "p"), "--parts a=0: 'a=0' is no NAME=SHARE"),
+    (("split", "iris.csv", "--parts", "../a=1", "-o", "p"), "'../a=1' is no NAME=SHARE"),
+    (("split", "iris.csv", "--parts", "a=1,b=1000", "-o", "p"), "150 samples leave none for 'a'"),
+    (
+        ("convert", "plain.csv", "short.csv", "--ignore", "petal width", "-o", "x.csv"),
+        "short.csv: there is no column 'petal width'",
+    ),
+    (("convert", "bad.csv", "short.csv", "-o", "x.csv"), "bad.csv: line 3, column 'width': 'x' is no number"),
+    (
+        ("convert", "short.csv", "plain.csv", "-o", "x.csv"),
+        "plain.csv has the features 'length', 'wid",
+    ),
+    (("convert", "short.csv", "-o", "x.xlsx"), "x.xlsx: the ending tells no format"),
+    (("cluster", "short.csv", "--column", "width"), "there is a column 'width' already"),
+    (("cluster", "short.csv", "--set", "k_max=0"), "k_max=0"),
+    (("info", "none.csv"), "none.csv: no such file"),
+    (("bench", "one.csv"), "one sample is too few"),
+]
+
+
+@pytest.mark.parametrize(("args", "message"), MISTAKES, ids=lambda value: " ".join(value)[:60])
+def test_a_mistake_gets_one_line_that_says_what_and_where(model, folder, args, message):
+    frame = pd.DataFrame(X, columns=FEATURES)
+    frame.to_csv("plain.csv", index=False)
+    frame[["length", "width"]].to_csv("short.csv", index=False)
+    (folder / "bad.csv").write_text(",".join(FEATURES) + "\n1,2,3,4\n1,x,3,4\n")
+    (folder / "none-left.csv").write_text(",".join(FEATURES) + ",kind\n")
+    (folder / "one.csv").write_text("label,x\n1,2\n")
+    pathforest.OPFKNNClassifier().fit(frame, KINDS).save("knn.pf")
+    OPFClassifier().fit(X, KINDS).save("unnamed.pf")
+    before = sorted(folder.iterdir())
+    assert message in fail(*args)
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_failure_in_a_late_batch_leaves_no_file(model, folder, monkeypatch):
+    monkeypatch.setattr(_stream, "CELLS", 4)
+    (folder / "bad.csv").write_text(",".join(FEATURES) + "\n1,2,3,4\n" * 5 + "1,x,3,4\n")
+    fail("predict", "iris.pf", "bad.csv", "-o", "out.csv")
+    assert not (folder / "out.csv").exists()
+
+
+def test_a_mistake_on_the_command_line_has_an_exit_code_of_its_own(folder):
+    for args in (
+        ("train", "iris.csv"),
+        ("predict",),
+        ("split", "iris.csv", "-o", "p", "--folds", "1"),
+        ("nix",),
+    ):
+        assert run(*args).exit_code == 2
+
+
+def test_warnings_are_lines_without_a_place_in_the_code(folder):
+    write("four.csv", *make_four_class(random_state=0))
+    done = run("train", "four.csv", "-e", "fuzzy", "--set", "sigma=0.2", "-o", "m.pf")
+    assert done.exit_code == 0
+    assert done.stderr.startswith("pathforest: warning: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(model, folder):
+    pd.concat([flowers()] * 300).to_csv("long.csv", index=False)
+    command = f"{sys.executable} -m pathforest predict iris.pf long.csv | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("name,length")
+    assert done.stderr == ""
+
+
+def test_prediction_takes_the_same_memory_for_files_of_any_length(model, folder):
+    resource = pytest.importorskip("resource")  # not on Windows
+    frame = pd.DataFrame(X, columns=FEATURES)
+    code = (
+        "import resource, sys; from pathforest.cli.entrypoint import app;"
+        "from pathforest.datasets import _stream;"
+        "_stream.CELLS = 2**14; app(sys.argv[1:], standalone_mode=False);"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+    )
+    peaks = []
+    for repeats in (400, 3200):
+        pd.concat([frame] * repeats).to_csv("new.csv", index=False)
+        command = [sys.executable, "-c", code, "predict", "iris.pf", "new.csv", "--only", "-o", "out.csv"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ)
+        peaks.append(float(done.stdout.split()[-1]))
+    assert resource
+    assert peaks[1] < peaks[0] + 40, "MB for 60,000 and for 480,000 samples"
+
+
+def test_completion_knows_the_commands(folder):
+    asked = {"_PATHFOREST_COMPLETE": "complete_bash", "COMP_CWORD": "1", "COMP_WORDS": "pathforest t"}
+    code = "from pathforest.cli import main; import sys; sys.argv[0] = 'pathforest'; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | asked, check=False
+    )
+    assert done.stdout.split() == ["train", "tune"]
+
+
+def test_input_is_read_as_bytes(folder):
+    text = "label,größe\nä,1\nö,2\n".encode()
+    succeed("train", "-", "-e", "opf", "-o", "m.pf", stdin=text)
+    assert "ä" in io.StringIO(succeed("predict", "m.pf", "-", stdin=text)).read()
