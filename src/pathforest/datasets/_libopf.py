@@ -1,8 +1,9 @@
 """LibOPF's data files: binary `.dat`, and the same numbers as text.
 
 Both hold the numbers of samples, labels and features, then for each sample its position in the set it was
-taken from, its label and its features. Positions are written in order and not kept when read. Labels count
-from 1; a file without labels says 0 everywhere.
+taken from, its label and its features. Positions are written in order; tables do not keep them, and
+:func:`pathforest.libopf.read_positions` reads them. Labels count from 1; a file without labels says 0
+everywhere.
 """
 
 from __future__ import annotations
@@ -27,20 +28,16 @@ LARGEST = 2**31 - 1  # of a 32-bit integer
 
 
 def decode(data: bytes, label: object = None) -> Table:
-    """Read the binary form. The header is held against the size of the file before anything is allocated."""
-    if len(data) < HEADER.size:
-        raise ValueError(f"the file has {len(data)} bytes, and the header alone needs {HEADER.size}")
-    n_samples, n_labels, n_features = HEADER.unpack_from(data)
-    _check_counts(n_samples, n_labels, n_features)
-    size = HEADER.size + n_samples * (8 + 4 * n_features)
-    if len(data) != size:
-        raise ValueError(
-            f"the header announces {n_samples} samples of {n_features} features, which take {size} bytes; "
-            f"the file has {len(data)}"
-        )
-    rows = np.frombuffer(data, _record(n_features), offset=HEADER.size)
+    """Read the binary form."""
+    rows, n_labels = _rows(data)
     y = _labels(rows["label"].astype(np.int64), n_labels)
-    return Table(rows["features"].astype(np.float32), y, default_names(n_features))
+    X = rows["features"].astype(np.float32)
+    return Table(X, y, default_names(X.shape[1]))
+
+
+def positions(data: bytes) -> np.ndarray:
+    """Read the positions of the binary form."""
+    return _rows(data)[0]["position"].astype(np.intp)
 
 
 def encode(table: Table, label: object = None) -> bytes:
@@ -86,6 +83,21 @@ def encode_text(table: Table, label: object = None) -> bytes:
     samples = zip(labels, text_rows(table.X), strict=True)
     lines += (f"{i} {y} {' '.join(row)}" for i, (y, row) in enumerate(samples))
     return ("\n".join(lines) + "\n").encode()
+
+
+def _rows(data: bytes) -> tuple[np.ndarray, int]:
+    """Return samples and number of labels; the header is held against the size before all else."""
+    if len(data) < HEADER.size:
+        raise ValueError(f"the file has {len(data)} bytes, and the header alone needs {HEADER.size}")
+    n_samples, n_labels, n_features = HEADER.unpack_from(data)
+    _check_counts(n_samples, n_labels, n_features)
+    size = HEADER.size + n_samples * (8 + 4 * n_features)
+    if len(data) != size:
+        raise ValueError(
+            f"the header announces {n_samples} samples of {n_features} features, which take {size} bytes; "
+            f"the file has {len(data)}"
+        )
+    return np.frombuffer(data, _record(n_features), offset=HEADER.size), n_labels
 
 
 def _record(n_features: int) -> np.dtype:
