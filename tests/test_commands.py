@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import pathforest
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
 from pathforest.cli.entrypoint import COMMANDS, app
-from pathforest.datasets import _stream, make_four_class, read, write
+from pathforest.datasets import _stream, read, write
 from pathforest.metrics import opf_accuracy
 
 FEATURES = ["length", "width", "petal length", "petal width"]
@@ -468,9 +468,11 @@ def test_a_mistake_on_the_command_line_has_an_exit_code_of_its_own(folder):
         assert run(*args).exit_code == 2
 
 
+@pytest.mark.filterwarnings("default")
 def test_warnings_are_lines_without_a_place_in_the_code(folder):
-    write("four.csv", *make_four_class(random_state=0))
-    done = run("train", "four.csv", "-e", "fuzzy", "--set", "sigma=0.2", "-o", "m.pf")
+    grid = np.random.default_rng(2).integers(0, 12, size=(80, 2)).astype(float)
+    write("grid.csv", grid, (grid[:, 0] > 6).astype(int))
+    done = run("train", "grid.csv", "-e", "fuzzy", "--set", "sigma=0.2", "-o", "m.pf")
     assert done.exit_code == 0
     assert done.stderr.startswith("pathforest: warning: ")
     assert len(done.stderr.splitlines()) == 1

@@ -121,6 +121,12 @@ def _check_file(path: Any, data: memoryview) -> tuple[bytes, memoryview]:
 
     first = FIRST_LINE.match(data)
     if not first:
+        from pathforest.libopf._layout import looks_like_model  # here, because most never need it
+
+        if looks_like_model(data):
+            refuse(
+                "it is no pathforest model; it looks like LibOPF's, which pathforest.libopf.read_model reads"
+            )
         refuse("it is no pathforest model; files of pickle, joblib or skops are loaded by those")
     content, digest = data[:-DIGEST_SIZE], data[-DIGEST_SIZE:]
     if len(content) < first.end() or hashlib.sha256(content).digest() != digest:

@@ -1,8 +1,9 @@
 """LibOPF's data files: binary `.dat`, and the same numbers as text.
 
 Both hold the numbers of samples, labels and features, then for each sample its position in the set it was
-taken from, its label and its features. Positions are written in order and not kept when read. Labels count
-from 1; a file without labels says 0 everywhere.
+taken from, its label and its features. Positions are written in order; tables do not keep them, and
+:func:`pathforest.libopf.read_positions` reads them. Labels count from 1; a file without labels says 0
+everywhere.
 """
 
 from __future__ import annotations
@@ -42,14 +43,18 @@ class Counts(NamedTuple):
 
 
 def decode(data: bytes, label: object = None) -> Table:
-    """Read the binary form. The header is held against the size of the file before anything is allocated."""
-    counts = _read_counts(data, len(data))
-    rows = np.frombuffer(data, _record(counts.n_features), offset=HEADER.size)
+    """Read the binary form."""
+    counts, rows = _records(data)
     y = rows["label"].astype(np.int64)
     _check_labels(y, counts)
     return Table(
         rows["features"].astype(np.float32), y if y.any() else None, default_names(counts.n_features)
     )
+
+
+def positions(data: bytes) -> np.ndarray:
+    """Read the positions of the binary form."""
+    return _records(data)[1]["position"].astype(np.intp)
 
 
 def stream(file: BinaryIO) -> Stream:
@@ -169,12 +174,17 @@ def _check_positions(positions: Any, n_samples: int) -> np.ndarray:
     return given
 
 
+def _records(data: bytes) -> tuple[Counts, np.ndarray]:
+    counts = _read_counts(data, len(data))
+    return counts, np.frombuffer(data, _record(counts.n_features), offset=HEADER.size)
+
+
 def _record(n_features: int) -> np.dtype:
     return np.dtype([("position", "<i4"), ("label", "<i4"), ("features", "<f4", (n_features,))])
 
 
 def _read_counts(data: bytes, size: int) -> Counts:
-    """Read the header of a binary file of `size` bytes."""
+    """Read the header of a binary file of `size` bytes, before anything is allocated."""
     if len(data) < HEADER.size:
         raise ValueError(f"the file has {size} bytes, and the header alone needs {HEADER.size}")
     counts = Counts(*HEADER.unpack_from(data))

@@ -1,0 +1,130 @@
+"""The page for those who come from OPFython tells the truth: its code runs, its table is right."""
+
+import ast
+import doctest
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pathforest import OPFClassifier, OPFClustering, OPFKNNClassifier
+
+PAGE = Path(__file__).parents[1] / "docs" / "coming_from_opfython.md"
+DATA = Path(__file__).parent / "data"
+TEXT = PAGE.read_text(encoding="utf-8")
+RECORDED = json.loads((DATA / "opfython_distances.json").read_text())
+MODELS = json.loads((DATA / "opfython_models.json").read_text())
+
+# | `name` | `metric` | `their value` | remarks |
+ROWS = re.findall(r"^\| `(\w+)` \| `((?:\"|lambda).*?)` \| `(.*?)` \| (.*) *\|$", TEXT, re.MULTILINE)
+
+
+def pairs():
+    vectors = np.array(RECORDED["vectors"])
+    return [(vectors[i], vectors[j]) for i, j in RECORDED["pairs"]]
+
+
+def ours(metric, x, y):
+    """The distance from a new sample to the only training sample: what that one offers."""
+    return OPFClassifier(metric=metric).fit([y], [0]).class_costs([x])[0, 0]
+
+
+def test_the_table_has_every_distance_once():
+    assert [name for name, *_ in ROWS] == sorted(RECORDED["distances"])
+    assert len(ROWS) == 47
+
+
+@pytest.mark.parametrize(("name", "metric", "theirs", "_"), ROWS, ids=[row[0] for row in ROWS])
+def test_the_table_gives_the_distance_of_opfython(name, metric, theirs, _):
+    metric = eval(metric, {"np": np})
+    for (x, y), recorded in zip(pairs(), RECORDED["distances"][name], strict=True):
+        # A model refuses negative values; some of these functions have them, and the page says which.
+        d = ours(metric, x, y) if recorded >= 0 or isinstance(metric, str) else metric(x, y)
+        found = eval(theirs, {"np": np, "d": d, "n": len(x), "x": x, "y": y})
+        assert found == pytest.approx(recorded, rel=1e-12, abs=1e-13)
+
+
+def test_remarks_tell_which_are_not_symmetric():
+    def is_symmetric(name):
+        values = {
+            tuple(pair): d for pair, d in zip(RECORDED["pairs"], RECORDED["distances"][name], strict=True)
+        }
+        return all(abs(d - values[j, i]) < 1e-9 for (i, j), d in values.items())
+
+    told = {name for name, _, _, remark in ROWS if "not symmetric" in remark}
+    assert told == {name for name in RECORDED["distances"] if not is_symmetric(name)} - {"statistic"}
+
+
+def test_remarks_tell_which_can_be_negative():
+    told = {name for name, _, _, remark in ROWS if "negative" in remark}
+    assert told == {name for name, d in RECORDED["distances"].items() if min(d) < 0} - {"statistic"}
+
+
+def test_functions_train_models():
+    rng = np.random.default_rng(0)
+    X, y = rng.dirichlet(np.ones(4), 20) * 0.99 + 0.0025, np.arange(20) % 2
+    for name, metric, *_ in ROWS:
+        if metric.startswith("lambda"):
+            error = OPFClassifier(metric=eval(metric, {"np": np})).fit(X, y).training_error_
+            assert error == 0, name
+
+
+def test_code_runs_and_prints_what_the_page_says():
+    globs = {}
+    for block in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL):
+        exec(block, globs)
+    session = doctest.DocTestParser().get_doctest(TEXT, globs, "coming_from_opfython", str(PAGE), 0)
+    failed, tried = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(session)
+    assert (failed, tried > 20) == (0, True)
+
+
+def test_code_of_opfython_is_code():
+    blocks = re.findall(r"```py\n(.*?)```", TEXT, re.DOTALL)
+    assert len(blocks) == 5
+    for block in blocks:
+        assert block.startswith("# there\n")
+        ast.parse(block)
+
+
+# What the page says about answers
+
+
+X, Y, Q = (np.array(values) for values in MODELS["samples"])
+
+
+@pytest.mark.parametrize("metric", ["log_sqeuclidean", "euclidean"])
+def test_supervised_labels_are_the_same(metric):
+    assert OPFClassifier(metric=metric).fit(X, Y).predict(Q).tolist() == MODELS["SupervisedOPF"]["predict"]
+
+
+def test_clusters_and_their_numbers_are_the_same():
+    model = OPFClustering(metric="log_sqeuclidean", k_max=8).fit(X)
+    assert model.best_k_ == MODELS["UnsupervisedOPF"]["best_k"]
+    assert model.labels_.tolist() == MODELS["UnsupervisedOPF"]["labels"]
+
+
+def test_labels_of_nearest_neighbours_are_the_same():
+    expected = MODELS["KNNSupervisedOPF"]
+    split = [(np.arange(40), np.arange(40, 60))]
+    model = OPFKNNClassifier(metric="log_sqeuclidean", k_max=8, cv=split).fit(X, Y)
+    assert model.best_k_ == expected["best_k"]
+    model = OPFKNNClassifier(metric="log_sqeuclidean", n_neighbors=expected["best_k"]).fit(X[:40], Y[:40])
+    assert model.predict(Q).tolist() == expected["predict"]
+
+
+def test_ties_cost_as_many_labels_as_the_page_says():
+    grid, classes = (np.array(values) for values in MODELS["ties"]["samples"])
+    lost = np.sum(classes != MODELS["ties"]["labels"])
+    text = " ".join(TEXT.split())
+    assert (
+        f"on the {len(grid)} grid points in `tests/data/opfython_models.json`, {lost} training samples"
+        in text
+    )
+    assert OPFClassifier().fit(grid, classes).training_error_ == 0
+
+
+def test_the_page_names_the_version_that_was_recorded():
+    assert f"({RECORDED['opfython']} here)" in TEXT
+    assert MODELS["opfython"] == RECORDED["opfython"]

@@ -1,0 +1,471 @@
+"""Files of LibOPF: its models go on as ours, and no file does harm."""
+
+import os
+import struct
+import tracemalloc
+from contextlib import contextmanager
+
+import libopf_files
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from libopf_files import Trained, model_bytes
+
+import pathforest
+from pathforest import OPFClassifier, OPFClustering, OPFKNNClassifier
+from pathforest.datasets import write
+from pathforest.libopf import read_distances, read_model, read_positions, write_distances
+
+LAYOUTS = [("f", True), ("f", False), ("d", True), ("d", False)]
+KINDS = {"supervised": OPFClassifier, "clusters": OPFClustering, "nearest": OPFKNNClassifier}
+
+
+def samples(seed, n=60, n_features=3):
+    """Three overlapping classes, and queries from the same source; float32, and far from ties."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    centres = rng.normal(scale=1.5, size=(3, n_features))
+    X, Q = (rng.normal(size=(n, n_features)) + centres[y] for _ in range(2))
+    return X.astype(np.float32), y + 1, Q.astype(np.float32)
+
+
+def trained(kind, seed=0, n=60):
+    X, y, Q = samples(seed, n)
+    if kind == "supervised":
+        return libopf_files.train(X, y), Q
+    return libopf_files.train_densities(X, 4, None if kind == "clusters" else y), Q
+
+
+@pytest.fixture(scope="module")
+def models():
+    return {kind: trained(kind) for kind in KINDS}
+
+
+@pytest.fixture
+def read(tmp_path):
+    """A function that reads bytes as a model."""
+
+    def read_data(data, **options):
+        (tmp_path / "classifier.opf").write_bytes(data)
+        return read_model(tmp_path / "classifier.opf", **options)
+
+    return read_data
+
+
+@contextmanager
+def little_memory():
+    """Fail if more than 10 MiB are taken at any time."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+# Answers
+
+
+@pytest.mark.parametrize(("real", "newer"), LAYOUTS)
+def test_a_trained_model_answers_as_libopf_does(real, newer, models, read):
+    model, Q = models["supervised"]
+    found = read(model_bytes(model, real, newer))
+    assert type(found) is OPFClassifier
+    assert np.array_equal(found.predict(Q), libopf_files.classify(model, Q))
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_other_trained_models_do_so_too(seed, read):
+    model, Q = trained("supervised", seed)
+    assert np.array_equal(read(model_bytes(model)).predict(Q), libopf_files.classify(model, Q))
+
+
+@pytest.mark.parametrize("kind", ["clusters", "nearest"])
+@pytest.mark.parametrize("seed", range(4))
+def test_models_of_densities_answer_as_libopf_does(kind, seed, read):
+    model, Q = trained(kind, seed)
+    found = read(model_bytes(model))
+    assert type(found) is KINDS[kind]
+    answers = found.predict(Q)
+    assert np.array_equal(answers, libopf_files.classify_by_density(model, Q))
+    nearest = model.label[libopf_files.arcs(Q, model.X).argmin(axis=1)]
+    assert not np.array_equal(answers, nearest)  # else the densities would not have been put to the test
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_paths_and_labels_are_those_of_the_file(kind, models, read):
+    model, _ = models[kind]
+    found = read(model_bytes(model))
+    assert np.array_equal(found.cost_, model.cost)
+    assert np.array_equal(found.predecessor_, model.predecessor)
+    assert np.array_equal(found.labels_ if kind == "clusters" else found.label_, model.label)
+    assert found._fit_X.dtype == np.float32
+
+
+def test_densities_are_sums_over_the_neighbours(models, read):
+    model, _ = models["clusters"]
+    ours = OPFClustering(metric="log_sqeuclidean", n_neighbors=4).fit(model.X)
+    factor = model.best_k / (model.best_k + 1)  # LibOPF counts one neighbour more than there is
+    np.testing.assert_allclose(read(model_bytes(model)).density_, factor * ours.density_, rtol=1e-4)
+
+
+def test_training_error_is_the_share_of_labels_that_were_lost(models, read):
+    model, _ = models["supervised"]
+    true_label = model.true_label.copy()
+    true_label[:6] = 3 - true_label[:6] % 2
+    lost = np.mean(true_label != model.label)
+    assert read(model_bytes(model._replace(true_label=true_label))).training_error_ == lost > 0
+
+
+def test_float64_files_keep_all_digits(read):
+    X = np.array([[0.1], [0.7]])
+    found = read(model_bytes(Trained(X, [1, 2], [1, 2], [-1, -1], [0, 0], [0, 1]), "d"))
+    assert np.array_equal(found._fit_X, X)
+
+
+def test_the_metric_decides_which_sample_is_near(read):
+    data = model_bytes(Trained(np.array([[3, 3.0], [0, 5]]), [1, 2], [1, 2], [-1, -1], [0, 0], [0, 1]))
+    answers = [
+        read(data, metric=metric).predict([[0, 0]]).tolist() for metric in ("sqeuclidean", "manhattan")
+    ]
+    assert answers == [[1], [2]]
+
+
+# Identities: what one of our own models says, it says after a trip through LibOPF's layout
+
+
+def as_libopf(model):
+    """What LibOPF would write of one of our models."""
+    label = model.labels_ if isinstance(model, OPFClustering) else model.label_
+    label = label.astype(int)
+    paths = label, np.maximum(label, 1), model.predecessor_, model.cost_
+    if isinstance(model, OPFClassifier):
+        return Trained(model._fit_X, *paths, model.order_)
+    means = model.density_ / model.best_k_
+    low, high = means.min(), means.max()
+    scaled = 1 + 999 * (means - low) / (high - low) if low < high else np.full(len(means), 1000.0)
+    order = np.argsort(-model.cost_, kind="stable")
+    return Trained(model._fit_X, *paths, order, model.best_k_, model._fit_largest_arc, low, high, scaled)
+
+
+GRID = np.stack(np.meshgrid(np.arange(-1, 6), np.arange(-1, 6)), axis=-1).reshape(-1, 2) * 1.0
+
+
+@st.composite
+def tied_samples(draw):
+    """Few points of a small grid in up to three classes, with repeats: costs and offers tie everywhere."""
+    n = draw(st.integers(3, 20))
+    cells = st.lists(st.integers(0, 4), min_size=n, max_size=n)
+    X = np.column_stack([draw(cells), draw(cells)]).astype(float)
+    return X, np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)))
+
+
+@given(tied_samples(), st.sampled_from(["sqeuclidean", "manhattan", "chebyshev"]), st.sampled_from(LAYOUTS))
+def test_our_classifier_is_the_same_after_the_trip_ties_included(tmp_path_factory, data, metric, layout):
+    file = tmp_path_factory.mktemp("trip") / "classifier.opf"
+    model = OPFClassifier(metric=metric).fit(*data)
+    file.write_bytes(model_bytes(as_libopf(model), *layout))
+    found = read_model(file, metric=metric)
+    for name in ("cost_", "predecessor_", "root_", "order_", "label_", "prototypes_", "classes_"):
+        assert np.array_equal(getattr(found, name), getattr(model, name))
+    assert found.explain(GRID) == model.explain(GRID)
+    assert np.array_equal(found.predict_proba(GRID), model.predict_proba(GRID))
+
+
+# Powers of two, by which means can be divided and multiplied without rounding.
+@given(tied_samples(), st.sampled_from([1, 2, 4]), st.booleans())
+def test_our_models_of_densities_are_the_same_after_the_trip(tmp_path_factory, data, k, has_classes):
+    file = tmp_path_factory.mktemp("trip") / "classifier.opf"
+    X, y = data
+    kind = OPFKNNClassifier if has_classes else OPFClustering
+    model = kind(metric="sqeuclidean", n_neighbors=k if k < len(X) else 2).fit(X, y)
+    file.write_bytes(model_bytes(as_libopf(model), "d"))
+    found = read_model(file, metric="sqeuclidean")
+    assert type(found) is kind
+    assert np.array_equal(found.root_, model.root_)
+    np.testing.assert_allclose(found.density_, model.density_, rtol=1e-12)
+    assert np.array_equal(found.predict(GRID), model.predict(GRID))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_read_can_be_saved_and_loaded(kind, models, read, tmp_path):
+    model, Q = models[kind]
+    found = read(model_bytes(model))
+    found.save(tmp_path / "model.opf")
+    loaded = pathforest.load(tmp_path / "model.opf")
+    assert vars(loaded).keys() == vars(found).keys()
+    for name, value in vars(found).items():
+        if name != "_fit_cache":
+            assert np.array_equal(getattr(loaded, name), value), name
+    assert np.array_equal(loaded.predict(Q), found.predict(Q))
+    assert found.get_params() == loaded.get_params()
+
+
+# Distances and positions
+
+
+def test_distances_of_a_file_answer_as_features_do(models, read, tmp_path):
+    model, Q = models["supervised"]
+    n, shuffled = len(model.X), np.random.default_rng(0).permutation(len(model.X) + len(Q))
+    everything = np.empty((len(shuffled), 3), dtype=np.float32)
+    everything[shuffled] = np.vstack([model.X, Q])
+    write_distances(tmp_path / "distances.dat", libopf_files.arcs(everything, everything))
+    data = model_bytes(model, position=shuffled[:n])
+    found = read(data, metric="precomputed")
+    training = read_positions(tmp_path / "classifier.opf")
+    D = read_distances(tmp_path / "distances.dat")[np.ix_(shuffled[n:], training)]
+    assert np.array_equal(found.predict(D), libopf_files.classify(model, Q))
+    found.save(tmp_path / "model.opf")
+    assert np.array_equal(pathforest.load(tmp_path / "model.opf").predict(D), found.predict(D))
+
+
+def test_the_file_of_distances_is_a_count_and_the_rows(tmp_path):
+    file = tmp_path / "distances.dat"
+    write_distances(file, [[0, 1.5], [2, 0]])
+    assert file.read_bytes() == struct.pack("<i4f", 2, 0, 1.5, 2, 0)
+    found = read_distances(file)
+    assert found.dtype == np.float32
+    assert found.tolist() == [[0, 1.5], [2, 0]]
+    found[0, 1] = 7  # one's own
+
+
+@pytest.mark.parametrize(
+    ("D", "reason"),
+    [
+        ([[0, 1]], r"shape \(1, 2\)"),
+        ([0, 1], r"shape \(2,\)"),
+        (np.empty((0, 0)), "shape"),
+        ([[0, 1], [np.nan, 0]], "row 1, column 0 is nan"),
+        ([[0, np.inf], [1, 0]], "row 0, column 1 is inf"),
+        ([[0, 1e39], [1, 0]], "row 0, column 1 is inf"),
+        ([[0, 1], [-1, 0]], "row 1, column 0 is -1.0"),
+    ],
+)
+def test_what_is_no_matrix_of_distances_is_not_written(D, reason, tmp_path):
+    with pytest.raises(ValueError, match=reason):
+        write_distances(tmp_path / "distances.dat", D)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\0\0",
+        struct.pack("<i", 0),
+        struct.pack("<i", -1) + bytes(4),
+        struct.pack("<i", 2) + bytes(15),
+        struct.pack("<i", 2) + bytes(17),
+        struct.pack("<i", 2**31 - 1) + bytes(16),
+        struct.pack("<i4f", 2, 0, -1, 1, 0),
+        struct.pack("<i4f", 2, 0, np.nan, 1, 0),
+    ],
+    ids=range(9),
+)
+def test_what_is_no_file_of_distances_is_refused(data, tmp_path):
+    (tmp_path / "distances.dat").write_bytes(data)
+    with little_memory(), pytest.raises(ValueError, match=r"distances\.dat"):
+        read_distances(tmp_path / "distances.dat")
+
+
+def test_positions_are_those_of_a_data_file(tmp_path):
+    rows = [struct.pack("<2if", position, 1, 0.5) for position in (7, 0, 3)]
+    (tmp_path / "training.dat").write_bytes(struct.pack("<3i", 3, 1, 1) + b"".join(rows))
+    assert read_positions(tmp_path / "training.dat").tolist() == [7, 0, 3]
+
+
+def test_positions_are_those_of_a_model_file(models, tmp_path):
+    model, _ = models["clusters"]
+    (tmp_path / "classifier.opf").write_bytes(model_bytes(model, position=range(60, 0, -1)))
+    assert read_positions(tmp_path / "classifier.opf").tolist() == list(range(60, 0, -1))
+
+
+@pytest.mark.parametrize("data", [b"", struct.pack("<3i", 1, 1, 1), struct.pack("<5if", 1, 1, 1, -1, 1, 0.5)])
+def test_files_without_positions_are_refused(data, tmp_path):
+    (tmp_path / "training.dat").write_bytes(data)
+    with pytest.raises(ValueError, match=r"training\.dat"):
+        read_positions(tmp_path / "training.dat")
+
+
+# What is refused
+
+
+def test_load_points_to_the_reader(models, tmp_path):
+    file = tmp_path / "classifier.opf"
+    for layout in LAYOUTS:
+        file.write_bytes(model_bytes(models["supervised"][0], *layout))
+        with pytest.raises(ValueError, match=r"no pathforest model.*pathforest\.libopf\.read_model"):
+            pathforest.load(file)
+
+
+def test_load_does_not_take_data_for_a_model(tmp_path):
+    write(tmp_path / "training.dat", [[0.5], [2.0]], [1, 2])
+    with pytest.raises(ValueError, match="no pathforest model; files of pickle"):
+        pathforest.load(tmp_path / "training.dat")
+
+
+def changed(array, **places):
+    copy = np.array(array)
+    for place, value in places.items():
+        copy[int(place[1:])] = value
+    return copy
+
+
+CHAIN = Trained(
+    X=np.array([[0.0], [1], [3], [4]]),
+    label=np.array([1, 1, 2, 2]),
+    true_label=np.array([1, 1, 2, 2]),
+    predecessor=np.array([1, -1, -1, 2]),
+    cost=np.array([1.0, 0, 0, 1]),
+    order=np.array([1, 2, 0, 3]),
+)
+DENSE = {"best_k": 2, "df": 3.0, "lowest": 0.25, "highest": 0.5, "density": [1, 1000, 1000, 1]}
+FORGED = {
+    "circle": ({"predecessor": [3, -1, -1, 0]}, "circles"),
+    "predecessor beyond the end": ({"predecessor": [4, -1, -1, 2]}, "predecessor_"),
+    "predecessor of -2": ({"predecessor": [-2, -1, -1, 2]}, "predecessor_"),
+    "order with a repeat": ({"order": [1, 1, 0, 3]}, "every sample once"),
+    "order beyond the end": ({"order": [1, 2, 0, 4]}, "every sample once"),
+    "one class, as LibOPF leaves it": ({"order": [0, 0, 0, 0]}, "same label"),
+    "order against the cost": ({"order": [0, 1, 2, 3]}, "does not sort"),
+    "cost of nan": ({"cost": [np.nan, 0, 0, 1]}, "sample 0 has nan for cost"),
+    "negative cost": ({"cost": [-1, 0, 0, 1], "order": [0, 1, 2, 3]}, "negative"),
+    "cost of a prototype": ({"cost": [1, 0.5, 0, 1], "order": [2, 1, 0, 3]}, "cost_ is not 0"),
+    "label of another root": ({"label": [2, 1, 2, 2]}, "label"),
+    "feature of infinity": ({"X": np.array([[0.0], [np.inf], [3], [4]])}, "sample 1 has inf for features"),
+    "negative neighbourhood": ({**DENSE, "best_k": -1}, "n_neighbors"),
+    "neighbourhood of everybody": ({**DENSE, "best_k": 4}, "best_k_"),
+    "range of infinity": ({**DENSE, "highest": np.inf}, "highest=inf"),
+    "range beyond 1": ({**DENSE, "highest": 1.5}, "from 0.25 to 1.5"),
+    "range below 0": ({**DENSE, "lowest": -0.25}, "from -0.25 to 0.5"),
+    "range upside down": ({**DENSE, "lowest": 0.75}, "from 0.75 to 0.5"),
+    "densities below 1": ({**DENSE, "density": [0.5, 1000, 1000, 1]}, "from 0.5 to 1000"),
+    "densities above 1000": ({**DENSE, "density": [1, 1001, 1000, 1]}, "from 1.0 to 1001"),
+    "density of nan": ({**DENSE, "density": [1, np.nan, 1000, 1]}, "sample 1 has nan for density"),
+    "negative longest arc": ({**DENSE, "df": -1.0}, "_fit_largest_arc"),
+}
+
+
+def test_the_chain_is_a_model(read):
+    assert read(model_bytes(CHAIN), metric="euclidean").predict([[0.4], [9]]).tolist() == [1, 2]
+    assert read(model_bytes(CHAIN._replace(**DENSE))).predict([[0.4], [9]]).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_forged_values_are_refused(name, read):
+    changes, reason = FORGED[name]
+    with pytest.raises(ValueError, match=rf"(?s)classifier\.opf cannot be read.*{reason}"):
+        read(model_bytes(CHAIN._replace(**changes)))
+
+
+def test_older_clusters_are_refused_with_the_way_out(models, read):
+    with pytest.raises(ValueError, match=r"older opf_cluster.*OPFClustering"):
+        read(model_bytes(models["clusters"][0], newer=False))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "precomputed"])
+def test_densities_of_other_metrics_are_refused(metric, models, read):
+    with pytest.raises(ValueError, match=f"{metric}.*train again"):
+        read(model_bytes(models["clusters"][0]), metric=metric)
+
+
+@pytest.mark.parametrize("metric", ["mahalanobis", "hamming", lambda a, b: 0.0])
+def test_metrics_without_an_engine_are_refused(metric, models, read):
+    with pytest.raises(ValueError, match=r"has no engine.*precomputed"):
+        read(model_bytes(models["supervised"][0]), metric=metric)
+
+
+def test_negative_features_are_refused_where_the_metric_takes_none(models, read):
+    with pytest.raises(ValueError, match=r"classifier\.opf.*Negative values"):
+        read(model_bytes(models["supervised"][0]), metric="chi2")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such device here")
+@pytest.mark.parametrize("function", [read_model, read_distances, read_positions])
+def test_a_device_without_end_is_refused(function):
+    with little_memory(), pytest.raises(ValueError, match="/dev/zero"):
+        function("/dev/zero")
+
+
+# Fuzzing: a ValueError or a model that works, whatever the file holds
+
+
+@pytest.fixture(scope="module")
+def sound():
+    """Small files, one of each kind and layout that can be read."""
+    kinds = [("supervised", layout) for layout in LAYOUTS] + [
+        ("clusters", LAYOUTS[0]),
+        ("nearest", LAYOUTS[2]),
+    ]
+    return [model_bytes(trained(kind, n=9)[0], *layout) for kind, layout in kinds]
+
+
+@pytest.fixture(scope="module")
+def survive(tmp_path_factory):
+    """A function that reads bytes, uses what comes of it, and tells whether that was a model."""
+    file = tmp_path_factory.mktemp("fuzz") / "classifier.opf"
+
+    def read_and_use(data):
+        file.write_bytes(data)
+        try:
+            model = read_model(file)
+            model.predict(np.zeros((2, model.n_features_in_)))
+        except ValueError:
+            return False
+        return True
+
+    return read_and_use
+
+
+def test_the_files_to_be_damaged_are_sound(sound, survive):
+    assert all(survive(data) for data in sound)
+
+
+def test_every_cut_and_every_tail_is_refused(sound, survive):
+    for data in sound:
+        assert not any(survive(data[:length]) for length in range(len(data)))
+        assert not any(survive(data + bytes(length)) for length in (1, 4, 8, 36))
+
+
+@pytest.mark.parametrize("which", range(6))
+def test_flipped_bits_are_refused_or_make_a_model(which, sound, survive):
+    data, rng = bytearray(sound[which]), np.random.default_rng(which)
+    found = 0
+    for place in rng.permutation(8 * len(data))[:400].tolist():
+        data[place // 8] ^= 1 << place % 8
+        found += survive(data)
+        data[place // 8] ^= 1 << place % 8
+    assert 0 < found < 400
+
+
+JUNK = [0, 1, -1, 2, 9, 2**31 - 1, -(2**31), 2**16]
+words = st.one_of(st.sampled_from(JUNK), st.integers(-(2**31), 2**31 - 1), st.integers(-12, 12))
+
+
+@settings(max_examples=600)
+@given(st.data())
+def test_forged_words_are_refused_or_make_a_model(sound, survive, data):
+    forged = bytearray(data.draw(st.sampled_from(sound)))
+    places = st.integers(0, len(forged) // 4 - 1)
+    for place, word in data.draw(st.lists(st.tuples(places, words), min_size=1, max_size=4)):
+        struct.pack_into("<i", forged, 4 * place, word)
+    survive(forged)
+
+
+@settings(max_examples=400)
+@given(st.lists(words, min_size=3, max_size=8), st.integers(0, 400))
+def test_random_headers_take_no_memory(survive, header, n_bytes):
+    with little_memory():
+        survive(struct.pack(f"<{len(header)}i", *header) + bytes(n_bytes))
+
+
+@settings(max_examples=300)
+@given(st.integers(1, 4), st.integers(1, 3), st.randoms(use_true_random=False), st.sampled_from(LAYOUTS))
+def test_noise_of_the_right_size_is_refused_or_makes_a_model(survive, n, n_features, random, layout):
+    shape = Trained(np.zeros((n, n_features)), *([0] * n for _ in range(5)))
+    length = len(model_bytes(shape, *layout))
+    noise = [
+        random.choice([*JUNK[:6], 1 << 30, 0x3F800000, random.getrandbits(31)]) for _ in range(length // 4)
+    ]
+    survive(struct.pack("<3i", n, 1, n_features) + struct.pack(f"<{length // 4}i", *noise)[12:length])
