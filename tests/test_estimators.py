@@ -16,7 +16,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
+from pathforest import (
+    FuzzyOPFClassifier,
+    FuzzyOPFClassifierCV,
+    OPFClassifier,
+    OPFClustering,
+    OPFOutlierDetector,
+)
 
 # On some of scikit-learn's datasets Algorithm 3 loses training labels, and warnings are errors here.
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
@@ -47,8 +53,15 @@ CLUSTERINGS = [
     OPFClustering(n_neighbors=4),
     OPFClustering(metric="sqeuclidean", algorithm="brute", n_jobs=2),
 ]
+OUTLIER_DETECTORS = [
+    OPFOutlierDetector(),
+    OPFOutlierDetector(contamination=0.1, n_neighbors=4),
+    OPFOutlierDetector(metric="sqeuclidean", algorithm="brute", n_jobs=2),
+    OPFOutlierDetector(metric="seuclidean"),
+]
 every_class = pytest.mark.parametrize(
-    "estimator", [OPFClassifier(), FuzzyOPFClassifier(), FuzzyOPFClassifierCV(), OPFClustering()]
+    "estimator",
+    [OPFClassifier(), FuzzyOPFClassifier(), FuzzyOPFClassifierCV(), OPFClustering(), OPFOutlierDetector()],
 )
 both_classifiers = pytest.mark.parametrize("estimator", [OPFClassifier(), FuzzyOPFClassifier()])
 every_classifier = pytest.mark.parametrize(
@@ -61,7 +74,7 @@ def iris():
     return load_iris(return_X_y=True)
 
 
-@parametrize_with_checks(CLASSIFIERS + CLUSTERINGS)
+@parametrize_with_checks(CLASSIFIERS + CLUSTERINGS + OUTLIER_DETECTORS)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
@@ -253,7 +266,9 @@ def test_nothing_is_logged_by_default_for_a_metric_without_an_engine(estimator, 
     assert not caplog.records
 
 
-@pytest.mark.parametrize("estimator", [OPFClassifier(), FuzzyOPFClassifier(), OPFClustering()])
+@pytest.mark.parametrize(
+    "estimator", [OPFClassifier(), FuzzyOPFClassifier(), OPFClustering(), OPFOutlierDetector()]
+)
 def test_a_large_matrix_is_warned_about_at_the_caller_s_line(estimator, iris, monkeypatch):
     monkeypatch.setattr("pathforest._matrix.WARN_BYTES", 100)
     with pytest.warns(UserWarning, match="150 x 150") as issued:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
 from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
+from pathforest.outlier import OPFOutlierDetector
 
 if TYPE_CHECKING:
     from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
@@ -17,6 +18,7 @@ __all__ = [
     "FuzzyOPFClassifierCV",
     "OPFClassifier",
     "OPFClustering",
+    "OPFOutlierDetector",
     "TrainingErrorWarning",
     "__version__",
 ]

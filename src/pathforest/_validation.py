@@ -54,6 +54,14 @@ def _check_membership(value: Any) -> None:
         )
 
 
+def _check_contamination(value: Any) -> None:
+    if isinstance(value, str) and value == "auto":
+        return
+    check_positive("contamination", value, "use a share up to 0.5, or 'auto'")
+    if value > 0.5:
+        raise ValueError(f"contamination={value!r} must be at most 0.5: outliers are the smaller part")
+
+
 def _check_n_jobs(value: Any) -> None:
     if value is None:
         return
@@ -73,6 +81,7 @@ RULES: dict[str, Callable[[Any], None]] = {
     "membership_side": lambda s: check_choice("membership_side", s, ("target", "source")),
     "n_conquerors": lambda r: check_integer("n_conquerors", r, 1, "1 is the paper's rule"),
     "beta": lambda b: check_positive("beta", b, "8.0 is the default"),
+    "contamination": _check_contamination,
     "algorithm": lambda a: check_choice("algorithm", a, ("auto", "tree", "brute")),
     "n_jobs": _check_n_jobs,
     "verbose": lambda v: check_integer("verbose", int(v) if isinstance(v, bool) else v, 0, "0 is silent"),

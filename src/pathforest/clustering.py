@@ -9,15 +9,12 @@ import numpy as np
 from sklearn.base import ClusterMixin
 
 from pathforest import _core
-from pathforest._estimator import OPFEstimator, unfitted_on_failure
-from pathforest._stages import StageTimer
-from pathforest._validation import largest_neighborhood, thread_count
-from pathforest.distances import Metric, build_engine
-from pathforest.graph import KnnGraph, knn_graph
-from pathforest.membership import DensityEstimate, estimate_density
+from pathforest._clusters import BaseClusters
+from pathforest._estimator import unfitted_on_failure
+from pathforest.distances import Metric
 
 
-class OPFClustering(ClusterMixin, OPFEstimator):
+class OPFClustering(ClusterMixin, BaseClusters):
     """Optimum-Path Forest clustering.
 
     Each maximum of the density founds a cluster and conquers the samples that are reached from it
@@ -136,31 +133,7 @@ class OPFClustering(ClusterMixin, OPFEstimator):
         self : OPFClustering
             The fitted estimator.
         """
-        metric, n_threads = self._check_settings()
-        X, metric = self._check_samples(X, metric, squares=True)
-        k = largest_neighborhood(len(X), self.k_max, self.n_neighbors)
-        timed = StageTimer(self)
-        engine = timed(build_engine, X, metric, self.algorithm, n_threads, self.verbose)
-        graph = timed(knn_graph, engine, k, n_threads)
-        estimate = timed(estimate_density, graph, k, self.n_neighbors is None, metric.squared, n_threads)
-        timed(self._cluster, graph, estimate)
-        self.density_, self.best_k_, self.cuts_ = estimate
-        self._keep_samples(X, metric, engine)
-        return self
-
-    def _cluster(self, graph: KnnGraph, estimate: DensityEstimate) -> None:
-        """Let the maxima of the density compete for the samples."""
-        k = estimate.best_k
-        scaled = _core.scale_density(estimate.density)
-        labels, predecessor, root, cost, _ = _core.cluster(graph.distances, graph.indices, k, scaled)
-        self.labels_ = labels.astype(np.intp)
-        self.predecessor_ = predecessor.astype(np.intp)
-        self.root_ = root.astype(np.intp)
-        self.cost_ = cost
-        # Each cluster has one root, so sorting the roots by label lists the clusters in order of birth.
-        roots = np.flatnonzero(self.predecessor_ < 0)
-        self.cluster_roots_ = roots[np.argsort(self.labels_[roots])]
-        self._fit_largest_arc = float(graph.distances[:, :k].max(initial=0.0))  # d_f of Eq. 3
+        return self._fit_clusters(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """Assign each sample to the cluster whose path reaches it at the highest density.
@@ -180,14 +153,12 @@ class OPFClustering(ClusterMixin, OPFEstimator):
         labels = np.zeros(len(Q), dtype=np.intp)
         if self.best_k_ == 0:  # one training sample, one cluster
             return labels
-        squared, n_threads = Metric(*self._fit_metric).squared, thread_count(self.n_jobs)
+        squared = Metric(*self._fit_metric).squared
         low, high = self.density_.min(), self.density_.max()
-        engine = self._cached(Q.dtype.char, lambda: self._build_engine(Q.dtype, np.arange(len(self.labels_))))
-        for rows, block in self._query_blocks(Q, width=self.best_k_):
-            distances, indices = engine.query(block, self.best_k_, n_threads)
+        for rows, distances, indices in self._nearest(Q, self.best_k_):
             density = _core.query_density(distances, self._fit_largest_arc, squared)
             scaled = _core.scale_density(density, low, high)
             values = np.minimum(self.cost_[indices], scaled[:, None])
-            winner = indices[np.arange(len(block)), values.argmax(axis=1)]
+            winner = indices[np.arange(len(indices)), values.argmax(axis=1)]
             labels[rows] = self.labels_[winner]
         return labels
