@@ -22,6 +22,7 @@ from pathforest import (
     OPFClassifier,
     OPFClustering,
     OPFOutlierDetector,
+    OPFPruner,
 )
 
 # On some of scikit-learn's datasets Algorithm 3 loses training labels, and warnings are errors here.
@@ -59,6 +60,12 @@ OUTLIER_DETECTORS = [
     OPFOutlierDetector(metric="sqeuclidean", algorithm="brute", n_jobs=2),
     OPFOutlierDetector(metric="seuclidean"),
 ]
+# Without metric="precomputed": the checks make distances only for an estimator with a parameter `metric`.
+PRUNERS = [
+    OPFPruner(),
+    OPFPruner(OPFClassifier(n_conquerors=3), max_loss=0.05),
+    OPFPruner(FuzzyOPFClassifier(competition="tree", sigma=0.2)),
+]
 every_class = pytest.mark.parametrize(
     "estimator",
     [OPFClassifier(), FuzzyOPFClassifier(), FuzzyOPFClassifierCV(), OPFClustering(), OPFOutlierDetector()],
@@ -74,7 +81,7 @@ def iris():
     return load_iris(return_X_y=True)
 
 
-@parametrize_with_checks(CLASSIFIERS + CLUSTERINGS + OUTLIER_DETECTORS)
+@parametrize_with_checks(CLASSIFIERS + CLUSTERINGS + OUTLIER_DETECTORS + PRUNERS)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 

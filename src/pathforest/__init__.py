@@ -7,6 +7,7 @@ from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
 from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
 from pathforest.outlier import OPFOutlierDetector
+from pathforest.pruning import OPFPruner
 
 if TYPE_CHECKING:
     from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
@@ -19,6 +20,7 @@ __all__ = [
     "OPFClassifier",
     "OPFClustering",
     "OPFOutlierDetector",
+    "OPFPruner",
     "TrainingErrorWarning",
     "__version__",
 ]

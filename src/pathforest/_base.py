@@ -207,6 +207,21 @@ class BaseOPFClassifier(ClassifierMixin, OPFEstimator):
         query = np.arange(len(Q))
         return Decision(code, offers.conqueror[query, code], offers.cheapest[query, code])
 
+    def _conquerors(self, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Find the winning class of each query, and mark the training samples that spoke for any of them."""
+        decision = self._decide(Q)
+        spoke = np.zeros(len(self.order_), dtype=bool)
+        if self.n_conquerors == 1:
+            spoke[decision.conqueror] = True
+            return decision.code, spoke
+        n_threads = thread_count(self.n_jobs)
+        r = min(int(self.n_conquerors), len(self.order_))
+        for code in np.unique(decision.code):
+            rivals = self._rivals(Q.dtype, code)
+            for _, block in self._query_blocks(Q[decision.code == code], width=r):
+                spoke[rivals.offers(block, r, n_threads).indices] = True
+        return decision.code, spoke
+
     def _class_offers(self, Q: np.ndarray) -> ClassOffers:
         """Collect the offers of every class to every query."""
         shape, n_threads = (len(Q), len(self.classes_)), thread_count(self.n_jobs)
