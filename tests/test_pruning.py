@@ -256,6 +256,25 @@ def test_duplicates_of_one_place_are_pruned_to_a_few():
     assert len(pruned.kept) < 40
 
 
+@pytest.mark.parametrize("metric", ["seuclidean", "mahalanobis"])
+@pytest.mark.parametrize("classes", [[0, 1], [0, 0]])
+def test_a_metric_estimated_from_the_samples_stays_what_it_was(metric, classes):
+    rng = np.random.default_rng(0)
+    y = np.array(classes)[np.arange(80) % 2]
+    X = rng.normal(size=(80, 4)) + 20 * y[:, None]
+    model = OPFClassifier(metric=metric).fit(X, y)
+    pruned = prune(model, X[:2] + 0.01, y[:2], max_loss=1.0)
+    assert len(pruned.kept) < 20
+    name = {"seuclidean": "V", "mahalanobis": "VI"}[metric]
+    np.testing.assert_array_equal(pruned.model.metric_params[name], model._fit_metric[3][name])
+
+
+def test_no_more_is_pruned_than_a_given_neighbourhood_allows():
+    X, y = np.arange(80.0)[:, None], np.zeros(80)
+    pruner = OPFPruner(FuzzyOPFClassifier(n_neighbors=60, competition="tree"), validation_fraction=0.03)
+    assert len(pruner.fit(X, y).sample_indices_) > 60
+
+
 def test_a_failed_fit_leaves_the_pruner_unfitted(clouds):
     pruner = OPFPruner().fit(*clouds)
     with pytest.raises(ValueError, match="greater than 0"):

@@ -79,7 +79,9 @@ def prune(
     -----
     A new fit finds new prototypes and costs, so the answers may change, for better or worse; that is what
     `max_loss` bounds. A class without a relevant sample keeps its prototypes, so that no class is lost. With
-    `n_conquerors` r, the r samples that speak for the winning class all count as conquerors.
+    `n_conquerors` r, the r samples that speak for the winning class all count as conquerors. Distances stay
+    what they were: variances or covariances that the metric took from all training samples are passed on in
+    `metric_params`.
 
     LibOPF's ``opf_pruning`` also moves what it removes to the validation samples; here these stay the same,
     so that accuracies compare.
@@ -168,7 +170,8 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
     Notes
     -----
     The samples set aside are not put back: they chose the model and are no part of it. If no class has two
-    samples there is nothing to validate with, and nothing is pruned.
+    samples there is nothing to validate with, and nothing is pruned. A fuzzy classifier with `n_neighbors` is
+    not pruned to so few samples that it could not be fitted.
 
     References
     ----------
@@ -368,17 +371,26 @@ def _prune(
     judgement = _judge(model, queries(model, kept), y_val)
     # The tolerance is for products such as 0.29 * 100, which round to less than they are.
     fewest = judgement.n_right - float(max_loss) * len(y_val) - 1e-9
+    needed = getattr(model, "n_neighbors", None) or 0
     n_iter = 0
     for n_iter in range(1, int(max_iter) + 1):  # noqa: B007
         relevant = _with_every_class(model, judgement.relevant, y[kept])
-        if relevant.all():
+        if relevant.all() or relevant.sum() <= needed:
             break
-        smaller = clone(model).fit(samples(kept[relevant]), y[kept[relevant]])
+        smaller = _unfitted_copy(model).fit(samples(kept[relevant]), y[kept[relevant]])
         judgement = _judge(smaller, queries(smaller, kept[relevant]), y_val)
         if judgement.n_right < fewest:
             break
         model, kept = smaller, kept[relevant]
     return Pruned(model, kept, n_iter)
+
+
+def _unfitted_copy(model: BaseOPFClassifier) -> BaseOPFClassifier:
+    """Return a classifier to fit with the same metric, also if that was estimated from the samples."""
+    metric = Metric(*model._fit_metric)
+    if metric.kind == "matrix" and metric.params:
+        return clone(model).set_params(metric_params=metric.params)
+    return clone(model)
 
 
 def _judge(model: BaseOPFClassifier, Q: np.ndarray, y_val: np.ndarray) -> Judgement:
