@@ -22,6 +22,8 @@ from pathforest import (
     OPFClassifier,
     OPFClustering,
     OPFKNNClassifier,
+    OPFOutlierDetector,
+    OPFPruner,
     OPFSemiSupervisedClassifier,
 )
 
@@ -63,16 +65,30 @@ CLUSTERINGS = [
     OPFClustering(metric="sqeuclidean", algorithm="brute", n_jobs=2),
     OPFClustering(merge_by="volume"),
 ]
+OUTLIER_DETECTORS = [
+    OPFOutlierDetector(),
+    OPFOutlierDetector(contamination=0.1, n_neighbors=4),
+    OPFOutlierDetector(metric="sqeuclidean", algorithm="brute", n_jobs=2),
+    OPFOutlierDetector(metric="seuclidean"),
+]
+# Without metric="precomputed": the checks make distances only for an estimator with a parameter `metric`.
+PRUNERS = [
+    OPFPruner(),
+    OPFPruner(OPFClassifier(n_conquerors=3), max_loss=0.05),
+    OPFPruner(FuzzyOPFClassifier(competition="tree", sigma=0.2)),
+]
 WITH_PROBABILITIES = [
     OPFClassifier(),
     FuzzyOPFClassifier(),
     FuzzyOPFClassifierCV(),
     OPFSemiSupervisedClassifier(),
 ]
-every_class = pytest.mark.parametrize("estimator", [*WITH_PROBABILITIES, OPFKNNClassifier(), OPFClustering()])
+WITH_METRIC = [*WITH_PROBABILITIES, OPFKNNClassifier(), OPFClustering(), OPFOutlierDetector()]
+every_class = pytest.mark.parametrize("estimator", [*WITH_METRIC, OPFPruner()])
+with_metric = pytest.mark.parametrize("estimator", WITH_METRIC)  # of their own, and `verbose`
 both_classifiers = pytest.mark.parametrize("estimator", [OPFClassifier(), FuzzyOPFClassifier()])
 every_classifier = pytest.mark.parametrize("estimator", [*WITH_PROBABILITIES, OPFKNNClassifier()])
-with_probabilities = pytest.mark.parametrize("estimator", WITH_PROBABILITIES)
+with_probabilities = pytest.mark.parametrize("estimator", [*WITH_PROBABILITIES, OPFPruner()])
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +96,7 @@ def iris():
     return load_iris(return_X_y=True)
 
 
-@parametrize_with_checks(CLASSIFIERS + CLUSTERINGS)
+@parametrize_with_checks(CLASSIFIERS + CLUSTERINGS + OUTLIER_DETECTORS + PRUNERS)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
@@ -194,12 +210,12 @@ def test_html_repr_names_the_estimator(estimator):
     assert type(estimator).__name__ in estimator._repr_html_()
 
 
-@every_class
+@with_metric
 def test_repr_shows_only_what_was_changed(estimator):
     assert repr(clone(estimator).set_params(metric="manhattan")).endswith("(metric='manhattan')")
 
 
-@every_class
+@with_metric
 def test_precomputed_sets_the_pairwise_tag(estimator):
     assert get_tags(clone(estimator).set_params(metric="precomputed")).input_tags.pairwise
 
@@ -247,7 +263,7 @@ def test_changing_the_caller_s_array_after_fit_changes_nothing(estimator, iris):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(iris[0]), expected)
 
 
-@every_class
+@with_metric
 def test_verbose_reports_the_stages(estimator, iris, caplog):
     clone(estimator).set_params(verbose=1).fit(*iris)
     assert [record.name for record in caplog.records if "took" in record.message]
@@ -259,20 +275,22 @@ def test_nothing_is_logged_by_default(estimator, iris, caplog):
     assert not caplog.records
 
 
-@every_class
+@with_metric
 @pytest.mark.parametrize("verbose", [0, 1])
 def test_the_size_of_a_full_matrix_is_logged_only_on_request(estimator, verbose, iris, caplog):
     clone(estimator).set_params(metric="seuclidean", verbose=verbose).fit(*iris)
     assert any("150 x 150" in record.message for record in caplog.records) == bool(verbose)
 
 
-@every_class
+@with_metric
 def test_nothing_is_logged_by_default_for_a_metric_without_an_engine(estimator, iris, caplog):
     clone(estimator).set_params(metric="seuclidean").fit(*iris)
     assert not caplog.records
 
 
-@pytest.mark.parametrize("estimator", [OPFClassifier(), FuzzyOPFClassifier(), OPFClustering()])
+@pytest.mark.parametrize(
+    "estimator", [OPFClassifier(), FuzzyOPFClassifier(), OPFClustering(), OPFOutlierDetector()]
+)
 def test_a_large_matrix_is_warned_about_at_the_caller_s_line(estimator, iris, monkeypatch):
     monkeypatch.setattr("pathforest._matrix.WARN_BYTES", 100)
     with pytest.warns(UserWarning, match="150 x 150") as issued:
@@ -280,7 +298,7 @@ def test_a_large_matrix_is_warned_about_at_the_caller_s_line(estimator, iris, mo
     assert issued[0].filename == __file__
 
 
-@every_class
+@with_metric
 def test_changing_metric_params_after_fit_changes_nothing(estimator, iris):
     X, y = iris
     variances = X.var(axis=0)
@@ -290,7 +308,7 @@ def test_changing_metric_params_after_fit_changes_nothing(estimator, iris):
     np.testing.assert_array_equal(model.predict(X + 0.3), expected)
 
 
-@every_class
+@with_metric
 def test_nothing_is_printed(estimator, iris, capfd):
     clone(estimator).set_params(verbose=1).fit(*iris)
     assert capfd.readouterr() == ("", "")

@@ -19,6 +19,7 @@ from sklearn.metrics import accuracy_score, make_scorer, pairwise_distances
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 
 import pathforest
 from pathforest import (
@@ -27,6 +28,8 @@ from pathforest import (
     OPFClassifier,
     OPFClustering,
     OPFKNNClassifier,
+    OPFOutlierDetector,
+    OPFPruner,
     OPFSemiSupervisedClassifier,
 )
 from pathforest._transforms import KernelDiscriminant, RidgeDiscriminant
@@ -68,6 +71,14 @@ ESTIMATORS = {
     "nearest precomputed": OPFKNNClassifier(metric="precomputed", n_neighbors=3),
     "semi-supervised": OPFSemiSupervisedClassifier(),
     "semi-supervised seeds": OPFSemiSupervisedClassifier(method="opfsemi", n_conquerors=2),
+    "outliers": OPFOutlierDetector(),
+    "outliers share": OPFOutlierDetector(contamination=0.1, n_neighbors=4, metric="log_sqeuclidean"),
+    "outliers seuclidean": OPFOutlierDetector(metric="seuclidean"),
+    "outliers precomputed": OPFOutlierDetector(metric="precomputed"),
+    "pruner": OPFPruner(max_loss=0.02),
+    "pruner of given": OPFPruner(OPFClassifier(metric="seuclidean", metric_params=V), random_state=3),
+    "pruner of fuzzy": OPFPruner(FuzzyOPFClassifier(competition="tree", sigma=0.2, n_conquerors=2)),
+    "pruner precomputed": OPFPruner(OPFClassifier(metric="precomputed"), max_iter=1),
     "search": FuzzyOPFClassifierCV(**SMALL),
     "search linear": FuzzyOPFClassifierCV(**ONE, transforms="linear"),
     "search kernel": FuzzyOPFClassifierCV(**ONE, transforms="kernel", random_state=3),
@@ -89,16 +100,17 @@ ESTIMATORS = {
 every_estimator = pytest.mark.parametrize("name", ESTIMATORS)
 one_of_each = pytest.mark.parametrize(
     "name",
-    ["plain", "fuzzy", "clustering", "clustering domes", "nearest", "semi-supervised", "search linear"],
-)
-METHODS = ("predict", "predict_proba", "class_costs", "explain")
+    ["plain", "fuzzy", "clustering", "clustering domes", "nearest", "semi-supervised", "outliers", "pruner",
+     "pruner of fuzzy", "search linear"],
+)  # fmt: skip
+METHODS = ("predict", "predict_proba", "class_costs", "explain", "score_samples")
 
 
 def problem(name, dtype=np.float64):
     """Training samples, labels and queries of an estimator: 75 of iris, or distances between them."""
     X, y = load_iris(return_X_y=True)
     X, y, Q = X[::2].astype(dtype), y[::2], (X[1::4] + 0.03).astype(dtype)
-    if ESTIMATORS[name].metric == "precomputed":
+    if get_tags(ESTIMATORS[name]).input_tags.pairwise:
         return pairwise_distances(X, X).astype(dtype), y, pairwise_distances(Q, X).astype(dtype)
     return X, y, Q
 
@@ -165,7 +177,7 @@ def test_answers_stay_the_same_bit_for_bit(name, dtype, tmp_path):
 def test_a_loaded_model_answers_the_same_with_another_engine(name, dtype, algorithm, tmp_path):
     model, Q = fitted(name, dtype)
     loaded = saved_and_loaded(model, tmp_path)
-    for part in [loaded, *getattr(loaded, "estimators_", [])]:
+    for part in [loaded, *getattr(loaded, "estimators_", []), getattr(loaded, "estimator_", None)]:
         classifier = part[-1] if isinstance(part, Pipeline) else part
         is_tree = getattr(classifier, "_fit_algorithm", None) in ("tree", "brute")
         if is_tree and not (algorithm == "tree" and classifier.metric in ("chi2", "cosine")):
@@ -278,6 +290,8 @@ REFUSED = {
     "scoring": FuzzyOPFClassifierCV(**SMALL, scoring=make_scorer(accuracy_score)),
     "cv": FuzzyOPFClassifierCV(**{**SMALL, "cv": ShuffleSplit(2, random_state=0)}),
     "random_state": FuzzyOPFClassifierCV(**SMALL, random_state=np.random.RandomState(0)),
+    "estimator_.metric": OPFPruner(OPFClassifier(metric=maximum)),
+    "estimator_": OPFPruner(Derived()),
     "Derived": Derived(),
     "OPFClassifier": type("OPFClassifier", (Derived,), {})(),
 }
@@ -410,6 +424,30 @@ def test_paths_may_be_text(tmp_path, monkeypatch):
     assert type(pathforest.load("model.opf")) is OPFClassifier
 
 
+def test_a_template_changed_since_fit_comes_back_as_it_is_now(tmp_path):
+    model, Q = fitted("pruner of fuzzy")
+    model.estimator.set_params(sigma=0.7)
+    loaded = saved_and_loaded(model, tmp_path)
+    assert (loaded.estimator.sigma, loaded.estimator_.sigma) == (0.7, 0.2)
+    assert_same(answer(loaded, Q), answer(model, Q))
+
+
+def test_a_template_that_was_fitted_comes_back_unfitted(tmp_path):
+    X, y, Q = problem("pruner")
+    model = OPFPruner(OPFClassifier(n_conquerors=2).fit(X, y)).fit(X, y)
+    loaded = saved_and_loaded(model, tmp_path)
+    assert not hasattr(loaded.estimator, "cost_")
+    assert_same(answer(loaded, Q), answer(model, Q))
+
+
+@pytest.mark.parametrize("template", [OPFKNNClassifier(), OPFPruner(), "plain", OPFClassifier(n_jobs=0)])
+def test_a_template_broken_since_fit_is_refused(template, tmp_path):
+    model, _ = fitted("pruner")
+    with pytest.raises((TypeError, ValueError), match=r"estimator=|n_jobs"):
+        model.set_params(estimator=template).save(tmp_path / "model.opf")
+    assert not list(tmp_path.iterdir())
+
+
 GOLDEN = [
     (file.name.split("_")[0], name)
     for file in sorted(MODELS.glob("*_answers.json"))
@@ -423,6 +461,11 @@ def test_there_are_files_of_every_format():
     }
 
 
+def test_there_are_files_of_every_estimator():
+    kinds = {type(pathforest.load(MODELS / f"{version}_{name}.opf")).__name__ for version, name in GOLDEN}
+    assert kinds == set(pathforest._parts.ESTIMATORS)
+
+
 @pytest.mark.parametrize(("version", "name"), GOLDEN)
 def test_a_file_of_an_older_format_still_answers_as_it_did(version, name):
     model = pathforest.load(MODELS / f"{version}_{name}.opf")
@@ -430,7 +473,11 @@ def test_a_file_of_an_older_format_still_answers_as_it_did(version, name):
     found = answers(model, samples()[2])
     assert found.keys() == expected.keys()
     for method, value in expected.items():
-        if method in ("class_costs", "predict_proba"):  # linear algebra rounds differently elsewhere
+        if method in (
+            "class_costs",
+            "predict_proba",
+            "score_samples",
+        ):  # linear algebra rounds differently elsewhere
             np.testing.assert_allclose(found[method], value, rtol=1e-6, err_msg=method)
         else:
             assert found[method] == value, method
@@ -457,12 +504,17 @@ def test_the_first_line_is_text(tmp_path):
     assert (tmp_path / "model.opf").read_bytes().startswith(FIRST_LINE + b'{"pathforest":"')
 
 
+others_keep = pytest.mark.parametrize(
+    "name",
+    ["plain", "plain seuclidean", "fuzzy", "clustering", "outliers", "pruner of fuzzy", "search kernel"],
+)
 OURS = {f"pathforest.{module}" for module in ("classifier.OPFClassifier", "clustering.OPFClustering")}
+OURS |= {"pathforest.outlier.OPFOutlierDetector", "pathforest.pruning.OPFPruner"}
 OURS |= {f"pathforest.fuzzy{module}" for module in (".FuzzyOPFClassifier", "_cv.FuzzyOPFClassifierCV")}
 OURS |= {f"pathforest._transforms.{kind.__name__}" for kind in (RidgeDiscriminant, KernelDiscriminant)}
 
 
-@pytest.mark.parametrize("name", ["plain", "plain seuclidean", "fuzzy", "clustering", "search kernel"])
+@others_keep
 def test_skops_has_to_trust_our_own_classes_only(name):
     model, Q = fitted(name)
     model.predict(Q)  # fills the cache, which holds compiled objects
@@ -472,7 +524,7 @@ def test_skops_has_to_trust_our_own_classes_only(name):
     assert_same(answer(skops.io.loads(data, trusted=unknown), Q), answer(model, Q))
 
 
-@pytest.mark.parametrize("name", ["plain", "plain seuclidean", "fuzzy", "clustering", "search kernel"])
+@others_keep
 def test_joblib_keeps_models(name, tmp_path):
     model, Q = fitted(name)
     joblib.dump(model, tmp_path / "model.joblib")

@@ -13,7 +13,14 @@ from model_files import FIRST_LINE, arrays_of, forge, positions, replaced, take_
 from sklearn.datasets import load_iris
 
 import pathforest
-from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
+from pathforest import (
+    FuzzyOPFClassifier,
+    FuzzyOPFClassifierCV,
+    OPFClassifier,
+    OPFClustering,
+    OPFOutlierDetector,
+    OPFPruner,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 
@@ -26,6 +33,9 @@ MODELS = {
     "precomputed": OPFClassifier(metric="precomputed"),
     "fuzzy": FuzzyOPFClassifier(k_max=5, metric="minkowski", metric_params={"p": 3}),
     "clustering": OPFClustering(k_max=5),
+    "outliers": OPFOutlierDetector(k_max=5),
+    "pruner": OPFPruner(FuzzyOPFClassifier(k_max=5, metric="minkowski", metric_params={"p": 3})),
+    "pruner of distances": OPFPruner(OPFClassifier(metric="precomputed")),
     "search": FuzzyOPFClassifierCV(**SEARCH, transforms="kernel", scoring="f1_macro"),
 }
 MOST = int(os.environ.get("FORGERIES", "300"))  # cases tried of each kind; 100000 tries them all
@@ -33,7 +43,7 @@ every_model = pytest.mark.parametrize("name", MODELS)
 
 
 def samples(name):
-    return np.abs(X[:, None] - X).sum(axis=2) if name == "precomputed" else X
+    return np.abs(X[:, None] - X).sum(axis=2) if name in ("precomputed", "pruner of distances") else X
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +100,7 @@ def some(cases):
 
 def use(model, name):
     """Ask a model for all it can do."""
-    for method in ("predict", "predict_proba", "class_costs", "explain"):
+    for method in ("predict", "predict_proba", "class_costs", "explain", "score_samples"):
         if hasattr(model, method):
             getattr(model, method)(samples(name))
 
@@ -333,6 +343,12 @@ def test_arrays_that_do_not_fit_together_are_refused(case, chain, assert_refused
         ("clustering", {"density_": np.full(30, -1.0)}, "density_"),
         ("clustering", {"density_": np.ones(29)}, "density_"),
         ("clustering", {"predecessor_": np.roll(np.arange(30), 1)}, "predecessor_"),
+        ("outliers", {"density_": np.zeros(30)}, "density_"),
+        ("outliers", {"density_": np.ones(31)}, "density_"),
+        ("outliers", {"cuts_": np.ones((2, 2))}, "cuts_"),
+        ("pruner", {"sample_indices_": [0]}, "sample_indices_"),
+        ("pruner", {"classes_": [0, 1, 3]}, "classes_"),
+        ("pruner", {"classes_": [0.0, 1.0, 2.0]}, "classes_"),
         ("fuzzy", {"membership_": np.full(30, np.inf)}, "membership_"),
         ("fuzzy", {"membership_": np.ones(31)}, "membership_"),
         ("fuzzy", {"density_": np.ones((30, 1))}, "density_"),
@@ -383,6 +399,20 @@ FORGED_VALUES = [
     ("clustering", "best_k_", -1, "best_k_"),
     ("clustering", "_fit_largest_arc", {"float": "nan"}, "largest_arc"),
     ("clustering", "_fit_largest_arc", -1.0, "largest_arc"),
+    ("outliers", "offset_", {"float": "nan"}, "offset_"),
+    ("outliers", "offset_", None, "offset_"),
+    ("outliers", "contamination", 0.7, "contamination"),
+    ("outliers", "best_k_", 30, "best_k_"),
+    ("pruner", "max_loss", 2, "max_loss"),
+    ("pruner", "n_iter_", -1, "n_iter_"),
+    ("pruner", "n_features_in_", 5, "features"),
+    ("pruner", "estimator_", None, "estimator_"),
+    ("pruner", "estimator", "evil", "_fit_template|estimator"),
+    ("pruner", "_fit_template", {"tuple": ["OPFPruner", {"dict": {}}]}, "estimator"),
+    ("pruner", "_fit_template", {"tuple": ["OPFClassifier", {"dict": {"evil": 1}}]}, "estimator"),
+    ("pruner", "_fit_template", {"tuple": ["OPFClassifier", {"dict": {"n_jobs": 0}}]}, "n_jobs"),
+    ("pruner", "_fit_template", "OPFClassifier", "estimator"),
+    ("pruner of distances", "n_features_in_", 3, "sample_indices_"),
     ("fuzzy", "sigma", 0, "sigma"),
     ("search", "estimators_", [], "estimators_"),
     ("search", "estimators_", [{"object": 0}], "estimators_"),

@@ -11,6 +11,8 @@ from pathforest import (
     OPFClassifier,
     OPFClustering,
     OPFKNNClassifier,
+    OPFOutlierDetector,
+    OPFPruner,
     OPFSemiSupervisedClassifier,
 )
 
@@ -19,11 +21,14 @@ y = np.arange(30) % 3
 D = np.abs(X[:, None] - X[None]).sum(axis=2)
 
 PLAIN, FUZZY, CLUSTERING, KNN = OPFClassifier(), FuzzyOPFClassifier(), OPFClustering(), OPFKNNClassifier()
+OUTLIERS, PRUNER = OPFOutlierDetector(), OPFPruner()
 SEMI = OPFSemiSupervisedClassifier()
-every_class = pytest.mark.parametrize("estimator", [PLAIN, FUZZY, KNN, SEMI, CLUSTERING], ids=repr)
+WITH_METRIC = [PLAIN, FUZZY, KNN, SEMI, CLUSTERING, OUTLIERS]
+every_class = pytest.mark.parametrize("estimator", WITH_METRIC, ids=repr)
+pruner_too = pytest.mark.parametrize("estimator", [*WITH_METRIC, PRUNER], ids=repr)
 both_classifiers = pytest.mark.parametrize("estimator", [PLAIN, FUZZY], ids=repr)
 every_classifier = pytest.mark.parametrize("estimator", [PLAIN, FUZZY, KNN, SEMI], ids=repr)
-density_users = pytest.mark.parametrize("estimator", [FUZZY, KNN, CLUSTERING], ids=repr)
+density_users = pytest.mark.parametrize("estimator", [FUZZY, KNN, CLUSTERING, OUTLIERS], ids=repr)
 
 
 class Forbidden:
@@ -59,7 +64,7 @@ BAD_SAMPLES = {
 }
 
 
-@every_class
+@pruner_too
 @pytest.mark.parametrize("case", BAD_SAMPLES)
 def test_bad_training_samples_are_refused(estimator, case, idle):
     samples, error, message = BAD_SAMPLES[case]
@@ -67,7 +72,7 @@ def test_bad_training_samples_are_refused(estimator, case, idle):
         clone(estimator).fit(samples, y[: samples.shape[0]] if hasattr(samples, "shape") else y)
 
 
-@every_class
+@pruner_too
 @pytest.mark.parametrize("case", ["nan", "infinity", "text", "one dimension", "sparse", "no rows"])
 def test_bad_queries_are_refused(estimator, case):
     samples, error, message = BAD_SAMPLES[case]
@@ -75,7 +80,7 @@ def test_bad_queries_are_refused(estimator, case):
         clone(estimator).fit(X, y).predict(samples)
 
 
-@every_class
+@pruner_too
 def test_a_wrong_number_of_features_is_refused(estimator):
     with pytest.raises(ValueError, match=r"2 features.*3 features"):
         clone(estimator).fit(X, y).predict(X[:, :2])
@@ -95,7 +100,7 @@ BAD_LABELS = {
 }
 
 
-@every_classifier
+@pytest.mark.parametrize("estimator", [PLAIN, FUZZY, KNN, SEMI, PRUNER], ids=repr)
 @pytest.mark.parametrize("case", BAD_LABELS)
 def test_bad_labels_are_refused(estimator, case, idle):
     labels, message = BAD_LABELS[case]
@@ -335,8 +340,9 @@ def test_a_failed_fit_leaves_the_estimator_unfitted(estimator):
 def test_the_upper_triangle_of_a_noisy_matrix_counts(estimator):
     noisy = D + np.tril(np.full_like(D, 1e-12), -1)
     model = clone(estimator).set_params(metric="precomputed")
-    expected = model.fit(D, y).cost_
-    np.testing.assert_array_equal(model.fit(noisy, y).cost_, expected)
+    learned = "density_" if estimator is OUTLIERS else "cost_"
+    expected = getattr(model.fit(D, y), learned)
+    np.testing.assert_array_equal(getattr(model.fit(noisy, y), learned), expected)
 
 
 @every_class

@@ -8,28 +8,40 @@ from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
 from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
 from pathforest.knn_classifier import OPFKNNClassifier
+from pathforest.outlier import OPFOutlierDetector
+from pathforest.pruning import OPFPruner
 from pathforest.semi_supervised import OPFSemiSupervisedClassifier
 
 if TYPE_CHECKING:
     from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
     from pathforest.persistence import load
+    from pathforest.resampling import O2PFSampler, OPFUnderSampler
 
 __version__ = _version("pathforest")
 
 __all__ = [
     "FuzzyOPFClassifier",
     "FuzzyOPFClassifierCV",
+    "O2PFSampler",
     "OPFClassifier",
     "OPFClustering",
     "OPFKNNClassifier",
+    "OPFOutlierDetector",
+    "OPFPruner",
     "OPFSemiSupervisedClassifier",
+    "OPFUnderSampler",
     "TrainingErrorWarning",
     "__version__",
     "load",
 ]
 
-# What is imported when it is asked for: the search needs parts of scikit-learn that are slow to import.
-_LATER = {"FuzzyOPFClassifierCV": "pathforest.fuzzy_cv", "load": "pathforest.persistence"}
+# What is imported when it is asked for: it needs packages that are slow to import, or that not everyone has.
+_LATER = {
+    "FuzzyOPFClassifierCV": "pathforest.fuzzy_cv",
+    "O2PFSampler": "pathforest.resampling",
+    "OPFUnderSampler": "pathforest.resampling",
+    "load": "pathforest.persistence",
+}
 
 
 def __getattr__(name: str) -> Any:

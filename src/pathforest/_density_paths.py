@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from pathforest import _core
-from pathforest._estimator import OPFEstimator
-from pathforest._validation import thread_count
+from pathforest._density_estimator import DensityEstimator
 from pathforest.distances import Metric
 from pathforest.graph import KnnGraph
 
@@ -45,8 +43,8 @@ class DensityQuery(NamedTuple):
         return indices[np.arange(len(indices)), values.argmax(axis=1)]
 
 
-class DensityForestEstimator(OPFEstimator):
-    """Base of the estimators whose forests have grown over densities."""
+class DensityForestEstimator(DensityEstimator):
+    """Base of those whose forests have grown over densities."""
 
     def _conquerors(self, Q: np.ndarray) -> np.ndarray:
         """Find for each new sample the training sample that wins it."""
@@ -59,18 +57,6 @@ class DensityForestEstimator(OPFEstimator):
         for rows, distances, indices in self._nearest(Q, self.best_k_, len(self.cost_)):
             winners[rows] = query.conquerors(distances, indices)
         return winners
-
-    def _nearest(self, Q: np.ndarray, k: int, n: int) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Yield blocks of queries with the distances and indices of their `k` nearest of `n` samples."""
-        n_threads = thread_count(self.n_jobs)
-        engine = self._cached(Q.dtype.char, lambda: self._build_engine(Q.dtype, np.arange(n)))
-        for rows, block in self._query_blocks(Q, width=k):
-            yield rows, *engine.query(block, k, n_threads)
-
-
-def largest_arc(graph: KnnGraph, k: int) -> float:
-    """Return the longest distance to one of the `k` nearest neighbours, d_f of Eq. 3."""
-    return float(graph.distances[:, :k].max(initial=0.0))
 
 
 def compete_within_classes(graph: KnnGraph, k: int, scaled: np.ndarray, codes: np.ndarray) -> DensityForest:

@@ -1,14 +1,12 @@
-"""What all estimators share: checked settings, kept training samples, engines on demand, saving, pickling."""
+"""What the estimators over samples share: checked settings, kept training samples, engines on demand."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from functools import wraps
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from pathforest._core import Engine
@@ -22,6 +20,7 @@ from pathforest._matrix import (
     pairwise,
 )
 from pathforest._ranges import Reach, check_features, magnitude
+from pathforest._savable import SavableEstimator
 from pathforest._validation import check_labels, check_parameters, thread_count
 from pathforest.distances import (
     NONNEGATIVE,
@@ -33,34 +32,10 @@ from pathforest.distances import (
     resolve_metric,
 )
 
-# Raise when the meaning of a pickled attribute changes, and let __setstate__ read the older ones.
-FORMAT_VERSION = 1
-
 T = TypeVar("T")
-Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
-def is_fitted_name(name: str) -> bool:
-    """Tell whether an attribute of this name is fitted state: a public result, or what predictions need."""
-    return name.startswith("_fit_") or (name.endswith("_") and not name.startswith("_"))
-
-
-def unfitted_on_failure(fit: Fit) -> Fit:
-    """Make `fit` start from an unfitted estimator, and leave one if it fails or is interrupted."""
-
-    @wraps(fit)
-    def wrapper(self: OPFEstimator, *args: Any, **kwargs: Any) -> Any:
-        self._forget()
-        try:
-            return fit(self, *args, **kwargs)
-        except BaseException:
-            self._forget()
-            raise
-
-    return wrapper
-
-
-class OPFEstimator(BaseEstimator):
+class OPFEstimator(SavableEstimator):
     """Base of the estimators. Fitted state is plain arrays; engines are rebuilt from them when needed."""
 
     def __sklearn_tags__(self):
@@ -70,71 +45,9 @@ class OPFEstimator(BaseEstimator):
         tags.input_tags.positive_only = name in NONNEGATIVE
         return tags
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file, to be read by :func:`pathforest.load`.
-
-        The file holds parameters, fitted attributes and a checksum, and no code: it is safe to open whoever
-        made it, here or on another machine, and later versions of pathforest read it. It is written beside
-        `path` and moved there when complete, so a failure leaves an earlier file as it was.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file.
-
-        Raises
-        ------
-        ValueError
-            If something cannot be stored that way: a metric, membership or scorer that is a function, a
-            transformer of the user's own, an object in `cv` other than a plain k-fold splitter. joblib and
-            skops store such models. Also if the estimator is not fitted (`NotFittedError`).
-        OSError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> import pathforest
-        >>> model = pathforest.OPFClustering().fit([[0.0], [1.0], [1.5], [9.0], [9.5], [11.0]])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.save(os.path.join(folder, "clusters.opf"))
-        ...     loaded = pathforest.load(os.path.join(folder, "clusters.opf"))
-        >>> loaded.predict([[3.0], [7.0]]).tolist()
-        [0, 1]
-        """
-        from pathforest.persistence import save  # here, because most never need it
-
-        save(self, path)
-
-    def _state_to_save(self) -> dict[str, Any]:
-        """Collect what a file holds: the parameters, and the fitted attributes but for derived ones."""
-        state = self.get_params(deep=False)
-        derived = self._derived_names()
-        state |= {k: v for k, v in vars(self).items() if is_fitted_name(k) and k not in derived}
-        return state
-
-    def _derived_names(self) -> set[str]:
-        """Names of the fitted attributes that :meth:`_derive_state` makes from the others."""
-        return {"_fit_cache"}
-
-    def _derive_state(self) -> None:
-        """Make what a file does not hold, from attributes that have been checked."""
-        self._fit_cache = {}
-
     def _check_fitted_state(self) -> int:
-        """Raise ValueError unless parameters and fitted attributes fit together; return how many samples.
-
-        Both ends ask: what passes can be saved, and what a file holds must pass before it is used. Subclasses
-        check their own attributes as well.
-        """
         self._check_settings()
         return check_samples(self)
-
-    def _forget(self) -> None:
-        """Drop all fitted state."""
-        for name in list(vars(self)):
-            if is_fitted_name(name):
-                delattr(self, name)
 
     def _check_settings(self) -> tuple[Metric, int]:
         """Check every parameter before any work; return the metric and the number of threads."""
@@ -156,6 +69,12 @@ class OPFEstimator(BaseEstimator):
         self._fit_X = None if metric.kind == "precomputed" else X
         self._fit_metric = tuple(metric)
         self._fit_algorithm = engine.name
+        self._fit_cache = {}
+
+    def _derived_names(self) -> set[str]:
+        return {"_fit_cache"}
+
+    def _derive_state(self) -> None:
         self._fit_cache = {}
 
     def _cached(self, key: Any, build: Callable[[], T]) -> T:
@@ -202,22 +121,6 @@ class OPFEstimator(BaseEstimator):
         else:
             for rows in blocks(len(Q), Q.shape[1] if metric.kind == "precomputed" else width):
                 yield rows, Q[rows]
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        if "_fit_cache" in state:
-            state["_fit_cache"] = {}
-        return {**state, "_format_version": FORMAT_VERSION}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        state = dict(state)
-        version = state.pop("_format_version", FORMAT_VERSION)
-        if version > FORMAT_VERSION:
-            raise ValueError(
-                f"this {type(self).__name__} was saved in format {version}, and this pathforest reads up to "
-                f"{FORMAT_VERSION}; upgrade pathforest to load it"
-            )
-        super().__setstate__(state)
 
 
 class LabelledEstimator(ClassifierMixin, OPFEstimator):

@@ -9,8 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from pathforest._estimator import OPFEstimator, is_fitted_name
 from pathforest._fitted import check_array, check_whole
+from pathforest._savable import SavableEstimator, is_fitted_name
 from pathforest._validation import check_positive
 
 # Name of each estimator, and the module that has it, imported when a file asks for it.
@@ -20,6 +20,8 @@ ESTIMATORS = {
     "OPFClassifier": "pathforest.classifier",
     "OPFClustering": "pathforest.clustering",
     "OPFKNNClassifier": "pathforest.knn_classifier",
+    "OPFOutlierDetector": "pathforest.outlier",
+    "OPFPruner": "pathforest.pruning",
     "OPFSemiSupervisedClassifier": "pathforest.semi_supervised",
 }
 
@@ -95,7 +97,7 @@ def build_object(name: Any, state: dict[str, Any]) -> Any:
     return value
 
 
-def _build_estimator(kind: type[OPFEstimator], state: dict[str, Any]) -> OPFEstimator:
+def _build_estimator(kind: type[SavableEstimator], state: dict[str, Any]) -> SavableEstimator:
     """Make an estimator; a parameter that an older file lacks has its default."""
     model = kind()
     params = kind._get_param_names()

@@ -39,8 +39,7 @@ def validation_split(codes: np.ndarray, fraction: float, random_state: Any) -> S
     that small classes get their share together. No evaluation sample is left if every class has only one.
     """
     random = check_random_state(random_state)
-    shuffled = random.permutation(len(codes))
-    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    by_class = _shuffle_within_classes(codes, random)
     steps = np.floor(float(fraction) * np.arange(len(codes) + 1) + random.uniform())
     chosen = np.zeros(len(codes), dtype=bool)
     chosen[by_class[np.diff(steps) > 0]] = True
@@ -48,3 +47,16 @@ def validation_split(codes: np.ndarray, fraction: float, random_state: Any) -> S
     _, first = np.unique(codes[by_class], return_index=True)
     chosen[by_class[first[kept == 0]]] = False
     return np.flatnonzero(~chosen), np.flatnonzero(chosen)
+
+
+def deal_folds(labels: np.ndarray, n_folds: int, random: np.random.RandomState) -> np.ndarray:
+    """Deal the samples out to folds of equal size, one class after another; return the fold of each."""
+    fold = np.empty(len(labels), dtype=np.intp)
+    fold[_shuffle_within_classes(labels, random)] = np.arange(len(labels)) % n_folds
+    return fold
+
+
+def _shuffle_within_classes(labels: np.ndarray, random: np.random.RandomState) -> np.ndarray:
+    """Return the samples in order of their classes, in random order within each."""
+    shuffled = random.permutation(len(labels))
+    return shuffled[np.argsort(labels[shuffled], kind="stable")]

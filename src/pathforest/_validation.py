@@ -60,11 +60,26 @@ def _check_membership(value: Any) -> None:
 
 
 def _check_validation_fraction(value: Any) -> None:
-    check_positive("validation_fraction", value, "0.2 is the default")
+    check_positive("validation_fraction", value, "it is a share of the samples, such as 0.2")
     if value >= 1:
         raise ValueError(
             f"validation_fraction={value!r} must be below 1, so that samples are left to train with"
         )
+
+
+def _check_max_loss(value: Any) -> None:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(f"max_loss={value!r} must be a number, an accuracy such as 0.01")
+    if not 0 <= value <= 1:
+        raise ValueError(f"max_loss={value!r} must lie between 0 and 1: it is an accuracy, such as 0.01")
+
+
+def _check_contamination(value: Any) -> None:
+    if isinstance(value, str) and value == "auto":
+        return
+    check_positive("contamination", value, "use a share up to 0.5, or 'auto'")
+    if value > 0.5:
+        raise ValueError(f"contamination={value!r} must be at most 0.5: outliers are the smaller part")
 
 
 def _check_n_jobs(value: Any) -> None:
@@ -93,6 +108,9 @@ RULES: dict[str, Callable[[Any], None]] = {
     "beta": lambda b: check_positive("beta", b, "8.0 is the default"),
     "method": lambda m: check_choice("method", m, ("mst", "opfsemi")),
     "validation_fraction": _check_validation_fraction,
+    "max_loss": _check_max_loss,
+    "max_iter": lambda n: check_integer("max_iter", n, 0, "100 is the default, 0 prunes nothing"),
+    "contamination": _check_contamination,
     "algorithm": lambda a: check_choice("algorithm", a, ("auto", "tree", "brute")),
     "n_jobs": _check_n_jobs,
     "verbose": lambda v: check_integer("verbose", int(v) if isinstance(v, bool) else v, 0, "0 is silent"),
@@ -151,6 +169,18 @@ def check_labels(y: Any) -> np.ndarray:
         raise ValueError("y contains infinity, which is no class label; pass finite labels")
     labels = column_or_1d(values, warn=True)
     check_classification_targets(labels)
+    return labels
+
+
+def check_labels_like(known: np.ndarray, y: Any) -> np.ndarray:
+    """Return `y` as labels, which must be text if those known are and numbers if they are."""
+    labels = check_labels(y)
+    is_text = [values.dtype.kind in "OU" for values in (known, labels)]
+    if is_text[0] != is_text[1]:
+        raise TypeError(
+            f"validation labels are of type {labels.dtype} and training labels of type {known.dtype}, so "
+            "that none could be right; convert them to one type"
+        )
     return labels
 
 

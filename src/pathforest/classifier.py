@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from pathforest._base import BaseOPFClassifier
-from pathforest._estimator import unfitted_on_failure
+from pathforest._savable import unfitted_on_failure
 from pathforest._stages import StageTimer
 from pathforest.distances import build_engine
 from pathforest.forest import boundary_prototypes, grow_forest

@@ -9,15 +9,14 @@ import numpy as np
 from sklearn.base import ClusterMixin
 
 from pathforest import _core
-from pathforest._density_paths import DensityForestEstimator, largest_arc
-from pathforest._estimator import unfitted_on_failure
+from pathforest._density_estimator import largest_arc
+from pathforest._density_paths import DensityForestEstimator
 from pathforest._fitted import check_density, check_indices, check_number, check_paths
+from pathforest._savable import unfitted_on_failure
 from pathforest._stages import StageTimer
-from pathforest._validation import largest_neighborhood
-from pathforest.distances import build_engine
 from pathforest.domes import DOME_TREE, dome_tree, keep_domes
-from pathforest.graph import KnnGraph, knn_graph
-from pathforest.membership import DensityEstimate, density, estimate_density
+from pathforest.graph import KnnGraph
+from pathforest.membership import DensityEstimate, density
 
 # The parameters that have domes absorbed.
 LIMITS = ("min_height", "min_area", "min_volume", "n_clusters")
@@ -102,6 +101,7 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     See Also
     --------
     FuzzyOPFClassifier : Classifier that weighs its paths by the same density.
+    OPFOutlierDetector : Outliers by the same density.
 
     Notes
     -----
@@ -205,11 +205,8 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         metric, n_threads = self._check_settings()
         attribute = self._check_merging()
         X, metric = self._check_samples(X, metric, squares=True)
-        k = largest_neighborhood(len(X), self.k_max, self.n_neighbors)
         timed = StageTimer(self)
-        engine = timed(build_engine, X, metric, self.algorithm, n_threads, self.verbose)
-        graph = timed(knn_graph, engine, k, n_threads)
-        estimate = timed(estimate_density, graph, k, self.n_neighbors is None, metric.squared, n_threads)
+        engine, graph, estimate = self._estimate_density(X, metric, n_threads, timed)
         if self.n_clusters is not None and self.n_neighbors is None:
             estimate = timed(self._find_enough_maxima, graph, estimate, metric.squared)
         self.density_, self.best_k_, self.cuts_ = estimate

@@ -9,8 +9,8 @@ import numpy as np
 
 from pathforest._base import BaseOPFClassifier
 from pathforest._core import Engine
-from pathforest._estimator import unfitted_on_failure
 from pathforest._fitted import check_array, check_density
+from pathforest._savable import unfitted_on_failure
 from pathforest._stages import StageTimer
 from pathforest._validation import largest_neighborhood
 from pathforest._warnings import warn

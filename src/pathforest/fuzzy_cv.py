@@ -10,9 +10,9 @@ from sklearn.utils.validation import _num_samples, check_consistent_length, chec
 from threadpoolctl import threadpool_limits
 
 from pathforest._average import AverageOfBest
-from pathforest._estimator import unfitted_on_failure
 from pathforest._progress import progress
 from pathforest._ranking import TIE_BREAKS, check_table, table
+from pathforest._savable import unfitted_on_failure
 from pathforest._scoring import Judge, Scorer, check_error_score, resolve_scoring
 from pathforest._search import Cell, Folds, Samples, Scores, Space, candidates, make_space
 from pathforest._splits import cross_validation_splits

@@ -9,15 +9,12 @@ import numpy as np
 from sklearn.base import clone
 
 from pathforest import _core
-from pathforest._density_paths import (
-    DensityForestEstimator,
-    DensityQuery,
-    compete_within_classes,
-    largest_arc,
-)
-from pathforest._estimator import LabelledEstimator, unfitted_on_failure
+from pathforest._density_estimator import largest_arc
+from pathforest._density_paths import DensityForestEstimator, DensityQuery, compete_within_classes
+from pathforest._estimator import LabelledEstimator
 from pathforest._fitted import check_density, check_forest, check_indices, check_number, check_propagated
 from pathforest._matrix import complete_metric
+from pathforest._savable import unfitted_on_failure
 from pathforest._splits import Split, cross_validation_splits, validation_split
 from pathforest._stages import StageTimer
 from pathforest._validation import largest_neighborhood, thread_count

@@ -23,8 +23,8 @@ from typing import Any, BinaryIO, NoReturn
 from sklearn.utils.validation import check_is_fitted
 
 from pathforest._encoding import array_bytes, decode, describe_array, encode, read_arrays
-from pathforest._estimator import OPFEstimator
 from pathforest._files import replacing
+from pathforest._savable import SavableEstimator
 
 # Raise when older versions could not read a new file; files of all earlier versions must stay readable.
 FILE_FORMAT = 1
@@ -35,7 +35,7 @@ DIGEST_SIZE = hashlib.sha256().digest_size
 KEYS = {"pathforest", "arrays", "objects"}
 
 
-def save(model: OPFEstimator, path: str | os.PathLike[str]) -> None:
+def save(model: SavableEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file; what :meth:`OPFClassifier.save` and its like do.
 
     Parameters
@@ -153,7 +153,7 @@ def _parse(header: bytes) -> dict[str, Any]:
     return parsed
 
 
-def _build(header: dict[str, Any], payload: memoryview) -> OPFEstimator:
+def _build(header: dict[str, Any], payload: memoryview) -> SavableEstimator:
     """Make the model that the header describes."""
     return decode(header["objects"], read_arrays(header["arrays"], payload))
 

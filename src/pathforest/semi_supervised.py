@@ -9,8 +9,8 @@ import numpy as np
 
 from pathforest._base import BaseOPFClassifier
 from pathforest._core import Engine
-from pathforest._estimator import unfitted_on_failure
 from pathforest._fitted import check_array
+from pathforest._savable import unfitted_on_failure
 from pathforest._stages import StageTimer
 from pathforest.distances import Metric, build_engine
 from pathforest.forest import boundary_prototypes, grow_forest

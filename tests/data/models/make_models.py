@@ -1,7 +1,7 @@
 """Make one small file per estimator and what each model answers, in the format of the pathforest at hand.
 
-Files of earlier formats stay as they are: they are reread to see that they still can be. Run this after the
-format has changed, from this folder: python make_models.py
+Files that are there stay as they are: they are reread to see that they still can be. Run this after the
+format has changed, or for a new model below, from this folder: python make_models.py
 """
 
 import json
@@ -9,7 +9,16 @@ from pathlib import Path
 
 import numpy as np
 
-from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
+from pathforest import (
+    FuzzyOPFClassifier,
+    FuzzyOPFClassifierCV,
+    OPFClassifier,
+    OPFClustering,
+    OPFKNNClassifier,
+    OPFOutlierDetector,
+    OPFPruner,
+    OPFSemiSupervisedClassifier,
+)
 from pathforest.persistence import FILE_FORMAT
 
 HERE = Path(__file__).parent
@@ -35,6 +44,12 @@ def models():
         "plain_matrix": OPFClassifier(metric="seuclidean").fit(X, text.astype(object)),
         "fuzzy": FuzzyOPFClassifier(competition="tree", sigma=0.3).fit(X, y),
         "clustering": OPFClustering(n_neighbors=3).fit(X),
+        "clustering_domes": OPFClustering(n_neighbors=3, min_area=3).fit(X),
+        "nearest": OPFKNNClassifier(k_max=5).fit(X, text),
+        "semi_supervised": OPFSemiSupervisedClassifier(unlabeled="").fit(X, np.where(y == y[::-1], "", text)),
+        "outliers": OPFOutlierDetector(contamination=0.5, n_neighbors=3).fit(X),
+        "pruner": OPFPruner(max_loss=0.1).fit(X, text),
+        "pruner_fuzzy": OPFPruner(FuzzyOPFClassifier(competition="tree", sigma=0.3), max_loss=0.1).fit(X, y),
         "search": FuzzyOPFClassifierCV(**SMALL, sigmas=(0.5, 1.0), n_conquerors=(1, 3)).fit(X, y),
         "search_linear": FuzzyOPFClassifierCV(**ONE, transforms="linear").fit(X, text),
         "search_kernel": FuzzyOPFClassifierCV(**ONE, transforms="kernel").fit(X, y),
@@ -43,22 +58,23 @@ def models():
 
 def answers(model, Q):
     """What a model says about queries, in types of JSON."""
-    answer = {"predict": model.predict(Q).tolist()}
-    if hasattr(model, "class_costs"):
-        answer["class_costs"] = model.class_costs(Q).tolist()
-        answer["predict_proba"] = model.predict_proba(Q).tolist()
+    methods = ("predict", "class_costs", "predict_proba", "score_samples")
+    answer = {method: getattr(model, method)(Q).tolist() for method in methods if hasattr(model, method)}
+    if hasattr(model, "explain"):
         answer["paths"] = [explanation.path for explanation in model.explain(Q)]
     return answer
 
 
 def main():
-    """Write the files of this format, and their answers."""
+    """Write the files of this format that are missing, and their answers."""
     _, _, Q = samples()
-    found = {}
+    table = HERE / f"v{FILE_FORMAT}_answers.json"
+    found = json.loads(table.read_text()) if table.exists() else {}
     for name, model in models().items():
-        model.save(HERE / f"v{FILE_FORMAT}_{name}.opf")
-        found[name] = answers(model, Q)
-    (HERE / f"v{FILE_FORMAT}_answers.json").write_text(json.dumps(found) + "\n")
+        if name not in found:
+            model.save(HERE / f"v{FILE_FORMAT}_{name}.opf")
+            found[name] = answers(model, Q)
+    table.write_text(json.dumps(found) + "\n")
 
 
 if __name__ == "__main__":

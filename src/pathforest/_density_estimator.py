@@ -1,0 +1,41 @@
+"""Base of the estimators that rest on the density of their training samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pathforest._core import Engine
+from pathforest._estimator import OPFEstimator
+from pathforest._stages import StageTimer
+from pathforest._validation import largest_neighborhood, thread_count
+from pathforest.distances import Metric, build_engine
+from pathforest.graph import KnnGraph, knn_graph
+from pathforest.membership import DensityEstimate, estimate_density
+
+
+class DensityEstimator(OPFEstimator):
+    """Density of the training samples, and the neighbours of new ones among them."""
+
+    def _estimate_density(
+        self, X: np.ndarray, metric: Metric, n_threads: int, timed: StageTimer
+    ) -> tuple[Engine, KnnGraph, DensityEstimate]:
+        """Find the neighbours of the training samples, and the density that the parameters ask for."""
+        k = largest_neighborhood(len(X), self.k_max, self.n_neighbors)
+        engine = timed(build_engine, X, metric, self.algorithm, n_threads, self.verbose)
+        graph = timed(knn_graph, engine, k, n_threads)
+        estimate = timed(estimate_density, graph, k, self.n_neighbors is None, metric.squared, n_threads)
+        return engine, graph, estimate
+
+    def _nearest(self, Q: np.ndarray, k: int, n: int) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Yield blocks of queries with the distances and indices of their `k` nearest of `n` samples."""
+        n_threads = thread_count(self.n_jobs)
+        engine = self._cached(Q.dtype.char, lambda: self._build_engine(Q.dtype, np.arange(n)))
+        for rows, block in self._query_blocks(Q, width=k):
+            yield rows, *engine.query(block, k, n_threads)
+
+
+def largest_arc(graph: KnnGraph, k: int) -> float:
+    """Return the longest distance to one of the `k` nearest neighbours, d_f of Eq. 3."""
+    return float(graph.distances[:, :k].max(initial=0.0))

@@ -1,0 +1,289 @@
+"""Outlier detection by the density that Optimum-Path Forest clustering estimates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import OutlierMixin
+
+from pathforest import _core
+from pathforest._density_estimator import DensityEstimator, largest_arc
+from pathforest._fitted import check_density, check_number
+from pathforest._savable import unfitted_on_failure
+from pathforest._stages import StageTimer
+from pathforest.distances import Metric
+
+# A density this small has lost digits, or all of them; its logarithm is then taken from the distances.
+TINY = 1e-290
+# Exponents beyond this one tie, and stay finite.
+LARGEST_EXPONENT = 1e300
+# Metrics without an engine may round the distance from a sample to itself, to no more than this share of d_f.
+ROUNDING = 1e-12
+# Tukey's outer fence: so far below the lower quartile, in interquartile ranges, a value counts as far out.
+FENCE = 3.0
+
+
+class OPFOutlierDetector(OutlierMixin, DensityEstimator):
+    """Optimum-Path Forest outlier detector.
+
+    The training samples are clustered as :class:`OPFClustering` does it, which settles how many neighbours
+    make a neighbourhood and how far its density reaches. A sample is then as normal as it is dense among the
+    training samples. Scale the features first, as for nearest neighbours.
+
+    Parameters
+    ----------
+    contamination : "auto" or float, default="auto"
+        Share of the training samples to call outliers, above 0 and up to 0.5. ``"auto"`` calls those
+        outliers that lie below Tukey's outer fence of the training scores, three interquartile ranges below
+        their lower quartile: none of them, if no score stands out.
+    metric : str or callable, default="euclidean"
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is
+        a matrix of distances, or a function of two rows. Metrics without an engine of their own
+        take 8 n^2 bytes in `fit`.
+    metric_params : dict, default=None
+        Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
+    k_max : int, default=20
+        Largest neighbourhood tried; the one whose clustering has the smallest normalised cut is taken. Make
+        it larger than the largest group of outliers that lie close together, or they pass for a cluster.
+    n_neighbors : int, default=None
+        Fixes the neighbourhood, with no search; `k_max` is then ignored. Must be below n_samples.
+    algorithm : {"auto", "tree", "brute"}, default="auto"
+        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many. Answers are the same.
+    n_jobs : int, default=None
+        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
+        In a forked child process one thread is used, because OpenMP's threads do not survive a fork.
+    verbose : int, default=0
+        1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
+        ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
+
+    Attributes
+    ----------
+    offset_ : float
+        Score below which a sample is an outlier.
+    density_ : ndarray of shape (n_samples,)
+        Density of each training sample among the others, Eq. 3 without its constant factor.
+    best_k_ : int
+        Neighbourhood that was used.
+    cuts_ : ndarray of shape (n_tried,)
+        Normalised cut of each neighbourhood tried, from 1; empty if `n_neighbors` was given.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X has names that are all strings.
+
+    See Also
+    --------
+    OPFClustering : The clustering behind it.
+
+    Notes
+    -----
+    The score of a sample is the logarithm of its density, from its `best_k_` nearest training samples and
+    with the width of the training density, on the scale where the sparsest training sample has 0 and the
+    densest 1. On the logarithm the scale goes on below 0 for ever, so that samples are told apart at
+    distances where the density itself is 0 to the last bit. If all training densities are equal, each unit
+    of the logarithm is one of the score, and training samples have 1. If all distances in the neighbourhoods
+    are 0, they set no width, and the unit of the metric takes its place. One training sample sets no scale at
+    all: every score is 1.
+
+    A training sample is not its own neighbour, and nothing tells it apart from a new sample in the same
+    place. So a sample at distance 0 from a training sample counts as that one, and its score comes from the
+    `best_k_` nearest others: `fit_predict` and ``fit(X).predict(X)`` agree, and no parameter must say
+    whether samples are new. Where a metric rounds, so that equal samples are not quite at distance 0
+    (``"correlation"``, or a function of yours), that holds up to rounding.
+
+    The idea is that of the reference, where a model of the normal samples comes from OPF clustering. Scores,
+    scale and threshold are defined here, since the outlier contract of scikit-learn needs them.
+
+    A failed or interrupted `fit` leaves the estimator unfitted.
+
+    References
+    ----------
+    L. A. Passos Júnior et al., "Unsupervised non-technical losses identification through optimum-path
+    forest", Electric Power Systems Research 140, 2016.
+
+    Examples
+    --------
+    >>> from pathforest import OPFOutlierDetector
+    >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0], [50.0]]
+    >>> detector = OPFOutlierDetector(n_neighbors=2).fit(X)
+    >>> detector.predict([[2.5], [30.0]]).tolist()
+    [1, -1]
+    >>> detector.score_samples([[2.5], [50.0], [1000.0]]).round(1).tolist()
+    [1.0, 0.0, -435.7]
+    >>> OPFOutlierDetector(contamination=0.1, n_neighbors=2).fit_predict(X).tolist()
+    [1, 1, 1, 1, 1, 1, -1]
+    """
+
+    def __init__(
+        self,
+        *,
+        contamination: str | float = "auto",
+        metric: str | Callable[..., float] = "euclidean",
+        metric_params: Mapping[str, Any] | None = None,
+        k_max: int = 20,
+        n_neighbors: int | None = None,
+        algorithm: str = "auto",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.contamination = contamination
+        self.metric = metric
+        self.metric_params = metric_params
+        self.k_max = k_max
+        self.n_neighbors = n_neighbors
+        self.algorithm = algorithm
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @unfitted_on_failure
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Estimate the density of the training samples and set the threshold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+            Training samples, or their distances for ``metric="precomputed"``. float32 is kept;
+            other types become float64.
+        y : None
+            Ignored; there so that pipelines can pass it.
+
+        Returns
+        -------
+        self : OPFOutlierDetector
+            The fitted estimator.
+        """
+        metric, n_threads = self._check_settings()
+        X, metric = self._check_samples(X, metric, squares=True)
+        engine, graph, estimate = self._estimate_density(X, metric, n_threads, StageTimer(self))
+        self.density_, self.best_k_, self.cuts_ = estimate
+        self._fit_largest_arc = largest_arc(graph, self.best_k_)
+        self._keep_samples(X, metric, engine)
+        self.offset_ = self._find_offset()
+        return self
+
+    def _find_offset(self) -> float:
+        """Return the score below which `contamination` puts the outliers."""
+        scores = self._training_scores()
+        if isinstance(self.contamination, str):
+            low, high = np.quantile(scores, [0.25, 0.75])
+            return float(low - FENCE * (high - low))
+        return float(np.quantile(scores, float(self.contamination)))
+
+    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
+        """Tell the outliers among the training samples; the same as ``fit(X).predict(X)``, in one pass.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+            Training samples, or their distances for ``metric="precomputed"``.
+        y : None
+            Ignored; there so that pipelines can pass it.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            -1 for outliers, 1 for all others.
+        """
+        self.fit(X)
+        return np.where(self._training_scores() >= self.offset_, 1, -1)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Tell outliers from normal samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+            Samples, or their distances to the training samples for ``metric="precomputed"``.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_queries,)
+            -1 for outliers, 1 for all others.
+        """
+        return np.where(self.decision_function(X) >= 0, 1, -1)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return how far each sample is above the threshold; below 0 it is an outlier.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+            Samples, or their distances to the training samples for ``metric="precomputed"``.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_queries,)
+            `score_samples` minus `offset_`.
+        """
+        return self.score_samples(X) - self.offset_
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Return how normal each sample is: its density, as a logarithm scaled by the training samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+            Samples, or their distances to the training samples for ``metric="precomputed"``.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_queries,)
+            1 where the densest training sample lies and 0 where the sparsest does; the lower, the more
+            abnormal.
+        """
+        Q = self._check_query(X)
+        scores = np.ones(len(Q))
+        if self.best_k_ == 0:  # one training sample sets no scale
+            return scores
+        exact = Metric(*self._fit_metric).kind == "features"
+        same_place = 0.0 if exact else ROUNDING * self._fit_largest_arc
+        for rows, distances, _ in self._nearest(Q, self.best_k_ + 1, len(self.density_)):
+            # Nobody is his own neighbour: a sample on a training sample is taken for that one.
+            others = np.where(distances[:, :1] <= same_place, distances[:, 1:], distances[:, :-1])
+            scores[rows] = self._scale(self._log_density(np.ascontiguousarray(others)))
+        return scores
+
+    def _check_fitted_state(self) -> int:
+        n = super()._check_fitted_state()
+        check_density(self, n)
+        if not self.density_.all():
+            raise ValueError("density_ holds zeros, which have no logarithm")
+        check_number(self, "_fit_largest_arc")
+        check_number(self, "offset_", -math.inf)
+        return n
+
+    def _training_scores(self) -> np.ndarray:
+        return self._scale(np.log(self.density_))
+
+    def _scale(self, log_density: np.ndarray) -> np.ndarray:
+        """Put logarithms on the scale where the sparsest training sample has 0 and the densest 1."""
+        low, high = np.log(self.density_.min()), np.log(self.density_.max())
+        return 1 + (log_density - high) / (high - low if high > low else 1.0)
+
+    def _log_density(self, distances: np.ndarray) -> np.ndarray:
+        """Logarithm of Eq. 3, given the distances to the nearest training samples in ascending order."""
+        squared = Metric(*self._fit_metric).squared
+        density = _core.query_density(distances, self._fit_largest_arc, squared)
+        psi = self._fit_largest_arc / 3
+        width = 2 * self._fit_largest_arc / 9 if squared else 2 * psi * psi  # rounded as the core does it
+        far = density < TINY if width > 0 else np.ones(len(density), dtype=bool)
+        density[far] = 1.0
+        logarithm = np.log(density)
+        logarithm[far] = _log_sum(distances[far], squared, width)
+        return logarithm
+
+
+def _log_sum(distances: np.ndarray, squared: bool, width: float) -> np.ndarray:
+    """Logarithm of the sum of exp(-d^2 / width), which stays finite where every term is 0.
+
+    Without a width it is that of the mean of exp(-d^2): 0 where all distances are 0, as in the training set.
+    """
+    with np.errstate(over="ignore"):
+        exponent = (distances if squared else distances * distances) / (width or 1.0)
+    exponent = np.minimum(exponent, LARGEST_EXPONENT)
+    nearest = exponent[:, :1]
+    terms = np.exp(nearest - exponent)
+    return np.log(terms.sum(axis=1) if width > 0 else terms.mean(axis=1)) - nearest[:, 0]

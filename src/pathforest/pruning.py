@@ -1,0 +1,426 @@
+"""Fewer training samples: those that have a part in the answers to validation samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from pathforest._base import BaseOPFClassifier
+from pathforest._fitted import LARGEST, check_classes, check_feature_names, check_indices, check_whole
+from pathforest._matrix import check_distances
+from pathforest._savable import SavableEstimator, unfitted_on_failure
+from pathforest._splits import validation_split
+from pathforest._validation import (
+    check_labels,
+    check_labels_like,
+    check_parameter,
+    check_parameters,
+    thread_count,
+)
+from pathforest.classifier import OPFClassifier
+from pathforest.distances import Metric
+from pathforest.fuzzy import FuzzyOPFClassifier
+
+DTYPES = [np.float64, np.float32]
+# What OPFPruner takes. Labels of a semi-supervised model are not given, and a search has several models.
+PRUNABLE = (OPFClassifier, FuzzyOPFClassifier)
+
+
+class Pruned(NamedTuple):
+    """A classifier with fewer training samples."""
+
+    model: BaseOPFClassifier  # fitted to the samples that were kept
+    kept: np.ndarray  # (n_kept,) their indices among the training samples, ascending
+    n_iter: int  # rounds, the last of which found nothing to remove, cost too much or was the last allowed
+
+
+class Judgement(NamedTuple):
+    """What validation samples say about a model."""
+
+    n_right: int  # validation samples that get their own label
+    relevant: np.ndarray  # (n,) whether a training sample had a part in any answer
+
+
+def prune(
+    model: OPFClassifier, X_val: Any, y_val: Any, *, max_loss: float = 0.0, max_iter: int = 100
+) -> Pruned:
+    """Remove the training samples that have no part in the answers to validation samples.
+
+    A training sample is relevant if it conquers a validation sample, or lies on the path from the prototype
+    to one that does. The others are removed and the classifier is fitted anew to those that are left; this is
+    repeated until all are relevant, or until the accuracy on the validation samples would fall by more than
+    `max_loss`.
+
+    Parameters
+    ----------
+    model : OPFClassifier
+        A fitted classifier. It is not changed.
+    X_val : array-like of shape (n_val, n_features)
+        Validation samples, none of which should be training samples.
+    y_val : array-like of shape (n_val,)
+        Their labels.
+    max_loss : float, default=0.0
+        Accuracy on the validation samples that may be given up, such as 0.01 for one point.
+    max_iter : int, default=100
+        How often to remove samples at most.
+
+    Returns
+    -------
+    Pruned
+        Named tuple ``(model, kept, n_iter)``: a classifier fitted to the samples that were kept (`model`
+        itself if nothing was removed), their indices among the training samples, and the number of rounds.
+
+    Notes
+    -----
+    A new fit finds new prototypes and costs, so the answers may change, for better or worse; that is what
+    `max_loss` bounds. A class without a relevant sample keeps its prototypes, so that no class is lost. With
+    `n_conquerors` r, the r samples that speak for the winning class all count as conquerors. Distances stay
+    what they were: variances or covariances that the metric took from all training samples are passed on in
+    `metric_params`.
+
+    LibOPF's ``opf_pruning`` also moves what it removes to the validation samples; here these stay the same,
+    so that accuracies compare.
+
+    References
+    ----------
+    J. P. Papa, A. X. Falcão, "On the training patterns pruning for optimum-path forest", International
+    Conference on Image Analysis and Processing, 2009.
+
+    Examples
+    --------
+    >>> from pathforest import OPFClassifier
+    >>> from pathforest.pruning import prune
+    >>> X, y = [[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]], ["a", "a", "a", "b", "b", "b"]
+    >>> model = OPFClassifier().fit(X, y)
+    >>> prune(model, [[1.8], [1.2], [5.3]], ["a", "a", "b"]).kept.tolist()
+    [2, 3]
+    """
+    if not isinstance(model, OPFClassifier):
+        raise TypeError(
+            f"prune takes an OPFClassifier, got {type(model).__name__}; OPFPruner takes the fuzzy one"
+        )
+    check_is_fitted(model)
+    check_parameter("max_loss", max_loss)
+    check_parameter("max_iter", max_iter)
+    if model._fit_X is None:
+        raise ValueError(
+            "a model with metric='precomputed' keeps no distances between training samples to fit anew with; "
+            "pass the matrix to OPFPruner"
+        )
+    Q, y_val = model._check_prediction(X_val), check_labels_like(model.classes_, y_val)
+    check_consistent_length(Q, y_val)
+    # Plain OPF gives every training sample its own label, so those of the model are those it was fitted to.
+    pruned = _prune(
+        model, model.label_, y_val, lambda kept: model._fit_X[kept], lambda *_: Q, max_loss, max_iter
+    )
+    pass_on_names(model, pruned.model)
+    return pruned
+
+
+def pass_on_names(source: Any, model: Any) -> None:
+    """Give a model, which was fitted to plain arrays, the names that the features have in another."""
+    if hasattr(source, "feature_names_in_"):
+        model.feature_names_in_ = source.feature_names_in_
+
+
+class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
+    """Optimum-Path Forest classifier that keeps only the training samples it needs.
+
+    Part of the samples is set aside for validation; the classifier is fitted to the rest and pruned as
+    :func:`prune` does it. The result is a smaller model that answers faster.
+
+    Parameters
+    ----------
+    estimator : OPFClassifier or FuzzyOPFClassifier, default=None
+        The classifier to fit and prune; None is ``OPFClassifier()``.
+    validation_fraction : float, default=0.3
+        Share of the samples that is set aside, about the same of each class, between 0 and 1. More of it
+        means that more training samples turn out to be needed, of fewer. Every class keeps a training sample.
+    max_loss : float, default=0.0
+        Accuracy on the validation samples that may be given up, such as 0.01 for one point.
+    max_iter : int, default=100
+        How often to remove samples at most.
+    random_state : int, RandomState instance or None, default=0
+        Decides which samples are set aside.
+
+    Attributes
+    ----------
+    estimator_ : OPFClassifier or FuzzyOPFClassifier
+        The pruned classifier.
+    sample_indices_ : ndarray of shape (n_kept,)
+        Indices in X of the samples that it was fitted to, ascending.
+    n_iter_ : int
+        Rounds of pruning, the last of which removed nothing or was taken back, or `max_iter`.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X has names that are all strings.
+
+    See Also
+    --------
+    prune : The same for a fitted classifier and validation samples of your own.
+
+    Notes
+    -----
+    The samples set aside are not put back: they chose the model and are no part of it. If no class has two
+    samples there is nothing to validate with, and nothing is pruned. A fuzzy classifier with `n_neighbors` is
+    not pruned to so few samples that it could not be fitted.
+
+    References
+    ----------
+    J. P. Papa, A. X. Falcão, "On the training patterns pruning for optimum-path forest", International
+    Conference on Image Analysis and Processing, 2009.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pathforest import OPFPruner
+    >>> X, y = load_iris(return_X_y=True)
+    >>> pruner = OPFPruner(max_loss=0.02).fit(X, y)
+    >>> len(pruner.sample_indices_)
+    55
+    >>> pruner.predict(X[:3]).tolist()
+    [0, 0, 0]
+    """
+
+    def __init__(
+        self,
+        estimator: OPFClassifier | FuzzyOPFClassifier | None = None,
+        *,
+        validation_fraction: float = 0.3,
+        max_loss: float = 0.0,
+        max_iter: int = 100,
+        random_state: Any = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.validation_fraction = validation_fraction
+        self.max_loss = max_loss
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if isinstance(self.estimator, PRUNABLE):  # others are refused by fit
+            inner = get_tags(self.estimator).input_tags
+            tags.input_tags.pairwise, tags.input_tags.positive_only = inner.pairwise, inner.positive_only
+        return tags
+
+    @unfitted_on_failure
+    def fit(self, X: Any, y: Any) -> Self:
+        """Set validation samples aside, fit the classifier to the others and prune it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+            Samples, or their distances for an estimator with ``metric="precomputed"``.
+        y : array-like of shape (n_samples,)
+            Class labels of any type; none may be missing.
+
+        Returns
+        -------
+        self : OPFPruner
+            The fitted estimator.
+        """
+        template = self._template()
+        _check_prunable(template)
+        check_parameters(self)
+        if y is None:
+            raise ValueError("OPFPruner requires y to be passed, but the target y is None")
+        X, labels = validate_data(self, X, dtype=DTYPES), check_labels(y)
+        check_consistent_length(X, labels)
+        pairwise = get_tags(template).input_tags.pairwise
+        if pairwise:
+            check_distances(X, square=True)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        rows, val = validation_split(codes, self.validation_fraction, self.random_state)
+
+        def among(chosen: np.ndarray, kept: np.ndarray) -> np.ndarray:
+            return X[np.ix_(chosen, rows[kept])] if pairwise else X[chosen]
+
+        everyone = np.arange(len(rows))
+        pruned = Pruned(clone(template).fit(among(rows, everyone), labels[rows]), everyone, 0)
+        if len(val):
+            pruned = _prune(
+                pruned.model,
+                labels[rows],
+                labels[val],
+                lambda kept: among(rows[kept], kept),
+                lambda model, kept: model._check_prediction(among(val, kept)),
+                self.max_loss,
+                self.max_iter,
+            )
+        self.estimator_, self.sample_indices_, self.n_iter_ = pruned.model, rows[pruned.kept], pruned.n_iter
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Give each sample the class whose offer is cheapest.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features) or (n_queries, n_samples)
+            New samples, or their distances to all samples that `fit` was given.
+
+        Returns
+        -------
+        y : ndarray of shape (n_queries,)
+            Class labels, in the type they were given in.
+        """
+        Q = self._queries(X)
+        return self.estimator_.predict(Q)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of the pruned classifier.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features) or (n_queries, n_samples)
+            New samples, or their distances to all samples that `fit` was given.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_queries, n_classes)
+            Rows add up to 1.
+        """
+        Q = self._queries(X)
+        return self.estimator_.predict_proba(Q)
+
+    def _template(self) -> OPFClassifier | FuzzyOPFClassifier:
+        return OPFClassifier() if self.estimator is None else self.estimator
+
+    def _check_fitted_state(self) -> int:
+        check_parameters(self)
+        template = self._build_template() if "_fit_template" in vars(self) else self._template()
+        _check_prunable(template)
+        template._check_settings()
+        n_features = check_whole(self, "n_features_in_", 1)
+        check_feature_names(self, n_features)
+        check_whole(self, "n_iter_", 0)
+        inner = vars(self).get("estimator_")
+        if not isinstance(inner, PRUNABLE):
+            raise ValueError("estimator_ is no fitted classifier")
+        classes, n_kept = check_classes(self), len(inner.order_)
+        if classes.dtype != inner.classes_.dtype or not np.array_equal(classes, inner.classes_):
+            raise ValueError("classes_ and those of estimator_ differ")
+        pairwise = Metric(*inner._fit_metric).kind == "precomputed"
+        kept = check_indices(self, "sample_indices_", (n_kept,), n_features if pairwise else LARGEST)
+        if (np.diff(kept) <= 0).any():
+            raise ValueError("sample_indices_ does not ascend")
+        if inner.n_features_in_ != (n_kept if pairwise else n_features):
+            raise ValueError("estimator_ has other features")
+        return n_kept
+
+    def _state_to_save(self) -> dict[str, Any]:
+        """Put the template into a file as a name and parameters: a file holds fitted estimators alone."""
+        state = super()._state_to_save() | {"estimator": None}
+        if self.estimator is not None:
+            _check_prunable(self.estimator)
+            state["_fit_template"] = (type(self.estimator).__name__, self.estimator.get_params(deep=False))
+        return state
+
+    def _build_template(self) -> OPFClassifier | FuzzyOPFClassifier:
+        """Make the template that a file describes, in the place of `estimator`."""
+        kinds = {kind.__name__: kind for kind in PRUNABLE}
+        match self._fit_template:
+            case (str(name), dict(params)) if self.estimator is None and name in kinds:
+                if params.keys() <= set(kinds[name]._get_param_names()):
+                    return kinds[name](**params)
+        raise ValueError("estimator is described by no name and parameters of a classifier")
+
+    def _derive_state(self) -> None:
+        if "_fit_template" in vars(self):
+            self.estimator = self._build_template()
+            del self._fit_template
+
+    def _queries(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        Q = validate_data(self, X, reset=False, dtype=DTYPES)
+        pairwise = Metric(*self.estimator_._fit_metric).kind == "precomputed"
+        return Q[:, self.sample_indices_] if pairwise else Q
+
+
+def _check_prunable(estimator: Any) -> None:
+    if not isinstance(estimator, PRUNABLE):
+        raise TypeError(
+            f"estimator={estimator!r} is no OPFClassifier or FuzzyOPFClassifier, which are those that can be "
+            "pruned"
+        )
+
+
+def _prune(
+    model: BaseOPFClassifier,
+    y: np.ndarray,
+    y_val: np.ndarray,
+    samples: Callable[[np.ndarray], np.ndarray],
+    queries: Callable[[BaseOPFClassifier, np.ndarray], np.ndarray],
+    max_loss: float,
+    max_iter: int,
+) -> Pruned:
+    """Remove irrelevant samples until there are none, or the accuracy falls too far.
+
+    `samples` returns the training samples at these indices, `queries` the checked validation samples for a
+    model of those.
+    """
+    kept = np.arange(len(y))
+    judgement = _judge(model, queries(model, kept), y_val)
+    # The tolerance is for products such as 0.29 * 100, which round to less than they are.
+    fewest = judgement.n_right - float(max_loss) * len(y_val) - 1e-9
+    needed = getattr(model, "n_neighbors", None) or 0
+    n_iter = 0
+    for n_iter in range(1, int(max_iter) + 1):  # noqa: B007
+        relevant = _with_every_class(model, judgement.relevant, y[kept])
+        if relevant.all() or relevant.sum() <= needed:
+            break
+        smaller = _unfitted_copy(model).fit(samples(kept[relevant]), y[kept[relevant]])
+        judgement = _judge(smaller, queries(smaller, kept[relevant]), y_val)
+        if judgement.n_right < fewest:
+            break
+        model, kept = smaller, kept[relevant]
+    return Pruned(model, kept, n_iter)
+
+
+def _unfitted_copy(model: BaseOPFClassifier) -> BaseOPFClassifier:
+    """Return a classifier to fit with the same metric, also if that was estimated from the samples."""
+    metric = Metric(*model._fit_metric)
+    if metric.kind == "matrix" and metric.params:
+        return clone(model).set_params(metric_params=metric.params)
+    return clone(model)
+
+
+def _judge(model: BaseOPFClassifier, Q: np.ndarray, y_val: np.ndarray) -> Judgement:
+    """Classify the validation samples, and mark all that had a part in it, paths included."""
+    codes, relevant = _mark_conquerors(model, Q)
+    newest = np.flatnonzero(relevant)
+    while newest.size:
+        parents = np.unique(model.predecessor_[newest])
+        newest = parents[(parents >= 0) & ~relevant[parents]]
+        relevant[newest] = True
+    return Judgement(int((model.classes_[codes] == y_val).sum()), relevant)
+
+
+def _mark_conquerors(model: BaseOPFClassifier, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find the winning class of each query, and mark all training samples that spoke for it."""
+    code, conqueror, _ = model._decide(Q)
+    spoke = np.zeros(len(model.order_), dtype=bool)
+    spoke[conqueror] = True
+    if model.n_conquerors > 1:
+        n_threads, r = thread_count(model.n_jobs), min(int(model.n_conquerors), len(model.order_))
+        for winner in np.unique(code):
+            rivals = model._rivals(Q.dtype, winner)
+            for _, block in model._query_blocks(Q[code == winner], width=r):
+                spoke[rivals.offers(block, r, n_threads).indices] = True
+    return code, spoke
+
+
+def _with_every_class(model: BaseOPFClassifier, relevant: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Add the prototypes of classes that would be lost."""
+    lost = np.setdiff1d(y, y[relevant])
+    relevant = relevant.copy()
+    relevant[model.prototypes_[np.isin(y[model.prototypes_], lost)]] = True
+    return relevant

@@ -1,0 +1,217 @@
+"""OPFOutlierDetector scores by the density of the reference, and keeps scikit-learn's outlier contract."""
+
+import math
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+from reference_models import estimate_density
+from sklearn.base import is_outlier_detector
+from strategies import METRICS, make_samples, problems
+
+from pathforest import OPFClustering, OPFOutlierDetector
+
+
+def exact_log_density(row, width, squared):
+    """Logarithm of Eq. 3 in arithmetic without underflow."""
+    with localcontext() as context:
+        context.prec = 60
+        terms = [-(Decimal(d) if squared else Decimal(d) ** 2) / Decimal(width) for d in row]
+        return float(max(terms) + sum((t - max(terms)).exp() for t in terms).ln())
+
+
+def expected_scores(D, DQ, metric, k_max):
+    """Scores of queries by their definition, given all distances."""
+    squared = metric in reference.SQUARED
+    rho, k, _, width = estimate_density(D, squared, k_max)
+    if k == 0:
+        return np.ones(len(DQ))
+    low, high = math.log(rho.min()), math.log(rho.max())
+    scores = []
+    for row in reference.nearest(DQ, k + 1)[0]:
+        others = row[1:] if row[0] == 0 else row[:-1]
+        if width > 0:
+            value = exact_log_density(others.tolist(), width, squared)
+        else:  # the unit of the metric, and the mean: 0 where all distances are
+            value = exact_log_density(others.tolist(), 1.0, squared) - math.log(k)
+        scores.append(1 + (value - high) / (high - low if high > low else 1.0))
+    return np.array(scores)
+
+
+def draw_case(data, largest=40):
+    """A problem, the fitted detector, and the scores its queries should have."""
+    metric, p = data.draw(st.sampled_from(METRICS))
+    problem = data.draw(problems(largest=largest))
+    k_max = data.draw(st.sampled_from([1, 5, 20]))
+    model = OPFOutlierDetector(
+        metric=metric,
+        metric_params={"p": p} if metric == "minkowski" else None,
+        k_max=k_max,
+        algorithm=data.draw(st.sampled_from(["tree", "brute"])),
+        n_jobs=data.draw(st.sampled_from([None, 3])),
+    ).fit(problem.X)
+    D = reference.distance_matrix(problem.X, problem.X, metric, p)
+    DQ = reference.distance_matrix(problem.Q, problem.X, metric, p)
+    return problem, model, expected_scores(D, DQ, metric, k_max)
+
+
+def flat(model):
+    """Whether densities differ by rounding alone: the scale then stretches rounding errors."""
+    return 1 < model.density_.max() / model.density_.min() < 1 + 1e-9
+
+
+@given(data=st.data())
+def test_scores_equal_their_definition(data):
+    problem, model, expected = draw_case(data)
+    if not flat(model):
+        np.testing.assert_allclose(model.score_samples(problem.Q), expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "log_sqeuclidean", "chebyshev"])
+@pytest.mark.parametrize("recipe", ["gaussian", "all equal", "duplicates"])
+@pytest.mark.parametrize("n", [2, 30])
+def test_scores_equal_their_definition_where_the_density_is_zero(metric, recipe, n):
+    X, _ = make_samples(recipe, 5, n, 2)
+    Q = np.array([[30.0, 0.0], [1e3, 1.0], [1e9, 1.0]])
+    D, DQ = (reference.distance_matrix(A, X, metric) for A in (X, Q))
+    got = OPFOutlierDetector(metric=metric).fit(X).score_samples(Q)
+    np.testing.assert_allclose(got, expected_scores(D, DQ, metric, 20), rtol=1e-9)
+
+
+@given(problems(largest=60), st.sampled_from(["auto", 0.1, 0.5]))
+def test_training_samples_are_judged_alike_by_fit_predict_and_predict(problem, contamination):
+    model = OPFOutlierDetector(contamination=contamination)
+    np.testing.assert_array_equal(model.fit_predict(problem.X), model.fit(problem.X).predict(problem.X))
+
+
+@pytest.mark.parametrize("metric", ["correlation", "mahalanobis", "seuclidean", "cosine", "chi2"])
+def test_a_metric_that_rounds_the_distance_to_itself_judges_training_samples_alike(metric):
+    X = np.abs(make_samples("gaussian", 4, 200, 5)[0]) + 0.01
+    model = OPFOutlierDetector(metric=metric, contamination=0.1)
+    np.testing.assert_array_equal(model.fit_predict(X), model.predict(X))
+    np.testing.assert_allclose(model.score_samples(X), model._training_scores(), atol=1e-9)
+
+
+def test_training_samples_are_judged_alike_where_the_width_all_but_underflows():
+    X = 1.3e-162 * np.array([[0.0], [1.0], [2.0], [5.0]])
+    model = OPFOutlierDetector(n_neighbors=1).fit(X)
+    assert model.score_samples(X).tolist() == [1, 1, 1, 0]
+
+
+@given(problems(smallest=2, largest=60))
+def test_training_scores_run_from_0_to_1_in_the_order_of_density(problem):
+    model = OPFOutlierDetector().fit(problem.X)
+    scores = model.score_samples(problem.X)
+    by_density = scores[np.argsort(model.density_, kind="stable")]
+    assert (np.diff(by_density) >= 0).all()
+    expected = (0, 1) if model.density_.min() < model.density_.max() else (1, 1)
+    assert (scores.min(), scores.max()) == pytest.approx(expected, abs=1e-9)
+
+
+@given(problems(largest=40))
+def test_the_density_is_that_of_the_clustering(problem):
+    model, clusters = OPFOutlierDetector().fit(problem.X), OPFClustering().fit(problem.X)
+    for name in ("density_", "best_k_", "cuts_", "_fit_largest_arc"):
+        np.testing.assert_array_equal(getattr(model, name), getattr(clusters, name), err_msg=name)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "log_sqeuclidean", "manhattan"])
+def test_far_samples_are_told_apart_where_the_density_is_zero(metric):
+    X, _ = make_samples("gaussian", 0, 60, 2)
+    far = np.array([[10.0**e, 0.0] for e in range(3, 60)])
+    scores = OPFOutlierDetector(metric=metric).fit(X).score_samples(far)
+    assert np.isfinite(scores).all()
+    assert (np.diff(scores) < 0).all()
+
+
+def test_the_score_is_continuous_where_the_density_underflows():
+    X, _ = make_samples("gaussian", 0, 60, 2)
+    model = OPFOutlierDetector().fit(X)
+    steps = np.column_stack([np.linspace(0, 200, 4000) * model._fit_largest_arc / 3, np.zeros(4000)])
+    scores = model.score_samples(steps)
+    # Second differences of a smooth curve are small; a seam between two formulas would stand out.
+    assert np.abs(np.diff(scores[200:], 2)).max() < 0.01
+
+
+def test_scores_are_finite_at_any_distance():
+    model = OPFOutlierDetector(metric="chebyshev").fit([[0.0], [1e-30], [3e-30]])
+    assert np.isfinite(model.score_samples([[1e300]])).all()
+
+
+def test_without_any_width_other_places_are_outliers_and_ranked():
+    model = OPFOutlierDetector(n_neighbors=3).fit(np.full((20, 2), 4.5))
+    scores = model.score_samples([[4.5, 4.5], [4.5, 5.0], [4.5, 9.0]])
+    assert scores[0] == 1
+    assert scores[0] > scores[1] > scores[2]
+    assert model.predict([[4.5, 4.5], [4.5, 5.0]]).tolist() == [1, -1]
+
+
+def test_one_training_sample_makes_everything_normal():
+    model = OPFOutlierDetector().fit([[3.0]])
+    assert model.predict([[3.0], [1e9]]).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("contamination", [0.01, 0.1, 0.25, 0.5])
+def test_contamination_is_the_share_of_training_outliers(contamination):
+    X, _ = make_samples("gaussian", 1, 200, 3)
+    outliers = OPFOutlierDetector(contamination=contamination).fit_predict(X) == -1
+    assert outliers.sum() == round(200 * contamination)
+
+
+def test_the_outliers_are_the_sparsest_samples():
+    X, _ = make_samples("gaussian", 1, 200, 3)
+    model = OPFOutlierDetector(contamination=0.1).fit(X)
+    found = np.flatnonzero(model.predict(X) == -1)
+    assert set(found) == set(np.argsort(model.density_)[:20])
+
+
+def test_auto_is_tukey_s_outer_fence():
+    X, _ = make_samples("gaussian", 2, 100, 2)
+    model = OPFOutlierDetector().fit(X)
+    low, high = np.percentile(model.score_samples(X), [25, 75])
+    assert model.offset_ == pytest.approx(low - 3 * (high - low))
+
+
+def test_auto_finds_stray_samples_and_leaves_a_cloud_alone():
+    rng = np.random.default_rng(0)
+    cloud = rng.normal(size=(500, 8))
+    assert (OPFOutlierDetector().fit_predict(cloud) == -1).mean() < 0.02
+    stray = OPFOutlierDetector().fit_predict(np.concatenate([cloud, 4 * rng.normal(size=(20, 8))]))
+    assert (stray[500:] == -1).all()
+
+
+@pytest.mark.parametrize("exponent", [-40, 7])
+def test_scaling_by_a_power_of_two_leaves_scores_alone(exponent):
+    X, Q = make_samples("gaussian", 0, 80, 3)
+    expected = OPFOutlierDetector().fit(X).score_samples(Q)
+    got = OPFOutlierDetector().fit(X * 2.0**exponent).score_samples(Q * 2.0**exponent)
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_a_distance_matrix_gives_the_scores_of_the_samples():
+    X, Q = make_samples("grid", 3, 50, 2)
+    D, DQ = (reference.distance_matrix(A, X, "manhattan") for A in (X, Q))
+    expected = OPFOutlierDetector(metric="manhattan").fit(X).score_samples(Q)
+    np.testing.assert_array_equal(OPFOutlierDetector(metric="precomputed").fit(D).score_samples(DQ), expected)
+
+
+def test_scikit_learn_knows_it_for_an_outlier_detector():
+    assert is_outlier_detector(OPFOutlierDetector())
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (0.0, ValueError, "greater than 0"),
+        (0.6, ValueError, "at most 0.5"),
+        (float("nan"), ValueError, "finite"),
+        ("some", TypeError, "must be a number"),
+        (True, TypeError, "must be a number"),
+    ],
+)
+def test_a_contamination_out_of_range_is_refused(value, error, text):
+    with pytest.raises(error, match=text):
+        OPFOutlierDetector(contamination=value).fit([[0.0], [1.0]])

@@ -1,0 +1,229 @@
+"""The samplers keep and draw what their definitions say, in the contract of imbalanced-learn."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+from reference_models import cluster_model, plain_model
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import GridSearchCV
+from strategies import make_samples, problems, seeds
+
+pytest.importorskip("imblearn")
+
+from imblearn.pipeline import make_pipeline
+from imblearn.utils.estimator_checks import parametrize_with_checks
+
+from pathforest import O2PFSampler, OPFClassifier, OPFUnderSampler
+from pathforest._splits import deal_folds
+from pathforest.resampling import draw_around, in_proportion
+
+SAMPLERS = [OPFUnderSampler(random_state=0), O2PFSampler(random_state=0)]
+each = pytest.mark.parametrize("sampler", SAMPLERS)
+
+
+# A list of what imbalanced-learn passes as a generator, which pytest no longer likes; without the check of
+# sparse columns, which it makes whatever the tag says: sparse samples are refused throughout this package.
+names, pairs = parametrize_with_checks(SAMPLERS).args
+CHECKS = [(estimator, check) for estimator, check in pairs if "pandas_sparse" not in check.func.__name__]
+
+
+@pytest.mark.parametrize(names, CHECKS)
+def test_imbalanced_learn_check(estimator, check):
+    check(estimator)
+
+
+def unbalanced(seed=0, sizes=(120, 30, 12)):
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    return rng.normal(size=(len(y), 2)) + y[:, None], y
+
+
+# OPFUnderSampler
+
+
+def points_by_definition(X, y, fold):
+    points = np.zeros(len(y), dtype=int)
+    for part in set(fold.tolist()):
+        train, val = np.flatnonzero(fold != part), np.flatnonzero(fold == part)
+        if not len(train):
+            continue
+        model = plain_model(reference.distance_matrix(X[train], X[train]), y[train])
+        D = reference.distance_matrix(X[val], X[train])
+        for t, q in zip(val, reference.conquer(D, model.cost, model.order)[1][:, 0], strict=True):
+            points[train[q]] += 1 if y[train[q]] == y[t] else -1
+    return points
+
+
+@given(problems(largest=40, most_features=4), st.integers(2, 6), seeds)
+def test_points_are_right_minus_wrong_conquests(problem, n_splits, seed):
+    fold = np.random.default_rng(seed).integers(0, n_splits, len(problem.X))
+    got = OPFUnderSampler()._count_conquests(problem.X, problem.codes, fold)
+    np.testing.assert_array_equal(got, points_by_definition(problem.X, problem.codes, fold))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_sample_with_fewer_points_is_kept_in_place_of_one_with_more(seed):
+    X, y = unbalanced(seed)
+    sampler = OPFUnderSampler(random_state=seed)
+    sampler.fit_resample(X, y)
+    kept = np.isin(np.arange(len(y)), sampler.sample_indices_)
+    assert np.bincount(y[kept]).tolist() == [12, 12, 12]
+    assert kept[y == 2].all()
+    for label in (0, 1):
+        points, left = sampler.points_[y == label], kept[y == label]
+        assert points[left].min() >= points[~left].max()
+    assert sampler.points_.min() < 0 < sampler.points_.max()
+
+
+def test_the_samples_returned_are_those_at_the_indices():
+    X, y = unbalanced()
+    sampler = OPFUnderSampler(random_state=0)
+    X_left, y_left = sampler.fit_resample(X, y)
+    np.testing.assert_array_equal(X_left, X[sampler.sample_indices_])
+    np.testing.assert_array_equal(y_left, y[sampler.sample_indices_])
+
+
+def test_chance_decides_among_equal_points():
+    X, y = np.zeros((40, 1)), np.repeat([0, 1], [35, 5])
+    kept = {tuple(_kept(OPFUnderSampler(random_state=s), X, y)) for s in range(5)}
+    assert len(kept) == 5
+
+
+def _kept(sampler, X, y):
+    sampler.fit_resample(X, y)
+    return sampler.sample_indices_
+
+
+@given(problems(largest=60), st.integers(2, 9), seeds)
+def test_folds_share_out_samples_and_classes_evenly(problem, n_splits, seed):
+    fold = deal_folds(problem.codes, n_splits, np.random.RandomState(seed))
+    for members in [fold] + [fold[problem.codes == c] for c in np.unique(problem.codes)]:
+        counts = np.bincount(members, minlength=n_splits)
+        assert counts.max() - counts.min() <= 1
+
+
+def test_folds_are_drawn_at_random():
+    y = np.zeros(30, dtype=int)
+    drawn = {tuple(deal_folds(y, 3, np.random.RandomState(seed))) for seed in range(3)}
+    assert len(drawn) == 3
+
+
+# O2PFSampler
+
+
+@given(st.integers(0, 200), st.lists(st.integers(1, 50), min_size=1, max_size=8))
+def test_shares_are_in_proportion(total, sizes):
+    shares = in_proportion(total, np.array(sizes))
+    assert shares.sum() == total
+    assert (np.abs(shares - total * np.array(sizes) / sum(sizes)) < 1).all()
+
+
+def test_what_is_left_goes_to_the_largest_remainders():
+    assert in_proportion(4, np.array([10, 19, 11])).tolist() == [1, 2, 1]
+    assert in_proportion(1, np.array([5, 5])).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("recipe", ["gaussian", "collinear", "duplicates", "constant columns"])
+def test_draws_have_the_mean_and_covariance_of_the_samples(recipe):
+    samples, _ = make_samples(recipe, 1, 12, 3)
+    drawn = draw_around(samples, 200_000, np.random.RandomState(0))
+    scale = samples.std(axis=0).max() + 1e-12
+    np.testing.assert_allclose(drawn.mean(axis=0), samples.mean(axis=0), atol=0.02 * scale)
+    np.testing.assert_allclose(np.cov(drawn.T), np.cov(samples.T), atol=0.03 * scale**2)
+
+
+def test_a_large_cluster_takes_little_memory():
+    samples, _ = make_samples("gaussian", 1, 5000, 3)
+    tracemalloc.start()
+    draw_around(samples, 5000, np.random.RandomState(0))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5 * 2**20  # 5000 numbers for each of 5000 samples would be 190 MiB
+
+
+@given(problems(smallest=4, largest=40, most_features=4), seeds)
+def test_given_samples_come_first_and_classes_are_level(problem, seed):
+    codes = problem.codes
+    if codes.max() == 0:
+        return
+    X, y = O2PFSampler(random_state=seed).fit_resample(problem.X, codes)
+    np.testing.assert_array_equal(X[: len(codes)], problem.X)
+    np.testing.assert_array_equal(y[: len(codes)], codes)
+    assert (np.bincount(y) == np.bincount(codes).max()).all()
+    assert X.dtype == problem.X.dtype
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_new_samples_are_drawn_around_the_reference_clusters(seed):
+    X, y = unbalanced(seed, sizes=(60, 25))
+    own = X[y == 1]
+    labels = cluster_model(reference.distance_matrix(own, own), False, 5).labels
+    rng = np.random.RandomState(seed)
+    expected = [
+        draw_around(own[labels == c], n, rng)
+        for c, n in enumerate(in_proportion(35, np.bincount(labels)).tolist())
+    ]
+    sampler = O2PFSampler(k_max=5, random_state=seed)
+    got, _ = sampler.fit_resample(X, y)
+    assert len(expected) == sampler.n_clusters_[1] > 1
+    np.testing.assert_array_equal(got[85:], np.concatenate(expected))
+
+
+def test_a_class_of_one_sample_is_repeated():
+    X, y = O2PFSampler(random_state=0).fit_resample([[0.0], [1.0], [7.0]], [0, 0, 1])
+    assert (X[-1], y[-1]) == ([7.0], 1)
+
+
+# Both
+
+
+@each
+def test_a_pipeline_resamples_in_fit_only(sampler):
+    X, y = unbalanced()
+    model = make_pipeline(sampler, OPFClassifier()).fit(X, y)
+    assert len(model[-1].cost_) == (36 if isinstance(sampler, OPFUnderSampler) else 360)
+    assert model.predict(X).shape == y.shape
+
+
+def test_a_pipeline_can_be_searched():
+    X, y = unbalanced()
+    pipeline = make_pipeline(O2PFSampler(random_state=0), OPFClassifier())
+    search = GridSearchCV(pipeline, {"o2pfsampler__k_max": [2, 9]}, scoring="balanced_accuracy", cv=3)
+    assert search.fit(X, y).best_score_ > 0.4
+
+
+@each
+def test_balance_helps_the_small_class(sampler):
+    X, y = unbalanced(1, sizes=(400, 20))
+    Q, answers = unbalanced(2, sizes=(400, 200))
+    scores = [
+        balanced_accuracy_score(answers, model.fit(X, y).predict(Q))
+        for model in (OPFClassifier(), make_pipeline(sampler, OPFClassifier()))
+    ]
+    assert scores[1] > scores[0] + 0.02
+
+
+@each
+def test_the_same_seed_gives_the_same_samples(sampler):
+    X, y = unbalanced()
+    a, b = sampler.fit_resample(X, y), sampler.fit_resample(X, y)
+    np.testing.assert_array_equal(a[0], b[0])
+
+
+@each
+def test_a_distance_matrix_is_refused(sampler):
+    X, y = unbalanced()
+    with pytest.raises(ValueError, match="needs their features"):
+        type(sampler)(metric="precomputed").fit_resample(X, y)
+
+
+@each
+def test_sparse_samples_are_refused(sampler):
+    scipy_sparse = pytest.importorskip("scipy.sparse")
+    X, y = unbalanced()
+    with pytest.raises(TypeError, match="toarray"):
+        sampler.fit_resample(scipy_sparse.csr_array(X), y)
