@@ -5,19 +5,25 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from libopf_files import model_bytes, train
 from sklearn.datasets import load_iris
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, log_loss
+from sklearn.metrics.pairwise import pairwise_distances
 from typer.testing import CliRunner
 
 import pathforest
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
 from pathforest.cli.entrypoint import COMMANDS, app
 from pathforest.datasets import _stream, read, write
+from pathforest.learning import learn
+from pathforest.libopf import read_distances, read_model, read_positions
 from pathforest.metrics import opf_accuracy
+from pathforest.pruning import prune
 
 FEATURES = ["length", "width", "petal length", "petal width"]
 X, codes = load_iris(return_X_y=True)
@@ -366,6 +372,127 @@ def test_bench_compares_with_nearest_neighbours(folder):
     assert "KNeighborsClassifier" in succeed("bench", "plain.csv", "-l", "kind", "--repeat", "1")
 
 
+@pytest.fixture
+def libopf(folder):
+    """Make two data files of LibOPF and the distances of the whole set."""
+    write("data.dat", X.astype(np.float32), codes + 1)
+    succeed("convert", "data.dat", "--distances", "log_sqeuclidean", "-o", "distances.dat")
+    succeed("split", "data.dat", "--parts", "training=50,testing=50", "-o", ".")
+    return read("training.dat"), read("testing.dat")
+
+
+def test_distances_take_the_place_of_features(libopf):
+    training, testing = libopf
+    succeed("train", "training.dat", "-e", "opf", "--distances", "distances.dat", "-o", "m.pf")
+    succeed("predict", "m.pf", "testing.dat", "--distances", "distances.dat", "-o", "out.csv")
+    expected = OPFClassifier(metric="log_sqeuclidean").fit(training.X, training.y).predict(testing.X)
+    assert pd.read_csv("out.csv")["prediction"].tolist() == expected.tolist()
+    scores = json.loads(succeed("evaluate", "m.pf", "testing.dat", "--distances", "distances.dat", "--json"))
+    assert scores["accuracy"] == accuracy_score(testing.y, expected)
+    told = json.loads(succeed("explain", "m.pf", "testing.dat", "--distances", "distances.dat", "--json"))
+    assert [facts["prediction"] for facts in told] == expected[:5].tolist()
+
+
+def test_clusters_can_be_found_from_distances(libopf):
+    succeed("cluster", "data.dat", "--distances", "distances.dat", "-o", "c.csv", "--save", "c.pf")
+    D = read_distances("distances.dat")
+    assert (
+        pd.read_csv("c.csv")["cluster"].tolist()
+        == OPFClustering(metric="precomputed").fit(D).labels_.tolist()
+    )
+
+
+def test_distances_written_are_those_of_the_metric(libopf):
+    succeed("convert", "data.dat", "--distances", "manhattan", "-o", "l1.dat")
+    np.testing.assert_allclose(read_distances("l1.dat"), pairwise_distances(X, metric="manhattan"), rtol=1e-5)
+    succeed("convert", "testing.dat", "training.dat", "--distances", "manhattan", "-o", "l1 again.dat")
+    np.testing.assert_array_equal(read_distances("l1 again.dat"), read_distances("l1.dat"))
+
+
+def test_positions_survive_conversion(libopf):
+    succeed("convert", "testing.dat", "--out", "testing.txt")
+    succeed("convert", "testing.txt", "--out", "again.dat")
+    assert (Path("again.dat").read_bytes()) == Path("testing.dat").read_bytes()
+
+
+def test_a_model_learns_from_an_evaluation_file(libopf):
+    training, testing = libopf
+    succeed("train", "training.dat", "-e", "opf", "--learn", "testing.dat", "-o", "m.pf")
+    expected = learn(OPFClassifier(), training.X, training.y, testing.X, testing.y).model
+    np.testing.assert_array_equal(pathforest.load("m.pf").cost_, expected.cost_)
+
+
+def test_a_model_is_pruned_by_an_evaluation_file(libopf):
+    training, testing = libopf
+    said = succeed(
+        "train", "training.dat", "-e", "opf", "--prune", "testing.dat", "--max-loss", "0.05", "-o", "m.pf"
+    )
+    model = OPFClassifier().fit(training.X, training.y)
+    expected = prune(model, testing.X, testing.y, max_loss=0.05).model
+    np.testing.assert_array_equal(pathforest.load("m.pf").cost_, expected.cost_)
+    assert f"{len(expected.cost_)} samples in the model" in said
+
+
+def test_unlabelled_samples_come_from_a_file_of_their_own(libopf):
+    training, testing = libopf
+    succeed("train", "training.dat", "-e", "semi", "--unlabeled", "testing.dat", "-o", "m.pf")
+    y = np.concatenate([training.y, np.full(len(testing.y), -1)])
+    expected = pathforest.OPFSemiSupervisedClassifier().fit(np.concatenate([training.X, testing.X]), y)
+    found = pathforest.load("m.pf").transduction_
+    assert found.astype(int).tolist() == expected.transduction_.tolist()
+
+
+@pytest.mark.parametrize("name", ["pruner", "outliers"])
+def test_the_other_estimators_are_trained_and_predict(folder, name):
+    succeed("train", "iris.csv", "-l", "kind", "--ignore", "name", "-e", name, "-o", "m.pf")
+    found = succeed("predict", "m.pf", "iris.csv", "--only").split()[1:]
+    model = pathforest.load("m.pf")
+    assert found == [str(label) for label in model.predict(pd.DataFrame(X, columns=FEATURES))]
+
+
+def test_models_of_libopf_are_used_and_kept(libopf):
+    training, testing = libopf
+    Path("classifier.opf").write_bytes(model_bytes(train(training.X, training.y)))
+    found = succeed("predict", "classifier.opf", "testing.dat", "--only").split()[1:]
+    expected = read_model("classifier.opf").predict(testing.X)
+    assert found == [str(label) for label in expected]
+    succeed("convert", "classifier.opf", "--out", "kept.pf")
+    assert succeed("predict", "kept.pf", "testing.dat", "--only").split()[1:] == found
+    assert "OPFClassifier" in succeed("info", "classifier.opf")
+
+
+def test_models_of_libopf_that_were_trained_by_distances(libopf):
+    training, _ = libopf
+    positions = read_positions("training.dat")
+    Path("classifier.opf").write_bytes(model_bytes(train(training.X, training.y), position=positions))
+    options = ("--distances", "distances.dat", "--only")
+    found = succeed("predict", "classifier.opf", "testing.dat", *options)
+    assert found == succeed("predict", "classifier.opf", "testing.dat", "--only")
+
+
+def test_mistakes_about_distances_are_told(libopf, folder):
+    write("beyond.dat", X[:2].astype(np.float32), [1, 2], positions=[3, 150])
+    options = ("-e", "opf", "--distances", "distances.dat", "-o", "m.pf")
+    assert "sample 1: position 150 is not in distances.dat, which has 150" in fail(
+        "train", "beyond.dat", *options
+    )
+    assert "iris.csv: there is no column 'position'" in fail("train", "iris.csv", "-l", "kind", *options)
+    assert "not with --distances" in fail("train", "training.dat", *options, "--learn", "testing.dat")
+    assert "takes none with these parameters" in fail("train", "training.dat", *options, "--set", "metric=l1")
+    succeed("train", "training.dat", *options)
+    assert "trained with distances; pass them with --distances" in fail("predict", "m.pf", "testing.dat")
+    succeed("train", "training.dat", "-e", "opf", "-o", "plain.pf")
+    said = fail("predict", "plain.pf", "testing.dat", "--distances", "distances.dat")
+    assert "the model was not trained with distances" in said
+    assert "are not those from 0 to 74" in fail("convert", "testing.dat", "--distances", "l1", "-o", "x.dat")
+
+
+def test_values_beyond_float32_are_not_written_to_dat(folder):
+    (folder / "large.csv").write_text("label,x\n1,1e300\n")
+    assert "1e+300 is beyond float32" in fail("convert", "large.csv", "-o", "large.dat")
+    assert not (folder / "large.dat").exists()
+
+
 TRAIN = ("train", "iris.csv", "-o", "m.pf")
 MISTAKES = [
     ((*TRAIN,), "iris.csv: there is no column 'label', only 'name', 'length'"),
@@ -433,6 +560,13 @@ MISTAKES = [
     (("cluster", "short.csv", "--set", "k_max=0"), "k_max=0"),
     (("info", "none.csv"), "none.csv: no such file"),
     (("bench", "one.csv"), "one sample is too few"),
+    ((*TRAIN, "--learn", "iris.csv"), "--learn iris.csv: only --estimator opf takes it"),
+    ((*TRAIN, "--prune", "iris.csv"), "--prune iris.csv: only --estimator opf takes it"),
+    ((*TRAIN, "--unlabeled", "iris.csv"), "--unlabeled iris.csv: only --estimator semi takes it"),
+    (
+        ("train", "one.csv", "-e", "semi", "--unlabeled", "short.csv", "-o", "m.pf"),
+        "short.csv: its features are",
+    ),
 ]
 
 

@@ -2,9 +2,13 @@
 
 import doctest
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from pathforest.cli.entrypoint import app
 
 README = Path(__file__).parents[1] / "README.md"
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -17,5 +21,8 @@ def test_readme_examples_run_in_order(tmp_path, monkeypatch):
     session = doctest.DocTestParser().get_doctest(text, {}, "README", str(README), 0)
     failed, tried = doctest.DocTestRunner(optionflags=FLAGS).run(session, clear_globs=False)
     assert (failed, tried > 0) == (0, True)
+    for command in re.findall(r"^pathforest .*$", text, re.MULTILINE):
+        done = CliRunner().invoke(app, shlex.split(command)[1:])
+        assert done.exit_code == 0, f"{command}: {done.stderr}"
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
         exec(block, session.globs)

@@ -20,6 +20,7 @@ def cluster(
     label: options.Label = None,
     features: options.Features = None,
     ignore: options.Ignore = None,
+    distances: options.Distances = None,
     column: Annotated[str, typer.Option(help="Name of the column of clusters.")] = "cluster",
     from_: options.From = None,
     to: options.To = None,
@@ -39,6 +40,7 @@ def cluster(
     """
     from pathforest._files import check_writable
     from pathforest.cli.models import fit, make_estimator
+    from pathforest.cli.models import save as save_model
     from pathforest.cli.output import show_facts
     from pathforest.cli.tables import read_samples, shown_columns
     from pathforest.datasets._sinks import check_sink, open_sink
@@ -48,7 +50,7 @@ def cluster(
     check_sink(out, to)
     if save is not None:
         check_writable(save)
-    model = make_estimator("OPFClustering", settings)
+    model = make_estimator("OPFClustering", settings, distances)
     samples = read_samples(
         data,
         ending=from_,
@@ -56,15 +58,18 @@ def cluster(
         features=options.names(features),
         ignore=options.names(ignore),
         labels="left out",
+        distances=distances,
     )
     if column in samples.stream.names:
         raise ValueError(f"{data}: there is a column {column!r} already; pass another --column")
-    seconds = fit(model, samples.X, None, samples.features, jobs)
+    seconds = fit(model, samples.X, None, jobs)
     with open_sink(out, to, [*samples.stream.names, column]) as sink:
-        given = shown_columns(samples.stream, samples.rows, samples.features, samples.X, out, to)
+        given = shown_columns(
+            samples.stream, samples.rows, [] if distances else samples.features, samples.X, out, to
+        )
         sink.write([*given, ArrayColumn(model.labels_)])
     if save is not None:
-        model.save(save)
+        save_model(model, samples.features, save)
     sizes = np.bincount(model.labels_).tolist()
     facts = {
         "clusters": out,

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
 from pathforest.cli import options
+from pathforest.cli.distances import POSITION
+from pathforest.datasets import write
+from pathforest.datasets._formats import LIBOPF as LIBOPF_FORMAT
+from pathforest.datasets._formats import format_of, keeps_positions
+from pathforest.datasets._stream import labels_of
 from pathforest.datasets._table import show
 
 if TYPE_CHECKING:
@@ -27,16 +32,24 @@ def convert(
     normalize: Annotated[
         bool, typer.Option("--normalize", help="Give each feature mean 0 and standard deviation 1.")
     ] = False,
+    distances: Annotated[
+        str | None,
+        typer.Option(metavar="METRIC", help="Write distances between the samples, as LibOPF does."),
+    ] = None,
+    metric: Annotated[str, typer.Option(help="For a model of LibOPF: its distance.")] = "log_sqeuclidean",
     from_: options.From = None,
     as_json: options.Json = False,
 ) -> None:
-    """Turn data files into another format.
+    """Turn data files into another format, or a LibOPF model into one of ours.
 
     Several files become one. Labels stay if there are any. Text columns must be left out with --ignore.
+    LibOPF's .dat holds float32, to which values are rounded.
 
     Examples
     --------
       pathforest convert iris.csv --label species --out iris.parquet
+
+      pathforest convert classifier.opf --out model.pf
 
       pathforest convert training.dat evaluating.dat --out both.dat
 
@@ -45,22 +58,61 @@ def convert(
     from sklearn.preprocessing import StandardScaler
 
     from pathforest._files import check_writable
+    from pathforest.cli.models import LIBOPF
     from pathforest.cli.output import show_facts
     from pathforest.cli.tables import read_samples
-    from pathforest.datasets import write
-    from pathforest.datasets._formats import format_of
 
     check_writable(out)
-    format_of(Path(out))
+    if len(data) == 1 and data[0].endswith(LIBOPF):
+        facts = _convert_model(data[0], metric, out)
+        show_facts(facts, "{out}: {estimator}, {n_samples} samples".format(**facts), as_json)
+        return
+    if distances is None:
+        format_of(Path(out))
     choice = {"features": options.names(features), "ignore": options.names(ignore)}
     parts = [read_samples(path, ending=from_, label=label, labels="kept", **choice) for path in data]
     X, y = _stack(parts)
     if normalize:
         X = StandardScaler().fit_transform(X)
-    write(out, X, y, feature_names=parts[0].features, label=parts[0].label or "label")
+    if distances is not None:
+        _write_distances(out, X, distances, parts)
+        show_facts({"out": out, "n_samples": len(X)}, f"{out}: {len(X)} x {len(X)} distances", as_json)
+        return
+    _write_table(out, X, y, parts)
     facts = {"out": out, "n_samples": len(X), "n_features": X.shape[1], "has_labels": y is not None}
     text = f"{out}: {len(X)} samples, {X.shape[1]} features, {'with' if y is not None else 'no'} labels"
     show_facts(facts, text, as_json)
+
+
+def _convert_model(path: str, metric: str, out: str) -> dict[str, Any]:
+    from pathforest.libopf import read_model
+
+    model = read_model(path, metric=metric)
+    model.save(out)
+    return {"out": out, "estimator": type(model).__name__, "n_samples": len(model.cost_)}
+
+
+def _write_table(out: str, X: np.ndarray, y: np.ndarray | None, parts: Sequence[Samples]) -> None:
+    form, _ = format_of(Path(out))
+    positions = _positions(parts) if keeps_positions(form) else None
+    X = _as_float32(X) if form is LIBOPF_FORMAT else X
+    label = parts[0].label or "label"
+    write(out, X, y, feature_names=parts[0].features, label=label, positions=positions)
+
+
+def _write_distances(out: str, X: np.ndarray, metric: str, parts: Sequence[Samples]) -> None:
+    from pathforest.libopf import write_distances
+
+    positions = _positions(parts)
+    if positions is None:
+        positions = np.arange(len(X))
+    if not np.array_equal(np.sort(positions), np.arange(len(X))):
+        raise ValueError(
+            f"{parts[0].stream.name}: the positions of its {len(X)} samples are not those from 0 to "
+            f"{len(X) - 1}; distances are for a whole set, so give all its parts"
+        )
+    rows = np.argsort(positions)
+    write_distances(out, _distances(X[rows], metric))
 
 
 def _stack(parts: Sequence[Samples]) -> tuple[np.ndarray, np.ndarray | None]:
@@ -83,3 +135,30 @@ def _stack(parts: Sequence[Samples]) -> tuple[np.ndarray, np.ndarray | None]:
     if len({part.dtype.kind for part in labels}) > 1:  # integers here, names there
         labels = [part.astype(str) for part in labels]
     return X, np.concatenate(labels)
+
+
+def _as_float32(X: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        rounded = X.astype(np.float32)
+    if not np.isfinite(rounded).all():
+        raise ValueError(f"{np.abs(X).max()} is beyond float32, which .dat files hold; write another format")
+    return rounded
+
+
+def _positions(parts: Sequence[Samples]) -> np.ndarray | None:
+    """Return where the samples stand in the set they were taken from, if all files tell."""
+    if any(POSITION not in part.stream.beside for part in parts):
+        return None
+    return np.concatenate([labels_of(part.stream, part.rows, POSITION) for part in parts])
+
+
+def _distances(X: np.ndarray, metric: str) -> np.ndarray:
+    """Return the distances between all samples: the lists of all neighbours, put in order."""
+    from pathforest.distances import make_engine
+    from pathforest.graph import knn_graph
+
+    D = np.zeros((len(X), len(X)))
+    if len(X) > 1:
+        graph = knn_graph(make_engine(X, metric=metric), len(X) - 1)
+        np.put_along_axis(D, graph.indices.astype(np.intp), graph.distances, axis=1)
+    return D

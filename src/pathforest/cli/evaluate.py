@@ -16,6 +16,7 @@ def evaluate(
     model: options.Model,
     data: options.Data,
     label: options.Label = None,
+    distances: options.Distances = None,
     from_: options.From = None,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
@@ -33,21 +34,21 @@ def evaluate(
     """
     from pathforest.cli.models import load_model, require, threads
     from pathforest.cli.output import counted, show_facts, show_table
-    from pathforest.cli.tables import find_label, label_codes, model_features
+    from pathforest.cli.queries import queries_for
+    from pathforest.cli.tables import find_label, label_codes
     from pathforest.datasets._batched import open_stream
-    from pathforest.datasets._stream import samples_of
 
-    loaded = load_model(model)
+    loaded = load_model(model, distances)
     require(loaded.model, "classes_", model)
     classes = loaded.model.classes_
     has_proba = hasattr(loaded.model, "predict_proba")
     true, predicted, chances = [], [], []
     with open_stream(data, ending=from_, n_features=loaded.model.n_features_in_) as stream:
         column = find_label(stream, label)
-        wanted = model_features(stream, loaded.names, loaded.model.n_features_in_, label)
+        queries = queries_for(loaded, stream, label, distances)
         with counted("evaluated") as advance, threads(jobs):
             for batch in stream.batches:
-                X = samples_of(stream, batch, wanted)
+                X = queries.samples(batch)
                 codes = label_codes(classes, stream, batch, column)
                 true.append(codes)
                 predicted.append(np.searchsorted(classes, loaded.model.predict(X)))

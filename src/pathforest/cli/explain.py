@@ -20,6 +20,7 @@ def explain(
         str | None, typer.Option(help=f"Samples by position from 0, separated by commas; the first {FIRST}.")
     ] = None,
     label: options.Label = None,
+    distances: options.Distances = None,
     from_: options.From = None,
     as_json: options.Json = False,
 ) -> None:
@@ -36,15 +37,15 @@ def explain(
     """
     from pathforest.cli.models import load_model, require
     from pathforest.cli.output import show_facts
-    from pathforest.cli.tables import model_features
+    from pathforest.cli.queries import queries_for
     from pathforest.datasets._batched import open_stream
 
     wanted = _positions(rows)
-    loaded = load_model(model)
+    loaded = load_model(model, distances)
     require(loaded.model, "explain", model)
     with open_stream(data, ending=from_, n_features=loaded.model.n_features_in_) as stream:
-        features = model_features(stream, loaded.names, loaded.model.n_features_in_, label)
-        found = dict(_pick(stream, features, wanted))
+        queries = queries_for(loaded, stream, label, distances)
+        found = dict(_pick(stream, queries, wanted))
     missing = [row for row in wanted or () if row not in found]
     if missing:
         raise ValueError(f"{stream.name}: there is no sample {missing[0]}; they count from 0")
@@ -64,9 +65,9 @@ def _positions(text: str | None) -> list[int] | None:
     return positions
 
 
-def _pick(stream: Any, features: list[str], wanted: list[int] | None) -> Any:
+def _pick(stream: Any, queries: Any, wanted: list[int] | None) -> Any:
     """Yield samples by position, reading no further than the last."""
-    from pathforest.datasets._stream import Batch, samples_of
+    from pathforest.datasets._stream import Batch
 
     first, last = 0, FIRST - 1 if wanted is None else max(wanted)
     for batch in stream.batches:
@@ -75,7 +76,7 @@ def _pick(stream: Any, features: list[str], wanted: list[int] | None) -> Any:
                 single = Batch(
                     batch.places[row : row + 1], [column.take(np.array([row])) for column in batch.columns]
                 )
-                yield first + row, samples_of(stream, single, features)
+                yield first + row, queries.samples(single)
         first += len(batch.places)
         if first > last:
             return

@@ -12,6 +12,8 @@ import joblib
 import numpy as np
 
 import pathforest
+from pathforest.cli.distances import name_positions
+from pathforest.libopf import read_model, read_positions
 
 ESTIMATORS = {
     "fuzzy-cv": "FuzzyOPFClassifierCV",
@@ -19,10 +21,13 @@ ESTIMATORS = {
     "fuzzy": "FuzzyOPFClassifier",
     "knn": "OPFKNNClassifier",
     "semi": "OPFSemiSupervisedClassifier",
+    "pruner": "OPFPruner",
+    "outliers": "OPFOutlierDetector",
 }
 
 
 MODEL = b"pathforest model "  # how our files of models start
+LIBOPF = ".opf"  # how LibOPF's files of models end; nothing in them says what they are
 
 
 class Loaded(NamedTuple):
@@ -32,7 +37,7 @@ class Loaded(NamedTuple):
     names: list[str] | None
 
 
-def make_estimator(class_name: str, settings: Sequence[str] | None) -> Any:
+def make_estimator(class_name: str, settings: Sequence[str] | None, distances: str | None = None) -> Any:
     """Make an estimator with parameters given as `name=value`; values are JSON, or else text."""
     estimator = getattr(pathforest, class_name)()
     known = estimator.get_params(deep=False)
@@ -45,6 +50,10 @@ def make_estimator(class_name: str, settings: Sequence[str] | None) -> Any:
                 f"{', '.join(sorted(known))}"
             )
         chosen[name] = _value(text)
+    if distances is not None:
+        chosen = {"metric": "precomputed"} | chosen
+        if chosen["metric"] != "precomputed" or "metric" not in known:
+            raise ValueError(f"--distances {distances}: {class_name} takes none with these parameters")
     return estimator.set_params(**chosen)
 
 
@@ -57,23 +66,40 @@ def _value(text: str) -> Any:
         return text
 
 
-def fit(estimator: Any, X: np.ndarray, y: np.ndarray | None, names: Sequence[str], jobs: int | None) -> float:
-    """Fit an estimator and let it remember the names of its features; return the seconds it took."""
+def fit(estimator: Any, X: np.ndarray, y: np.ndarray | None, jobs: int | None) -> float:
+    """Fit an estimator; return the seconds it took."""
     start = time.perf_counter()
     with threads(jobs):
         estimator.fit(X, y)
-    estimator.feature_names_in_ = np.array(names, dtype=object)
     return time.perf_counter() - start
 
 
+def save(model: Any, names: Sequence[str], path: str) -> None:
+    """Save a model that was fitted to arrays, with the names of its features."""
+    model.feature_names_in_ = np.array(names, dtype=object)
+    model.save(path)
+
+
 def is_model(path: str) -> bool:
-    """Tell whether a file is a model, by its first bytes."""
+    """Tell whether a file is a model."""
+    return _is_ours(path) or _is_libopf(path)
+
+
+def _is_ours(path: str) -> bool:
     with open(path, "rb") as file:
         return file.read(len(MODEL)) == MODEL
 
 
-def load_model(path: str) -> Loaded:
+def _is_libopf(path: str) -> bool:
+    return path.endswith(LIBOPF) and not _is_ours(path)
+
+
+def load_model(path: str, distances: str | None = None) -> Loaded:
     """Read a model; its features are then told by us, so that arrays will do."""
+    if _is_libopf(path):
+        if distances is None:
+            return Loaded(read_model(path), None)
+        return Loaded(read_model(path, metric="precomputed"), name_positions(read_positions(path)))
     model = pathforest.load(path)
     names = vars(model).pop("feature_names_in_", None)
     return Loaded(model, None if names is None else names.tolist())

@@ -31,6 +31,10 @@ To = Annotated[
     typer.Option("--to", help="Format of the output: csv, tsv, json, jsonl or parquet. The name's, or csv."),
 ]
 Out = Annotated[str | None, typer.Option("--out", "-o", help="File to write; the standard output.")]
+Distances = Annotated[
+    str | None,
+    typer.Option(help="LibOPF's file of distances, used instead of features; DATA holds positions in it."),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option(

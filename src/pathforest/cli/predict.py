@@ -21,6 +21,7 @@ def predict(
     ] = False,
     column: Annotated[str, typer.Option(help="Name of the column of predictions.")] = "prediction",
     label: options.Label = None,
+    distances: options.Distances = None,
     from_: options.From = None,
     to: options.To = None,
     jobs: options.Jobs = None,
@@ -42,20 +43,21 @@ def predict(
     """
     from pathforest.cli.models import load_model, require, threads
     from pathforest.cli.output import counted, show_facts
-    from pathforest.cli.tables import model_features, shown_columns
+    from pathforest.cli.queries import queries_for
+    from pathforest.cli.tables import shown_columns
     from pathforest.datasets._batched import open_stream
     from pathforest.datasets._sinks import check_sink, open_sink
-    from pathforest.datasets._stream import ArrayColumn, samples_of
+    from pathforest.datasets._stream import ArrayColumn
 
     to = "json" if as_json and out is None and to is None else to
     check_sink(out, to)
-    loaded = load_model(model)
+    loaded = load_model(model, distances)
     require(loaded.model, "predict", model)
     if proba:
         require(loaded.model, "predict_proba", model)
     n_features, n_rows = loaded.model.n_features_in_, 0
     with open_stream(data, ending=from_, n_features=n_features) as stream:
-        wanted = model_features(stream, loaded.names, n_features, label)
+        queries = queries_for(loaded, stream, label, distances)
         added = [*(_probability_names(loaded.model) if proba else ()), column]
         kept = [] if only else stream.names
         taken = next((name for name in added if name in kept), None)
@@ -65,8 +67,8 @@ def predict(
             )
         with open_sink(out, to, [*kept, *added]) as sink, counted("predicted") as advance, threads(jobs):
             for batch in stream.batches:
-                X = samples_of(stream, batch, wanted)
-                given = [] if only else shown_columns(stream, batch, wanted, X, out, to)
+                X = queries.samples(batch)
+                given = [] if only else shown_columns(stream, batch, queries.features, X, out, to)
                 sink.write([*given, *map(ArrayColumn, _answers(loaded.model, X, proba))])
                 n_rows += len(batch.places)
                 advance(len(batch.places))

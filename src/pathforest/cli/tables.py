@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from pathforest.cli.distances import distances_to, name_positions, positions_of
 from pathforest.datasets._batched import open_stream
 from pathforest.datasets._sinks import has_types
 from pathforest.datasets._stream import (
@@ -21,6 +22,7 @@ from pathforest.datasets._stream import (
     samples_of,
 )
 from pathforest.datasets._table import integer, label_column, labels_of_text, show
+from pathforest.libopf import read_distances
 
 
 class Samples(NamedTuple):
@@ -43,6 +45,7 @@ def read_samples(
     ignore: Sequence[str] | None = None,
     labels: Literal["needed", "kept", "left out"] = "needed",
     empty_labels: bool = False,
+    distances: str | None = None,
 ) -> Samples:
     """Read a whole file.
 
@@ -58,20 +61,35 @@ def read_samples(
         Whether there must be labels; or they are read where there are any; or are no feature, and no more.
     empty_labels : bool, default=False
         Whether cells of the label column may be empty.
+    distances : str, default=None
+        A LibOPF file of distances, to be used instead of features.
     """
     with open_stream(path, ending=ending) as stream:
         is_named = label is not None or labels == "needed"
         column = find_label(stream, label) if is_named else known_label(stream)
-        chosen = choose_features(stream, column, features, ignore)
+        chosen = [] if distances else choose_features(stream, column, features, ignore)
         rows = gather(stream)
-    try:
-        X = samples_of(stream, rows, chosen)
-    except ValueError as error:
-        raise ValueError(f"{error} (--ignore leaves a column out)") from None
+    if distances:
+        X, chosen = _distances(stream, rows, distances)
+    else:
+        X = _features(stream, rows, chosen)
     if column is None or labels == "left out":
         return Samples(X, None, chosen, column, stream, rows)
     y = as_labels(_labels(stream, rows, column, empty_labels))
     return Samples(X, y, chosen, column, stream, rows)
+
+
+def _features(stream: Stream, rows: Batch, names: Sequence[str]) -> np.ndarray:
+    try:
+        return samples_of(stream, rows, names)
+    except ValueError as error:
+        raise ValueError(f"{error} (--ignore leaves a column out)") from None
+
+
+def _distances(stream: Stream, rows: Batch, path: str) -> tuple[np.ndarray, list[str]]:
+    D = read_distances(path)
+    positions = positions_of(stream, rows, D, path)
+    return distances_to(D, positions, positions), name_positions(positions)
 
 
 def find_label(stream: Stream, label: str | None) -> str:
@@ -110,28 +128,6 @@ def choose_features(
     return chosen
 
 
-def model_features(
-    stream: Stream, names: Sequence[str] | None, n_features: int, label: str | None
-) -> list[str]:
-    """Return the columns that a model wants, by name; by number only if it knows no names."""
-    if names is not None:
-        missing = [name for name in names if name not in stream.names]
-        if missing:
-            raise ValueError(
-                f"{stream.name}: there is no column {missing[0]!r}, one of {len(missing)} that the model "
-                f"needs and the file lacks; it has {show(stream.names)}"
-            )
-        return list(names)
-    column = known_label(stream) if label is None else find_label(stream, label)
-    chosen = choose_features(stream, column, None, None)
-    if len(chosen) != n_features:
-        raise ValueError(
-            f"{stream.name}: there are {len(chosen)} columns besides labels, and the model, which knows "
-            f"no names, needs {n_features}"
-        )
-    return chosen
-
-
 def shown_columns(
     stream: Stream, batch: Batch, features: Sequence[str], X: np.ndarray, out: str | None, ending: str | None
 ) -> list[Column]:
@@ -141,7 +137,7 @@ def shown_columns(
     """
     if not has_types(out, ending):
         return batch.columns
-    numbers = dict(zip(features, array_columns(X), strict=True))
+    numbers = dict(zip(features, array_columns(X), strict=True)) if features else {}
     return [
         numbers.get(name, column) if isinstance(column, TextColumn) else column
         for name, column in zip(stream.names, batch.columns, strict=True)

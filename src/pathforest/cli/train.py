@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from pathforest.cli import options
 
-LISTED = ", ".join(("fuzzy-cv", "opf", "fuzzy", "knn", "semi"))
+if TYPE_CHECKING:
+    from pathforest.cli.tables import Samples
+
+LISTED = ", ".join(("fuzzy-cv", "opf", "fuzzy", "knn", "semi", "pruner", "outliers"))
 
 
 def train(
@@ -24,6 +28,20 @@ def train(
     settings: options.Set = None,
     features: options.Features = None,
     ignore: options.Ignore = None,
+    unlabeled: Annotated[
+        str | None, typer.Option(help="For semi: a file of further samples, whose labels are not looked at.")
+    ] = None,
+    learn: Annotated[
+        str | None, typer.Option(help="For opf: a file of samples; those it gets wrong join the training.")
+    ] = None,
+    prune: Annotated[
+        str | None,
+        typer.Option(help="For opf: a file of samples; who has no part in their answers is removed."),
+    ] = None,
+    max_loss: Annotated[
+        float, typer.Option(min=0, max=1, help="For --prune: accuracy that may be given up, such as 0.01.")
+    ] = 0.0,
+    distances: options.Distances = None,
     from_: options.From = None,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
@@ -31,7 +49,8 @@ def train(
     """Fit a classifier to labelled samples and save it.
 
     Unless told otherwise, this is the fuzzy classifier with its parameters chosen by cross-validation. The
-    model remembers the names of its features. For 'semi', an empty cell is a sample without a label.
+    model remembers the names of its features. For 'semi', an empty cell is a sample without a label;
+    'outliers' needs no labels.
 
     Examples
     --------
@@ -42,41 +61,79 @@ def train(
       pathforest train wine.csv --label 0 --ignore id --set transforms=linear --out wine.pf
     """
     from pathforest._files import check_writable
-    from pathforest.cli.models import ESTIMATORS, fit, make_estimator
+    from pathforest.cli.models import ESTIMATORS, fit, make_estimator, save
     from pathforest.cli.output import show_facts
     from pathforest.cli.tables import read_samples
 
     if estimator not in ESTIMATORS:
         raise ValueError(f"--estimator {estimator} is unknown; choose one of {LISTED}")
-    model = make_estimator(ESTIMATORS[estimator], settings)
+    files = (("--learn", learn, "opf"), ("--prune", prune, "opf"), ("--unlabeled", unlabeled, "semi"))
+    for name, given, wanted in files:
+        if given is not None and estimator != wanted:
+            raise ValueError(f"{name} {given}: only --estimator {wanted} takes it")
+        if given is not None and distances is not None:
+            raise ValueError(f"{name} {given}: not with --distances; give features")
+    model = make_estimator(ESTIMATORS[estimator], settings, distances)
     check_writable(out)
+    choice = {"label": label, "features": options.names(features), "ignore": options.names(ignore)}
     samples = read_samples(
         data,
         ending=from_,
-        label=label,
-        features=options.names(features),
-        ignore=options.names(ignore),
+        labels="left out" if estimator == "outliers" else "needed",
         empty_labels=estimator == "semi",
+        distances=distances,
+        **choice,
     )
-    if estimator == "semi" and "" in samples.y:
+    X, y = samples.X, samples.y
+    if unlabeled is not None:
+        X, y = _with_unlabeled(samples, read_samples(unlabeled, labels="left out", **choice))
+    if estimator == "semi" and "" in y.tolist():
         model.set_params(unlabeled="")
-    seconds = fit(model, samples.X, samples.y, samples.features, jobs)
-    model.save(out)
+    seconds = fit(model, X, y, jobs)
+    for file, improve in ((learn, _learn), (prune, _prune)):
+        if file is not None:
+            model = improve(model, samples, read_samples(file, distances=None, **choice), max_loss)
+    save(model, samples.features, out)
     facts = {
         "model": out,
         "estimator": type(model).__name__,
-        "n_samples": len(samples.X),
+        "n_samples": len(X),
         "features": samples.features,
         "label": samples.label,
-        "classes": model.classes_.tolist(),
+        "classes": model.classes_.tolist() if y is not None else None,
         "seconds": round(seconds, 3),
         **search_facts(model),
     }
-    text = (
-        f"{out}: {facts['estimator']}, {len(samples.X)} samples, {len(samples.features)} features, "
-        f"{len(model.classes_)} classes, {seconds:.1f} s"
-    )
+    text = f"{out}: {facts['estimator']}, {len(X)} samples, {len(samples.features)} features"
+    if y is not None:
+        text += f", {len(model.classes_)} classes"
+    text += f", {seconds:.1f} s"
+    if learn is not None or prune is not None:
+        facts["n_kept"] = len(model.cost_)
+        text += f"; {len(model.cost_)} samples in the model"
     show_facts(facts, text + search_text(facts), as_json)
+
+
+def _with_unlabeled(samples: Samples, more: Samples) -> tuple[np.ndarray, np.ndarray]:
+    """Add samples without labels, marked by an empty text."""
+    if more.features != samples.features:
+        raise ValueError(
+            f"{more.stream.name}: its features are {more.features}, those to train with {samples.features}"
+        )
+    labels = np.concatenate([samples.y.astype(str), np.full(len(more.X), "")])
+    return np.concatenate([samples.X, more.X]), labels
+
+
+def _learn(model: Any, samples: Samples, evaluation: Samples, max_loss: float) -> Any:
+    from pathforest.learning import learn
+
+    return learn(model, samples.X, samples.y, evaluation.X, evaluation.y).model
+
+
+def _prune(model: Any, samples: Samples, evaluation: Samples, max_loss: float) -> Any:
+    from pathforest.pruning import prune
+
+    return prune(model, evaluation.X, evaluation.y, max_loss=max_loss).model
 
 
 def search_facts(model: Any) -> dict[str, Any]:

@@ -44,6 +44,7 @@ def tune(
     """
     from pathforest._files import check_writable
     from pathforest.cli.models import fit, make_estimator
+    from pathforest.cli.models import save as save_model
     from pathforest.cli.output import show_facts, show_table
     from pathforest.cli.tables import read_samples
     from pathforest.datasets._sinks import check_sink, open_sink
@@ -62,13 +63,13 @@ def tune(
         features=options.names(features),
         ignore=options.names(ignore),
     )
-    seconds = fit(model, samples.X, samples.y, samples.features, jobs)
+    seconds = fit(model, samples.X, samples.y, jobs)
     names, cells = _cells(model.cv_results_)
     if out is not None:
         with open_sink(out, to, names) as sink:
             sink.write(cells)
     if save is not None:
-        model.save(save)
+        save_model(model, samples.features, save)
     facts = {
         "n_samples": len(samples.X),
         "n_cells": len(cells[0].values()),

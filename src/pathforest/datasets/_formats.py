@@ -142,7 +142,7 @@ def write(
     table = check_table(X, y, feature_names)
     if positions is None:
         data = form.encode(table, label)
-    elif form.encode in (_libopf.encode, _libopf.encode_text):
+    elif keeps_positions(form):
         data = form.encode(table, label, positions=positions)
     else:
         raise ValueError(f"{path}: only LibOPF's formats keep positions; leave them out")
@@ -177,6 +177,11 @@ def write_libopf(path: str | os.PathLike[str], X: Any, y: Any = None) -> None:
     ValueError: label 0 is outside 1 to 2147483647, what LibOPF files hold; renumber
     """
     replace_file(Path(path), _libopf.encode(check_table(X, y, None)))
+
+
+def keeps_positions(form: Format) -> bool:
+    """Tell whether a format has a place for the positions of samples in the set they come from."""
+    return form.encode in (_libopf.encode, _libopf.encode_text)
 
 
 def format_of(path: Path, shown: object = None) -> tuple[Format, bool]:
