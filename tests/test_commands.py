@@ -499,7 +499,7 @@ MISTAKES = [
     ((*TRAIN, "-l", "kid"), "there is no column 'kid'"),
     ((*TRAIN, "-l", "6"), "there is no column 6"),
     ((*TRAIN, "-l", "kind"), "iris.csv: line 2, column 'name': 'flower 0' is no number (--ignore"),
-    ((*TRAIN, "-l", "kind", "--ignore", "nam"), "there is no column 'nam'"),
+    ((*TRAIN, "-l", "kind", "--ignore", "title"), "there is no column 'title'"),
     ((*TRAIN, "-l", "kind", "--features", "kind"), "no column is left for features"),
     ((*TRAIN, "-l", "kind", "-e", "svm"), "--estimator svm is unknown; choose one of fuzzy-cv, opf"),
     ((*TRAIN, "-l", "kind", "--set", "sigma=1"), "--set sigma=1: FuzzyOPFClassifierCV has no such parameter"),
