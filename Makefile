@@ -53,7 +53,7 @@ asan: $(ASAN)  ## run the kernel tests against an address/undefined-behaviour sa
 	    build/asan/venv/bin/python -m pytest tests -m kernel -n $(WORKERS) --capture=sys
 
 stubs: $(PACKAGE)  ## write src/pathforest/_core.pyi from the compiled core; run it after changing the bindings
-	$(BIN)/python -m nanobind.stubgen --quiet --exclude-values -m pathforest._core -o src/pathforest/_core.pyi
+	$(BIN)/python -m nanobind.stubgen --quiet -m pathforest._core -o src/pathforest/_core.pyi
 
 install: $(PACKAGE)  ## build the package and install it into .venv, in editable mode
 

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from strategies import problems
 
 from pathforest import _core
-from pathforest.graph import knn_graph, spanning_tree
+from pathforest.graph import KnnGraph, knn_graph, spanning_tree, spanning_tree_by_asking
 
 pytestmark = pytest.mark.kernel
 
@@ -93,3 +93,47 @@ def test_the_filter_discards_nothing_that_is_nearer_only_in_float64(metric):
     Q = np.zeros((8, 401), dtype=np.float32)
     expected = reference.nearest(reference.distance_matrix(Q, X, metric), 5)
     checks.same_arrays(_core.Engine.brute(X, metric).query(Q, 5), expected)
+
+
+def obvious_foreigners(D, own, component, reach):
+    """The nearest sample of another component within reach, by looking at all of them."""
+    apart = np.where(component == own[:, None], np.inf, D)
+    nearest = apart.argmin(axis=1)
+    distances = apart[np.arange(len(D)), nearest]
+    is_near = (distances <= reach) & np.isfinite(distances)
+    return np.where(is_near, distances, np.inf), np.where(is_near, nearest, -1).astype(np.int32)
+
+
+@every_query_engine
+@given(data=st.data())
+def test_nearest_foreign_equals_a_look_at_all(case, data):
+    X, _, Q, _ = data.draw(problems(non_negative=needs_non_negative(case)))
+    opened = open_engine(case, X, Q)
+    codes = st.integers(0, data.draw(st.integers(0, 4)))
+    component = np.array(data.draw(st.lists(codes, min_size=len(X), max_size=len(X))), dtype=np.int32)
+    own = np.array(data.draw(st.lists(codes, min_size=len(Q), max_size=len(Q))), dtype=np.int32)
+    some = [np.inf, 0.0, *np.unique(opened.DQ).tolist()]
+    reach = np.array([data.draw(st.sampled_from(some)) for _ in Q], dtype=float)
+    got = opened.engine.nearest_foreign(opened.Q, own, component, reach, n_threads=data.draw(threads))
+    checks.same_arrays([array[:, 0] for array in got], obvious_foreigners(opened.DQ, own, component, reach))
+
+
+@given(problems(smallest=2), st.integers(1, 3))
+def test_a_tree_built_by_asking_equals_kruskal(problem, k):
+    D = reference.distance_matrix(problem.X, problem.X, "euclidean")
+    lists = KnnGraph(*reference.knn(D, min(k, len(D) - 1)))
+
+    def nearest_foreign(samples, component, reach):
+        return obvious_foreigners(D[samples], component[samples], component, reach)
+
+    checks.same_arrays(spanning_tree_by_asking(lists, nearest_foreign), reference.spanning_tree(D))
+
+
+def test_answers_that_do_not_fit_the_question_are_refused():
+    lists = np.array([[1.0], [1.0], [0.5], [0.5]]), np.array([[1], [0], [3], [2]], dtype=np.int32)
+    builder = _core.TreeBuilder(*lists)
+    samples, _, _ = builder.ask()
+    with pytest.raises(ValueError, match="one answer per sample"):
+        builder.answer(np.zeros(len(samples) + 1), np.zeros(len(samples) + 1, dtype=np.int32))
+    with pytest.raises(ValueError, match="no sample"):
+        builder.answer(np.zeros(len(samples)), np.full(len(samples), 4, dtype=np.int32))

@@ -65,6 +65,20 @@ inline ForestArrays to_numpy(Forest&& forest) {
                         to_numpy(std::move(forest.root)), to_numpy(std::move(forest.order)));
 }
 
+using TreeArrays = std::tuple<Result<Index>, Result<Index>, Result<double>>;
+
+inline TreeArrays as_arrays(const std::vector<Arc>& arcs) {
+    std::vector<Index> source;
+    std::vector<Index> target;
+    std::vector<double> weight;
+    for (const Arc& arc : arcs) {
+        source.push_back(arc.low);
+        target.push_back(arc.high);
+        weight.push_back(arc.weight);
+    }
+    return TreeArrays(to_numpy(std::move(source)), to_numpy(std::move(target)), to_numpy(std::move(weight)));
+}
+
 // Kernels trust their inputs, so indices are looked at here.
 inline void require_indices(std::span<const Index> indices, Index n_samples, const char* what) {
     const bool all_inside =
@@ -103,5 +117,6 @@ void bind_engine(nb::module_& m);
 void bind_class_costs(nb::module_& m);
 void bind_competition(nb::module_& m);
 void bind_clustering(nb::module_& m);
+void bind_tree_builder(nb::module_& m);
 
 }  // namespace pathforest

@@ -143,8 +143,6 @@ ListArrays knn_of_queries(const Engine& engine, const Matrix<T>& queries, Index 
     return std::move(lists).to_python();
 }
 
-using TreeArrays = std::tuple<Result<Index>, Result<Index>, Result<double>>;
-
 TreeArrays spanning_tree_of(const Engine& engine, const Matrix<double>& distances,
                             const Matrix<Index>& indices, int n_threads) {
     require_distances_between_samples(engine);
@@ -152,15 +150,22 @@ TreeArrays spanning_tree_of(const Engine& engine, const Matrix<double>& distance
     require_length(distances.shape(0), engine, "the neighbour lists");
     std::vector<Arc> arcs;
     run_interruptibly(n_threads, [&](Control& control) { arcs = spanning_tree(engine.any, graph, control); });
-    std::vector<Index> source;
-    std::vector<Index> target;
-    std::vector<double> weight;
-    for (const Arc& arc : arcs) {
-        source.push_back(arc.low);
-        target.push_back(arc.high);
-        weight.push_back(arc.weight);
-    }
-    return TreeArrays(to_numpy(std::move(source)), to_numpy(std::move(target)), to_numpy(std::move(weight)));
+    return as_arrays(arcs);
+}
+
+template <class T>
+ListArrays nearest_foreign_of(const Engine& engine, const Matrix<T>& queries, const Vector<Index>& own,
+                              const Vector<Index>& component, const Vector<double>& reach, int n_threads) {
+    require_length(component.size(), engine, "component");
+    if (own.size() != queries.shape(0) || reach.size() != queries.shape(0))
+        throw std::invalid_argument("own and reach must have one entry per query");
+    const Rows<T> rows = as_rows(queries, engine);
+    Lists lists{queries.shape(0), 1};
+    run_interruptibly(n_threads, [&](Control& control) {
+        nearest_foreign(engine.any, rows, as_span(own), as_span(component), as_span(reach), lists.values,
+                        lists.indices, control);
+    });
+    return std::move(lists).to_python();
 }
 
 ForestArrays compete(const Engine& engine, const Matrix<double>& distances, const Matrix<Index>& indices,
@@ -216,6 +221,9 @@ void bind_for_dtype(nb::class_<Engine>& engine) {
                     "A symmetric distance matrix, kept by reference.")
         .def("query", knn_of_queries<T>, "queries"_a.noconvert(), "k"_a, "n_threads"_a = 1,
              "The k nearest training samples of each query, by (distance, index).")
+        .def("nearest_foreign", nearest_foreign_of<T>, "queries"_a.noconvert(), "own"_a.noconvert(),
+             "component"_a.noconvert(), "reach"_a.noconvert(), "n_threads"_a = 1,
+             "For each query the nearest sample whose component is not its own, no farther than its reach.")
         .def("distances", distances_of_queries<T>, "queries"_a.noconvert(), "n_threads"_a = 1,
              "The distance of each query to each training sample.")
         .def("conquer", conquer_queries<T>, "queries"_a.noconvert(), "cost"_a.noconvert(),

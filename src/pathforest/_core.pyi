@@ -71,6 +71,15 @@ class Engine:
         """The k nearest training samples of each query, by (distance, index)."""
 
     @overload
+    def nearest_foreign(self, queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], own: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], component: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], reach: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]: ...
+
+    @overload
+    def nearest_foreign(self, queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], own: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], component: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], reach: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
+        """
+        For each query the nearest sample whose component is not its own, no farther than its reach.
+        """
+
+    @overload
     def distances(self, queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1) -> NDArray[numpy.float64]: ...
 
     @overload
@@ -117,6 +126,26 @@ def cluster(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None)
 
 def search_k(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k_max: int, squared: bool, n_threads: int = 1) -> NDArray[numpy.float64]:
     """The normalised cut of every k, up to the first that is 0."""
+
+class TreeBuilder:
+    """
+    The minimum spanning tree from neighbour lists, and from answers where they end.
+    """
+
+    def __init__(self, distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def ask(self) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]]:
+        """
+        Samples to ask, component of every sample, and how far each of those asked must look; nobody when the tree is complete.
+        """
+
+    def answer(self, distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        The nearest sample of another component for each sample asked; -1 where none is in reach.
+        """
+
+    def arcs(self) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]]:
+        """The tree as (source, target, weight), ascending."""
 
 def max_threads() -> int:
     """The number of threads OpenMP allows; 1 in a build without it."""

@@ -29,7 +29,9 @@ from __future__ import annotations
 import copy
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -212,6 +214,25 @@ def choose_algorithm(metric: Metric, n_features: int, algorithm: str = "auto") -
     return "tree" if metric.name in _core.METRICS_TREE and n_features <= TREE_MAX_FEATURES else "brute"
 
 
+# Who builds engines over features, where it is not this process that computes the distances.
+_maker: ContextVar[Callable[[np.ndarray, Metric, str], Any] | None] = ContextVar("_maker", default=None)
+
+
+@contextmanager
+def engines_made_by(make: Callable[[np.ndarray, Metric, str], Any]) -> Iterator[None]:
+    """Have models that are fitted meanwhile ask engines of another kind.
+
+    ``make(X, metric, algorithm)`` returns an object with the methods and properties of
+    :class:`pathforest._core.Engine` that a `fit` uses, and with its answers; `algorithm` is ``"tree"`` or
+    ``"brute"``, what would be used here, and the engine's `name`.
+    """
+    token = _maker.set(make)
+    try:
+        yield
+    finally:
+        _maker.reset(token)
+
+
 def build_engine(
     X: np.ndarray,
     metric: Metric,
@@ -228,7 +249,10 @@ def build_engine(
         return Engine.precomputed(symmetric(X))
     if metric.kind == "matrix":
         return Engine.precomputed(distance_matrix(X, metric, verbose))
-    if choose_algorithm(metric, X.shape[1], algorithm) == "tree":
+    chosen = choose_algorithm(metric, X.shape[1], algorithm)
+    if (make := _maker.get()) is not None:
+        return make(X, metric, chosen)
+    if chosen == "tree":
         return Engine.tree(X, metric.name, metric.p, n_threads)
     return Engine.brute(X, metric.name, metric.p, keep_order, n_threads)
 

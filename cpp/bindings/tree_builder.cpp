@@ -1,0 +1,67 @@
+// The spanning tree for engines that are not ours: it says whom to ask, and is told the answers.
+#include "arrays.hpp"
+#include "pathforest/boruvka.hpp"
+
+namespace pathforest {
+namespace {
+
+class TreeBuilder {
+  public:
+    TreeBuilder(Matrix<double> distances, Matrix<Index> indices)
+        : distances_(std::move(distances)), indices_(std::move(indices)),
+          boruvka_(as_graph(distances_, indices_)) {}
+
+    using Question = std::tuple<Result<Index>, Result<Index>, Result<double>>;
+
+    // Whom to ask, the component of every sample, and how far to look from each of those asked. Nobody is
+    // asked when the tree is complete.
+    Question ask() {
+        bool must_ask = false;
+        run_interruptibly(1, [&](Control& control) { must_ask = boruvka_.must_ask(control); });
+        std::vector<Index> asking = must_ask ? boruvka_.asking() : std::vector<Index>{};
+        std::vector<double> reach;
+        for (const Index i : asking) reach.push_back(boruvka_.reach(i));
+        n_asked_ = asking.size();
+        std::vector<Index> component = boruvka_.component();
+        return Question(to_numpy(std::move(asking)), to_numpy(std::move(component)),
+                        to_numpy(std::move(reach)));
+    }
+
+    void answer(const Vector<double>& distances, const Vector<Index>& indices) {
+        if (distances.size() != n_asked_ || indices.size() != n_asked_)
+            throw std::invalid_argument("there must be one answer per sample that was asked");
+        const auto n_samples = static_cast<Index>(boruvka_.component().size());
+        for (std::size_t a = 0; a < n_asked_; ++a) {
+            const Index sample = boruvka_.asking()[a];
+            const Index found = indices.data()[a];
+            if (found < none || found >= n_samples) throw std::invalid_argument("an answer is no sample");
+            boruvka_.answer(sample, {distances.data()[a], found}, boruvka_.reach(sample));
+        }
+        n_asked_ = 0;
+        boruvka_.merge_answers();
+    }
+
+    TreeArrays arcs() const { return as_arrays(boruvka_.arcs()); }
+
+  private:
+    Matrix<double> distances_;
+    Matrix<Index> indices_;
+    Boruvka boruvka_;
+    std::size_t n_asked_ = 0;
+};
+
+}  // namespace
+
+void bind_tree_builder(nb::module_& m) {
+    nb::class_<TreeBuilder>(
+        m, "TreeBuilder", "The minimum spanning tree from neighbour lists, and from answers where they end.")
+        .def(nb::init<Matrix<double>, Matrix<Index>>(), "distances"_a.noconvert(), "indices"_a.noconvert())
+        .def("ask", &TreeBuilder::ask,
+             "Samples to ask, component of every sample, and how far each of those asked must look; nobody "
+             "when the tree is complete.")
+        .def("answer", &TreeBuilder::answer, "distances"_a.noconvert(), "indices"_a.noconvert(),
+             "The nearest sample of another component for each sample asked; -1 where none is in reach.")
+        .def("arcs", &TreeBuilder::arcs, "The tree as (source, target, weight), ascending.");
+}
+
+}  // namespace pathforest
