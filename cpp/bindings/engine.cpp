@@ -209,6 +209,13 @@ Result<double> distances_of_queries(const Engine& engine, const Matrix<T>& queri
     return to_numpy(std::move(distances), {queries.shape(0), width});
 }
 
+Result<double> distances_of_sums(const std::string& metric_name, const Vector<double>& sums) {
+    const Metric metric = find_metric(metric_name, 2.0);
+    std::vector<double> distances(sums.size());
+    for (std::size_t i = 0; i < sums.size(); ++i) distances[i] = metric.distance(sums.data()[i], metric.p);
+    return to_numpy(std::move(distances));
+}
+
 template <class T>
 void bind_for_dtype(nb::class_<Engine>& engine) {
     engine
@@ -251,6 +258,8 @@ void bind_engine(nb::module_& m) {
              "The competition over the complete graph as (cost, predecessor, root, order).");
     bind_for_dtype<float>(engine);
     bind_for_dtype<double>(engine);
+    m.def("distances_of_sums", distances_of_sums, "metric"_a, "sums"_a.noconvert(),
+          "Distances from the sums that a metric is built from, such as squared differences.");
 }
 
 }  // namespace pathforest

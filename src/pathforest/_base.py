@@ -185,7 +185,7 @@ class BaseOPFClassifier(LabelledEstimator):
             members = self.order_ if code is None else self.order_[self._fit_codes[self.order_] == code]
             return Rivals(self._build_engine(dtype, members), members, self.cost_[members])
 
-        return self._cached((code, dtype.char), gather)
+        return self._cached((code, dtype.char, self._device), gather)
 
     def _rank(self) -> np.ndarray:
         """Position of each training sample in `order_`; one more entry, the last, stands for nobody."""

@@ -21,7 +21,7 @@ from pathforest._matrix import (
 )
 from pathforest._ranges import Reach, check_features, magnitude
 from pathforest._savable import SavableEstimator
-from pathforest._validation import check_labels, check_parameters, thread_count
+from pathforest._validation import check_labels, check_parameter, check_parameters, on_host, thread_count
 from pathforest.distances import (
     NONNEGATIVE,
     Metric,
@@ -45,6 +45,11 @@ class OPFEstimator(SavableEstimator):
         tags.input_tags.positive_only = name in NONNEGATIVE
         return tags
 
+    @property
+    def _device(self) -> str:
+        """Where distances are computed; estimators without such a parameter use the CPU."""
+        return getattr(self, "device", "cpu")
+
     def _check_fitted_state(self) -> int:
         self._check_settings()
         return check_samples(self)
@@ -60,7 +65,7 @@ class OPFEstimator(SavableEstimator):
         """Check the training samples and fix what the metric takes from them."""
         # A copy, because later engines are built from it: the user may change X in the meantime.
         # A distance matrix is not kept, hence not copied.
-        X = validate_data(self, X, copy=metric.kind != "precomputed", **array_options(metric))
+        X = validate_data(self, on_host(X), copy=metric.kind != "precomputed", **array_options(metric))
         check_training_values(X, metric, squares)
         return X, complete_metric(metric, X)
 
@@ -92,14 +97,17 @@ class OPFEstimator(SavableEstimator):
         if metric.kind != "features":
             return Engine.rows(len(members), dtype.name)
         X = self._fit_X[members].astype(dtype, copy=False)
-        return build_engine(X, metric, self._fit_algorithm, thread_count(self.n_jobs), keep_order=True)
+        return build_engine(
+            X, metric, self._fit_algorithm, thread_count(self.n_jobs), keep_order=True, device=self._device
+        )
 
     def _check_query(self, X: Any) -> np.ndarray:
         """Check new samples and give them a dtype that loses nothing."""
         check_is_fitted(self)
         check_parameters(self, ("n_jobs",))
+        check_parameter("device", self._device)
         metric = Metric(*self._fit_metric)
-        Q = validate_data(self, X, reset=False, **array_options(metric))
+        Q = validate_data(self, on_host(X), reset=False, **array_options(metric))
         if metric.kind == "precomputed":
             check_distances(Q, square=False)
         if metric.kind != "features":

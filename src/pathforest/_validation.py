@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -13,6 +14,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from pathforest import _core
+
+DEVICE = re.compile(r"cpu|cuda(:\d{1,3})?|torch-cpu")  # the last for tests: torch without a graphics card
 
 
 def check_integer(name: str, value: Any, minimum: int, advice: str) -> None:
@@ -91,6 +94,11 @@ def _check_n_jobs(value: Any) -> None:
         raise ValueError("n_jobs=0 leaves no thread to work with; use 1, or -1 for all cores")
 
 
+def _check_device(value: Any) -> None:
+    if not (isinstance(value, str) and DEVICE.fullmatch(value)):
+        raise ValueError(f"device={value!r} is unknown; use 'cpu', 'cuda' or 'cuda:<number>'")
+
+
 # The range of every parameter, declared once for all estimators. The metric has its own place, distances.py.
 RULES: dict[str, Callable[[Any], None]] = {
     "k_max": lambda k: check_integer("k_max", k, 1, "it is the largest neighbourhood tried, 20 by default"),
@@ -113,6 +121,7 @@ RULES: dict[str, Callable[[Any], None]] = {
     "contamination": _check_contamination,
     "algorithm": lambda a: check_choice("algorithm", a, ("auto", "tree", "brute")),
     "n_jobs": _check_n_jobs,
+    "device": _check_device,
     "verbose": lambda v: check_integer("verbose", int(v) if isinstance(v, bool) else v, 0, "0 is silent"),
 }
 
@@ -151,8 +160,14 @@ def thread_count(n_jobs: int | None) -> int:
     return max(1, min(joblib.effective_n_jobs(n_jobs), _core.max_threads()))
 
 
+def on_host(X: Any) -> Any:
+    """Return a tensor of PyTorch's, wherever it is, as an array; anything else as it is."""
+    return X.detach().cpu().numpy() if type(X).__module__.partition(".")[0] == "torch" else X
+
+
 def check_labels(y: Any) -> np.ndarray:
     """Return `y` as a one-dimensional array of class labels without missing values."""
+    y = on_host(y)
     if isinstance(y, np.ma.MaskedArray) and (masked := np.ma.getmaskarray(y)).any():
         _raise_missing(masked)
     # Lists go through object arrays first: numpy would turn ["a", nan] into the texts "a" and "nan".

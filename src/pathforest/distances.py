@@ -240,11 +240,14 @@ def build_engine(
     n_threads: int = 1,
     verbose: int = 0,
     keep_order: bool = False,
+    device: str = "cpu",
 ) -> Engine:
     """Build the engine for samples, or a distance matrix, that have been checked.
 
     `keep_order` has a scan go through the samples as given, for those that hold the likeliest answers first.
     """
+    if device != "cpu":
+        return _build_on_device(X, metric, algorithm, device)
     if metric.kind == "precomputed":
         return Engine.precomputed(symmetric(X))
     if metric.kind == "matrix":
@@ -255,6 +258,16 @@ def build_engine(
     if chosen == "tree":
         return Engine.tree(X, metric.name, metric.p, n_threads)
     return Engine.brute(X, metric.name, metric.p, keep_order, n_threads)
+
+
+def _build_on_device(X: np.ndarray, metric: Metric, algorithm: str, device: str) -> Any:
+    if metric.kind != "features":
+        raise ValueError(
+            f"metric={metric.name!r} is not computed on a device; use device='cpu', or metric='euclidean'"
+        )
+    from pathforest.gpu.engine import TorchEngine  # imported by those who ask for it
+
+    return TorchEngine(X, metric, choose_algorithm(metric, X.shape[1], algorithm), device)
 
 
 def make_engine(

@@ -78,6 +78,9 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
         In a forked child process one thread is used, because OpenMP's threads do not survive a fork.
+    device : str, default="cpu"
+        Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a graphics card
+        with PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
     verbose : int, default=0
         1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
         ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
@@ -164,6 +167,7 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
         beta: float = 8.0,
         algorithm: str = "auto",
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.metric = metric
@@ -178,6 +182,7 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
         self.beta = beta
         self.algorithm = algorithm
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @unfitted_on_failure
@@ -202,7 +207,7 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
         k = largest_neighborhood(len(X), self.k_max, self.n_neighbors)
         timed = StageTimer(self)
         values = timed(self._call_membership, X, labels) if callable(self.membership) else None
-        engine = timed(build_engine, X, metric, self.algorithm, n_threads, self.verbose)
+        engine = timed(build_engine, X, metric, self.algorithm, n_threads, self.verbose, device=self.device)
         graph = timed(knn_graph, engine, max(k, min(TREE_NEIGHBORS, len(X) - 1)), n_threads)
         tree = timed(spanning_tree, engine, graph, n_threads)
         prototypes = timed(boundary_prototypes, tree, codes)

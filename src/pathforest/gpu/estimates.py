@@ -1,0 +1,75 @@
+"""Squared distances by a float32 matrix product, with a bound on their error: fit to discard, not to decide.
+
+Samples are centred and scaled by a power of two so that the farthest is no farther than 1 from the centre.
+The squared distance of q and x is |q|^2 + (|x|^2 - 2 q.x). The bracket is one matrix product; its d + 1 terms
+and as many sums are rounded, and so were samples and norms: with u = 2^-24 that makes less than
+(d + 24) u (|q| + |x|)^2, whatever the order of the sums. Five percent more are for the comparisons that
+follow, and for distances that differ in exact arithmetic and not in float64.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pathforest.gpu.devices import pieces, require_torch
+
+ROUNDING = 2.0**-24
+CONVERTED = 2**24  # values that are converted at a time
+
+
+class Estimates(NamedTuple):
+    """Squared distances in parts: those of a query to all samples, and what to add for each query."""
+
+    brackets: Any  # (m, padded n) |x|^2 - 2 q.x
+    norms: Any  # (m,) |q|^2
+    error: Any  # (m,) how far a sum of both may be off
+
+
+class Estimator:
+    """Squared distances of queries to samples, in units of the scale."""
+
+    def __init__(self, X: Any, group: int) -> None:
+        torch = require_torch()
+        n, d = X.shape
+        step = max(1, CONVERTED // d)
+        self._centre = sum(X[rows].double().sum(0) for rows in pieces(n, step)) / n
+        farthest = max((X[rows].double() - self._centre).norm(dim=1).max() for rows in pieces(n, step))
+        # A power of two changes no digit.
+        self.scale = 2.0 ** -float(torch.ceil(torch.log2(farthest))) if farthest > 0 else 1.0
+        self._rate = (d + 24) * ROUNDING * 1.05
+        # Rows that are no samples fill the last group up; they are infinitely far.
+        self.n_padded = -(-n // group) * group
+        self._samples = torch.zeros((self.n_padded, d), dtype=torch.float32, device=X.device)
+        self._norms = torch.full((self.n_padded,), torch.inf, dtype=torch.float32, device=X.device)
+        for rows in pieces(n, step):
+            self._samples[rows] = self._scaled(X[rows])
+            self._norms[rows] = _squared_norms(self._samples[rows])
+
+    def estimate(self, Q: Any) -> Estimates:
+        """Estimate the squared distances of queries to all samples."""
+        torch = require_torch()
+        scaled = self._scaled(Q)
+        norms = _squared_norms(scaled)
+        error = self._rate * (norms.double().sqrt() + 1) ** 2
+        with _full_precision():
+            brackets = torch.addmm(self._norms, scaled, self._samples.T, alpha=-2)
+        return Estimates(brackets, norms, error.float())
+
+    def _scaled(self, rows: Any) -> Any:
+        return ((rows.double() - self._centre) * self.scale).float()
+
+
+def _squared_norms(rows: Any) -> Any:
+    return rows.double().square().sum(1).float()
+
+
+class _full_precision:
+    """No shortened products while it lasts, whatever the user allows his own."""
+
+    def __enter__(self) -> None:
+        torch = require_torch()
+        self._allowed = torch.backends.cuda.matmul.allow_tf32
+        torch.backends.cuda.matmul.allow_tf32 = False
+
+    def __exit__(self, *failure: Any) -> None:
+        require_torch().backends.cuda.matmul.allow_tf32 = self._allowed
