@@ -75,7 +75,10 @@ def measure(device: str, scale: float, repeat: int, features: int) -> tuple[list
     where = "cpu" if device == "torch-cpu" else device
     tensors = torch.as_tensor(X, device=where), torch.as_tensor(Q, device=where)
     size, k = f"{n:,} x {features}", min(100, n - 1)
-    plain, fuzzy = OPFClassifier(device=device), FuzzyOPFClassifier(device=device, n_neighbors=k)
+    plain, fuzzy = (
+        OPFClassifier(device=device, n_jobs=-1),
+        FuzzyOPFClassifier(device=device, n_jobs=-1, n_neighbors=k),
+    )
     rows, notes = [], []
 
     found = take_turns(

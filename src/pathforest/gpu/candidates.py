@@ -50,9 +50,17 @@ def make_costs(costs: Any, group: int, n_padded: int) -> Costs:
 
 
 def find_candidates(
-    estimates: Estimates, k: int, n_chosen: int, group: int, costs: Costs | None, limit: Any = None
+    estimates: Estimates,
+    k: int,
+    n_chosen: int,
+    group: int,
+    costs: Costs | None,
+    limit: Any = None,
+    most: int | None = None,
 ) -> tuple[Pairs, Any]:
-    """Return the pairs that may be among the k best, and which queries need more than `n_chosen` groups.
+    """Return the pairs that may be among the k best, and which queries must be asked again.
+
+    Those are the ones that need more than `n_chosen` groups, or have more than `most` candidates.
 
     Parameters
     ----------
@@ -68,6 +76,8 @@ def find_candidates(
         Costs of samples; None is 0 for all.
     limit : Tensor of shape (m,), default=None
         Squared distances beyond which nobody is wanted.
+    most : int, default=None
+        Candidates of a query that are welcome; None is any number.
     """
     torch = require_torch()
     in_groups = estimates.brackets.view(len(estimates.norms), -1, group)
@@ -93,6 +103,9 @@ def find_candidates(
     kept = ~(offers > bound) & is_done[:, None]
     if costs is not None:
         kept &= _fewer_before(inside + error < costs.below[columns], k)
+    if most is not None:
+        is_done &= kept.sum(1) <= most
+        kept &= is_done[:, None]
     query, position = kept.nonzero(as_tuple=True)
     return Pairs(query, columns[query, position]), ~is_done
 

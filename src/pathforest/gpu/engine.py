@@ -14,6 +14,7 @@ from pathforest.gpu.estimates import Estimator
 from pathforest.graph import KnnGraph, spanning_tree_by_asking
 
 METRICS = ("euclidean", "sqeuclidean", "log_sqeuclidean")
+CROWD = 8  # candidates per answer above which better estimates pay
 SETTLED = 2**27  # values whose differences are added up at a time
 
 
@@ -36,10 +37,11 @@ class TorchEngine:
         self._device = find_device(device)
         self._samples = torch.as_tensor(X, device=self._device)
         self._estimators: dict[int, Estimator] = {}
-        self._host = None
+        self._host, self._n_threads = None, 1
 
     def knn(self, k: int, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Find the k nearest other samples of each sample, by (distance, index)."""
+        self._n_threads = n_threads
         return self._best(self._samples, k, own=np.arange(self.n_samples))
 
     def query(self, queries: np.ndarray, k: int, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -55,7 +57,7 @@ class TorchEngine:
     def compete(self, *args: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Run the competition over the complete graph, on the host: it asks one sample at a time."""
         if self._host is None:
-            self._host = build_engine(self._X, self._metric, self.name)
+            self._host = build_engine(self._X, self._metric, self.name, self._n_threads)
         return self._host.compete(*args)
 
     def conquer(
@@ -113,18 +115,35 @@ class TorchEngine:
         group = group_size(self.n_samples, k)
         search = _Search(self, group, k, own, component, reach, cost)
         left, n_chosen = np.arange(len(Q)), k + max(4, k // 8)
+        for shortened in (True, False):
+            left = self._answer(search, Q, left, n_chosen, shortened, values, indices)
         while len(left):
-            more: list[np.ndarray] = []
-            in_blocks(
-                self._device,
-                len(left),
-                search.row_bytes(n_chosen),
-                lambda rows, left=left, more=more, n_chosen=n_chosen: more.append(
-                    search.run(Q, left[rows], n_chosen, values, indices)
-                ),
-            )
-            left, n_chosen = np.concatenate(more), 4 * n_chosen
+            n_chosen *= 4
+            left = self._answer(search, Q, left, n_chosen, False, values, indices)
         return values, indices
+
+    def _answer(
+        self,
+        search: _Search,
+        Q: Any,
+        left: np.ndarray,
+        n_chosen: int,
+        shortened: bool,
+        values: np.ndarray,
+        indices: np.ndarray,
+    ) -> np.ndarray:
+        """Answer for some queries; return those that need better estimates or more groups."""
+        still: list[np.ndarray] = [left[:0]]
+
+        def block(rows: slice) -> None:
+            # Where shortened values have told too little so far, they are not tried any further.
+            if shortened and sum(map(len, still)) > rows.start // 4:
+                still.append(left[rows])
+            else:
+                still.append(search.run(Q, left[rows], n_chosen, shortened, values, indices))
+
+        in_blocks(self._device, len(left), search.row_bytes(n_chosen), block)
+        return np.concatenate(still)
 
     def _load(self, queries: np.ndarray) -> Any:
         return require_torch().as_tensor(np.ascontiguousarray(queries), device=self._device)
@@ -188,15 +207,22 @@ class _Search:
         return 4 * self._estimator.n_padded + 32 * n_groups + 40 * inside
 
     def run(
-        self, Q: Any, rows: np.ndarray, n_chosen: int, values: np.ndarray, indices: np.ndarray
+        self,
+        Q: Any,
+        rows: np.ndarray,
+        n_chosen: int,
+        shortened: bool,
+        values: np.ndarray,
+        indices: np.ndarray,
     ) -> np.ndarray:
-        """Answer for some queries; return those that need more groups."""
+        """Answer for some queries; return those that need better estimates or more groups."""
         block = self._tensor(rows)
         queries = Q[block]
-        estimates = self._estimator.estimate(queries)
+        estimates = self._estimator.estimate(queries, shortened)
         self._exclude_own(estimates.brackets, block)
         limit = None if self._limit is None else self._limit[block]
-        pairs, is_open = find_candidates(estimates, self._k, n_chosen, self._group, self._costs, limit)
+        most = CROWD * self._k if shortened else None
+        pairs, is_open = find_candidates(estimates, self._k, n_chosen, self._group, self._costs, limit, most)
         del estimates
         best = self._settle(queries, self._allowed(pairs, block))
         is_open = is_open.cpu().numpy()
@@ -229,7 +255,7 @@ class _Search:
         return Pairs(pairs.query[allowed], pairs.sample[allowed])
 
     def _settle(self, queries: Any, pairs: Pairs) -> tuple[Any, Any]:
-        """Compare pairs exactly; return the k best offers to each query, and their samples (or inf and -1)."""
+        """Compare pairs exactly; return the k best offers to each query and their samples, or inf and -1."""
         torch = self._torch
         offers = torch.empty(len(pairs.query), dtype=torch.float64, device=pairs.query.device)
         step = max(1, SETTLED // queries.shape[1])
