@@ -114,12 +114,12 @@ class TorchEngine:
             return values, indices
         group = group_size(self.n_samples, k)
         search = _Search(self, group, k, own, component, reach, cost)
-        left, n_chosen = np.arange(len(Q)), k + max(4, k // 8)
-        for shortened in (True, False):
-            left = self._answer(search, Q, left, n_chosen, shortened, values, indices)
+        # Shortened values leave about twice as many groups in doubt.
+        left = self._answer(search, Q, np.arange(len(Q)), 2 * k + 8, True, values, indices)
+        n_chosen = k + max(4, k // 8)
         while len(left):
-            n_chosen *= 4
             left = self._answer(search, Q, left, n_chosen, False, values, indices)
+            n_chosen *= 4
         return values, indices
 
     def _answer(

@@ -1,0 +1,193 @@
+"""The engine on a device answers as the others do, bit for bit; here on torch's CPU device."""
+
+import subprocess
+import sys
+
+import checks
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import DTYPES, make_codes, make_samples, problems
+
+from pathforest import FuzzyOPFClassifier, OPFClassifier, _core
+from pathforest.distances import resolve_metric
+
+torch = pytest.importorskip("torch", reason="the engine on a device needs PyTorch; `make gpu` installs it")
+from pathforest.gpu import candidates, devices, estimates  # noqa: E402 - after the check above
+from pathforest.gpu import engine as gpu_engine  # noqa: E402
+from pathforest.gpu.engine import METRICS, TorchEngine  # noqa: E402
+
+DEVICE = "cuda" if torch.cuda.is_available() else "torch-cpu"
+RECIPES = ["grid", "gaussian", "duplicates", "offset grid", "near ties", "mixed values", "far clusters"]
+
+
+def engines(X, metric="euclidean"):
+    """The engine on a device beside one that is known to be right."""
+    return (
+        TorchEngine(X, resolve_metric(metric), "brute", DEVICE),
+        _core.Engine.brute(X, metric, keep_order=True),
+    )
+
+
+def in_cost_order(X, codes, metric):
+    """Samples of a forest by (cost, arc), and their costs."""
+    engine = _core.Engine.brute(X, metric)
+    tree = engine.spanning_tree(*engine.knn(min(5, len(X) - 1)))
+    cost, _, _, order = _core.follow_tree(*tree, reference.prototypes(tree, codes))
+    return X[order], cost[order]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@settings(max_examples=20, deadline=None)
+@given(data=st.data())
+def test_every_answer_equals_the_other_engines(metric, data):
+    X, codes, Q, k = data.draw(problems(smallest=2))
+    ours, known = engines(X, metric)
+    lists = known.knn(k)
+    checks.same_arrays(ours.knn(k), lists)
+    checks.same_arrays(ours.query(Q, k), known.query(Q, k))
+    checks.same_arrays(ours.spanning_tree(*lists), known.spanning_tree(*lists))
+    checks.same_arrays([ours.distances(Q)], [known.distances(Q)])
+    X, cost = in_cost_order(X, codes, metric)
+    ours, known = engines(X, metric)
+    order = np.arange(len(X), dtype=np.int32)
+    r = data.draw(st.integers(1, len(X)))
+    checks.same_arrays(ours.conquer(Q, cost, order, r), known.conquer(Q, cost, order, r))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("d", [2, 40])
+def test_answers_are_equal_on_hundreds_of_samples(recipe, d, dtype):
+    X, Q = make_samples(recipe, 1, 400, d, dtype)
+    ours, known = engines(X)
+    lists = known.knn(10)
+    checks.same_arrays(ours.knn(10), lists)
+    checks.same_arrays(ours.spanning_tree(*lists), known.spanning_tree(*lists))
+    X, cost = in_cost_order(X, make_codes("regions", 1, X), "euclidean")
+    ours, known = engines(X)
+    order = np.arange(len(X), dtype=np.int32)
+    for r in (1, 7):
+        checks.same_arrays(ours.conquer(Q, cost, order, r), known.conquer(Q, cost, order, r))
+
+
+@pytest.mark.parametrize("block_bytes", [2**16, 2**20])
+def test_answers_do_not_depend_on_the_size_of_blocks(monkeypatch, block_bytes):
+    X, Q = make_samples("gaussian", 3, 500, 5, np.float32)
+    expected = engines(X)[1].query(Q, 7)
+    monkeypatch.setattr(devices, "free_bytes", lambda device: block_bytes)
+    checks.same_arrays(engines(X)[0].query(Q, 7), expected)
+
+
+def test_blocks_shrink_when_the_memory_runs_out():
+    seen = []
+
+    def work(rows):
+        seen.append(rows)
+        if rows.stop - rows.start > 3:
+            raise torch.OutOfMemoryError("no room")
+
+    devices.in_blocks(torch.device("cpu"), 10, devices.free_bytes(torch.device("cpu")) // 10, work)
+    done = [rows for rows in seen if rows.stop - rows.start <= 3]
+    assert [i for rows in done for i in range(rows.start, rows.stop)] == list(range(10))
+
+
+def test_a_row_too_large_for_the_memory_is_told():
+    def work(rows):
+        raise torch.OutOfMemoryError("no room")
+
+    with pytest.raises(MemoryError, match=r"no room for one row of 80 bytes.*device='cpu'"):
+        devices.in_blocks(torch.device("cpu"), 3, 80, work)
+
+
+@pytest.mark.parametrize("shortened", [True, False])
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_estimates_are_no_farther_off_than_they_say(recipe, shortened):
+    X, Q = make_samples(recipe, 5, 300, 30, np.float64)
+    samples, queries = torch.as_tensor(X), torch.as_tensor(Q)
+    estimator = estimates.Estimator(samples, 16)
+    brackets, norms, error = estimator.estimate(queries, shortened)
+    found = (brackets.double() + norms[:, None])[:, : len(X)].numpy()
+    exact = ((Q[:, None, :] - X) ** 2).sum(2) * estimator.scale**2
+    assert (np.abs(found - exact) <= error.numpy()[:, None]).all()
+
+
+def test_queries_far_beyond_the_samples_are_answered():
+    X, Q = make_samples("gaussian", 6, 200, 3, np.float64)
+    ours, known = engines(X)
+    checks.same_arrays(ours.query(Q * 1e30, 4), known.query(Q * 1e30, 4))
+
+
+def test_candidates_of_a_group_are_few(monkeypatch):
+    """Few pairs are settled exactly: the estimates discard nearly all."""
+    X, _ = make_samples("gaussian", 7, 2000, 20, np.float32)
+    settled = []
+    original = gpu_engine._sums
+    monkeypatch.setattr(gpu_engine, "_sums", lambda a, b: settled.append(len(a)) or original(a, b))
+    engines(X)[0].knn(10)
+    assert 10 * len(X) <= sum(settled) < 40 * len(X)
+
+
+@pytest.mark.parametrize(
+    ("n", "k"), [(1, 1), (50, 1), (400_000, 1), (400_000, 10), (400_000, 100), (10**7, 10)]
+)
+def test_groups_are_neither_many_nor_large(n, k):
+    size = candidates.group_size(n, k)
+    assert size in (8, 16, 32, 64, 128, 256, 512, 1024)
+    if n > 1000:
+        assert n / size + k * size < 4 * (n * k) ** 0.5 + 2 * n / 1024
+
+
+@pytest.mark.parametrize("make", [OPFClassifier, FuzzyOPFClassifier], ids=["plain", "fuzzy"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_models_equal_those_of_the_cpu_in_every_array(make, dtype):
+    X, Q = make_samples("grid", 2, 300, 4, dtype)
+    y = make_codes("regions", 2, X)
+    on_device, on_cpu = make(device=DEVICE).fit(X, y), make().fit(X, y)
+    for name in ("prototypes_", "cost_", "predecessor_", "root_", "order_", "label_"):
+        np.testing.assert_array_equal(getattr(on_device, name), getattr(on_cpu, name))
+    np.testing.assert_array_equal(on_device.predict(Q), on_cpu.predict(Q))
+    np.testing.assert_array_equal(on_device.class_costs(Q), on_cpu.class_costs(Q))
+    assert on_device.set_params(device="cpu").explain(Q) == on_cpu.explain(Q)
+
+
+def test_tensors_are_taken_and_labels_keep_their_type(tmp_path):
+    X, Q = make_samples("gaussian", 2, 60, 4, np.float32)
+    y = np.array(["a", "b"])[(X[:, 0] > 0).astype(int)]
+    where = "cuda" if DEVICE == "cuda" else "cpu"
+    model = OPFClassifier(device=DEVICE).fit(torch.as_tensor(X, device=where), y)
+    found = model.predict(torch.as_tensor(Q, device=where))
+    assert isinstance(found, np.ndarray)
+    assert found.tolist() == OPFClassifier().fit(X, y).predict(Q).tolist()
+    codes = torch.as_tensor((y == "b").astype(int), device=where)
+    assert OPFClassifier().fit(X, codes).predict(Q).tolist() == (found == "b").astype(int).tolist()
+
+
+@pytest.mark.parametrize("metric", ["manhattan", "cosine", "minkowski"])
+def test_metrics_that_are_not_there_are_refused(metric):
+    X, _ = make_samples("gaussian", 2, 20, 4, np.float32)
+    params = {"p": 3} if metric == "minkowski" else None
+    with pytest.raises(ValueError, match=f"metric='{metric}' is not available with device=.*euclidean"):
+        OPFClassifier(
+            device=DEVICE, metric=metric, metric_params={"p": 3} if metric == "minkowski" else None
+        ).fit(X, [0, 1] * 10)
+
+
+def test_matrices_are_refused():
+    with pytest.raises(ValueError, match="'precomputed' is not computed on a device"):
+        OPFClassifier(device=DEVICE, metric="precomputed").fit(np.zeros((2, 2)), [0, 1])
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a card")
+def test_without_a_card_there_is_an_error_and_no_silent_answer():
+    with pytest.raises(RuntimeError, match=r"device='cuda': PyTorch .* sees no graphics card.*'cpu'"):
+        OPFClassifier(device="cuda").fit([[0.0], [1.0]], [0, 1])
+
+
+def test_importing_pathforest_imports_no_torch():
+    fit = "pathforest.OPFClassifier().fit([[0.0], [1.0]], [0, 1])"
+    code = f"import sys, pathforest; {fit}; print('torch' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"
