@@ -20,7 +20,7 @@ SOURCES     := pyproject.toml README.md LICENSE CMakeLists.txt \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format asan stubs install clean
+.PHONY: help demo test gpu lint format asan stubs install clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -30,6 +30,9 @@ demo: $(PACKAGE)  ## a small version of the paper's experiment: Table I in the t
 
 test: $(PACKAGE) $(TESTERS)  ## run the tests and the docstring examples, one worker per core
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+gpu: $(PACKAGE)  ## install PyTorch, some gigabytes, so that `make test` covers the engine on a device too
+	$(INSTALL) '.[gpu]' --no-build-isolation
 
 lint: $(TESTERS)  ## check style and spelling; change nothing
 	$(BIN)/ruff check .

@@ -170,9 +170,7 @@ def test_metrics_that_are_not_there_are_refused(metric):
     X, _ = make_samples("gaussian", 2, 20, 4, np.float32)
     params = {"p": 3} if metric == "minkowski" else None
     with pytest.raises(ValueError, match=f"metric='{metric}' is not available with device=.*euclidean"):
-        OPFClassifier(
-            device=DEVICE, metric=metric, metric_params={"p": 3} if metric == "minkowski" else None
-        ).fit(X, [0, 1] * 10)
+        OPFClassifier(device=DEVICE, metric=metric, metric_params=params).fit(X, [0, 1] * 10)
 
 
 def test_matrices_are_refused():

@@ -16,7 +16,15 @@ from pathforest._validation import largest_neighborhood
 from pathforest._warnings import warn
 from pathforest.distances import Metric, build_engine
 from pathforest.forest import Forest, boundary_prototypes, grow_forest, grow_forest_complete
-from pathforest.graph import TREE_NEIGHBORS, KnnGraph, SpanningTree, knn_graph, spanning_tree
+from pathforest.graph import (
+    COMPETITION_NEIGHBORS,
+    TREE_NEIGHBORS,
+    KnnGraph,
+    SpanningTree,
+    knn_graph,
+    shorter_lists,
+    spanning_tree,
+)
 from pathforest.membership import estimate_density, fuzzy_membership, values_to_membership
 
 # Plain OPF loses no training label; losing one in twenty means that a class has leaked into another.
@@ -267,7 +275,8 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
             return grow_forest(tree, prototypes)
         if self.competition == "tree":
             return grow_forest(tree, prototypes, self.membership_, self.membership_side)
-        forest = grow_forest_complete(engine, graph, prototypes, self.membership_, self.membership_side)
+        lists = shorter_lists(graph, COMPETITION_NEIGHBORS)
+        forest = grow_forest_complete(engine, lists, prototypes, self.membership_, self.membership_side)
         if not np.isfinite(forest.cost).all():
             raise ValueError(
                 f"sigma={self.sigma!r} makes path costs overflow; use a sigma nearer 1, or rescale X"

@@ -12,6 +12,10 @@ from pathforest._core import Engine, TreeBuilder
 # Lists of this length leave few components for the slower search of the tree's remaining arcs.
 TREE_NEIGHBORS = 10
 
+# The competition reads whole lists. Of longer ones it reads this much: what lies behind hardly ever wins, and
+# where it could the engine is asked.
+COMPETITION_NEIGHBORS = 40
+
 
 class KnnGraph(NamedTuple):
     """The k nearest others of every sample, each list sorted by (distance, index)."""
@@ -26,6 +30,22 @@ class SpanningTree(NamedTuple):
     source: np.ndarray  # (n - 1,) lower end of each arc
     target: np.ndarray  # (n - 1,) higher end
     weight: np.ndarray  # (n - 1,) length, ascending
+
+
+def shorter_lists(graph: KnnGraph, k: int) -> KnnGraph:
+    """Return the first k entries of every list.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathforest.graph import KnnGraph, shorter_lists
+    >>> lists = KnnGraph(np.array([[1.0, 2.0]]), np.array([[4, 7]], dtype=np.int32))
+    >>> shorter_lists(lists, 1).indices.tolist()
+    [[4]]
+    """
+    if graph.indices.shape[1] <= k:
+        return graph
+    return KnnGraph(*(np.ascontiguousarray(array[:, :k]) for array in graph))
 
 
 def knn_graph(engine: Engine, k: int, n_threads: int = 1) -> KnnGraph:
