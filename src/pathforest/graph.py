@@ -14,7 +14,7 @@ TREE_NEIGHBORS = 10
 
 # The competition reads whole lists. Of longer ones it reads this much: what lies behind hardly ever wins, and
 # where it could the engine is asked.
-COMPETITION_NEIGHBORS = 40
+COMPETITION_NEIGHBORS = 30
 
 
 class KnnGraph(NamedTuple):

@@ -57,7 +57,7 @@ class TorchEngine:
     def compete(self, *args: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Run the competition over the complete graph, on the host: it asks one sample at a time."""
         if self._host is None:
-            self._host = build_engine(self._X, self._metric, self.name, self._n_threads)
+            self._host = build_engine(self._X, self._metric, self.name, self._n_threads, keep_order=True)
         return self._host.compete(*args)
 
     def conquer(
