@@ -32,14 +32,16 @@ def evaluate(
 
       pathforest evaluate model.pf testing.dat --json
     """
-    from pathforest.cli.models import load_model, require, threads
+    from pathforest.cli.columns import find_label
+    from pathforest.cli.models import load_model, threads
     from pathforest.cli.output import counted, show_facts, show_table
     from pathforest.cli.queries import queries_for
-    from pathforest.cli.tables import find_label, label_codes
+    from pathforest.cli.tables import label_codes
     from pathforest.datasets._batched import open_stream
 
     loaded = load_model(model, distances)
-    require(loaded.model, "classes_", model)
+    if not hasattr(loaded.model, "classes_"):
+        raise ValueError(f"evaluate needs a classifier; {model} is an {type(loaded.model).__name__}")
     classes = loaded.model.classes_
     has_proba = hasattr(loaded.model, "predict_proba")
     true, predicted, chances = [], [], []

@@ -11,6 +11,7 @@ import numpy as np
 import typer
 
 from pathforest.cli import options
+from pathforest.cli.failures import UsageError
 
 
 def split(
@@ -38,8 +39,8 @@ def split(
 
       pathforest split data.csv --folds 10 --seed 1 --out folds
     """
+    from pathforest.cli.columns import find_label, known_label
     from pathforest.cli.output import show_facts
-    from pathforest.cli.tables import find_label, known_label
     from pathforest.datasets._batched import open_stream
     from pathforest.datasets._stream import Batch, gather, labels_of
 
@@ -76,7 +77,7 @@ def _shares(text: str) -> dict[str, Fraction]:
         except (ValueError, ZeroDivisionError):
             shares[name] = Fraction(0)
         if not name or shares[name] <= 0 or Path(name).name != name:
-            raise ValueError(f"--parts {text}: {part!r} is no NAME=SHARE, such as train=80")
+            raise UsageError(f"--parts {text}: {part!r} is no NAME=SHARE, such as train=80")
     total = sum(shares.values())
     return {name: share / total for name, share in shares.items()}
 
@@ -108,7 +109,7 @@ def _ending(data: str, ending: str | None) -> str:
 
 def _write(path: Path, stream: Any, rows: Any) -> None:
     """Write rows with all their columns, as the format has them."""
-    from pathforest.cli.tables import choose_features
+    from pathforest.cli.columns import choose_features
     from pathforest.datasets import write
     from pathforest.datasets._sinks import can_sink, open_sink
     from pathforest.datasets._stream import labels_of, samples_of

@@ -8,6 +8,7 @@ import numpy as np
 import typer
 
 from pathforest.cli import options
+from pathforest.cli.failures import UsageError
 
 if TYPE_CHECKING:
     from pathforest.cli.tables import Samples
@@ -66,13 +67,13 @@ def train(
     from pathforest.cli.tables import read_samples
 
     if estimator not in ESTIMATORS:
-        raise ValueError(f"--estimator {estimator} is unknown; choose one of {LISTED}")
+        raise UsageError(f"--estimator {estimator} is unknown; choose one of {LISTED}")
     files = (("--learn", learn, "opf"), ("--prune", prune, "opf"), ("--unlabeled", unlabeled, "semi"))
     for name, given, wanted in files:
         if given is not None and estimator != wanted:
-            raise ValueError(f"{name} {given}: only --estimator {wanted} takes it")
+            raise UsageError(f"{name} {given}: only --estimator {wanted} takes it")
         if given is not None and distances is not None:
-            raise ValueError(f"{name} {given}: not with --distances; give features")
+            raise UsageError(f"{name} {given}: not with --distances; give features")
     model = make_estimator(ESTIMATORS[estimator], settings, distances)
     check_writable(out)
     choice = {"label": label, "features": options.names(features), "ignore": options.names(ignore)}
