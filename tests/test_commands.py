@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from libopf_files import model_bytes, train
 from sklearn.datasets import load_iris
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, log_loss
 from sklearn.metrics.pairwise import pairwise_distances
+from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import pathforest
@@ -768,3 +770,108 @@ def test_only_classifiers_are_evaluated(folder):
 def test_rows_are_told_by_ranges_too(model, folder):
     found = json.loads(succeed("explain", "iris.pf", "iris.csv", "--rows", "70,3-5", "--json"))
     assert [facts["sample"] for facts in found] == [70, 3, 4, 5]
+
+
+def test_help_says_what_the_defaults_are():
+    text = " ".join(succeed("predict", "--help").replace("│", " ").split())
+    assert "[default: (label)]" in text
+    assert "[default: (the standard output)]" in text
+    assert "[default: (all cores)]" in text
+
+
+def test_info_tells_what_training_has_found(folder):
+    def told(name, *options):
+        succeed("train", "iris.csv", "-l", "kind", "--ignore", "name", "-o", "m.pf", "-e", name, *options)
+        return succeed("info", "m.pf"), pathforest.load("m.pf")
+
+    said, model = told("fuzzy-cv", "--set", "cv=3")
+    assert f"chosen: k_max={model.best_params_['k_max']}, " in said
+    assert f"cross-validated score {model.best_score_:.4f}" in said
+    said, model = told("knn")
+    assert f"k = {model.best_k_}" in said
+    said, model = told("pruner")
+    assert f"{len(model.sample_indices_)} samples kept" in said
+    assert "150 training samples" in told("outliers")[0]
+    succeed("cluster", "iris.csv", "-l", "kind", "--ignore", "name", "-o", "c.csv", "--save", "c.pf")
+    assert f"k = {pathforest.load('c.pf').best_k_}" in succeed("info", "c.pf")
+
+
+def test_learning_and_pruning_tell_the_accuracy_before_and_after(libopf):
+    training, testing = libopf
+    before = OPFClassifier().fit(training.X, training.y)
+    options = ("train", "training.dat", "-e", "opf", "-o", "m.pf")
+    pruned = ("--prune", "testing.dat", "--max-loss", "0.05")
+    found = json.loads(succeed(*options, *pruned, "--json"))["evaluation"]
+    expected = prune(before, testing.X, testing.y, max_loss=0.05).model
+    assert found == [
+        {
+            "file": "testing.dat",
+            "before": before.score(testing.X, testing.y),
+            "after": expected.score(testing.X, testing.y),
+            "n_before": len(before.cost_),
+            "n_after": len(expected.cost_),
+        }
+    ]
+    assert "75 samples before, " in succeed(*options, *pruned)
+    learned = learn(OPFClassifier(), training.X, training.y, testing.X, testing.y)
+    found = json.loads(succeed(*options, "--learn", "testing.dat", "--json"))["evaluation"][0]
+    rows = np.concatenate([training.X, testing.X])[learned.val_rows]
+    labels = np.concatenate([training.y, testing.y])[learned.val_rows]
+    assert found["after"] == learned.model.score(rows, labels)
+
+
+def test_split_says_when_there_are_no_labels(folder):
+    done = run("split", "iris.csv", "-o", "parts")
+    assert done.stderr == "pathforest: not stratified: no labels; --label names their column\n"
+    assert run("split", "iris.csv", "-l", "kind", "-o", "parts").stderr == ""
+
+
+def test_one_cluster_is_told_in_the_singular(folder):
+    said = succeed("cluster", "iris.csv", "--ignore", "name,kind", "--set", "n_clusters=1", "-o", "c.csv")
+    assert said.startswith("1 cluster of 150 samples")
+
+
+def test_models_of_distances_have_distances(libopf):
+    said = succeed("train", "training.dat", "-e", "opf", "--distances", "distances.dat", "-o", "m.pf")
+    assert "75 distances" in said
+    assert "75 distances" in succeed("info", "m.pf")
+
+
+def test_many_classes_get_a_confusion_matrix_of_their_own(folder):
+    frame = pd.DataFrame({"x": np.arange(16.0), "label": [f"c{i // 2}" for i in range(16)]})
+    frame.to_csv("many.csv", index=False)
+    succeed("train", "many.csv", "-e", "opf", "-o", "m.pf")
+    lines = succeed("evaluate", "m.pf", "many.csv").splitlines()
+    assert lines[0].split() == ["class", "samples", "recall", "precision"]
+    assert [f"c{i}" for i in range(8)] == lines[10].split()[-8:]
+    assert lines[11].split() == ["c0", "2", *"0000000"]
+
+
+def test_scores_of_a_search_are_shown_with_four_decimals(folder):
+    said = succeed("tune", "iris.csv", "-l", "kind", "--ignore", "name", "--set", "cv=3")
+    assert re.fullmatch(r"0\.\d{4}|1\.0000", said.splitlines()[1].split()[1])
+
+
+def test_features_of_different_scales_are_told(folder):
+    frame = flowers().assign(width=X[:, 1] * 1000)
+    frame.to_csv("wide.csv", index=False)
+    options = ("wide.csv", "-l", "kind", "--ignore", "name")
+    done = run("train", *options, "-o", "m.pf", "--set", "cv=3")
+    told = "features differ in scale ('petal width' spans 2.4, 'width' 2400); "
+    assert done.stderr == f"pathforest: warning: {told}--scale evens them out\n"
+    assert told + "convert --normalize" in run("cluster", *options, "-o", "c.csv").stderr
+    assert told + "convert --normalize" in run("train", *options, "-o", "m.pf", "-e", "opf").stderr
+    assert run("train", "iris.csv", *options[1:], "-o", "m.pf", "-e", "opf").stderr == ""
+    for command in (("train", "-o", "m.pf"), ("tune", "--save", "m.pf")):
+        done = run(command[0], *options, *command[1:], "--set", "cv=3", "--scale")
+        assert (done.exit_code, done.stderr) == (0, "")
+        wide = frame[FEATURES].to_numpy()
+        expected = FuzzyOPFClassifierCV(cv=3, transforms=[StandardScaler()]).fit(wide, KINDS)
+        found = succeed("predict", "m.pf", "wide.csv", "--only").split()[1:]
+        assert found == expected.predict(wide).tolist()
+
+
+def test_scale_is_refused_where_it_has_no_place(folder):
+    options = ("train", "iris.csv", "-l", "kind", "--ignore", "name", "-o", "m.pf", "--scale")
+    assert "--scale: OPFClassifier has no transforms" in fail(*options, "-e", "opf", code=2)
+    assert "--scale: not with --set transforms" in fail(*options, "--set", "transforms=linear", code=2)

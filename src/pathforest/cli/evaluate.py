@@ -6,9 +6,11 @@ import warnings
 from typing import Any
 
 import numpy as np
+import typer
 
 from pathforest.cli import options
 
+INLINE = 6  # classes that have their confusions beside their scores
 WIDEST = 12  # classes that a confusion matrix in the terminal can have
 
 
@@ -107,7 +109,11 @@ def _show_classes(facts: dict[str, Any], show_table: Any) -> None:
     ]
     columns = [names, list(map(str, facts["samples"])), *shown]
     header = ["class", "samples", "recall", "precision"]
-    if len(names) <= WIDEST:
+    confusion = [list(map(str, column)) for column in zip(*facts["confusion"], strict=True)]
+    if len(names) <= INLINE:
         header += [f"as {name}" for name in names]
-        columns += [list(map(str, column)) for column in zip(*facts["confusion"], strict=True)]
+        columns += confusion
     show_table(header, list(zip(*columns, strict=True)))
+    if INLINE < len(names) <= WIDEST:
+        typer.echo()
+        show_table(["class, taken for", *names], list(zip(names, *confusion, strict=True)))

@@ -9,6 +9,7 @@ import typer
 
 from pathforest.cli import options
 from pathforest.cli.spans import Span
+from pathforest.cli.train import chosen_text, search_facts
 
 SHOWN = 20  # columns and classes listed in the terminal
 
@@ -21,8 +22,9 @@ def info(
 ) -> None:
     """Describe a model or a data file.
 
-    Of a model: its class, parameters, features and classes. Of a table, which is read in batches: samples,
-    columns with their smallest and largest values, and how many samples each class has.
+    Of a model: its class, what training has found, parameters, features and classes. Of a table, which is
+    read in batches: samples, columns with their smallest and largest values and the cells that are missing,
+    and how many samples each class has.
 
     Examples
     --------
@@ -56,11 +58,20 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
         "features": loaded.names,
         "params": params,
     }
-    lines = [f"{path}: {facts['estimator']}, {model.n_features_in_} features"]
-    if hasattr(model, "cost_"):
-        facts["n_samples"] = len(model.cost_)
-        lines[0] += f", {len(model.cost_)} training samples"
-    if loaded.names:
+    is_precomputed = params.get("metric") == "precomputed"
+    what = "distances" if is_precomputed else "features"
+    lines = [f"{path}: {facts['estimator']}, {model.n_features_in_} {what}"]
+    learned = next((getattr(model, name) for name in ("cost_", "density_") if hasattr(model, name)), None)
+    if learned is not None:
+        facts["n_samples"] = len(learned)
+        lines[0] += f", {len(learned)} training samples"
+    if hasattr(model, "sample_indices_"):
+        facts["n_kept"] = len(model.sample_indices_)
+        lines[0] += f", {facts['n_kept']} samples kept"
+    if hasattr(model, "best_k_"):
+        facts["best_k"] = int(model.best_k_)
+        lines[0] += f", k = {model.best_k_}"
+    if loaded.names and not is_precomputed:
         lines.append(f"features: {_listed(loaded.names)}")
     if hasattr(model, "classes_"):
         facts["classes"] = model.classes_.tolist()
@@ -68,6 +79,9 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
     if hasattr(model, "cluster_roots_"):
         facts["n_clusters"] = len(model.cluster_roots_)
         lines.append(f"clusters: {facts['n_clusters']}")
+    facts |= search_facts(model)
+    if "best_score" in facts:
+        lines.append(f"chosen: {chosen_text(facts)}; cross-validated score {facts['best_score']:.4f}")
     given = ", ".join(f"{name}={value!r}" for name, value in params.items())
     lines.append(f"parameters: {given or 'the defaults'}")
     show_facts(facts, "\n".join(lines), as_json)

@@ -66,6 +66,9 @@ Set = Annotated[
         help="A parameter, such as k_max=30, sigmas=0.2,1 or metric=l1. Repeatable.",
     ),
 ]
+Scale = Annotated[
+    bool, typer.Option("--scale", help="Standardise the features, as part of the model (fuzzy-cv only).")
+]
 Jobs = Annotated[
     int | None,
     typer.Option(min=1, help="Threads. They change time, never answers.", show_default="all cores"),

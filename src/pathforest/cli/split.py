@@ -18,7 +18,8 @@ def split(
     data: options.Data,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the parts.")],
     parts: Annotated[
-        str, typer.Option(help="Names and shares of the parts, separated by commas.")
+        str,
+        typer.Option(help="Names and shares of the parts, separated by commas; shares are of their sum."),
     ] = "train=60,evaluation=20,test=20",
     folds: Annotated[int | None, typer.Option(min=2, help="Cut into so many equal folds instead.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Decides who goes where. Same seed, same parts.")] = 0,
@@ -29,7 +30,7 @@ def split(
     """Cut a file into parts at random, with the classes in the same shares.
 
     Parts have the format of the input and all its columns; rows keep their order. Without labels, rows are
-    drawn from all alike.
+    drawn from all alike. Files that are there already are replaced.
 
     Examples
     --------
@@ -49,6 +50,8 @@ def split(
     with open_stream(data, ending=from_) as stream:
         column = known_label(stream) if label is None else find_label(stream, label)
         rows = gather(stream)
+    if column is None:
+        typer.echo("pathforest: not stratified: no labels; --label names their column", err=True)
     labels = np.zeros(len(rows.places)) if column is None else labels_of(stream, rows, column)
     part_of = _draw(np.asarray(labels), list(shares.values()), np.random.default_rng(seed))
     empty = [name for i, name in enumerate(shares) if not (part_of == i).any()]
