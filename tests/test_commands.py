@@ -752,7 +752,7 @@ def test_bench_takes_the_columns_it_is_told(folder):
 
 def test_names_are_suggested(folder):
     assert "no column 'knd' (did you mean 'kind'?)" in fail(*TRAIN, "-l", "knd")
-    assert "no column 'nam' (did you mean 'name'?)" in fail(*TRAIN, "-l", "kind", "--ignore", "nam")
+    assert "no column 'namex' (did you mean 'name'?)" in fail(*TRAIN, "-l", "kind", "--ignore", "namex")
 
 
 def test_binary_input_is_told_what_to_say(model, folder):

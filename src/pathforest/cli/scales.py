@@ -33,7 +33,7 @@ def warn_scales(model: Any, X: np.ndarray, names: Sequence[str]) -> None:
     params = model.get_params(deep=False)
     spans = np.ptp(X, axis=0)
     moving = np.flatnonzero(spans > 0)  # constant features have no scale
-    if params["metric"] == "precomputed" or params.get("transforms") is not None or len(moving) < 2:
+    if params.get("metric") == "precomputed" or params.get("transforms") is not None or len(moving) < 2:
         return
     narrow, wide = moving[spans[moving].argmin()], moving[spans[moving].argmax()]
     if spans[wide] <= FACTOR * spans[narrow]:
