@@ -50,8 +50,6 @@ def split(
     with open_stream(data, ending=from_) as stream:
         column = known_label(stream) if label is None else find_label(stream, label)
         rows = gather(stream)
-    if column is None:
-        typer.echo("pathforest: not stratified: no labels; --label names their column", err=True)
     labels = np.zeros(len(rows.places)) if column is None else labels_of(stream, rows, column)
     part_of = _draw(np.asarray(labels), list(shares.values()), np.random.default_rng(seed))
     empty = [name for i, name in enumerate(shares) if not (part_of == i).any()]
@@ -59,6 +57,8 @@ def split(
         raise ValueError(
             f"{data}: {len(part_of)} samples leave none for {empty[0]!r}; give it a larger share"
         )
+    if column is None:
+        typer.echo("pathforest: not stratified: no labels; --label names their column", err=True)
     out.mkdir(parents=True, exist_ok=True)
     facts = {}
     for i, name in enumerate(shares):
