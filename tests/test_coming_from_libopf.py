@@ -34,6 +34,8 @@ def folder(tmp_path, monkeypatch):
     X, y = make_cone_torus(random_state=0)
     X, y = X[::2], y[::2]
     write("data.dat", X.astype(np.float32), y)
+    write("labeled.dat", X[:50].astype(np.float32), y[:50])
+    write("unlabeled.dat", X[50:].astype(np.float32))
     return tmp_path
 
 

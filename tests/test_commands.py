@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from libopf_files import model_bytes, train
 from sklearn.datasets import load_iris
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, log_loss
 from sklearn.metrics.pairwise import pairwise_distances
+from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import pathforest
@@ -42,10 +44,10 @@ def succeed(*args, stdin=None):
     return done.stdout
 
 
-def fail(*args, stdin=None):
+def fail(*args, stdin=None, code=1):
     """Give a command that must fail, and return the one line it says."""
     done = run(*args, stdin=stdin)
-    assert done.exit_code == 1
+    assert done.exit_code == code, done.stderr
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
     assert done.stderr.startswith("pathforest: ")
@@ -477,8 +479,10 @@ def test_mistakes_about_distances_are_told(libopf, folder):
         "train", "beyond.dat", *options
     )
     assert "iris.csv: there is no column 'position'" in fail("train", "iris.csv", "-l", "kind", *options)
-    assert "not with --distances" in fail("train", "training.dat", *options, "--learn", "testing.dat")
-    assert "takes none with these parameters" in fail("train", "training.dat", *options, "--set", "metric=l1")
+    learned = ("train", "training.dat", *options, "--learn", "testing.dat")
+    assert "not with --distances" in fail(*learned, code=2)
+    other = ("train", "training.dat", *options, "--set", "metric=l1")
+    assert "takes none with these parameters" in fail(*other, code=2)
     succeed("train", "training.dat", *options)
     assert "trained with distances; pass them with --distances" in fail("predict", "m.pf", "testing.dat")
     succeed("train", "training.dat", "-e", "opf", "-o", "plain.pf")
@@ -505,7 +509,7 @@ MISTAKES = [
     ((*TRAIN, "-l", "kind", "--set", "sigma=1"), "--set sigma=1: FuzzyOPFClassifierCV has no such parameter"),
     (
         (*TRAIN, "-l", "kind", "--set", "cv"),
-        "--set cv: FuzzyOPFClassifierCV has no such parameter; write",
+        "--set cv: write cv=VALUE",
     ),
     (("train", "none.csv", "-o", "m.pf"), "none.csv: no such file"),
     (("train", "iris.csv", "-l", "kind", "-o", "no/m.pf"), "there is no folder"),
@@ -542,9 +546,10 @@ MISTAKES = [
         "iris.csv: there is no sample 150; they count",
     ),
     (("explain", "iris.pf", "iris.csv", "--rows", "-1"), "--rows -1: name samples by position"),
+    (("explain", "iris.pf", "iris.csv", "--rows", "9-3"), "--rows 9-3: name samples by position"),
     (("explain", "knn.pf", "iris.csv"), "OPFKNNClassifier has no explain"),
     (("split", "iris.csv", "--parts", "a=0", "-o", "p"), "--parts a=0: 'a=0' is no NAME=SHARE"),
-    (("split", "iris.csv", "--parts", "../a=1", "-o", "p"), "'../a=1' is no NAME=SHARE"),
+    (("split", "iris.csv", "--parts", "../a=1", "-o", "p"), "--parts ../a=1: '../a=1' is no NAME=SHARE"),
     (("split", "iris.csv", "--parts", "a=1,b=1000", "-o", "p"), "150 samples leave none for 'a'"),
     (
         ("convert", "plain.csv", "short.csv", "--ignore", "petal width", "-o", "x.csv"),
@@ -581,7 +586,8 @@ def test_a_mistake_gets_one_line_that_says_what_and_where(model, folder, args, m
     pathforest.OPFKNNClassifier().fit(frame, KINDS).save("knn.pf")
     OPFClassifier().fit(X, KINDS).save("unnamed.pf")
     before = sorted(folder.iterdir())
-    assert message in fail(*args)
+    is_usage = message.startswith("--")
+    assert message in fail(*args, code=2 if is_usage else 1)
     assert sorted(folder.iterdir()) == before
 
 
@@ -652,3 +658,220 @@ def test_input_is_read_as_bytes(folder):
     text = "label,größe\nä,1\nö,2\n".encode()
     succeed("train", "-", "-e", "opf", "-o", "m.pf", stdin=text)
     assert "ä" in io.StringIO(succeed("predict", "m.pf", "-", stdin=text)).read()
+
+
+def test_values_of_the_wrong_kind_are_told_in_one_line(folder):
+    wrong = ("train", "iris.csv", "-l", "kind", "--ignore", "name", "-o", "m.pf", "-e", "fuzzy", "--set")
+    assert "sigma" in fail(*wrong, "sigma=abc")
+
+
+def test_a_list_of_values_needs_no_brackets(folder):
+    said = succeed(
+        "tune",
+        "iris.csv",
+        "-l",
+        "kind",
+        "--ignore",
+        "name",
+        "--set",
+        "sigmas=0.5,1",
+        "--set",
+        "cv=3",
+        "--json",
+    )
+    assert {cell["param_sigma"] for cell in json.loads(said)["cells"]} == {0.5, 1}
+
+
+@pytest.mark.parametrize("name", ["o.dat", "o.txt", "o.svm"])
+def test_formats_without_names_are_written_without_them(folder, name):
+    frame = pd.DataFrame(X, columns=FEATURES).assign(y=codes + 1)
+    frame.to_csv("num.csv", index=False)
+    done = run("convert", "num.csv", "--label", "y", "--out", name)
+    assert done.exit_code == 0
+    assert done.stderr == f"pathforest: {name}: this format keeps no names of features\n"
+    np.testing.assert_allclose(read(name).X, X, rtol=1e-6)
+    said = fail("convert", "iris.csv", "-l", "kind", "--ignore", "name", "--out", "t.svm")
+    assert "t.svm: the label 'setosa' is text, and this format holds integers; write .csv" in said
+
+
+def test_info_counts_what_is_missing(folder):
+    (folder / "gaps.csv").write_text("label,a,b,c,d\n1,5,x,,1\n2,,,,2\n1,7,z,,nan\n")
+    found = json.loads(succeed("info", "gaps.csv", "--json"))
+    assert found["ranges"] == {"a": [5, 7], "b": None, "c": None, "d": [1, 2]}
+    assert found["missing"] == {"a": 1, "b": 1, "c": 3, "d": 1}
+    lines = [line.split() for line in succeed("info", "gaps.csv").splitlines()[:5]]
+    assert lines[0] == ["column", "smallest", "largest", "missing"]
+    assert lines[1:3] == [["a", "5", "7", "1"], ["b", "text", "1"]]
+    pd.read_csv("gaps.csv")[["a", "d"]].to_parquet("gaps.parquet")
+    assert json.loads(succeed("info", "gaps.parquet", "--json"))["ranges"] == {"a": [5, 7], "d": [1, 2]}
+    assert "missing" not in succeed("info", "iris.csv")
+
+
+def test_columns_are_chosen_by_repeated_options_quotes_and_positions(folder):
+    frame = flowers().rename(columns={"length": "length, cm"})
+    frame.to_csv("quoted.csv", index=False)
+
+    def features(*options):
+        train = ("train", "quoted.csv", "-l", "kind", "-e", "opf", "-o", "m.pf", "--json")
+        return json.loads(succeed(*train, *options))["features"]
+
+    rest = ["petal length", "petal width"]
+    assert features("--ignore", "name", "--ignore", 'width,"length, cm"') == rest
+    assert features("--ignore", "0,2", "--ignore", "1") == rest
+    assert features("--features", "-1", "--features", "4") == rest[::-1]
+
+
+def test_a_header_that_looks_like_a_sample_is_refused(folder):
+    (folder / "bare.csv").write_text("1.5,2.5,-3,a\n1,2,3,b\n")
+    said = fail("train", "bare.csv", "-l", "3", "-o", "m.pf")
+    assert "bare.csv: line 1 looks like a sample: 3 of its 4 cells are numbers" in said
+    (folder / "counted.csv").write_text("0,1,2,label\n1,2,3,b\n2,3,4,c\n")
+    succeed("train", "counted.csv", "-e", "opf", "-o", "m.pf")
+
+
+def test_truth_values_are_numbers(folder):
+    frame = pd.DataFrame({"label": codes, "x": X[:, 0], "long": X[:, 2] > 3})
+    frame.to_csv("t.csv", index=False)
+    frame.to_parquet("t.parquet")
+    expected = OPFClassifier().fit(np.column_stack([X[:, 0], X[:, 2] > 3]), codes)
+    for name in ("t.csv", "t.parquet"):
+        succeed("train", name, "-e", "opf", "-o", "m.pf")
+        np.testing.assert_array_equal(pathforest.load("m.pf").cost_, expected.cost_)
+    assert read("t.csv").X[:, 1].sum() == (X[:, 2] > 3).sum()
+
+
+def test_bench_takes_the_columns_it_is_told(folder):
+    options = ("-l", "kind", "--repeat", "1", "--json")
+    told = json.loads(succeed("bench", "iris.csv", *options, "--ignore", "name"))
+    assert told["n_features"] == 4
+    told = json.loads(succeed("bench", "iris.csv", *options, "--features", "length,width"))
+    assert told["n_features"] == 2
+    told = json.loads(succeed("bench", "--samples", "50", "--dimensions", "3", "--repeat", "1", "--json"))
+    assert told["n_features"] == 3
+
+
+def test_names_are_suggested(folder):
+    assert "no column 'knd' (did you mean 'kind'?)" in fail(*TRAIN, "-l", "knd")
+    assert "no column 'namex' (did you mean 'name'?)" in fail(*TRAIN, "-l", "kind", "--ignore", "namex")
+
+
+def test_binary_input_is_told_what_to_say(model, folder):
+    pd.DataFrame(X, columns=FEATURES).to_parquet("new.parquet")
+    said = fail("predict", "iris.pf", "-", stdin=(folder / "new.parquet").read_bytes())
+    assert "standard input is no UTF-8 text; for other formats say --from, such as --from parquet" in said
+
+
+def test_only_classifiers_are_evaluated(folder):
+    succeed("cluster", "iris.csv", "-l", "kind", "--ignore", "name", "-o", "c.csv", "--save", "c.pf")
+    said = fail("evaluate", "c.pf", "iris.csv", "-l", "kind")
+    assert "evaluate needs a classifier; c.pf is an OPFClustering" in said
+
+
+def test_rows_are_told_by_ranges_too(model, folder):
+    found = json.loads(succeed("explain", "iris.pf", "iris.csv", "--rows", "70,3-5", "--json"))
+    assert [facts["sample"] for facts in found] == [70, 3, 4, 5]
+
+
+def test_help_says_what_the_defaults_are():
+    text = " ".join(succeed("predict", "--help").replace("│", " ").split())
+    assert "[default: (label)]" in text
+    assert "[default: (the standard output)]" in text
+    assert "[default: (all cores)]" in text
+
+
+def test_info_tells_what_training_has_found(folder):
+    def told(name, *options):
+        succeed("train", "iris.csv", "-l", "kind", "--ignore", "name", "-o", "m.pf", "-e", name, *options)
+        return succeed("info", "m.pf"), pathforest.load("m.pf")
+
+    said, model = told("fuzzy-cv", "--set", "cv=3")
+    assert f"chosen: k_max={model.best_params_['k_max']}, " in said
+    assert f"cross-validated score {model.best_score_:.4f}" in said
+    said, model = told("knn")
+    assert f"k = {model.best_k_}" in said
+    said, model = told("pruner")
+    assert f"{len(model.sample_indices_)} samples kept" in said
+    assert "150 training samples" in told("outliers")[0]
+    succeed("cluster", "iris.csv", "-l", "kind", "--ignore", "name", "-o", "c.csv", "--save", "c.pf")
+    assert f"k = {pathforest.load('c.pf').best_k_}" in succeed("info", "c.pf")
+
+
+def test_learning_and_pruning_tell_the_accuracy_before_and_after(libopf):
+    training, testing = libopf
+    before = OPFClassifier().fit(training.X, training.y)
+    options = ("train", "training.dat", "-e", "opf", "-o", "m.pf")
+    pruned = ("--prune", "testing.dat", "--max-loss", "0.05")
+    found = json.loads(succeed(*options, *pruned, "--json"))["evaluation"]
+    expected = prune(before, testing.X, testing.y, max_loss=0.05).model
+    assert found == [
+        {
+            "file": "testing.dat",
+            "before": before.score(testing.X, testing.y),
+            "after": expected.score(testing.X, testing.y),
+            "n_before": len(before.cost_),
+            "n_after": len(expected.cost_),
+        }
+    ]
+    assert "75 samples before, " in succeed(*options, *pruned)
+    learned = learn(OPFClassifier(), training.X, training.y, testing.X, testing.y)
+    found = json.loads(succeed(*options, "--learn", "testing.dat", "--json"))["evaluation"][0]
+    rows = np.concatenate([training.X, testing.X])[learned.val_rows]
+    labels = np.concatenate([training.y, testing.y])[learned.val_rows]
+    assert found["after"] == learned.model.score(rows, labels)
+
+
+def test_split_says_when_there_are_no_labels(folder):
+    done = run("split", "iris.csv", "-o", "parts")
+    assert done.stderr == "pathforest: not stratified: no labels; --label names their column\n"
+    assert run("split", "iris.csv", "-l", "kind", "-o", "parts").stderr == ""
+
+
+def test_one_cluster_is_told_in_the_singular(folder):
+    said = succeed("cluster", "iris.csv", "--ignore", "name,kind", "--set", "n_clusters=1", "-o", "c.csv")
+    assert said.startswith("1 cluster of 150 samples")
+
+
+def test_models_of_distances_have_distances(libopf):
+    said = succeed("train", "training.dat", "-e", "opf", "--distances", "distances.dat", "-o", "m.pf")
+    assert "75 distances" in said
+    assert "75 distances" in succeed("info", "m.pf")
+
+
+def test_many_classes_get_a_confusion_matrix_of_their_own(folder):
+    frame = pd.DataFrame({"x": np.arange(16.0), "label": [f"c{i // 2}" for i in range(16)]})
+    frame.to_csv("many.csv", index=False)
+    succeed("train", "many.csv", "-e", "opf", "-o", "m.pf")
+    lines = succeed("evaluate", "m.pf", "many.csv").splitlines()
+    assert lines[0].split() == ["class", "samples", "recall", "precision"]
+    assert [f"c{i}" for i in range(8)] == lines[10].split()[-8:]
+    assert lines[11].split() == ["c0", "2", *"0000000"]
+
+
+def test_scores_of_a_search_are_shown_with_four_decimals(folder):
+    said = succeed("tune", "iris.csv", "-l", "kind", "--ignore", "name", "--set", "cv=3")
+    assert re.fullmatch(r"0\.\d{4}|1\.0000", said.splitlines()[1].split()[1])
+
+
+def test_features_of_different_scales_are_told(folder):
+    frame = flowers().assign(width=X[:, 1] * 1000)
+    frame.to_csv("wide.csv", index=False)
+    options = ("wide.csv", "-l", "kind", "--ignore", "name")
+    done = run("train", *options, "-o", "m.pf", "--set", "cv=3")
+    told = "features differ in scale ('petal width' spans 2.4, 'width' 2400); "
+    assert done.stderr == f"pathforest: warning: {told}--scale evens them out\n"
+    assert told + "convert --normalize" in run("cluster", *options, "-o", "c.csv").stderr
+    assert told + "convert --normalize" in run("train", *options, "-o", "m.pf", "-e", "opf").stderr
+    assert run("train", "iris.csv", *options[1:], "-o", "m.pf", "-e", "opf").stderr == ""
+    for command in (("train", "-o", "m.pf"), ("tune", "--save", "m.pf")):
+        done = run(command[0], *options, *command[1:], "--set", "cv=3", "--scale")
+        assert (done.exit_code, done.stderr) == (0, "")
+        wide = frame[FEATURES].to_numpy()
+        expected = FuzzyOPFClassifierCV(cv=3, transforms=[StandardScaler()]).fit(wide, KINDS)
+        found = succeed("predict", "m.pf", "wide.csv", "--only").split()[1:]
+        assert found == expected.predict(wide).tolist()
+
+
+def test_scale_is_refused_where_it_has_no_place(folder):
+    options = ("train", "iris.csv", "-l", "kind", "--ignore", "name", "-o", "m.pf", "--scale")
+    assert "--scale: OPFClassifier has no transforms" in fail(*options, "-e", "opf", code=2)
+    assert "--scale: not with --set transforms" in fail(*options, "--set", "transforms=linear", code=2)

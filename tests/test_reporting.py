@@ -532,3 +532,13 @@ def test_an_experiment_is_left_as_it_was(experiment):
     tables_markdown(experiment)
     for part in ("results", "landscapes", "ties"):
         assert getattr(experiment, part).equals(getattr(an_experiment(), part))
+
+
+def test_few_runs_have_no_marks_and_say_so():
+    few = an_experiment(runs=5, datasets=("made",))
+    text = tables_markdown(few)
+    assert "**" not in text
+    assert text.count("needs 6 runs or more") == 1
+    assert Page(report_html(few)).text.count("needs 6 runs or more") == 1
+    assert "needs 6 runs or more" in terminal_table(few).caption
+    assert "**" in tables_markdown(an_experiment(runs=6, datasets=("made",)))

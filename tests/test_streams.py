@@ -3,6 +3,7 @@
 import gzip
 import io
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from data_files import DAMAGED, ENDINGS, bits, tables
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathforest.datasets import _stream, read, write
+from pathforest.datasets import _parquet, _stream, read, write
 from pathforest.datasets._batched import open_stream
 from pathforest.datasets._stream import gather, labels_of, samples_of
 from pathforest.datasets._table import labels_of_text
@@ -147,3 +148,16 @@ def test_rows_can_be_picked(tmp_path, ending):
     picked = [column.take(np.array([2, 0])) for column in rows.columns]
     assert picked[-1].text() == ["3.5", "1.5"]
     assert picked[-1].numbers().tolist() == [3.5, 1.5]
+
+
+def test_parquet_is_read_by_the_thread_that_asks(tmp_path):
+    # A thread of pyarrow that lets go of a Python file while the interpreter ends aborts the process.
+    class Watched(io.BytesIO):
+        def read(self, *args):
+            threads.add(threading.get_ident())
+            return super().read(*args)
+
+    threads = set()
+    write(tmp_path / "a.parquet", np.arange(600.0).reshape(200, 3))
+    gather(_parquet.stream(Watched((tmp_path / "a.parquet").read_bytes())))
+    assert threads == {threading.get_ident()}

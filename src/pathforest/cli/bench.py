@@ -23,7 +23,9 @@ def bench(
     ] = None,
     label: options.Label = None,
     samples: Annotated[int, typer.Option(min=10, help="Samples to draw.")] = 20_000,
-    features: Annotated[int, typer.Option(min=1, help="Features to draw.")] = 8,
+    dimensions: Annotated[int, typer.Option(min=1, help="Features to draw.")] = 8,
+    features: options.Features = None,
+    ignore: options.Ignore = None,
     repeat: Annotated[int, typer.Option(min=1, help="Repetitions; the median counts.")] = 3,
     from_: options.From = None,
     jobs: options.Jobs = None,
@@ -38,16 +40,17 @@ def bench(
     --------
       pathforest bench
 
-      pathforest bench data.csv --label species --repeat 5 --json
+      pathforest bench data.csv --label species --ignore name --repeat 5
     """
     from pathforest.cli.models import threads
     from pathforest.cli.output import counted, show_facts, show_table
     from pathforest.cli.tables import read_samples
 
     if data is None:
-        X, y = _draw(samples, features)
+        X, y = _draw(samples, dimensions)
     else:
-        table = read_samples(data, ending=from_, label=label)
+        choice = {"features": options.names(features), "ignore": options.names(ignore)}
+        table = read_samples(data, ending=from_, label=label, **choice)
         X, y = table.X, table.y
     order = np.random.default_rng(SEED).permutation(len(X))
     train, test = order[: (len(X) + 1) // 2], order[(len(X) + 1) // 2 :]

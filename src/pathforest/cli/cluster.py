@@ -42,6 +42,7 @@ def cluster(
     from pathforest.cli.models import fit, make_estimator
     from pathforest.cli.models import save as save_model
     from pathforest.cli.output import show_facts
+    from pathforest.cli.scales import warn_scales
     from pathforest.cli.tables import read_samples, shown_columns
     from pathforest.datasets._sinks import check_sink, open_sink
     from pathforest.datasets._stream import ArrayColumn
@@ -62,6 +63,7 @@ def cluster(
     )
     if column in samples.stream.names:
         raise ValueError(f"{data}: there is a column {column!r} already; pass another --column")
+    warn_scales(model, samples.X, samples.features)
     seconds = fit(model, samples.X, None, jobs)
     with open_sink(out, to, [*samples.stream.names, column]) as sink:
         given = shown_columns(
@@ -80,7 +82,7 @@ def cluster(
         "seconds": round(seconds, 3),
     }
     text = (
-        f"{len(sizes)} clusters of {len(samples.X)} samples, the largest of {max(sizes)}; "
-        f"k = {model.best_k_}, {seconds:.1f} s"
+        f"{len(sizes)} cluster{'s' if len(sizes) > 1 else ''} of {len(samples.X)} samples, the largest of "
+        f"{max(sizes)}; k = {model.best_k_}, {seconds:.1f} s"
     )
     show_facts(facts, text, as_json and out is not None, on_error_stream=out is None)

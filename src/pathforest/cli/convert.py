@@ -13,9 +13,9 @@ from pathforest.cli import options
 from pathforest.cli.distances import POSITION
 from pathforest.datasets import write
 from pathforest.datasets._formats import LIBOPF as LIBOPF_FORMAT
-from pathforest.datasets._formats import format_of, keeps_positions
+from pathforest.datasets._formats import format_of, keeps_names, keeps_positions
 from pathforest.datasets._stream import labels_of
-from pathforest.datasets._table import show
+from pathforest.datasets._table import default_names, show
 
 if TYPE_CHECKING:
     from pathforest.cli.tables import Samples
@@ -96,8 +96,17 @@ def _write_table(out: str, X: np.ndarray, y: np.ndarray | None, parts: Sequence[
     form, _ = format_of(Path(out))
     positions = _positions(parts) if keeps_positions(form) else None
     X = _as_float32(X) if form is LIBOPF_FORMAT else X
-    label = parts[0].label or "label"
-    write(out, X, y, feature_names=parts[0].features, label=label, positions=positions)
+    label, names = parts[0].label or "label", parts[0].features
+    if not keeps_names(form):
+        if y is not None and y.dtype.kind == "U":
+            raise ValueError(
+                f"{out}: the label {str(y[0])!r} is text, and this format holds integers; write .csv, .npz "
+                "or .parquet, or number the classes"
+            )
+        if names != default_names(len(names)):
+            typer.echo(f"pathforest: {out}: this format keeps no names of features", err=True)
+        names = None
+    write(out, X, y, feature_names=names, label=label, positions=positions)
 
 
 def _write_distances(out: str, X: np.ndarray, metric: str, parts: Sequence[Samples]) -> None:

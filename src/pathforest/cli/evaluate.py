@@ -6,9 +6,11 @@ import warnings
 from typing import Any
 
 import numpy as np
+import typer
 
 from pathforest.cli import options
 
+INLINE = 6  # classes that have their confusions beside their scores
 WIDEST = 12  # classes that a confusion matrix in the terminal can have
 
 
@@ -32,14 +34,16 @@ def evaluate(
 
       pathforest evaluate model.pf testing.dat --json
     """
-    from pathforest.cli.models import load_model, require, threads
+    from pathforest.cli.columns import find_label
+    from pathforest.cli.models import load_model, threads
     from pathforest.cli.output import counted, show_facts, show_table
     from pathforest.cli.queries import queries_for
-    from pathforest.cli.tables import find_label, label_codes
+    from pathforest.cli.tables import label_codes
     from pathforest.datasets._batched import open_stream
 
     loaded = load_model(model, distances)
-    require(loaded.model, "classes_", model)
+    if not hasattr(loaded.model, "classes_"):
+        raise ValueError(f"evaluate needs a classifier; {model} is an {type(loaded.model).__name__}")
     classes = loaded.model.classes_
     has_proba = hasattr(loaded.model, "predict_proba")
     true, predicted, chances = [], [], []
@@ -105,7 +109,11 @@ def _show_classes(facts: dict[str, Any], show_table: Any) -> None:
     ]
     columns = [names, list(map(str, facts["samples"])), *shown]
     header = ["class", "samples", "recall", "precision"]
-    if len(names) <= WIDEST:
+    confusion = [list(map(str, column)) for column in zip(*facts["confusion"], strict=True)]
+    if len(names) <= INLINE:
         header += [f"as {name}" for name in names]
-        columns += [list(map(str, column)) for column in zip(*facts["confusion"], strict=True)]
+        columns += confusion
     show_table(header, list(zip(*columns, strict=True)))
+    if INLINE < len(names) <= WIDEST:
+        typer.echo()
+        show_table(["class, taken for", *names], list(zip(names, *confusion, strict=True)))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 from pathforest.cli import options
+from pathforest.cli.failures import UsageError
 
+RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 FIRST = 5  # samples explained unless told which
 STEPS = 6  # of a path shown in a line
 
@@ -17,7 +20,10 @@ def explain(
     model: options.Model,
     data: options.Data,
     rows: Annotated[
-        str | None, typer.Option(help=f"Samples by position from 0, separated by commas; the first {FIRST}.")
+        str | None,
+        typer.Option(
+            help="Samples by position from 0, such as 0,7 or 0-9.", show_default=f"the first {FIRST}"
+        ),
     ] = None,
     label: options.Label = None,
     distances: options.Distances = None,
@@ -56,12 +62,13 @@ def explain(
 def _positions(text: str | None) -> list[int] | None:
     if text is None:
         return None
-    try:
-        positions = [int(part) for part in text.split(",")]
-    except ValueError:
-        positions = [-1]
-    if min(positions) < 0:
-        raise ValueError(f"--rows {text}: name samples by position from 0, such as 0,7")
+    positions: list[int] = []
+    for part in text.split(","):
+        found = RANGE.fullmatch(part.strip())
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+        if first > last:
+            raise UsageError(f"--rows {text}: name samples by position from 0, such as 0,7 or 0-9")
+        positions.extend(range(first, last + 1))
     return positions
 
 

@@ -11,7 +11,11 @@ from typing import Any
 import typer
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-FAILED, INTERRUPTED = 1, 130  # exit codes; 2 is a mistake on the command line
+FAILED, MISTYPED, INTERRUPTED = 1, 2, 130  # exit codes; typer has 2 for options it does not know
+
+
+class UsageError(ValueError):
+    """A mistake on the command line, where no file need be looked at to see it."""
 
 
 def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,7 +35,11 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
                 err=True,
             )
             raise typer.Exit(FAILED) from error
-        except (ValueError, OSError, ImportError, MemoryError) as error:
+        except UsageError as error:
+            typer.echo(f"pathforest: {_text(error)}", err=True)
+            raise typer.Exit(MISTYPED) from error
+        # Values given by --set can be of a wrong type.
+        except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
             typer.echo(f"pathforest: {_text(error)}", err=True)
             raise typer.Exit(FAILED) from error
         except KeyboardInterrupt as error:

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from pathforest.cli import options
+from pathforest.cli.spans import Span
+from pathforest.cli.train import chosen_text, search_facts
 
 SHOWN = 20  # columns and classes listed in the terminal
 
@@ -20,8 +22,9 @@ def info(
 ) -> None:
     """Describe a model or a data file.
 
-    Of a model: its class, parameters, features and classes. Of a table, which is read in batches: samples,
-    columns with their smallest and largest values, and how many samples each class has.
+    Of a model: its class, what training has found, parameters, features and classes. Of a table, which is
+    read in batches: samples, columns with their smallest and largest values and the cells that are missing,
+    and how many samples each class has.
 
     Examples
     --------
@@ -55,11 +58,20 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
         "features": loaded.names,
         "params": params,
     }
-    lines = [f"{path}: {facts['estimator']}, {model.n_features_in_} features"]
-    if hasattr(model, "cost_"):
-        facts["n_samples"] = len(model.cost_)
-        lines[0] += f", {len(model.cost_)} training samples"
-    if loaded.names:
+    is_precomputed = params.get("metric") == "precomputed"
+    what = "distances" if is_precomputed else "features"
+    lines = [f"{path}: {facts['estimator']}, {model.n_features_in_} {what}"]
+    learned = next((getattr(model, name) for name in ("cost_", "density_") if hasattr(model, name)), None)
+    if learned is not None:
+        facts["n_samples"] = len(learned)
+        lines[0] += f", {len(learned)} training samples"
+    if hasattr(model, "sample_indices_"):
+        facts["n_kept"] = len(model.sample_indices_)
+        lines[0] += f", {facts['n_kept']} samples kept"
+    if hasattr(model, "best_k_"):
+        facts["best_k"] = int(model.best_k_)
+        lines[0] += f", k = {model.best_k_}"
+    if loaded.names and not is_precomputed:
         lines.append(f"features: {_listed(loaded.names)}")
     if hasattr(model, "classes_"):
         facts["classes"] = model.classes_.tolist()
@@ -67,57 +79,51 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
     if hasattr(model, "cluster_roots_"):
         facts["n_clusters"] = len(model.cluster_roots_)
         lines.append(f"clusters: {facts['n_clusters']}")
+    facts |= search_facts(model)
+    if "best_score" in facts:
+        lines.append(f"chosen: {chosen_text(facts)}; cross-validated score {facts['best_score']:.4f}")
     given = ", ".join(f"{name}={value!r}" for name, value in params.items())
     lines.append(f"parameters: {given or 'the defaults'}")
     show_facts(facts, "\n".join(lines), as_json)
 
 
 def _show_table(path: str, label: str | None, ending: str | None, as_json: bool) -> None:
+    from pathforest.cli.columns import find_label, known_label
     from pathforest.cli.output import show_facts, show_table
-    from pathforest.cli.tables import find_label, known_label
     from pathforest.datasets._batched import open_stream
-    from pathforest.datasets._stream import BadCell
 
     with open_stream(path, ending=ending) as stream:
         column = known_label(stream) if label is None else find_label(stream, label)
         n_samples, classes = 0, Counter()
-        ranges: dict[str, list[float] | None] = {}
+        spans = {name: Span() for name in stream.names if name != column}
         for batch in stream.batches:
             n_samples += len(batch.places)
             for name, cells in zip(stream.names, batch.columns, strict=True):
                 if name == column:
                     classes.update(cells.text())
-                elif ranges.get(name, ()) is not None:
-                    try:
-                        ranges[name] = _widened(ranges.get(name), cells.numbers())
-                    except BadCell:
-                        ranges[name] = None
+                else:
+                    spans[name].add(cells)
+    missing = {name: span.n_missing for name, span in spans.items() if span.n_missing}
     facts = {
         "data": path,
         "n_samples": n_samples,
         "columns": stream.names,
         "label": column,
         "classes": dict(sorted(classes.items())),
-        "ranges": ranges,
+        "ranges": {name: span.limits for name, span in spans.items()},
+        "missing": missing,
     }
     if not as_json:
-        rows = [
-            [name, "text", ""] if limits is None else [name, f"{limits[0]:.6g}", f"{limits[1]:.6g}"]
-            for name, limits in list(ranges.items())[:SHOWN]
-        ]
-        show_table(["column", "smallest", "largest"], rows)
+        header, width = ["column", "smallest", "largest", "missing"], 4 if missing else 3
+        rows = [[name, *span.cells()][:width] for name, span in list(spans.items())[:SHOWN]]
+        show_table(header[:width], rows)
     text = f"{path}: {n_samples} samples, {len(stream.names)} columns"
-    if len(ranges) > SHOWN:
+    if len(spans) > SHOWN:
         text += f", the first {SHOWN} above"
     if classes:
         counted = _listed(f"{name} ({n})" for name, n in facts["classes"].items())
         text += f"\n{len(classes)} classes in {column!r}: {counted}"
     show_facts(facts, text, as_json)
-
-
-def _widened(limits: list[float] | None, numbers: Any) -> list[float]:
-    smallest, largest = float(numbers.min()), float(numbers.max())
-    return [smallest, largest] if limits is None else [min(limits[0], smallest), max(limits[1], largest)]
 
 
 def _listed(values: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import joblib
@@ -13,6 +13,7 @@ import numpy as np
 
 import pathforest
 from pathforest.cli.distances import name_positions
+from pathforest.cli.failures import UsageError
 from pathforest.libopf import read_model, read_positions
 
 ESTIMATORS = {
@@ -38,32 +39,34 @@ class Loaded(NamedTuple):
 
 
 def make_estimator(class_name: str, settings: Sequence[str] | None, distances: str | None = None) -> Any:
-    """Make an estimator with parameters given as `name=value`; values are JSON, or else text."""
+    """Make an estimator with parameters given as `name=value`; values are JSON, lists of it, or text."""
     estimator = getattr(pathforest, class_name)()
     known = estimator.get_params(deep=False)
     chosen = {}
     for setting in settings or ():
         name, equals, text = setting.partition("=")
-        if not equals or name not in known:
-            raise ValueError(
+        if name not in known:
+            raise UsageError(
                 f"--set {setting}: {class_name} has no such parameter; write NAME=VALUE with one of "
                 f"{', '.join(sorted(known))}"
             )
+        if not equals:
+            raise UsageError(f"--set {setting}: write {setting}=VALUE")
         chosen[name] = _value(text)
     if distances is not None:
         chosen = {"metric": "precomputed"} | chosen
         if chosen["metric"] != "precomputed" or "metric" not in known:
-            raise ValueError(f"--distances {distances}: {class_name} takes none with these parameters")
+            raise UsageError(f"--distances {distances}: {class_name} takes none with these parameters")
     return estimator.set_params(**chosen)
 
 
 def _value(text: str) -> Any:
     if text == "None":
         return None
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+    for shape in ("{}", "[{}]") if "," in text else ("{}",):
+        with suppress(ValueError):
+            return json.loads(shape.replace("{}", text))
+    return text
 
 
 def fit(estimator: Any, X: np.ndarray, y: np.ndarray | None, jobs: int | None) -> float:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+
+from pathforest.cli.failures import UsageError
 
 FORMATS = "CSV, TSV, Parquet, NPZ, LibOPF (.dat, .txt) or LIBSVM, also with .gz"
 
@@ -15,22 +19,41 @@ Label = Annotated[
     typer.Option(
         "--label",
         "-l",
-        help="Column of the labels: its name, or its position from 0 (-1: the last). 'label'.",
+        help="Column of the labels: its name, or its position from 0 (-1: the last).",
+        show_default="label",
     ),
 ]
 Features = Annotated[
-    str | None, typer.Option(help="Columns to use, separated by commas; all others but the label.")
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMNS",
+        help="Columns to use, by name or position, separated by commas. Repeatable.",
+        show_default="all but the label",
+    ),
 ]
-Ignore = Annotated[str | None, typer.Option(help="Columns to leave out, separated by commas.")]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMNS",
+        help="Columns to leave out, as for --features; a name with commas in double quotes: 'a,\"b, c\"'.",
+        show_default="none",
+    ),
+]
 From = Annotated[
     str | None,
     typer.Option("--from", help="Format of DATA, such as csv or dat, where its name does not tell."),
 ]
 To = Annotated[
     str | None,
-    typer.Option("--to", help="Format of the output: csv, tsv, json, jsonl or parquet. The name's, or csv."),
+    typer.Option(
+        "--to",
+        help="Format of the output: csv, tsv, json, jsonl or parquet.",
+        show_default="what the name of the output tells, or csv",
+    ),
 ]
-Out = Annotated[str | None, typer.Option("--out", "-o", help="File to write; the standard output.")]
+Out = Annotated[
+    str | None, typer.Option("--out", "-o", help="File to write.", show_default="the standard output")
+]
 Distances = Annotated[
     str | None,
     typer.Option(help="LibOPF's file of distances, used instead of features; DATA holds positions in it."),
@@ -38,13 +61,30 @@ Distances = Annotated[
 Set = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="NAME=VALUE", help="A parameter, such as k_max=30 or metric=manhattan. Repeatable."
+        "--set",
+        metavar="NAME=VALUE",
+        help="A parameter, such as k_max=30, sigmas=0.2,1 or metric=l1. Repeatable.",
     ),
 ]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Threads; all cores. Changes time, never answers.")]
+Scale = Annotated[
+    bool, typer.Option("--scale", help="Standardise the features, as part of the model (fuzzy-cv only).")
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(min=1, help="Threads. They change time, never answers.", show_default="all cores"),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
-def names(text: str | None) -> list[str] | None:
-    """Split a list of names; None is none given."""
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+def names(texts: Sequence[str] | None) -> list[str] | None:
+    """Split lists of names, quoted as in CSV; None is none given."""
+    if not texts:
+        return None
+    return [name.strip() for text in texts for name in _split(text) if name.strip()]
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return next(csv.reader([text], skipinitialspace=True, strict=True), [])
+    except csv.Error as error:
+        raise UsageError(f"{text}: {error}; write names such as 'a,\"b, c\"'") from None

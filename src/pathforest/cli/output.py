@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+NONE = ("text", "-")  # in the place of a number
 WIDE = 400  # columns of a terminal that is none
 
 
@@ -42,7 +43,7 @@ def show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table; numbers to the right."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for j, name in enumerate(header):
-        is_number = all(_looks_like_number(row[j]) for row in rows)
+        is_number = all(_looks_like_number(row[j]) or row[j] in NONE for row in rows)
         table.add_column(name, justify="right" if is_number else "left")
     for row in rows:
         table.add_row(*row)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pathforest.cli.columns import choose_features, find_label, known_label
 from pathforest.cli.distances import POSITION, distances_to, positions_of
 from pathforest.cli.models import Loaded
-from pathforest.cli.tables import choose_features, find_label, known_label
 from pathforest.datasets._stream import Batch, Stream, samples_of
 from pathforest.datasets._table import integer, show
 from pathforest.libopf import read_distances

@@ -21,17 +21,24 @@ def reproduce(
         bool, typer.Option("--quick", help="Small sets that need no download, 5 runs: a look in a minute.")
     ] = False,
     datasets: Annotated[
-        str | None, typer.Option(help="Datasets by name, separated by commas; the paper's ten public ones.")
+        str | None,
+        typer.Option(
+            help="Datasets by name, separated by commas.", show_default="the paper's ten public ones"
+        ),
     ] = None,
     classifiers: Annotated[
-        str | None, typer.Option(help="Classifiers by name, separated by commas; all seven.")
+        str | None, typer.Option(help="Classifiers by name, separated by commas.", show_default="all seven")
     ] = None,
     runs: Annotated[
-        int | None, typer.Option(min=1, max=MOST_RUNS, help="Random splits of each dataset; 20.")
+        int | None,
+        typer.Option(
+            min=1, max=MOST_RUNS, help="Random splits of each dataset.", show_default="20, or 5 with --quick"
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Decides the splits. Same seed, same numbers.")] = 0,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes; all cores. Changes time, never numbers.")
+        int | None,
+        typer.Option(min=1, help="Processes. They change time, never numbers.", show_default="all cores"),
     ] = None,
     preset: Annotated[
         str,

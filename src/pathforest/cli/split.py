@@ -11,13 +11,15 @@ import numpy as np
 import typer
 
 from pathforest.cli import options
+from pathforest.cli.failures import UsageError
 
 
 def split(
     data: options.Data,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the parts.")],
     parts: Annotated[
-        str, typer.Option(help="Names and shares of the parts, separated by commas.")
+        str,
+        typer.Option(help="Names and shares of the parts, separated by commas; shares are of their sum."),
     ] = "train=60,evaluation=20,test=20",
     folds: Annotated[int | None, typer.Option(min=2, help="Cut into so many equal folds instead.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Decides who goes where. Same seed, same parts.")] = 0,
@@ -28,7 +30,7 @@ def split(
     """Cut a file into parts at random, with the classes in the same shares.
 
     Parts have the format of the input and all its columns; rows keep their order. Without labels, rows are
-    drawn from all alike.
+    drawn from all alike. Files that are there already are replaced.
 
     Examples
     --------
@@ -38,8 +40,8 @@ def split(
 
       pathforest split data.csv --folds 10 --seed 1 --out folds
     """
+    from pathforest.cli.columns import find_label, known_label
     from pathforest.cli.output import show_facts
-    from pathforest.cli.tables import find_label, known_label
     from pathforest.datasets._batched import open_stream
     from pathforest.datasets._stream import Batch, gather, labels_of
 
@@ -55,6 +57,8 @@ def split(
         raise ValueError(
             f"{data}: {len(part_of)} samples leave none for {empty[0]!r}; give it a larger share"
         )
+    if column is None:
+        typer.echo("pathforest: not stratified: no labels; --label names their column", err=True)
     out.mkdir(parents=True, exist_ok=True)
     facts = {}
     for i, name in enumerate(shares):
@@ -76,7 +80,7 @@ def _shares(text: str) -> dict[str, Fraction]:
         except (ValueError, ZeroDivisionError):
             shares[name] = Fraction(0)
         if not name or shares[name] <= 0 or Path(name).name != name:
-            raise ValueError(f"--parts {text}: {part!r} is no NAME=SHARE, such as train=80")
+            raise UsageError(f"--parts {text}: {part!r} is no NAME=SHARE, such as train=80")
     total = sum(shares.values())
     return {name: share / total for name, share in shares.items()}
 
@@ -108,7 +112,7 @@ def _ending(data: str, ending: str | None) -> str:
 
 def _write(path: Path, stream: Any, rows: Any) -> None:
     """Write rows with all their columns, as the format has them."""
-    from pathforest.cli.tables import choose_features
+    from pathforest.cli.columns import choose_features
     from pathforest.datasets import write
     from pathforest.datasets._sinks import can_sink, open_sink
     from pathforest.datasets._stream import labels_of, samples_of

@@ -1,4 +1,4 @@
-"""Tables of samples for the commands: which columns are features, which one holds the labels."""
+"""Tables of samples for the commands: features as a matrix, labels beside them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from pathforest.cli.columns import choose_features, find_label, known_label
 from pathforest.cli.distances import distances_to, name_positions, positions_of
 from pathforest.datasets._batched import open_stream
 from pathforest.datasets._sinks import has_types
@@ -21,7 +22,7 @@ from pathforest.datasets._stream import (
     labels_of,
     samples_of,
 )
-from pathforest.datasets._table import integer, label_column, labels_of_text, show
+from pathforest.datasets._table import integer, labels_of_text, show
 from pathforest.libopf import read_distances
 
 
@@ -90,42 +91,6 @@ def _distances(stream: Stream, rows: Batch, path: str) -> tuple[np.ndarray, list
     D = read_distances(path)
     positions = positions_of(stream, rows, D, path)
     return distances_to(D, positions, positions), name_positions(positions)
-
-
-def find_label(stream: Stream, label: str | None) -> str:
-    """Return the name of the label column, given by name or position."""
-    if label is None and (own := known_label(stream)) is not None:
-        return own
-    wanted: str | int = "label" if label is None else label
-    if wanted not in stream.names:
-        with suppress(ValueError):
-            wanted = integer(str(wanted))
-    try:
-        return stream.names[label_column(stream.names, wanted)]
-    except ValueError:
-        raise ValueError(
-            f"{stream.name}: there is no column {wanted!r}, only {show(stream.names)}; "
-            "say which holds the labels with --label"
-        ) from None
-
-
-def known_label(stream: Stream) -> str | None:
-    """Return the label column that the format has, or one called so."""
-    return stream.label or ("label" if "label" in stream.names and "label" not in stream.beside else None)
-
-
-def choose_features(
-    stream: Stream, label: str | None, features: Sequence[str] | None, ignore: Sequence[str] | None
-) -> list[str]:
-    """Return the names of the feature columns."""
-    for name in [*(features or ()), *(ignore or ())]:
-        if name not in stream.names:
-            raise ValueError(f"{stream.name}: there is no column {name!r}, only {show(stream.names)}")
-    left_out = {label, *stream.beside, *(ignore or ())}
-    chosen = [name for name in features or stream.names if name not in left_out]
-    if not chosen:
-        raise ValueError(f"{stream.name}: no column is left for features, of {show(stream.names)}")
-    return chosen
 
 
 def shown_columns(

@@ -8,6 +8,7 @@ import numpy as np
 import typer
 
 from pathforest.cli import options
+from pathforest.cli.failures import UsageError
 
 if TYPE_CHECKING:
     from pathforest.cli.tables import Samples
@@ -41,6 +42,7 @@ def train(
     max_loss: Annotated[
         float, typer.Option(min=0, max=1, help="For --prune: accuracy that may be given up, such as 0.01.")
     ] = 0.0,
+    scale: options.Scale = False,
     distances: options.Distances = None,
     from_: options.From = None,
     jobs: options.Jobs = None,
@@ -58,22 +60,25 @@ def train(
 
       pathforest train training.dat --estimator opf --set metric=log_sqeuclidean --out model.pf
 
-      pathforest train wine.csv --label 0 --ignore id --set transforms=linear --out wine.pf
+      pathforest train wine.csv --label 0 --ignore id --scale --out wine.pf
     """
     from pathforest._files import check_writable
     from pathforest.cli.models import ESTIMATORS, fit, make_estimator, save
     from pathforest.cli.output import show_facts
+    from pathforest.cli.scales import set_scale, warn_scales
     from pathforest.cli.tables import read_samples
 
     if estimator not in ESTIMATORS:
-        raise ValueError(f"--estimator {estimator} is unknown; choose one of {LISTED}")
+        raise UsageError(f"--estimator {estimator} is unknown; choose one of {LISTED}")
     files = (("--learn", learn, "opf"), ("--prune", prune, "opf"), ("--unlabeled", unlabeled, "semi"))
     for name, given, wanted in files:
         if given is not None and estimator != wanted:
-            raise ValueError(f"{name} {given}: only --estimator {wanted} takes it")
+            raise UsageError(f"{name} {given}: only --estimator {wanted} takes it")
         if given is not None and distances is not None:
-            raise ValueError(f"{name} {given}: not with --distances; give features")
+            raise UsageError(f"{name} {given}: not with --distances; give features")
     model = make_estimator(ESTIMATORS[estimator], settings, distances)
+    if scale:
+        set_scale(model)
     check_writable(out)
     choice = {"label": label, "features": options.names(features), "ignore": options.names(ignore)}
     samples = read_samples(
@@ -89,10 +94,15 @@ def train(
         X, y = _with_unlabeled(samples, read_samples(unlabeled, labels="left out", **choice))
     if estimator == "semi" and "" in y.tolist():
         model.set_params(unlabeled="")
+    warn_scales(model, X, samples.features)
     seconds = fit(model, X, y, jobs)
+    evaluation = []
     for file, improve in ((learn, _learn), (prune, _prune)):
         if file is not None:
-            model = improve(model, samples, read_samples(file, distances=None, **choice), max_loss)
+            improved, told = improve(model, samples, read_samples(file, **choice), max_loss)
+            sizes = {"n_before": len(model.cost_), "n_after": len(improved.cost_)}
+            evaluation.append({"file": file, **told, **sizes})
+            model = improved
     save(model, samples.features, out)
     facts = {
         "model": out,
@@ -104,13 +114,14 @@ def train(
         "seconds": round(seconds, 3),
         **search_facts(model),
     }
-    text = f"{out}: {facts['estimator']}, {len(X)} samples, {len(samples.features)} features"
+    what = "features" if distances is None else "distances"
+    text = f"{out}: {facts['estimator']}, {len(X)} samples, {len(samples.features)} {what}"
     if y is not None:
         text += f", {len(model.classes_)} classes"
     text += f", {seconds:.1f} s"
-    if learn is not None or prune is not None:
-        facts["n_kept"] = len(model.cost_)
-        text += f"; {len(model.cost_)} samples in the model"
+    if evaluation:
+        facts |= {"n_kept": len(model.cost_), "evaluation": evaluation}
+        text += f"; {len(model.cost_)} samples in the model" + "".join(map(_evaluated, evaluation))
     show_facts(facts, text + search_text(facts), as_json)
 
 
@@ -124,16 +135,33 @@ def _with_unlabeled(samples: Samples, more: Samples) -> tuple[np.ndarray, np.nda
     return np.concatenate([samples.X, more.X]), labels
 
 
-def _learn(model: Any, samples: Samples, evaluation: Samples, max_loss: float) -> Any:
+Improved = tuple[Any, dict[str, float]]  # a model, and the accuracy before and after
+
+
+def _learn(model: Any, samples: Samples, evaluation: Samples, max_loss: float) -> Improved:
     from pathforest.learning import learn
 
-    return learn(model, samples.X, samples.y, evaluation.X, evaluation.y).model
+    before = model.score(evaluation.X, evaluation.y)
+    learned = learn(model, samples.X, samples.y, evaluation.X, evaluation.y)
+    # Samples that were exchanged now train; those that took their place evaluate.
+    X = np.concatenate([samples.X, evaluation.X])[learned.val_rows]
+    y = np.concatenate([samples.y, evaluation.y])[learned.val_rows]
+    return learned.model, {"before": before, "after": learned.model.score(X, y)}
 
 
-def _prune(model: Any, samples: Samples, evaluation: Samples, max_loss: float) -> Any:
+def _prune(model: Any, samples: Samples, evaluation: Samples, max_loss: float) -> Improved:
     from pathforest.pruning import prune
 
-    return prune(model, evaluation.X, evaluation.y, max_loss=max_loss).model
+    before = model.score(evaluation.X, evaluation.y)
+    pruned = prune(model, evaluation.X, evaluation.y, max_loss=max_loss).model
+    return pruned, {"before": before, "after": pruned.score(evaluation.X, evaluation.y)}
+
+
+def _evaluated(told: dict[str, Any]) -> str:
+    return (
+        f"\n{told['file']}: accuracy {told['before']:.4f} with {told['n_before']} samples before, "
+        f"{told['after']:.4f} with {told['n_after']} after"
+    )
 
 
 def search_facts(model: Any) -> dict[str, Any]:
@@ -147,5 +175,9 @@ def search_text(facts: dict[str, Any]) -> str:
     """Say what a search has found."""
     if "best_score" not in facts:
         return ""
-    chosen = ", ".join(f"{name}={value}" for name, value in facts["best_params"].items())
-    return f"\ncross-validated score {facts['best_score']:.4f} with {chosen}"
+    return f"\ncross-validated score {facts['best_score']:.4f} with {chosen_text(facts)}"
+
+
+def chosen_text(facts: dict[str, Any]) -> str:
+    """List the parameters that a search has chosen."""
+    return ", ".join(f"{name}={value}" for name, value in facts["best_params"].items())

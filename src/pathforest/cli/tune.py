@@ -27,6 +27,7 @@ def tune(
     settings: options.Set = None,
     features: options.Features = None,
     ignore: options.Ignore = None,
+    scale: options.Scale = False,
     from_: options.From = None,
     to: options.To = None,
     jobs: options.Jobs = None,
@@ -46,6 +47,7 @@ def tune(
     from pathforest.cli.models import fit, make_estimator
     from pathforest.cli.models import save as save_model
     from pathforest.cli.output import show_facts, show_table
+    from pathforest.cli.scales import set_scale, warn_scales
     from pathforest.cli.tables import read_samples
     from pathforest.datasets._sinks import check_sink, open_sink
 
@@ -54,6 +56,8 @@ def tune(
     if save is not None:
         check_writable(save)
     model = make_estimator("FuzzyOPFClassifierCV", settings)
+    if scale:
+        set_scale(model)
     if save is None:
         model.set_params(refit=False)
     samples = read_samples(
@@ -63,6 +67,7 @@ def tune(
         features=options.names(features),
         ignore=options.names(ignore),
     )
+    warn_scales(model, samples.X, samples.features)
     seconds = fit(model, samples.X, samples.y, jobs)
     names, cells = _cells(model.cv_results_)
     if out is not None:
@@ -80,8 +85,9 @@ def tune(
         ],
     }
     if not as_json:
-        rows = list(zip(*(cell.text() for cell in cells), strict=True))
-        show_table([SHORT.get(name, name.removeprefix("param_")) for name in names], rows[:SHOWN])
+        shown = [_shown(name, cell.values()[:SHOWN]) for name, cell in zip(names, cells, strict=True)]
+        header = [SHORT.get(name, name.removeprefix("param_")) for name in names]
+        show_table(header, list(zip(*shown, strict=True)))
     text = f"{facts['n_cells']} cells in {seconds:.1f} s, the best {min(SHOWN, facts['n_cells'])} above"
     show_facts(facts, text + search_text(facts), as_json)
 
@@ -103,6 +109,13 @@ def _cells(results: dict[str, Any]) -> tuple[list[str], list[Any]]:
     columns = [np.asarray(results[name])[order] for name in names]
     columns = [np.array(column.tolist()) if column.dtype == object else column for column in columns]
     return names, [ArrayColumn(_rounded(column)) for column in columns]
+
+
+def _shown(name: str, values: list[Any]) -> list[str]:
+    """Write what was measured with four decimals, and parameters as they are."""
+    if name.startswith("param_"):
+        return list(map(str, values))
+    return [f"{value:.4f}" if isinstance(value, float) else str(value) for value in values]
 
 
 def _rounded(column: np.ndarray) -> np.ndarray:

@@ -40,19 +40,34 @@ def open_stream(path: str, *, ending: str | None = None, n_features: int | None 
     told = f"x.{ending.removeprefix('.')}" if ending else "x.csv" if path == "-" else path
     form, is_packed = format_of(Path(told), ending or name)
     with ExitStack() as stack:
-        with named(name):
+        is_guess = path == "-" and ending is None
+        with _told(name, is_guess):
             file = sys.stdin.buffer if path == "-" else stack.enter_context(open(path, "rb"))
             if is_packed:
                 file = stack.enter_context(gzip.open(file))
             if not form.in_one_pass and (is_packed or not file.seekable()):
                 file = stack.enter_context(_copy(file))
             stream = form.stream(file, n_features) if form is LIBSVM else form.stream(file)
-        yield stream._replace(name=name, batches=_read_on(stream.batches, name))
+        yield stream._replace(name=name, batches=_read_on(stream.batches, name, is_guess))
 
 
-def _read_on(batches: Iterator[Batch], name: str) -> Iterator[Batch]:
-    with named(name):
+def _read_on(batches: Iterator[Batch], name: str, is_guess: bool) -> Iterator[Batch]:
+    with _told(name, is_guess):
         yield from batches
+
+
+@contextmanager
+def _told(name: str, is_guess: bool) -> Iterator[None]:
+    """Let an error say which file it is about, or that it is not in the format that was assumed."""
+    try:
+        with named(name):
+            yield
+    except ValueError as error:
+        if is_guess and isinstance(error.__cause__, UnicodeDecodeError):
+            raise ValueError(
+                f"{name} is no UTF-8 text; for other formats say --from, such as --from parquet"
+            ) from None
+        raise
 
 
 @contextmanager

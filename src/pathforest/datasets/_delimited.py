@@ -14,11 +14,12 @@ import numpy as np
 from pathforest.datasets._stream import Batch, Stream, TextColumn, rows_per_batch
 from pathforest.datasets._table import (
     Table,
+    cell_number,
+    check_first_line,
     check_header,
     first_bad_number,
     label_column,
     labels_of_text,
-    number,
     text_lines,
     text_rows,
 )
@@ -38,7 +39,7 @@ def decode(data: bytes, label: str | int | None, *, delimiter: str = ",") -> Tab
         if column is not None:
             labels.append(_full(row.pop(column), line, names[column]))
         try:
-            values.extend(map(number, row))
+            values.extend(map(cell_number, row))
         except ValueError:
             j = first_bad_number(row)
             cell = _full(row[j], line, features[j])
@@ -68,6 +69,7 @@ def _read_rows(file: BinaryIO, delimiter: str) -> tuple[list[str], Iterator[tupl
     if not names:
         raise ValueError("line 1 is empty; the first line must name the columns")
     check_header(names)
+    check_first_line(names)
     return names, _of_width(rows, len(names))
 
 
@@ -105,6 +107,7 @@ def encode(table: Table, label: str | int | None, *, delimiter: str = ",") -> by
         names = [label, *names]
         lines = ([str(y), *line] for y, line in zip(table.y.tolist(), lines, strict=True))
     check_header(names)
+    check_first_line(names)
     _check_lines(names, "column name")
     if names[0].startswith(BYTE_ORDER_MARK):
         raise ValueError(f"the column name {names[0]!r} starts with a byte order mark; leave it out")

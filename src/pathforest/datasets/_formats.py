@@ -184,6 +184,11 @@ def keeps_positions(form: Format) -> bool:
     return form.encode in (_libopf.encode, _libopf.encode_text)
 
 
+def keeps_names(form: Format) -> bool:
+    """Tell whether a format has a place for the names of features."""
+    return form is not LIBSVM and not keeps_positions(form)
+
+
 def format_of(path: Path, shown: object = None) -> tuple[Format, bool]:
     """Return the format that an ending tells, and whether the file is packed."""
     name = path.name.lower()

@@ -34,7 +34,7 @@ def decode(data: bytes, label: str | int | None) -> Table:
     """Read a table; features are float32 if all columns are, else float64."""
     pyarrow, parquet = require_pyarrow()
     with _told_as_damage(pyarrow):
-        table = parquet.read_table(pyarrow.BufferReader(data), use_threads=False)
+        table = parquet.read_table(pyarrow.BufferReader(data), use_threads=False, pre_buffer=False)
         table.validate(full=True)
     names = table.column_names
     if not table.num_rows or not names:
@@ -54,7 +54,9 @@ def stream(file: BinaryIO) -> Stream:
     """Read a table in batches."""
     pyarrow, parquet = require_pyarrow()
     with _told_as_damage(pyarrow):
-        source = parquet.ParquetFile(file)
+        # Without pre_buffer no thread but ours touches the file: one that lets go of it while Python ends
+        # would abort the process.
+        source = parquet.ParquetFile(file, pre_buffer=False)
         names = source.schema_arrow.names
     if not names:
         raise ValueError("the table has no columns; it needs one")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pathforest.datasets._table import first_bad_number, number
+from pathforest.datasets._table import cell_number, first_bad_number
 
 CELLS = 2**18  # of a batch: enough to keep threads busy, little enough to forget about memory
 
@@ -57,7 +57,7 @@ class TextColumn:
     def numbers(self) -> np.ndarray:
         """Read the cells."""
         try:
-            return np.fromiter(map(number, self.cells), np.float64, len(self.cells))
+            return np.fromiter(map(cell_number, self.cells), np.float64, len(self.cells))
         except ValueError:
             row = first_bad_number(self.cells)
             self._refuse_empty(row)

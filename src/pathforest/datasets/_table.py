@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 INTEGER = re.compile(r"[+-]?[0-9]+")
+TRUTH = {"true": 1.0, "false": 0.0}  # what cells of text say, in any case
 LISTED = 12  # column names shown in a message
 LONGEST = 2**26  # characters of a line: a file without line ends must not fill the memory
 
@@ -140,12 +141,40 @@ def check_header(names: Sequence[str]) -> None:
         )
 
 
+def check_first_line(names: Sequence[str]) -> None:
+    """Refuse a first line that is a sample, for its label or another cell is text."""
+    numbers = [name for name in names if _is_number(name)]
+    n_found = len(numbers)
+    # Data frames name columns without names 0, 1, 2 and so on.
+    if n_found < 2 or 2 * n_found <= len(names) or _count_up(numbers):
+        return
+    raise ValueError(
+        f"line 1 looks like a sample: {n_found} of its {len(names)} cells are numbers; the first line must "
+        "name the columns"
+    )
+
+
+def _count_up(numbers: Sequence[str]) -> bool:
+    return any(list(numbers) == [str(start + i) for i in range(len(numbers))] for start in (0, 1))
+
+
 def _is_number(text: str) -> bool:
     try:
         number(text)
     except ValueError:
         return False
     return True
+
+
+def cell_number(text: str) -> float:
+    """Read a cell: a number, or a truth value as 1 or 0."""
+    try:
+        return number(text)
+    except ValueError:
+        truth = TRUTH.get(text.strip().lower())
+        if truth is None:
+            raise
+        return truth
 
 
 def label_column(names: Sequence[str], label: str | int | None) -> int | None:
@@ -200,5 +229,7 @@ def text_rows(X: np.ndarray) -> Iterable[list[str]]:
 
 
 def first_bad_number(cells: Sequence[str]) -> int:
-    """Position of the first cell that is no number."""
-    return next(j for j, cell in enumerate(cells) if not _is_number(cell))
+    """Position of the first cell that is no number, nor a truth value."""
+    return next(
+        j for j, cell in enumerate(cells) if not _is_number(cell) and cell.strip().lower() not in TRUTH
+    )

@@ -18,6 +18,7 @@ from pathforest.reporting.names import (
     datasets_of,
     duration,
     fixed,
+    has_marks,
     in_order,
     is_repeated,
     p_text,
@@ -73,7 +74,7 @@ def score_grids(experiment: Experiment) -> list[Grid]:
 def _score_grid(
     experiment: Experiment, title: str, classifiers: Sequence[str], with_paper: bool = True
 ) -> Grid:
-    repeated = is_repeated(experiment)
+    repeated, marked = is_repeated(experiment), has_marks(experiment)
     scores = statistics.summarise(experiment.results, classifiers)
     judged = statistics.agreement(experiment.results).set_index(["dataset", "classifier"])
 
@@ -86,12 +87,12 @@ def _score_grid(
             return Cell(fixed(score["mean"]), extra=extra)
         text = f"{fixed(score['mean'])} ± {fixed(score['std'])}"
         if not with_paper or (dataset, classifier) not in judged.index:
-            return Cell(text, bool(score["bold"]), extra)
+            return Cell(text, marked and bool(score["bold"]), extra)
         verdict = judged.loc[dataset, classifier]
         note = (
             f"z = {signed(verdict['z'])}: {'agrees with' if verdict['agrees'] else 'differs from'} the paper"
         )
-        return Cell(text, bool(score["bold"]), extra, note, flagged=not verdict["agrees"])
+        return Cell(text, marked and bool(score["bold"]), extra, note, flagged=not verdict["agrees"])
 
     def paper(dataset: str, classifier: str) -> Cell:
         theirs = published.score(dataset, classifier)
@@ -170,7 +171,7 @@ def _rows(experiment: Experiment, classifiers: Sequence[str], ours, paper) -> tu
 def agreement_grid(experiment: Experiment) -> Grid:
     """Every published score beside ours; with one run there is no z, and no verdict."""
     table = _by_dataset(statistics.agreement(experiment.results))
-    repeated = is_repeated(experiment)
+    repeated, marked = is_repeated(experiment), has_marks(experiment)
     header = ("Dataset", "Classifier", "Published", "Ours", "Difference", "z", "Verdict", "Bold marks")
     rows = []
     for line in table.itertuples():
@@ -185,7 +186,7 @@ def agreement_grid(experiment: Experiment) -> Grid:
             Cell(signed(line.difference, 5)),
             Cell(signed(line.z) if repeated else "–"),
             Cell(verdict if repeated else "–", flagged=repeated and not line.agrees),
-            Cell(bold if repeated else "–", flagged=repeated and not line.bold_agrees),
+            Cell(bold if marked else "–", flagged=marked and not line.bold_agrees),
         )
         rows.append(Row(dataset_title(line.dataset), cells))
     words = ("Classifier", "Verdict", "Bold marks")

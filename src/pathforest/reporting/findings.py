@@ -10,6 +10,7 @@ from pathforest.experiments.types import Experiment
 from pathforest.reporting.names import (
     classifier_title,
     dataset_title,
+    has_marks,
     in_order,
     is_repeated,
     listed,
@@ -43,7 +44,7 @@ def agreement_sentence(experiment: Experiment) -> str:
 def bold_sentence(experiment: Experiment) -> str:
     """Count the bold marks that are as published."""
     table = statistics.agreement(experiment.results)
-    if table.empty or not is_repeated(experiment):
+    if table.empty or not has_marks(experiment):
         return ""
     return f"The bold mark is as published in {table['bold_agrees'].sum()} of {len(table)} cells."
 
@@ -188,7 +189,7 @@ def key_numbers(experiment: Experiment) -> list[tuple[str, str]]:
                 numbers.append((f"{here['agrees'].sum()} of {len(here)}", label))
     gained = statistics.gains(experiment.results)
     gained = gained[gained["classifier"] == "fuzzy_opf"]
-    if len(gained) and is_repeated(experiment):
+    if len(gained) and has_marks(experiment):
         better = (gained["p_value"] < published.SIGNIFICANCE) & (gained["gain"] > 0)
         numbers.append((f"{better.sum()} of {len(gained)}", "sets where Fuzzy OPF beats OPF significantly"))
     times = statistics.training_seconds(experiment.results)

@@ -11,6 +11,8 @@ from pathforest.experiments.types import CLASSIFIERS, Experiment
 
 COMPETITIONS = {"complete": "complete graph", "tree": "spanning tree"}
 
+FEWEST = 6  # runs: with 5, the smallest p-value of the Wilcoxon test is 2 / 2^5 > 0.05
+
 
 def dataset_title(name: str) -> str:
     """Return the paper's name of a dataset, its own where the paper has none."""
@@ -35,6 +37,11 @@ def classifiers_of(experiment: Experiment) -> list[str]:
 def is_repeated(experiment: Experiment) -> bool:
     """Whether there are several runs: one has no spread, no test and so no bold marks."""
     return experiment.results["run"].nunique() > 1
+
+
+def has_marks(experiment: Experiment) -> bool:
+    """Whether there are runs enough for bold marks: with fewer, no difference is significant."""
+    return experiment.results["run"].nunique() >= FEWEST
 
 
 def in_order(names: Iterable[str], known: Sequence[str]) -> list[str]:

@@ -19,6 +19,7 @@ from pathforest.reporting.names import (
     dataset_title,
     datasets_of,
     duration,
+    has_marks,
     is_repeated,
     listed,
 )
@@ -131,7 +132,9 @@ def _scores(experiment: Experiment) -> str:
     elif compared:
         hint = "Under each score stands the paper’s."
     first, *others = cells.score_grids(experiment)
-    more = "With the classifiers that the paper does not have; here all of them compete for the bold marks."
+    more = "With the classifiers that the paper does not have."
+    if has_marks(experiment):
+        more = more.replace(".", "; here all of them compete for the bold marks.")
     return "\n".join(
         [
             paragraph(about(experiment), hint),

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 from pathforest.experiments.types import Experiment
 from pathforest.reporting import cells, findings
 from pathforest.reporting.cells import Cell, Grid, Row
-from pathforest.reporting.names import is_repeated
+from pathforest.reporting.names import FEWEST, has_marks, is_repeated
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+
+UNMARKED = f"No bold marks of ours: the test behind them needs {FEWEST} runs or more."
 
 
 def tables_markdown(experiment: Experiment) -> str:
@@ -57,10 +60,13 @@ def about(experiment: Experiment) -> str:
     runs = experiment.results["run"].nunique()
     if not is_repeated(experiment):
         return f"One run, preset “{experiment.settings.preset}”: no spread, no test, no bold marks."
+    marks = (
+        "Bold: the best mean, or not significantly different from it (Wilcoxon signed-rank test, 0.05), as "
+        "in the paper."
+    )
     return (
         f"{runs} runs, preset “{experiment.settings.preset}”. Mean ± standard deviation of the accuracy over "
-        "the runs, and the weighted F1. Bold: the best mean, or not significantly different from it "
-        "(Wilcoxon signed-rank test, 0.05), as in the paper."
+        f"the runs, and the weighted F1. {marks if has_marks(experiment) else UNMARKED}"
     )
 
 
@@ -117,7 +123,10 @@ def terminal_table(experiment: Experiment) -> Table:
         raise ImportError("the table needs rich; run pip install 'pathforest[reproduce]'") from None
 
     grid = cells.score_grids(experiment)[0]
-    caption = "below each score: the paper's" if _has_paper(grid) else None
+    captions = ["below each score: the paper's"] if _has_paper(grid) else []
+    if not has_marks(experiment):
+        captions.append(UNMARKED)
+    caption = "\n".join(captions) or None
     # Little around the columns: four of them and a name are to fit 80 characters.
     table = Table(title=grid.title, caption=caption, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for place, name in enumerate(grid.header):
