@@ -11,6 +11,7 @@ import time
 import pandas as pd
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from pathforest import __version__
 from pathforest.cli.entrypoint import app
@@ -99,9 +100,10 @@ def test_the_command_in_the_report_gives_the_same_settings():
         (("nonsense",), 2, "nonsense"),
     ],
 )
-def test_a_mistake_gets_a_message_and_an_exit_code(tmp_path, args, code, text):
-    done = call(*args, cwd=tmp_path)
-    assert done.returncode == code
+def test_a_mistake_gets_a_message_and_an_exit_code(tmp_path, monkeypatch, args, code, text):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, args)
+    assert done.exit_code == code
     assert text in done.stderr
     assert "Traceback" not in done.stderr
     assert not any(tmp_path.iterdir())

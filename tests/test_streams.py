@@ -161,3 +161,27 @@ def test_parquet_is_read_by_the_thread_that_asks(tmp_path):
     write(tmp_path / "a.parquet", np.arange(600.0).reshape(200, 3))
     gather(_parquet.stream(Watched((tmp_path / "a.parquet").read_bytes())))
     assert threads == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".dat", ".txt", ".libsvm", ".npz", ".parquet"])
+def test_places_go_on_from_batch_to_batch(tmp_path, ending):
+    write(tmp_path / f"table{ending}", np.arange(24.0).reshape(12, 2), [1, 2] * 6)
+    with open_stream(str(tmp_path / f"table{ending}")) as stream:
+        places = [place for batch in stream.batches for place in batch.places]
+    first = {".csv": 2, ".tsv": 2, ".txt": 2, ".libsvm": 1}.get(ending, 0)
+    assert places == list(range(first, first + 12))
+
+
+def test_a_wrong_label_is_named_in_any_batch(tmp_path):
+    write(tmp_path / "table.dat", np.zeros((12, 2)), [1] * 12)
+    data = bytearray((tmp_path / "table.dat").read_bytes())
+    data[12 + 9 * 16 + 4] = 7
+    (tmp_path / "table.dat").write_bytes(data)
+    with pytest.raises(ValueError, match="sample 9 has label 7; the header allows 0 to 1"):
+        read_all(tmp_path / "table.dat")
+
+
+def test_batches_are_no_larger_than_they_may_be(tmp_path, cells):
+    write(tmp_path / "table.csv", np.zeros((40, 3)), [1] * 40)
+    with open_stream(str(tmp_path / "table.csv")) as stream:
+        assert all(len(batch.places) <= max(1, cells // 4) for batch in stream.batches)

@@ -22,6 +22,8 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     folder = os.path.dirname(target)
     if os.path.isdir(target):
         raise IsADirectoryError(f"{path} is a folder; pass the name of a file")
+    if os.path.exists(target) and not os.path.isfile(target):
+        raise OSError(f"{path} is a device or a pipe, which cannot be replaced; name a file")
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"{path}: there is no folder {folder}; make it first")
     if not os.access(folder, os.W_OK):

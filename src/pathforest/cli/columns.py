@@ -28,6 +28,8 @@ def find_label(stream: Stream, label: str | None) -> str:
     if label is None and (own := known_label(stream)) is not None:
         return own
     wanted = "label" if label is None else label
+    if wanted in stream.beside:
+        raise ValueError(f"{stream.name}: the file has no labels")
     return find_column(stream, wanted, "; say which holds the labels with --label")
 
 

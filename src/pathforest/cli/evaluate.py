@@ -51,7 +51,7 @@ def evaluate(
         column = find_label(stream, label)
         queries = queries_for(loaded, stream, label, distances)
         with counted("evaluated") as advance, threads(jobs):
-            for batch in stream.batches:
+            for batch in queries.batches(stream):
                 X = queries.samples(batch)
                 codes = label_codes(classes, stream, batch, column)
                 true.append(codes)

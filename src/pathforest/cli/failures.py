@@ -11,6 +11,17 @@ from typing import Any
 import typer
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+# What files and values can lead to; those given by --set can be of a wrong type, or nested too deeply.
+EXPECTED = (
+    ValueError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    RuntimeError,
+    OSError,
+    ImportError,
+    MemoryError,
+)
 FAILED, MISTYPED, INTERRUPTED = 1, 2, 130  # exit codes; typer has 2 for options it does not know
 
 
@@ -38,8 +49,7 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
         except UsageError as error:
             typer.echo(f"pathforest: {_text(error)}", err=True)
             raise typer.Exit(MISTYPED) from error
-        # Values given by --set can be of a wrong type.
-        except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+        except EXPECTED as error:
             typer.echo(f"pathforest: {_text(error)}", err=True)
             raise typer.Exit(FAILED) from error
         except KeyboardInterrupt as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -89,6 +90,8 @@ def is_model(path: str) -> bool:
 
 
 def _is_ours(path: str) -> bool:
+    if os.path.exists(path) and not os.path.isfile(path):
+        return False  # a pipe can be read only once
     with open(path, "rb") as file:
         return file.read(len(MODEL)) == MODEL
 

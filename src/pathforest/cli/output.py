@@ -12,6 +12,9 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
+
+from pathforest.datasets._sinks import json_value
 
 NONE = ("text", "-")  # in the place of a number
 WIDE = 400  # columns of a terminal that is none
@@ -19,7 +22,9 @@ WIDE = 400  # columns of a terminal that is none
 
 def show_facts(facts: Any, text: str, as_json: bool, *, on_error_stream: bool = False) -> None:
     """Print a result, for people or for programs."""
-    typer.echo(json.dumps(facts, default=_plain) if as_json else text, err=on_error_stream)
+    if as_json:
+        text = json.dumps(json_value(json.loads(json.dumps(facts, default=_plain))), allow_nan=False)
+    typer.echo(text, err=on_error_stream)
 
 
 def _plain(value: Any) -> Any:
@@ -44,9 +49,9 @@ def show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for j, name in enumerate(header):
         is_number = all(_looks_like_number(row[j]) or row[j] in NONE for row in rows)
-        table.add_column(name, justify="right" if is_number else "left")
+        table.add_column(Text(name), justify="right" if is_number else "left")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))  # names may hold what rich would take for markup
     # In a pipe there is no window to fit into.
     Console(width=None if Console().is_terminal else WIDE).print(table, highlight=False)
 

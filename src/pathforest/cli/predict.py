@@ -66,7 +66,7 @@ def predict(
                 f"{stream.name}: there is a column {taken!r} already; pass --only, or another --column"
             )
         with open_sink(out, to, [*kept, *added]) as sink, counted("predicted") as advance, threads(jobs):
-            for batch in stream.batches:
+            for batch in queries.batches(stream):
                 X = queries.samples(batch)
                 given = [] if only else shown_columns(stream, batch, queries.features, X, out, to)
                 sink.write([*given, *map(ArrayColumn, _answers(loaded.model, X, proba))])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from pathforest.cli.columns import choose_features, find_label, known_label
 from pathforest.cli.distances import POSITION, distances_to, positions_of
 from pathforest.cli.models import Loaded
-from pathforest.datasets._stream import Batch, Stream, samples_of
+from pathforest.datasets._stream import Batch, Stream, rows_per_batch, samples_of
 from pathforest.datasets._table import integer, show
 from pathforest.libopf import read_distances
 
@@ -20,6 +20,19 @@ class Queries(NamedTuple):
 
     features: list[str]  # columns that are taken as they are
     samples: Callable[[Batch], np.ndarray]
+    width: int  # values of a sample
+
+    def batches(self, stream: Stream) -> Iterator[Batch]:
+        """Yield the batches of a file, smaller ones where samples are wider than its rows."""
+        step = rows_per_batch(self.width)
+        for batch in stream.batches:
+            for first in range(0, len(batch.places), step):
+                rows = np.arange(first, min(first + step, len(batch.places)))
+                if len(rows) == len(batch.places):
+                    yield batch
+                else:
+                    places = batch.places[first : first + len(rows)]
+                    yield Batch(places, [column.take(rows) for column in batch.columns])
 
 
 def queries_for(loaded: Loaded, stream: Stream, label: str | None, distances: str | None) -> Queries:
@@ -27,9 +40,13 @@ def queries_for(loaded: Loaded, stream: Stream, label: str | None, distances: st
     if distances is not None:
         columns = _training_positions(loaded.names, distances)
         D = read_distances(distances)
-        return Queries([], lambda batch: distances_to(D, positions_of(stream, batch, D, distances), columns))
+
+        def samples(batch: Batch) -> np.ndarray:
+            return distances_to(D, positions_of(stream, batch, D, distances), columns)
+
+        return Queries([], samples, len(columns))
     features = _features(stream, loaded.names, loaded.model.n_features_in_, label)
-    return Queries(features, lambda batch: samples_of(stream, batch, features))
+    return Queries(features, lambda batch: samples_of(stream, batch, features), len(features))
 
 
 def _training_positions(names: Sequence[str] | None, path: str) -> np.ndarray:

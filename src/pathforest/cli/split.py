@@ -59,6 +59,9 @@ def split(
         )
     if column is None:
         typer.echo("pathforest: not stratified: no labels; --label names their column", err=True)
+    taken = [name for name in shares if (out / f"{name}{ending}").resolve() == Path(data).resolve()]
+    if taken:
+        raise ValueError(f"{data}: the part {taken[0]!r} would replace it; name another --out or part")
     out.mkdir(parents=True, exist_ok=True)
     facts = {}
     for i, name in enumerate(shares):

@@ -77,6 +77,8 @@ def train(
         if given is not None and distances is not None:
             raise UsageError(f"{name} {given}: not with --distances; give features")
     model = make_estimator(ESTIMATORS[estimator], settings, distances)
+    if not getattr(model, "refit", True):
+        raise UsageError("--set refit=false: the model could not predict; use tune to see scores alone")
     if scale:
         set_scale(model)
     check_writable(out)
@@ -91,7 +93,8 @@ def train(
     )
     X, y = samples.X, samples.y
     if unlabeled is not None:
-        X, y = _with_unlabeled(samples, read_samples(unlabeled, labels="left out", **choice))
+        more = read_samples(unlabeled, features=samples.features, labels="left out")
+        X, y = _with_unlabeled(samples, more)
     if estimator == "semi" and "" in y.tolist():
         model.set_params(unlabeled="")
     warn_scales(model, X, samples.features)
@@ -99,7 +102,8 @@ def train(
     evaluation = []
     for file, improve in ((learn, _learn), (prune, _prune)):
         if file is not None:
-            improved, told = improve(model, samples, read_samples(file, **choice), max_loss)
+            evaluated = read_samples(file, label=label, features=samples.features)
+            improved, told = improve(model, samples, evaluated, max_loss)
             sizes = {"n_before": len(model.cost_), "n_after": len(improved.cost_)}
             evaluation.append({"file": file, **told, **sizes})
             model = improved
@@ -127,10 +131,6 @@ def train(
 
 def _with_unlabeled(samples: Samples, more: Samples) -> tuple[np.ndarray, np.ndarray]:
     """Add samples without labels, marked by an empty text."""
-    if more.features != samples.features:
-        raise ValueError(
-            f"{more.stream.name}: its features are {more.features}, those to train with {samples.features}"
-        )
     labels = np.concatenate([samples.y.astype(str), np.full(len(more.X), "")])
     return np.concatenate([samples.X, more.X]), labels
 

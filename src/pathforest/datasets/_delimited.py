@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 import io
 from array import array
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,7 @@ from pathforest.datasets._table import (
     cell_number,
     check_first_line,
     check_header,
+    check_label,
     first_bad_number,
     label_column,
     labels_of_text,
@@ -38,6 +40,7 @@ def decode(data: bytes, label: str | int | None, *, delimiter: str = ",") -> Tab
     for line, row in rows:
         if column is not None:
             labels.append(_full(row.pop(column), line, names[column]))
+            check_label(labels[-1])
         try:
             values.extend(map(cell_number, row))
         except ValueError:
@@ -55,11 +58,22 @@ def stream(file: BinaryIO, *, delimiter: str = ",") -> Stream:
     names, rows = _read_rows(file, delimiter)
 
     def batches() -> Iterator[Batch]:
-        while chunk := list(islice(rows, rows_per_batch(len(names)))):
+        while chunk := _take(rows, rows_per_batch(len(names))):
             lines, cells = zip(*chunk, strict=True)
             yield Batch(lines, [TextColumn(column) for column in zip(*cells, strict=True)])
 
     return Stream(names, None, (), "line", batches())
+
+
+def _take(rows: Iterator[tuple[int, list[str]]], n: int) -> list[tuple[int, list[str]]]:
+    """Read some rows. They hold no cycles, and looking for some takes longer than reading."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return list(islice(rows, n))
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _read_rows(file: BinaryIO, delimiter: str) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:

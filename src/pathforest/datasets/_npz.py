@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from pathforest.datasets._stream import ArrayColumn, Batch, Stream, array_columns, rows_per_batch
-from pathforest.datasets._table import Table, check_header, check_shapes, check_table, show
+from pathforest.datasets._table import Table, check_distinct, check_shapes, check_table, show
 
 # What the zip module may raise on bytes that are no sound archive.
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, KeyError)
@@ -53,9 +53,9 @@ def stream(file: BinaryIO) -> Stream:
             labels = [] if part.y is None else [ArrayColumn(part.y)]
             yield Batch(range(rows.start, rows.stop), labels + array_columns(part.X))
 
+    check_distinct(names if y is None else ["label", *names])
     if y is None:
         return Stream(names, None, (), "row", batches())
-    check_header(["label", *names])
     return Stream(["label", *names], "label", (), "row", batches())
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from pathforest.datasets._stream import ArrayColumn, BadCell, Batch, Column, Stream, rows_per_batch
 from pathforest.datasets._table import (
     Table,
+    check_distinct,
     check_exact,
-    check_header,
     check_table,
     check_text,
     label_column,
@@ -60,7 +60,7 @@ def stream(file: BinaryIO) -> Stream:
         names = source.schema_arrow.names
     if not names:
         raise ValueError("the table has no columns; it needs one")
-    check_header(names)
+    check_distinct(names)
 
     def batches() -> Iterator[Batch]:
         first, parts = 0, source.iter_batches(rows_per_batch(len(names)), use_threads=False)

@@ -70,8 +70,8 @@ class JsonSink:
     def write(self, columns: Sequence[Column]) -> None:
         """Write objects."""
         for row in zip(*(column.values() for column in columns), strict=True):
-            cells = dict(zip(self._names, map(_json_value, row), strict=True))
-            text = json.dumps(cells, default=str, ensure_ascii=False)
+            cells = dict(zip(self._names, map(json_value, row), strict=True))
+            text = json.dumps(cells, default=str, ensure_ascii=False, allow_nan=False)
             self._file.write(((self._start if self._is_empty else self._between) + text).encode())
             self._is_empty = False
 
@@ -86,8 +86,12 @@ class JsonSink:
         """Leave the array open, so that nobody takes it for complete."""
 
 
-def _json_value(value: Any) -> Any:
-    """JSON has no name for what is not finite."""
+def json_value(value: Any) -> Any:
+    """Put None for what is not finite, for which JSON has no name."""
+    if isinstance(value, dict):
+        return {key: json_value(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_value(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -13,6 +13,7 @@ import numpy as np
 INTEGER = re.compile(r"[+-]?[0-9]+")
 TRUTH = {"true": 1.0, "false": 0.0}  # what cells of text say, in any case
 LISTED = 12  # column names shown in a message
+LONGEST_LABEL = 1000  # characters: one long label would widen all
 LONGEST = 2**26  # characters of a line: a file without line ends must not fill the memory
 
 
@@ -130,11 +131,22 @@ def check_nameless(table: Table, form: str) -> None:
         raise ValueError(f"{form} files keep no feature names; leave feature_names out, or write CSV")
 
 
-def check_header(names: Sequence[str]) -> None:
-    """Refuse column names that cannot be told apart, or that are samples taken for names."""
+def check_label(text: str) -> None:
+    """Refuse a text that is too long to be a label."""
+    if len(text) > LONGEST_LABEL:
+        raise ValueError(f"{text[:30]!r}... has {len(text)} characters, too many for a label; shorten it")
+
+
+def check_distinct(names: Sequence[str]) -> None:
+    """Refuse column names that cannot be told apart."""
     repeated = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else ()
     if repeated:
         raise ValueError(f"the column name {min(repeated)!r} occurs more than once; rename one of them")
+
+
+def check_header(names: Sequence[str]) -> None:
+    """Refuse column names that cannot be told apart, or that are samples taken for names."""
+    check_distinct(names)
     if all(_is_number(name) for name in names):
         raise ValueError(
             f"the header holds only numbers ({show(names)}); the first line must name the columns"
