@@ -549,8 +549,8 @@ MISTAKES = [
     (("explain", "iris.pf", "iris.csv", "--rows", "-1"), "--rows -1: name samples by position"),
     (("explain", "iris.pf", "iris.csv", "--rows", "9-3"), "--rows 9-3: name samples by position"),
     (("explain", "knn.pf", "iris.csv"), "OPFKNNClassifier has no explain"),
-    (("split", "iris.csv", "--parts", "a=0", "-o", "p"), "--parts a=0: 'a=0' is no NAME=SHARE"),
-    (("split", "iris.csv", "--parts", "../a=1", "-o", "p"), "--parts ../a=1: '../a=1' is no NAME=SHARE"),
+    (("split", "iris.csv", "--parts", "a=0", "-o", "p"), "--parts a=0: 'a=0' is no NAME=SHARE of"),
+    (("split", "iris.csv", "--parts", "../a=1", "-o", "p"), "--parts ../a=1: '../a=1' is no NAME=SHARE of"),
     (("split", "iris.csv", "--parts", "a=1,b=1000", "-o", "p"), "150 samples leave none for 'a'"),
     (
         ("convert", "plain.csv", "short.csv", "--ignore", "petal width", "-o", "x.csv"),
@@ -979,3 +979,25 @@ def test_info_reads_a_pipe_from_its_start(folder):
     command = f"cat iris.csv > pipe & {sys.executable} -m pathforest info pipe --from csv --label kind"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert "150 samples" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("parts", ["a=1,a=2", "a=1e999999999,b=1"])
+def test_parts_have_names_and_shares_of_their_own(folder, parts):
+    assert "is no NAME=SHARE of its own" in run("split", "iris.csv", "--parts", parts, "-o", "p").stderr
+
+
+def test_new_columns_have_names_of_their_own(model, folder):
+    said = fail("predict", "iris.pf", "iris.csv", "--only", "--proba", "--column", "p(setosa)", "-o", "o.csv")
+    assert "there is a column 'p(setosa)' already" in said
+
+
+def test_a_dash_is_the_standard_output(model, folder):
+    assert succeed("predict", "iris.pf", "iris.csv", "--only", "--out", "-").startswith("prediction\n")
+    assert not (folder / "-").exists()
+
+
+def test_features_called_like_positions_are_features(folder):
+    (folder / "t.csv").write_text("label,position x\na,1\nb,2\n")
+    succeed("train", "t.csv", "-e", "opf", "-o", "m.pf")
+    (folder / "u.csv").write_text("y\n1\n")
+    assert "there is no column 'position x'" in fail("predict", "m.pf", "u.csv")

@@ -47,6 +47,7 @@ def cluster(
     from pathforest.datasets._sinks import check_sink, open_sink
     from pathforest.datasets._stream import ArrayColumn
 
+    out = None if out == "-" else out
     to = "json" if as_json and out is None and to is None else to
     check_sink(out, to)
     if save is not None:

@@ -49,6 +49,7 @@ def predict(
     from pathforest.datasets._sinks import check_sink, open_sink
     from pathforest.datasets._stream import ArrayColumn
 
+    out = None if out == "-" else out
     to = "json" if as_json and out is None and to is None else to
     check_sink(out, to)
     loaded = load_model(model, distances)
@@ -60,7 +61,7 @@ def predict(
         queries = queries_for(loaded, stream, label, distances)
         added = [*(_probability_names(loaded.model) if proba else ()), column]
         kept = [] if only else stream.names
-        taken = next((name for name in added if name in kept), None)
+        taken = next((name for name in added if [*kept, *added].count(name) > 1), None)
         if taken is not None:
             raise ValueError(
                 f"{stream.name}: there is a column {taken!r} already; pass --only, or another --column"

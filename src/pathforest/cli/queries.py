@@ -64,7 +64,7 @@ def _training_positions(names: Sequence[str] | None, path: str) -> np.ndarray:
 def _features(stream: Stream, names: Sequence[str] | None, n_features: int, label: str | None) -> list[str]:
     if names is not None:
         missing = [name for name in names if name not in stream.names]
-        if missing and missing[0].startswith(f"{POSITION} "):
+        if missing and missing[0].removeprefix(f"{POSITION} ").isdecimal():
             raise ValueError("the model was trained with distances; pass them with --distances")
         if missing:
             raise ValueError(

@@ -78,12 +78,13 @@ def _shares(text: str) -> dict[str, Fraction]:
     shares: dict[str, Fraction] = {}
     for part in text.split(","):
         name, _, share = (piece.strip() for piece in part.partition("="))
+        is_new = name not in shares
         try:
-            shares[name] = Fraction(share)
+            shares[name] = Fraction(share if "e" not in share.lower() else "")  # 1e999999 takes for ever
         except (ValueError, ZeroDivisionError):
             shares[name] = Fraction(0)
-        if not name or shares[name] <= 0 or Path(name).name != name:
-            raise UsageError(f"--parts {text}: {part!r} is no NAME=SHARE, such as train=80")
+        if not name or shares[name] <= 0 or Path(name).name != name or not is_new:
+            raise UsageError(f"--parts {text}: {part!r} is no NAME=SHARE of its own, such as train=80")
     total = sum(shares.values())
     return {name: share / total for name, share in shares.items()}
 
