@@ -109,3 +109,40 @@ def test_many_duplicates_take_one_place_each_in_the_order_of_their_indices():
         indices = getattr(_core.Engine, name)(X, "euclidean").knn(12)[1]
         for i in (0, 5, 12, 399):
             np.testing.assert_array_equal(indices[i], first[first != i][:12])
+
+
+@pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates"])
+@pytest.mark.parametrize("rows", [(0, 300), (0, 1), (17, 180), (299, 300), (40, 40)])
+def test_lists_of_some_samples_are_those_rows_of_all_lists(recipe, rows):
+    X, Q = make_samples(recipe, 6, 300, 4)
+    for engine, _ in all_engines(X, Q):
+        expected = [array[slice(*rows)] for array in engine.knn(9)]
+        checks.same_arrays(engine.knn(9, 1, *rows), expected)
+
+
+def test_rows_beyond_the_samples_are_refused():
+    engine = _core.Engine.tree(np.zeros((5, 2)), "euclidean")
+    for rows in [(-1, 3), (3, 2), (0, 6)]:
+        with pytest.raises(ValueError, match="start and stop"):
+            engine.knn(2, 1, *rows)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("k", [1, 7, 300])
+def test_queries_find_nothing_beyond_their_reach_and_all_within(recipe, dtype, k):
+    X, Q = make_samples(recipe, 8, 300, 3, dtype)
+    for engine, asked in all_engines(X, Q):
+        distances, indices = engine.query(asked, k)
+        # On the edge, just below it, nothing, everything: an exact distance is within reach.
+        edge = distances[:, k // 2].copy()
+        for reach in (edge, np.nextafter(edge, -1), np.full(len(Q), -1.0), np.full(len(Q), np.inf)):
+            within = distances <= reach[:, None]
+            expected = np.where(within, distances, np.inf), np.where(within, indices, -1)
+            checks.same_arrays(engine.query(asked, k, 1, reach), expected)
+
+
+def test_a_reach_for_each_query_is_required():
+    engine = _core.Engine.brute(np.zeros((5, 2)), "euclidean")
+    with pytest.raises(ValueError, match="reach must have one entry per query"):
+        engine.query(np.zeros((3, 2)), 2, 1, np.zeros(2))

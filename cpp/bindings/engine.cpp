@@ -7,6 +7,8 @@
 #include "pathforest/predict.hpp"
 #include "pathforest/spanning_tree.hpp"
 
+#include <nanobind/stl/optional.h>
+
 #include <optional>
 
 namespace pathforest {
@@ -123,22 +125,32 @@ struct Lists {
     }
 };
 
-ListArrays knn_of_samples(const Engine& engine, Index k, int n_threads) {
+ListArrays knn_of_samples(const Engine& engine, Index k, int n_threads, Index start,
+                          std::optional<Index> stop) {
     require_distances_between_samples(engine);
-    require_k(k, n_samples(engine.any) - 1);
-    Lists lists{static_cast<std::size_t>(n_samples(engine.any)), static_cast<std::size_t>(k)};
-    run_interruptibly(n_threads,
-                      [&](Control& control) { knn(engine.any, k, lists.values, lists.indices, control); });
+    const Index n = n_samples(engine.any);
+    const Index end = stop.value_or(n);
+    require_k(k, n - 1);
+    if (start < 0 || end < start || end > n)
+        throw std::invalid_argument("start and stop are not in order, or not among the samples");
+    Lists lists{static_cast<std::size_t>(end - start), static_cast<std::size_t>(k)};
+    run_interruptibly(n_threads, [&](Control& control) {
+        knn(engine.any, start, end, k, lists.values, lists.indices, control);
+    });
     return std::move(lists).to_python();
 }
 
 template <class T>
-ListArrays knn_of_queries(const Engine& engine, const Matrix<T>& queries, Index k, int n_threads) {
+ListArrays knn_of_queries(const Engine& engine, const Matrix<T>& queries, Index k, int n_threads,
+                          const std::optional<Vector<double>>& reach) {
     require_k(k, n_samples(engine.any));
     const Rows<T> rows = as_rows(queries, engine);
+    if (reach && reach->size() != queries.shape(0))
+        throw std::invalid_argument("reach must have one entry per query");
+    const std::span<const double> reaches = reach ? as_span(*reach) : std::span<const double>{};
     Lists lists{queries.shape(0), static_cast<std::size_t>(k)};
     run_interruptibly(n_threads, [&](Control& control) {
-        query_knn(engine.any, rows, k, lists.values, lists.indices, control);
+        query_knn(engine.any, rows, k, reaches, lists.values, lists.indices, control);
     });
     return std::move(lists).to_python();
 }
@@ -227,7 +239,8 @@ void bind_for_dtype(nb::class_<Engine>& engine) {
         .def_static("precomputed", make_precomputed<T>, "distances"_a.noconvert(),
                     "A symmetric distance matrix, kept by reference.")
         .def("query", knn_of_queries<T>, "queries"_a.noconvert(), "k"_a, "n_threads"_a = 1,
-             "The k nearest training samples of each query, by (distance, index).")
+             "reach"_a.noconvert() = nb::none(),
+             "The k nearest samples of each query, by (distance, index); inf and -1 beyond its reach.")
         .def("nearest_foreign", nearest_foreign_of<T>, "queries"_a.noconvert(), "own"_a.noconvert(),
              "component"_a.noconvert(), "reach"_a.noconvert(), "n_threads"_a = 1,
              "For each query the nearest sample whose component is not its own, no farther than its reach.")
@@ -249,8 +262,8 @@ void bind_engine(nb::module_& m) {
         .def_ro("dtype", &Engine::dtype)
         .def_prop_ro("n_samples", [](const Engine& e) { return n_samples(e.any); })
         .def_prop_ro("n_features", [](const Engine& e) { return n_features(e.any); })
-        .def("knn", knn_of_samples, "k"_a, "n_threads"_a = 1,
-             "The k nearest other samples of each sample, by (distance, index).")
+        .def("knn", knn_of_samples, "k"_a, "n_threads"_a = 1, "start"_a = 0, "stop"_a = nb::none(),
+             "The k nearest others of each sample, or of those from start to stop, by (distance, index).")
         .def("spanning_tree", spanning_tree_of, "distances"_a.noconvert(), "indices"_a.noconvert(),
              "n_threads"_a = 1, "The minimum spanning tree as (source, target, weight), ascending.")
         .def("compete", compete, "distances"_a.noconvert(), "indices"_a.noconvert(),

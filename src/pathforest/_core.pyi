@@ -25,8 +25,10 @@ class Engine:
     @property
     def n_features(self) -> int: ...
 
-    def knn(self, k: int, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
-        """The k nearest other samples of each sample, by (distance, index)."""
+    def knn(self, k: int, n_threads: int = 1, start: int = 0, stop: int | None = None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
+        """
+        The k nearest others of each sample, or of those from start to stop, by (distance, index).
+        """
 
     def spanning_tree(self, distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]]:
         """The minimum spanning tree as (source, target, weight), ascending."""
@@ -64,11 +66,13 @@ class Engine:
         """A symmetric distance matrix, kept by reference."""
 
     @overload
-    def query(self, queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]: ...
+    def query(self, queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, n_threads: int = 1, reach: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]: ...
 
     @overload
-    def query(self, queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
-        """The k nearest training samples of each query, by (distance, index)."""
+    def query(self, queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, n_threads: int = 1, reach: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
+        """
+        The k nearest samples of each query, by (distance, index); inf and -1 beyond its reach.
+        """
 
     @overload
     def nearest_foreign(self, queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], own: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], component: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], reach: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]: ...

@@ -1,0 +1,139 @@
+"""Dask collections as local data, every block checked where it is before anything moves."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import dask.array as da
+import numpy as np
+from dask import is_dask_collection
+from distributed import Client
+
+from pathforest._dask_futures import run_tasks
+from pathforest._validation import check_labels
+
+
+class Summary(NamedTuple):
+    """What the client has to know of a block; plain values, and few."""
+
+    n_rows: int
+    problem: str | None = None  # why it cannot be used
+    columns: tuple[Any, ...] = ()  # names, or numbers where it has none
+    kind: str = ""  # of labels: "text" or "numbers"
+
+
+def is_frame(X: Any) -> bool:
+    """Tell a Dask data frame or series from an array."""
+    return is_dask_collection(X) and hasattr(X, "map_partitions")
+
+
+def gather_samples(client: Client, X: Any, finite: bool) -> Any:
+    """Bring samples to the client, as one array or data frame; local data stay as they are.
+
+    `finite` says that missing and infinite values are refused.
+    """
+    if not is_dask_collection(X):
+        return X
+    if isinstance(X, da.Array):
+        if X.ndim != 2:
+            raise ValueError(
+                f"X has {X.ndim} dimension(s) and must have 2, samples and features; reshape it, for example "
+                "with X.reshape(-1, 1)"
+            )
+        X = X.rechunk({1: -1})
+    return _gather(client, X, "X", inspect_samples, finite)
+
+
+def gather_labels(client: Client, y: Any) -> Any:
+    """Bring labels to the client, as one array or series; local data stay as they are."""
+    return _gather(client, y, "y", inspect_labels) if is_dask_collection(y) else y
+
+
+def _gather(client: Client, data: Any, name: str, inspect: Callable[..., Summary], *args: Any) -> Any:
+    """Compute the blocks on the cluster, inspect them there, and put them together here."""
+    if not hasattr(data, "to_delayed"):
+        raise TypeError(
+            f"{name} is a Dask {type(data).__name__}; pass a Dask array, data frame or series, or local data"
+        )
+    blocks = client.compute(list(np.ravel(data.to_delayed())))
+    try:
+        summaries: list[Summary] = [Summary(0)] * len(blocks)
+        run_tasks(
+            client,
+            len(blocks),
+            lambda i: client.submit(inspect, blocks[i], *args, pure=False),
+            summaries.__setitem__,
+        )
+        _check_blocks(name, summaries)
+        return _concatenate(
+            [part for part in client.gather(blocks) if len(part)] or client.gather(blocks[:1])
+        )
+    finally:
+        for block in blocks:  # not cancelled: they may be those of a collection that the user has persisted
+            block.release()
+
+
+def inspect_samples(block: Any, finite: bool) -> Summary:
+    """Look at one block of samples."""
+    if np.ndim(block) != 2:
+        return Summary(1, f"has {np.ndim(block)} dimension(s), not 2; every block must hold rows of features")
+    columns = tuple(block.columns) if hasattr(block, "columns") else tuple(range(block.shape[1]))
+    if not finite or not len(block):
+        return Summary(len(block), columns=columns)
+    try:
+        values = np.asarray(block)
+        values = values if values.dtype.kind in "biuf" else values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        return Summary(len(block), f"cannot be read as numbers: {error}; convert its columns", columns)
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        where = f"contains {values[row, column]} in its row {row}, column {columns[column]!r}"
+        return Summary(len(block), f"{where}; fill in such values or drop their rows", columns)
+    return Summary(len(block), columns=columns)
+
+
+def inspect_labels(block: Any) -> Summary:
+    """Look at one block of labels."""
+    if not len(block):
+        return Summary(0)
+    try:
+        with warnings.catch_warnings():  # the client will warn of all labels together
+            warnings.simplefilter("ignore")
+            labels = check_labels(block)
+    except (TypeError, ValueError) as error:
+        return Summary(len(block), f"cannot be used: {error}")
+    return Summary(len(block), kind="text" if labels.dtype.kind in "OU" else "numbers")
+
+
+def _check_blocks(name: str, summaries: list[Summary]) -> None:
+    """Refuse blocks that cannot be used, or not with the others."""
+    filled = [(i, summary) for i, summary in enumerate(summaries) if summary.n_rows]
+    for i, summary in filled:
+        first, model = filled[0]
+        if summary.problem:
+            raise ValueError(f"block {i} of {name} {summary.problem}")
+        if len(summary.columns) != len(model.columns):
+            raise ValueError(
+                f"block {i} of {name} has {len(summary.columns)} columns and block {first} has "
+                f"{len(model.columns)}; all blocks need the same features"
+            )
+        if summary.columns != model.columns:
+            raise ValueError(
+                f"block {i} of {name} has the columns {list(summary.columns)} and block {first} has "
+                f"{list(model.columns)}; give all blocks the same, in one order"
+            )
+        if summary.kind != model.kind:
+            raise TypeError(
+                f"block {i} of {name} holds {summary.kind} and block {first} {model.kind}, which have no "
+                f"common order; convert all labels to one type, for example with {name}.astype(str)"
+            )
+
+
+def _concatenate(parts: list[Any]) -> Any:
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    import pandas as pd  # whose frames these are, so it is there
+
+    return pd.concat(parts)

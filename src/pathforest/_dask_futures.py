@@ -1,0 +1,83 @@
+"""Tasks on a cluster whose workers may die, and whose user may press Ctrl-C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from typing import Any
+
+from distributed import Client, Future, as_completed
+
+# Workers that die of the task itself would kill it for ever; Dask's own limit is 3 for each attempt.
+MOST_ATTEMPTS = 5
+
+
+class Sent:
+    """Objects that the client has sent to the cluster, and sends again if a worker takes them along.
+
+    Dask computes lost results again, but what was sent has nothing it could be computed from. A lone object
+    serves all tasks and goes to every worker; several are dealt out.
+    """
+
+    def __init__(self, client: Client, objects: Sequence[Any]) -> None:
+        self._client, self._objects = client, objects
+        self._sent: dict[int, tuple[Future, list[str]]] = {}
+
+    def __getitem__(self, position: int) -> Future:
+        return self._send(position)[0]
+
+    def workers(self, position: int) -> list[str]:
+        """Return the workers an object was sent to."""
+        return self._send(position)[1]
+
+    def forget(self) -> None:
+        """Let the cluster drop them."""
+        self._sent.clear()
+
+    def _send(self, position: int) -> tuple[Future, list[str]]:
+        if position not in self._sent or self._sent[position][0].status in ("lost", "cancelled"):
+            self._client.wait_for_workers(1)
+            workers = sorted(self._client.nthreads())
+            is_lone = len(self._objects) == 1
+            if not is_lone:
+                workers = [workers[position % len(workers)]]
+            # In a list, because Dask would send the fields of a named tuple one by one.
+            objects = [self._objects[position]]
+            (future,) = self._client.scatter(objects, workers=workers, hash=False, broadcast=is_lone)
+            self._sent[position] = future, workers
+        return self._sent[position]
+
+
+def run_tasks(
+    client: Client, count: int, submit: Callable[[int], Future], take: Callable[[int, Any], None]
+) -> None:
+    """Submit tasks 0 to `count` - 1 and take their results, in whatever order they come.
+
+    A task whose input went with a worker is submitted again. Whatever ends this early, an error or Ctrl-C,
+    cancels the tasks that are left.
+    """
+    waiting: dict[Future, int] = {}
+    attempts = [1] * count
+    try:
+        for i in range(count):
+            waiting[submit(i)] = i
+        results = as_completed(waiting, loop=client.loop)
+        for future in results:
+            i = waiting.pop(future)
+            try:
+                result = future.result()
+            except CancelledError as error:
+                if attempts[i] == MOST_ATTEMPTS:
+                    raise RuntimeError(
+                        f"workers were lost {MOST_ATTEMPTS} times with the data of one task; look into their "
+                        "logs, and give them more memory or fewer threads if they ran out of it"
+                    ) from error
+                attempts[i] += 1
+                again = submit(i)
+                waiting[again] = i
+                results.add(again)
+            else:
+                take(i, result)
+            future.release()
+    finally:
+        client.cancel(list(waiting))

@@ -1,0 +1,400 @@
+"""The classifiers on a Dask cluster: the same models, with the neighbour pass shared by many machines.
+
+Needs ``pip install pathforest[dask]``. Each class takes the parameters of its local namesake and a `client`;
+`fit` accepts Dask arrays and data frames, whatever their chunks, or local data. What it learns is equal,
+array by array, to what the local class learns from the concatenated data, and `to_local` returns that class.
+
+The samples come together at the client, because a model is made of them; the search for nearest neighbours,
+nearly all of the work, goes to the workers. `docs/dask.md` tells what runs where and how long it takes.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from typing import Any, Self
+
+import dask.array as da
+import numpy as np
+from dask import delayed, is_dask_collection
+from distributed import Client, default_client
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pathforest._dask_data import gather_labels, gather_samples, is_frame
+from pathforest._dask_engine import engines_on
+from pathforest._savable import is_fitted_name, unfitted_on_failure
+from pathforest._validation import check_parameter, thread_count
+from pathforest.classifier import OPFClassifier
+from pathforest.fuzzy import FuzzyOPFClassifier
+from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
+
+__all__ = ["DaskFuzzyOPFClassifier", "DaskFuzzyOPFClassifierCV", "DaskOPFClassifier"]
+
+
+def _train(client: Client, model: Any, X: Any, y: Any, **fit_params: Any) -> Any:
+    """Fit a local model with its large searches on the cluster."""
+    check_parameter("n_jobs", model.n_jobs)
+    client.wait_for_workers(1)
+    # Transformers that the user passes may take missing values; they are refused later if they do not.
+    finite = isinstance(getattr(model, "transforms", None), str | None)
+    X, y = gather_samples(client, X, finite), gather_labels(client, y)
+    fit_params = {name: gather_labels(client, value) for name, value in fit_params.items()}
+    with engines_on(client, thread_count(model.n_jobs)):
+        return model.fit(X, y, **fit_params)
+
+
+def _predict(client: Client, model: Any, X: Any, method: str) -> Any:
+    """Ask a method of a local model about each block of a Dask collection, lazily."""
+    wide = method != "predict"
+    if not (is_frame(X) or isinstance(X, da.Array)):
+        raise TypeError(f"X is a Dask {type(X).__name__}; pass a Dask array or data frame, or local data")
+    # Other features than those of `fit` are refused now, not when blocks are computed.
+    example = X._meta if is_frame(X) else np.empty((0, X.shape[1]))
+    validate_data(model, example, reset=False, skip_check_array=True)
+    sent = client.scatter(model, hash=False, broadcast=True)
+    if is_frame(X):
+        meta = _label_frame(model, X._meta, method, _empty(model, wide))
+        return X.map_partitions(_predict_part, sent, method, meta=meta)
+    X = X.rechunk({1: -1})
+    chunks = {"chunks": (X.chunks[0], (len(model.classes_),))} if wide else {"drop_axis": 1}
+    meta = _empty(model, wide)
+    asked = {"model": delayed(sent), "method": method}
+    return X.map_blocks(_predict_part, **asked, dtype=meta.dtype, meta=meta, **chunks)
+
+
+def _predict_part(block: Any, model: Any, method: str) -> Any:
+    """Answer for one block, on a worker; an empty one gets an empty answer."""
+    values = getattr(model, method)(block) if len(block) else _empty(model, method != "predict")
+    return _label_frame(model, block, method, values) if hasattr(block, "columns") else values
+
+
+def _empty(model: Any, wide: bool) -> np.ndarray:
+    return np.empty((0, len(model.classes_))) if wide else model.classes_[:0]
+
+
+def _label_frame(model: Any, block: Any, method: str, values: np.ndarray) -> Any:
+    """Give answers the index of the block they belong to: a series, or a frame with a column per class."""
+    import pandas as pd  # whose frames these are, so it is there
+
+    if values.ndim == 2:
+        return pd.DataFrame(values, index=block.index[: len(values)], columns=pd.Index(model.classes_))
+    dtype = pd.Series(model.classes_).dtype
+    return pd.Series(values, index=block.index[: len(values)], dtype=dtype, name=method)
+
+
+def _constructor_of(local: type) -> Any:
+    """Make the constructor of a Dask class: the parameters of the local one, and `client`."""
+
+    def __init__(self: Any, *, client: Client | None = None, **params: Any) -> None:
+        local.__init__(self, **params)
+        self.client = client
+
+    signature = inspect.signature(local.__init__)
+    extra = inspect.Parameter(
+        "client", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Client | None
+    )
+    __init__.__signature__ = signature.replace(parameters=[*signature.parameters.values(), extra])
+    return __init__
+
+
+class _DaskClassifier:
+    """What the three classes share. Their fitted attributes are those of the local class, at the client."""
+
+    _local_class: type
+
+    @property
+    def client_(self) -> Client:
+        """The client given, or the one that Dask would use."""
+        if self.client is None:
+            try:
+                return default_client()
+            except ValueError:
+                raise ValueError(
+                    f"{type(self).__name__} has client=None and no Dask client is active; make one with "
+                    "distributed.Client(), or pass client="
+                ) from None
+        if not isinstance(self.client, Client):
+            raise TypeError(f"client={self.client!r} must be a distributed.Client or None")
+        if self.client.asynchronous:
+            raise ValueError(
+                f"client={self.client!r} is asynchronous, and fit waits for its results; make the client "
+                "without asynchronous=True"
+            )
+        return self.client
+
+    @unfitted_on_failure
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit to Dask collections or local data.
+
+        Parameters
+        ----------
+        X : dask array, dask data frame or array-like of shape (n_samples, n_features)
+            Training samples, in chunks of any size, known or not.
+        y : dask array, dask series or array-like of shape (n_samples,)
+            Class labels. Their chunks need not be those of X.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return self._fit(X, y)
+
+    def predict(self, X: Any) -> Any:
+        """Give each sample the class whose offer is cheapest.
+
+        Parameters
+        ----------
+        X : dask array, dask data frame or array-like of shape (n_queries, n_features)
+            New samples. Local ones are answered here and at once.
+
+        Returns
+        -------
+        y : dask array, dask series or ndarray of shape (n_queries,)
+            Class labels; for a Dask collection lazy, in its chunks and with its index.
+        """
+        return self._ask("predict", X)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Turn class costs into probabilities.
+
+        Parameters
+        ----------
+        X : dask array, dask data frame or array-like of shape (n_queries, n_features)
+            New samples. Local ones are answered here and at once.
+
+        Returns
+        -------
+        probabilities : dask array, dask data frame or ndarray of shape (n_queries, n_classes)
+            For a Dask collection lazy. The columns of a data frame are the classes.
+        """
+        return self._ask("predict_proba", X)
+
+    def class_costs(self, X: Any) -> Any:
+        """Return what each class offers each sample.
+
+        Parameters
+        ----------
+        X : dask array, dask data frame or array-like of shape (n_queries, n_features)
+            New samples. Local ones are answered here and at once.
+
+        Returns
+        -------
+        costs : dask array, dask data frame or ndarray of shape (n_queries, n_classes)
+            For a Dask collection lazy. The columns of a data frame are the classes.
+        """
+        return self._ask("class_costs", X)
+
+    def to_local(self) -> Any:
+        """Return the fitted estimator without Dask: the ordinary class, with the same arrays.
+
+        Returns
+        -------
+        model : OPFClassifier, FuzzyOPFClassifier or FuzzyOPFClassifierCV
+            It shares its arrays with this estimator, and can be saved and pickled.
+        """
+        check_is_fitted(self)
+        return _take_state(self._make_local(), self)
+
+    def save(self, path: Any) -> None:
+        """Write the local model to one file, to be read by :func:`pathforest.load`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+        """
+        self.to_local().save(path)
+
+    def _fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        return _take_state(self, _train(self.client_, self._make_local(), X, y, **fit_params))
+
+    def _ask(self, method: str, X: Any) -> Any:
+        if not is_dask_collection(X):
+            return getattr(super(), method)(X)
+        model = self.to_local()
+        getattr(model, method)  # there is none without a model, as after a search with refit=False
+        return _predict(self.client_, model, X, method)
+
+    def _make_local(self) -> Any:
+        """Make the unfitted local estimator with the same parameters."""
+        params = self.get_params(deep=False)
+        del params["client"]
+        return self._local_class(**params)
+
+    def __sklearn_clone__(self) -> Self:
+        # A client cannot be copied; that of the copy is the same one.
+        bare = copy.copy(self)
+        bare.client = None
+        clone = BaseEstimator.__sklearn_clone__(bare)
+        clone.client = self.client
+        return clone
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "client": None}
+
+
+def _take_state(target: Any, source: Any) -> Any:
+    """Give an estimator what another has learned."""
+    for name, value in vars(source).items():
+        if is_fitted_name(name):
+            setattr(target, name, value)
+    return target
+
+
+class DaskOPFClassifier(_DaskClassifier, OPFClassifier):
+    """Optimum-Path Forest classifier on a Dask cluster.
+
+    Parameters
+    ----------
+    metric, metric_params, n_conquerors, beta, algorithm, n_jobs, verbose
+        As for :class:`pathforest.OPFClassifier`. `n_jobs` counts threads of the client; tasks on the cluster
+        use one each. Metrics without an engine of their own, callables and ``"precomputed"`` are computed by
+        the client alone, as the local class does.
+    client : distributed.Client, default=None
+        The cluster to use; None is the client that is active at the time. Pickles do not keep it.
+
+    Attributes
+    ----------
+    client_ : distributed.Client
+        The client in use.
+    classes_, prototypes_, cost_, predecessor_, root_, order_, label_, training_error_
+        As for :class:`pathforest.OPFClassifier`, bit for bit, as local arrays.
+    n_features_in_, feature_names_in_
+        As for :class:`pathforest.OPFClassifier`.
+
+    See Also
+    --------
+    pathforest.OPFClassifier : The same on one machine.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from pathforest.dask import DaskOPFClassifier
+    >>> X = da.from_array([[0.0], [1.0], [3.0], [4.5]], chunks=(2, 1))
+    >>> y = da.from_array(["a", "a", "b", "b"], chunks=3)
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     model = DaskOPFClassifier(client=client).fit(X, y)
+    ...     model.predict(X).compute().tolist()
+    ['a', 'a', 'b', 'b']
+    >>> model.to_local()
+    OPFClassifier()
+    """
+
+    _local_class = OPFClassifier
+    __init__ = _constructor_of(OPFClassifier)
+
+
+class DaskFuzzyOPFClassifier(_DaskClassifier, FuzzyOPFClassifier):
+    """Fuzzy Optimum-Path Forest classifier on a Dask cluster.
+
+    Parameters
+    ----------
+    metric, metric_params, k_max, n_neighbors, sigma, competition, membership, membership_side
+        As for :class:`pathforest.FuzzyOPFClassifier`.
+    n_conquerors, beta, algorithm, n_jobs, verbose
+        As for :class:`pathforest.FuzzyOPFClassifier`. `n_jobs` counts threads of the client; tasks on the
+        cluster use one each. Metrics without an engine of their own, callables and ``"precomputed"`` are
+        computed by the client alone, as the local class does.
+    client : distributed.Client, default=None
+        The cluster to use; None is the client that is active at the time. Pickles do not keep it.
+
+    Attributes
+    ----------
+    client_ : distributed.Client
+        The client in use.
+    classes_, prototypes_, cost_, predecessor_, root_, order_, label_, training_error_
+        As for :class:`pathforest.FuzzyOPFClassifier`, bit for bit, as local arrays.
+    membership_, density_, best_k_, cuts_
+        As for :class:`pathforest.FuzzyOPFClassifier`, bit for bit, as local arrays.
+    n_features_in_, feature_names_in_
+        As for :class:`pathforest.FuzzyOPFClassifier`.
+
+    See Also
+    --------
+    pathforest.FuzzyOPFClassifier : The same on one machine.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from pathforest.dask import DaskFuzzyOPFClassifier
+    >>> X = da.from_array([[0.0], [1.0], [1.5], [3.0], [3.5], [4.5]], chunks=(4, 1))
+    >>> y = da.from_array([0, 0, 0, 1, 1, 1], chunks=4)
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     model = DaskFuzzyOPFClassifier(n_neighbors=2, client=client).fit(X, y)
+    >>> model.membership_.round(2).tolist()
+    [0.8, 1.0, 0.93, 0.93, 1.0, 0.8]
+    """
+
+    _local_class = FuzzyOPFClassifier
+    __init__ = _constructor_of(FuzzyOPFClassifier)
+
+
+class DaskFuzzyOPFClassifierCV(_DaskClassifier, FuzzyOPFClassifierCV):
+    """Fuzzy Optimum-Path Forest classifier with cross-validated parameters, on a Dask cluster.
+
+    The neighbour pass of every fold and representation runs on the cluster, one fold after the other; the
+    candidates are compared at the client. For many searches over few samples use joblib's Dask backend with
+    scikit-learn's GridSearchCV instead.
+
+    Parameters
+    ----------
+    k_max, sigmas, competitions, n_conquerors, transforms, n_best, cv, scoring, error_score, tie_break
+        As for :class:`pathforest.FuzzyOPFClassifierCV`.
+    refit, betas, search, n_trials, sampler, metric, metric_params, membership, membership_side
+        As for :class:`pathforest.FuzzyOPFClassifierCV`.
+    algorithm, random_state, n_jobs, verbose
+        As for :class:`pathforest.FuzzyOPFClassifierCV`. `n_jobs` counts threads of the client; tasks on the
+        cluster use one each.
+    client : distributed.Client, default=None
+        The cluster to use; None is the client that is active at the time. Pickles do not keep it.
+
+    Attributes
+    ----------
+    client_ : distributed.Client
+        The client in use.
+    cv_results_, best_params_, best_score_, best_index_, best_beta_, best_estimator_, estimators_
+        As for :class:`pathforest.FuzzyOPFClassifierCV`, bit for bit, as are its other attributes.
+
+    See Also
+    --------
+    pathforest.FuzzyOPFClassifierCV : The same on one machine.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_iris
+    >>> from pathforest.dask import DaskFuzzyOPFClassifierCV
+    >>> X, y = (da.from_array(array, chunks=50) for array in load_iris(return_X_y=True))
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     model = DaskFuzzyOPFClassifierCV(sigmas=0.6, n_conquerors=(1, 5), client=client).fit(X, y)
+    ...     model.predict(X[:2]).compute().tolist()
+    [0, 0]
+    """
+
+    _local_class = FuzzyOPFClassifierCV
+    __init__ = _constructor_of(FuzzyOPFClassifierCV)
+
+    @unfitted_on_failure
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+        """Search, and fit the best cells on all samples.
+
+        Parameters
+        ----------
+        X : dask array, dask data frame or array-like of shape (n_samples, n_features)
+            Training samples, in chunks of any size, known or not.
+        y : dask array, dask series or array-like of shape (n_samples,)
+            Class labels. Their chunks need not be those of X.
+        groups : dask array, dask series or array-like of shape (n_samples,), default=None
+            Groups that a splitter in `cv` keeps together.
+
+        Returns
+        -------
+        self : DaskFuzzyOPFClassifierCV
+            The fitted estimator.
+        """
+        return self._fit(X, y, groups=groups)

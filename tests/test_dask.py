@@ -1,0 +1,459 @@
+"""On a cluster the estimators learn what the local ones learn, bit for bit, whatever chunks and faults."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.metrics import pairwise_distances
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+import pathforest
+from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier
+
+pytest.importorskip("distributed", reason="needs pathforest[dask]")
+
+import dask
+import dask.array as da
+import distributed
+
+from pathforest import _dask_engine, _dask_futures
+from pathforest.dask import DaskFuzzyOPFClassifier, DaskFuzzyOPFClassifierCV, DaskOPFClassifier
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets of workers that were killed
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+N = 240
+SMALL_SEARCH = {"k_max": (3, 8), "sigmas": (0.5, 1.0), "competitions": ("tree", "complete"), "cv": 2}
+PAIRS = [
+    (DaskOPFClassifier, OPFClassifier, {}),
+    (DaskFuzzyOPFClassifier, FuzzyOPFClassifier, {"sigma": 0.6}),
+    (DaskFuzzyOPFClassifier, FuzzyOPFClassifier, {"competition": "tree", "sigma": 0.3, "k_max": 12}),
+    (DaskFuzzyOPFClassifierCV, FuzzyOPFClassifierCV, SMALL_SEARCH),
+]
+CHUNKS = [((N,), (5,)), ((100, 140), (2, 3)), ((1, 7, 200, 32), (5,)), ((24,) * 10, (1, 4))]
+every_pair = pytest.mark.parametrize(
+    ("on_cluster", "local", "params"), PAIRS, ids=["plain", "complete", "tree", "search"]
+)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "120s"}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def everything_on_the_cluster(monkeypatch):
+    """Samples this few would stay at the client."""
+    monkeypatch.setattr(_dask_engine, "LOCAL_SECONDS", 0)
+    monkeypatch.setattr(_dask_engine, "TASK_SECONDS", 1e-4)
+
+
+@pytest.fixture
+def many_blocks(monkeypatch):
+    monkeypatch.setattr(_dask_engine, "BLOCK_BYTES", 60 * 5 * 4)
+
+
+def draw(kind, dtype=np.float64, n=N):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 5))
+    if kind == "tied":
+        X = rng.integers(0, 3, size=(n, 5))
+    elif kind == "duplicated":
+        X = X[rng.integers(0, 12, size=n)]
+    return X.astype(dtype), rng.integers(0, 3, size=n)
+
+
+def same(got, expected):
+    """Equal types and values all the way down; models have the same fitted attributes."""
+    if isinstance(expected, np.ndarray):
+        assert got.dtype == expected.dtype
+        if expected.dtype == object:
+            same(got.tolist(), expected.tolist())
+        else:
+            np.testing.assert_array_equal(got, expected)
+    elif isinstance(expected, dict):
+        assert got.keys() == expected.keys()
+        for key in expected:
+            same(got[key], expected[key])
+    elif isinstance(expected, list | tuple):
+        assert len(got) == len(expected)
+        for pair in zip(got, expected, strict=True):
+            same(*pair)
+    elif isinstance(expected, OPFClassifier | FuzzyOPFClassifier | FuzzyOPFClassifierCV):
+        assert type(got) is type(expected)
+        same(vars(got), vars(expected))
+    else:
+        assert got == expected or (got != got and expected != expected)
+
+
+def tasks_on(client):
+    return client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+
+
+def wait_for_no_tasks(client):
+    deadline = time.monotonic() + 10
+    while tasks_on(client) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return tasks_on(client)
+
+
+# First, while no client is active.
+def test_without_a_client_the_error_says_what_to_do():
+    with pytest.raises(ValueError, match=r"no Dask client is active; make one with distributed\.Client"):
+        DaskOPFClassifier().fit(*draw("random"))
+
+
+@every_pair
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["random", "tied", "duplicated"])
+def test_fitted_arrays_are_those_of_the_local_class(
+    client, many_blocks, on_cluster, local, params, dtype, kind
+):
+    X, y = draw(kind, dtype)
+    chunks = CHUNKS[(len(kind) + np.dtype(dtype).itemsize // 4) % len(CHUNKS)]
+    labels = da.from_array(y, chunks=50)
+    model = on_cluster(**params, client=client).fit(da.from_array(X, chunks=chunks), labels)
+    same(model.to_local(), local(**params).fit(X, y))
+
+
+@pytest.mark.parametrize("algorithm", ["tree", "brute"])
+@pytest.mark.parametrize(
+    ("block_rows", "chunks"), [(30, CHUNKS[0]), (100, CHUNKS[1]), (N, CHUNKS[2]), (1, 5)]
+)
+def test_neither_chunks_nor_blocks_nor_engines_matter(client, monkeypatch, algorithm, block_rows, chunks):
+    monkeypatch.setattr(_dask_engine, "BLOCK_BYTES", block_rows * 5 * 8)
+    X, y = draw("tied", n=12 if block_rows == 1 else N)  # one row: a task for each pair of samples
+    params = {"algorithm": algorithm, "k_max": 8}
+    model = DaskFuzzyOPFClassifier(**params, client=client).fit(da.from_array(X, chunks=chunks), y)
+    same(model.to_local(), FuzzyOPFClassifier(**params).fit(X, y))
+
+
+def test_far_clusters_have_the_same_tree(client, many_blocks):
+    X, y = draw("tied")
+    X[:80] += 1000
+    X[80:90] -= 500
+    model = DaskOPFClassifier(client=client).fit(X, y)
+    same(model.to_local(), OPFClassifier().fit(X, y))
+
+
+@pytest.mark.parametrize("metric", ["manhattan", "cosine", "minkowski", "correlation", "precomputed"])
+def test_every_kind_of_metric_gives_the_local_model(client, many_blocks, metric):
+    X, y = draw("random")
+    X = pairwise_distances(X) if metric == "precomputed" else X
+    params = {"metric": metric, "metric_params": {"p": 3} if metric == "minkowski" else None}
+    model = DaskOPFClassifier(**params, client=client).fit(da.from_array(X, chunks=(70, -1)), y)
+    same(model.to_local(), OPFClassifier(**params).fit(X, y))
+    new = da.from_array(X[:9], chunks=(4, 2))
+    np.testing.assert_array_equal(model.predict(new).compute(), model.to_local().predict(X[:9]))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_few_samples_give_the_local_model(client, many_blocks, n):
+    X, y = draw("tied", n=n)
+    model = DaskFuzzyOPFClassifier(client=client).fit(da.from_array(X, chunks=1), da.from_array(y, chunks=2))
+    same(model.to_local(), FuzzyOPFClassifier().fit(X, y))
+
+
+def test_chunks_of_unknown_size_give_the_local_model(client, many_blocks):
+    X, y = draw("tied")
+    lazy_X, lazy_y = da.from_array(X, chunks=(50, 2)), da.from_array(y, chunks=40)
+    kept = X[:, 0] > 0  # some chunks of y may be empty
+    lazy_kept = da.from_array(kept, chunks=50)
+    model = DaskOPFClassifier(client=client).fit(lazy_X[lazy_kept], lazy_y[lazy_kept.rechunk(40)])
+    same(model.to_local(), OPFClassifier().fit(X[kept], y[kept]))
+    answers = model.predict(lazy_X[lazy_kept])
+    np.testing.assert_array_equal(answers.compute(), model.to_local().predict(X[kept]))
+
+
+def test_persisted_data_stay_on_the_cluster(client, many_blocks):
+    X, y = draw("tied")
+    persisted = da.from_array(X, chunks=(50, -1)).persist()
+    model = DaskOPFClassifier(client=client).fit(persisted, y)
+    same(model.to_local(), OPFClassifier().fit(X, y))
+    assert {future.status for future in distributed.futures_of(persisted)} == {"finished"}
+    np.testing.assert_array_equal(persisted.compute(), X)
+
+
+def test_local_data_are_taken_as_well(client, many_blocks):
+    X, y = draw("random")
+    labels = [str(label) for label in y]
+    model = DaskOPFClassifier(client=client).fit(X.tolist(), labels)
+    expected = OPFClassifier().fit(X, labels)
+    same(model.to_local(), expected)
+    np.testing.assert_array_equal(model.predict(X), expected.predict(X))
+    assert [e.path for e in model.explain(X[:3])] == [e.path for e in expected.explain(X[:3])]
+
+
+def test_a_client_that_is_not_the_active_one_is_used(client, many_blocks, monkeypatch):
+    X, y = draw("random")
+    lazy = da.from_array(X, chunks=100)
+    with distributed.Client(client.scheduler.address, set_as_default=False) as other:
+        monkeypatch.setattr(distributed.client, "_get_global_client", lambda: None)
+        model = DaskOPFClassifier(client=other).fit(lazy, y)
+        answers = other.compute(model.predict(lazy)).result()
+    same(model.to_local(), OPFClassifier().fit(X, y))
+    np.testing.assert_array_equal(answers, model.to_local().predict(X))
+
+
+def test_groups_reach_the_splitter(client):
+    X, y = draw("random")
+    groups = np.arange(N) % 4
+    params = {**SMALL_SEARCH, "cv": GroupKFold(2)}
+    model = DaskFuzzyOPFClassifierCV(**params, client=client)
+    model.fit(X, y, groups=da.from_array(groups, chunks=100))
+    same(model.to_local().cv_results_, FuzzyOPFClassifierCV(**params).fit(X, y, groups).cv_results_)
+
+
+@every_pair
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "class_costs"])
+def test_predictions_of_arrays_are_lazy_and_right(client, on_cluster, local, params, method):
+    X, y = draw("random")
+    model = on_cluster(**params, client=client).fit(X, np.array(["ham", "eggs", "spam"])[y])
+
+    def fail(block):
+        raise RuntimeError("computed")
+
+    chunked = da.from_array(X, chunks=(70, 2))
+    getattr(model, method)(chunked.map_blocks(fail, dtype=X.dtype, meta=X[:0]))
+    answers = getattr(model, method)(chunked)
+    expected = getattr(model.to_local(), method)(X)
+    assert (answers.shape, answers.dtype, answers.chunks[0]) == (
+        expected.shape,
+        expected.dtype,
+        chunked.chunks[0],
+    )
+    np.testing.assert_array_equal(answers.compute(), expected)
+
+
+def test_other_features_are_refused_before_anything_is_computed(client):
+    model = DaskOPFClassifier(client=client).fit(*draw("random"))
+    with pytest.raises(ValueError, match="X has 3 features, but OPFClassifier is expecting 5"):
+        model.predict(da.ones((10, 3), chunks=5))
+
+
+def test_frames_keep_names_and_index(client, many_blocks):
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    X, y = draw("tied")
+    frame = pd.DataFrame(X, columns=list("abcde"), index=np.arange(N)[::-1])
+    labels = pd.Series(np.array(["ham", "eggs", "spam"])[y])
+    lazy = dd.from_pandas(frame, npartitions=3, sort=False)
+    model = DaskOPFClassifier(client=client).fit(lazy, dd.from_pandas(labels, npartitions=2))
+    expected = OPFClassifier().fit(frame, labels)
+    same(model.to_local(), expected)
+    for answers, values in [
+        (model.predict(lazy), pd.Series(expected.predict(frame), index=frame.index, name="predict")),
+        (
+            model.predict_proba(lazy),
+            pd.DataFrame(expected.predict_proba(frame), frame.index, columns=expected.classes_),
+        ),
+    ]:
+        computed = answers.compute()
+        if values.ndim == 1:
+            pd.testing.assert_series_equal(computed, values, check_dtype=False)
+            assert answers.dtype == computed.dtype
+        else:
+            pd.testing.assert_frame_equal(computed, values)
+            assert answers.dtypes.tolist() == computed.dtypes.tolist()
+    empty = model.predict(lazy[lazy["a"] > 100])
+    assert len(empty.compute()) == 0
+
+
+def test_the_work_is_done_by_the_cluster_only_where_it_is_worth_it(client, monkeypatch):
+    X, y = draw("random")
+    asked = []
+    run_tasks = _dask_engine.run_tasks
+    monkeypatch.setattr(_dask_engine, "run_tasks", lambda *args: asked.append(args[1]) or run_tasks(*args))
+    DaskOPFClassifier(client=client).fit(X, y)
+    assert max(asked) > 2
+    asked.clear()
+    monkeypatch.setattr(_dask_engine, "LOCAL_SECONDS", 0.25)
+    DaskOPFClassifier(client=client).fit(X, y)
+    assert not asked
+
+
+def test_a_fit_leaves_nothing_on_the_cluster(client, many_blocks):
+    X, y = draw("tied")
+    model = DaskFuzzyOPFClassifierCV(**SMALL_SEARCH, client=client)
+    model.fit(da.from_array(X, chunks=50), da.from_array(y, chunks=60))
+    assert wait_for_no_tasks(client) == 0
+
+
+def test_blocks_are_dealt_out_evenly_and_a_lone_one_goes_to_all(client):
+    client.wait_for_workers(2)
+    workers = sorted(client.nthreads())
+    several, lone = (_dask_futures.Sent(client, list(range(count))) for count in (6, 1))
+    assert [several.workers(i) for i in range(6)] == [[workers[0]], [workers[1]]] * 3
+    assert lone.workers(0) == workers
+    assert sorted(client.who_has([lone[0]])[lone[0].key]) == workers
+
+
+def at_the_first_result(monkeypatch, action):
+    """Do something as soon as the first result of the neighbour pass has come."""
+
+    pending = [action]
+
+    class Interrupted(_dask_futures.as_completed):
+        def __next__(self):
+            future = super().__next__()
+            if pending:
+                pending.pop()()
+            return future
+
+    monkeypatch.setattr(_dask_futures, "as_completed", Interrupted)
+
+
+@pytest.mark.parametrize("block_rows", [250, 4000], ids=["dealt out", "one block"])
+def test_a_killed_worker_changes_nothing(client, monkeypatch, block_rows):
+    monkeypatch.setattr(_dask_engine, "BLOCK_BYTES", block_rows * 5 * 8)
+    client.wait_for_workers(2)
+    X, y = draw("random", n=2000)
+    victims = []
+
+    def kill():
+        victims.append(next(iter(client.run(os.getpid).values())))
+        os.kill(victims[0], signal.SIGKILL)
+
+    at_the_first_result(monkeypatch, kill)
+    model = DaskOPFClassifier(client=client).fit(X, y)
+    assert victims
+    same(model.to_local(), OPFClassifier().fit(X, y))
+    client.wait_for_workers(1)
+
+
+def test_ctrl_c_leaves_no_tasks_and_no_model(client, many_blocks, monkeypatch):
+    X, y = draw("random", n=600)
+    at_the_first_result(monkeypatch, lambda: signal.raise_signal(signal.SIGINT))
+    model = DaskOPFClassifier(client=client)
+    with pytest.raises(KeyboardInterrupt) as raised:
+        model.fit(X, y)
+    assert wait_for_no_tasks(client) == 0
+    assert raised.tb is not None  # which keeps all frames of `fit` alive, as a notebook does
+    with pytest.raises(NotFittedError):
+        model.to_local()
+
+
+def spoiled(chunk, how):
+    """Four chunks of 60 rows, one of them changed by a function that Dask's bookkeeping knows nothing of."""
+    X, _ = draw("random")
+
+    def change(block, block_info=None):
+        return how(block.copy()) if block_info and block_info[0]["chunk-location"][0] == chunk else block
+
+    return da.from_array(X, chunks=(60, -1)).map_blocks(change, dtype=X.dtype, meta=X[:0])
+
+
+def put(value):
+    def change(block):
+        block[7, 3] = value
+        return block
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        (lambda block: block[:, :3], "block 2 of X has 3 columns and block 0 has 5"),
+        (put(np.nan), "block 2 of X contains nan in its row 7, column 3"),
+        (put(-np.inf), "block 2 of X contains -inf in its row 7, column 3"),
+        (lambda block: block[:, 0], r"block 2 of X has 1 dimension\(s\)"),
+        (lambda block: np.full(block.shape, "x"), "block 2 of X cannot be read as numbers"),
+    ],
+    ids=["columns", "nan", "infinity", "dimensions", "text"],
+)
+def test_a_bad_chunk_of_samples_is_named(client, how, message):
+    with pytest.raises(ValueError, match=message):
+        DaskOPFClassifier(client=client).fit(spoiled(2, how), draw("random")[1])
+    assert wait_for_no_tasks(client) == 0
+
+
+@pytest.mark.parametrize(
+    ("last", "kind", "message"),
+    [
+        (np.array(["a", "b"] * 60), TypeError, "block 1 of y holds text and block 0 numbers"),
+        (np.array(["a", 1] * 60, dtype=object), ValueError, "block 1 of y cannot be used: y mixes text"),
+        (np.array([0.0, np.nan] * 60), ValueError, "block 1 of y cannot be used: y has 60 missing"),
+    ],
+    ids=["other type", "mixed", "missing"],
+)
+def test_a_bad_chunk_of_labels_is_named(client, last, kind, message):
+    X, y = draw("random")
+    first = da.from_array(y[:120].astype(object), chunks=120)
+    labels = da.concatenate([first, da.from_array(last.astype(object), chunks=120)])
+    with pytest.raises(kind, match=message):
+        DaskOPFClassifier(client=client).fit(X, labels)
+
+
+def test_missing_values_reach_transformers_that_take_them(client):
+    X, y = draw("random")
+    X[5, 2] = np.nan
+    params = {**SMALL_SEARCH, "transforms": [SimpleImputer()]}
+    model = DaskFuzzyOPFClassifierCV(**params, client=client).fit(da.from_array(X, chunks=60), y)
+    same(model.to_local().cv_results_, FuzzyOPFClassifierCV(**params).fit(X, y).cv_results_)
+
+
+def test_something_else_than_a_client_is_refused():
+    with pytest.raises(TypeError, match=r"client='tcp://here' must be a distributed\.Client or None"):
+        DaskOPFClassifier(client="tcp://here").fit(*draw("random"))
+
+
+@every_pair
+def test_parameters_are_those_of_the_local_class_and_a_client(on_cluster, local, params):
+    expected = {**local().get_params(), "client": None}
+    assert on_cluster().get_params() == expected
+
+
+def test_clones_keep_the_client_and_pickles_do_not(client):
+    model = DaskOPFClassifier(beta=4.0, client=client).fit(*draw("random"))
+    copied = clone(model)
+    assert (copied.client, copied.beta) == (client, 4.0)
+    loaded = pickle.loads(pickle.dumps(model))
+    assert (loaded.client, model.client) == (None, client)
+    same(loaded.to_local(), model.to_local())
+    assert loaded.client_ is client  # the active one
+
+
+def test_saved_models_are_local(client, tmp_path):
+    model = DaskOPFClassifier(client=client).fit(*draw("random"))
+    model.save(tmp_path / "model.pf")
+    same(pathforest.load(tmp_path / "model.pf"), model.to_local())
+
+
+def test_grid_search_runs_on_joblibs_dask_backend(client):
+    client.wait_for_workers(2)  # with a single one joblib would not bother
+    X, y = draw("random")
+    search = GridSearchCV(FuzzyOPFClassifier(k_max=5), {"sigma": [0.4, 1.0], "n_conquerors": [1, 5]}, cv=3)
+    expected = clone(search).fit(X, y)
+    with joblib.parallel_config(backend="dask"):
+        search.fit(X, y)
+        where = clone(search).set_params(scoring=lambda *_: os.getpid(), refit=False).fit(X, y)
+    assert where.cv_results_["split0_test_score"][0] in client.run(os.getpid).values()
+    np.testing.assert_array_equal(
+        search.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"]
+    )
+    same(search.best_estimator_, expected.best_estimator_)
+
+
+def test_importing_pathforest_does_not_import_dask():
+    code = "import sys, pathforest; pathforest.FuzzyOPFClassifierCV; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert not {"dask", "distributed", "pathforest.dask"} & set(done.stdout.split())
