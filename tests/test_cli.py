@@ -178,7 +178,7 @@ def is_gone(group):
 
 
 def interrupt(process):
-    """Press Ctrl-C until the process has ended: Python loses a signal that comes while it finalises something."""
+    """Press Ctrl-C until the process has ended: Python loses one that comes while it finalises something."""
     for _ in range(4):
         os.killpg(process.pid, signal.SIGINT)
         try:
