@@ -343,8 +343,13 @@ def test_ctrl_c_leaves_no_tasks_and_no_model(client, many_blocks, monkeypatch):
     X, y = draw("random", n=600)
     at_the_first_result(monkeypatch, lambda: signal.raise_signal(signal.SIGINT))
     model = DaskOPFClassifier(client=client)
-    with pytest.raises(KeyboardInterrupt) as raised:
-        model.fit(X, y)
+    # A process started from a shell's background ignores the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt) as raised:
+            model.fit(X, y)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert wait_for_no_tasks(client) == 0
     assert raised.tb is not None  # which keeps all frames of `fit` alive, as a notebook does
     with pytest.raises(NotFittedError):
