@@ -29,7 +29,8 @@ from pathforest._savable import SavableEstimator
 # Raise when older versions could not read a new file; files of all earlier versions must stay readable.
 FILE_FORMAT = 1
 
-FIRST_LINE = re.compile(rb"pathforest model (\d{1,9})\n")
+START = b"pathforest model "  # of every file, in every version
+FIRST_LINE = re.compile(START + rb"(\d{1,9})\n")
 HEADER_LINE = re.compile(rb"([^\n]*)\n")
 DIGEST_SIZE = hashlib.sha256().digest_size
 KEYS = {"pathforest", "arrays", "objects"}
@@ -53,7 +54,7 @@ def save(model: SavableEstimator, path: str | os.PathLike[str]) -> None:
         "objects": objects,
     }
     text = json.dumps(header, allow_nan=False, separators=(",", ":"))
-    first = b"pathforest model %d\n%s\n" % (FILE_FORMAT, text.encode("ascii"))
+    first = START + b"%d\n%s\n" % (FILE_FORMAT, text.encode("ascii"))
     with replacing(path) as file:
         _write(file, [first, *map(array_bytes, arrays)])
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from pathforest.datasets._libopf import POSITION
 from pathforest.datasets._stream import Batch, Stream, labels_of
 from pathforest.datasets._table import integer
-
-POSITION = "position"  # column of a data file that says which row of a file of distances is the sample's
 
 
 def name_positions(positions: np.ndarray) -> list[str]:

@@ -36,7 +36,7 @@ def evaluate(
     """
     from pathforest.cli.columns import find_label
     from pathforest.cli.models import load_model, threads
-    from pathforest.cli.output import counted, show_facts, show_table
+    from pathforest.cli.output import counted, show_facts
     from pathforest.cli.queries import queries_for
     from pathforest.cli.tables import label_codes
     from pathforest.datasets._batched import open_stream
@@ -67,7 +67,7 @@ def evaluate(
         chance = np.clip(np.concatenate(chances), np.finfo(float).eps, 1)
         facts["log_loss"] = float(-np.log(chance).mean())
     if not as_json:
-        _show_classes(facts, show_table)
+        _show_classes(facts)
     names = ("accuracy", "opf_accuracy", "f1_weighted", "log_loss")
     text = ", ".join(f"{name} {facts[name]:.4f}" for name in names if name in facts)
     show_facts(facts, f"{facts['n_samples']} samples: {text}", as_json)
@@ -101,7 +101,9 @@ def _shares(part: np.ndarray, whole: np.ndarray) -> list[float | None]:
     return [p / w if w else None for p, w in zip(part.tolist(), whole.tolist(), strict=True)]
 
 
-def _show_classes(facts: dict[str, Any], show_table: Any) -> None:
+def _show_classes(facts: dict[str, Any]) -> None:
+    from pathforest.cli.output import show_table
+
     names = [str(label) for label in facts["classes"]]
     shown = [
         ["-" if share is None else f"{share:.4f}" for share in facts[name]]

@@ -16,19 +16,8 @@ import pathforest
 from pathforest.cli.distances import name_positions
 from pathforest.cli.failures import UsageError
 from pathforest.libopf import read_model, read_positions
+from pathforest.persistence import START
 
-ESTIMATORS = {
-    "fuzzy-cv": "FuzzyOPFClassifierCV",
-    "opf": "OPFClassifier",
-    "fuzzy": "FuzzyOPFClassifier",
-    "knn": "OPFKNNClassifier",
-    "semi": "OPFSemiSupervisedClassifier",
-    "pruner": "OPFPruner",
-    "outliers": "OPFOutlierDetector",
-}
-
-
-MODEL = b"pathforest model "  # how our files of models start
 LIBOPF = ".opf"  # how LibOPF's files of models end; nothing in them says what they are
 
 
@@ -93,7 +82,7 @@ def _is_ours(path: str) -> bool:
     if os.path.exists(path) and not os.path.isfile(path):
         return False  # a pipe can be read only once
     with open(path, "rb") as file:
-        return file.read(len(MODEL)) == MODEL
+        return file.read(len(START)) == START
 
 
 def _is_libopf(path: str) -> bool:

@@ -10,6 +10,16 @@ import typer
 
 from pathforest.cli.failures import UsageError
 
+# Short names of the estimators that train knows; here, because they are listed before anything is imported.
+ESTIMATORS = {
+    "fuzzy-cv": "FuzzyOPFClassifierCV",
+    "opf": "OPFClassifier",
+    "fuzzy": "FuzzyOPFClassifier",
+    "knn": "OPFKNNClassifier",
+    "semi": "OPFSemiSupervisedClassifier",
+    "pruner": "OPFPruner",
+    "outliers": "OPFOutlierDetector",
+}
 FORMATS = "CSV, TSV, Parquet, NPZ, LibOPF (.dat, .txt) or LIBSVM, also with .gz"
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help=f"A file: {FORMATS}; - for standard input.")]

@@ -105,11 +105,11 @@ def _classes(labels: np.ndarray) -> Iterator[np.ndarray]:
 
 def _ending(data: str, ending: str | None) -> str:
     """Return the ending that the parts get, `.csv.gz` for instance."""
+    from pathforest.datasets._endings import telling_name
     from pathforest.datasets._formats import format_of
 
-    told = f"x.{ending.removeprefix('.')}" if ending else "x.csv" if data == "-" else data
-    format_of(Path(told))
-    name = Path(told).name
+    name = Path(telling_name(data, ending)).name
+    format_of(Path(name))
     packing = Path(name).suffix if name.lower().endswith(".gz") else ""
     return Path(name.removesuffix(packing)).suffix + packing
 
@@ -117,6 +117,7 @@ def _ending(data: str, ending: str | None) -> str:
 def _write(path: Path, stream: Any, rows: Any) -> None:
     """Write rows with all their columns, as the format has them."""
     from pathforest.cli.columns import choose_features
+    from pathforest.cli.distances import POSITION
     from pathforest.datasets import write
     from pathforest.datasets._sinks import can_sink, open_sink
     from pathforest.datasets._stream import labels_of, samples_of
@@ -128,5 +129,5 @@ def _write(path: Path, stream: Any, rows: Any) -> None:
     features = choose_features(stream, stream.label, None, None)
     X = samples_of(stream, rows, features, finite=False)
     y = None if stream.label is None else labels_of(stream, rows, stream.label)
-    positions = labels_of(stream, rows, "position") if "position" in stream.beside else None
+    positions = labels_of(stream, rows, POSITION) if POSITION in stream.beside else None
     write(path, X, y, feature_names=features, positions=positions)

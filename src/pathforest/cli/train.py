@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from pathforest.cli.failures import UsageError
 if TYPE_CHECKING:
     from pathforest.cli.tables import Samples
 
-LISTED = ", ".join(("fuzzy-cv", "opf", "fuzzy", "knn", "semi", "pruner", "outliers"))
+LISTED = ", ".join(options.ESTIMATORS)
 
 
 def train(
@@ -23,7 +24,7 @@ def train(
     estimator: Annotated[
         str,
         typer.Option(
-            "--estimator", "-e", help=f"One of {LISTED}.", autocompletion=lambda: LISTED.split(", ")
+            "--estimator", "-e", help=f"One of {LISTED}.", autocompletion=lambda: list(options.ESTIMATORS)
         ),
     ] = "fuzzy-cv",
     settings: options.Set = None,
@@ -63,12 +64,12 @@ def train(
       pathforest train wine.csv --label 0 --ignore id --scale --out wine.pf
     """
     from pathforest._files import check_writable
-    from pathforest.cli.models import ESTIMATORS, fit, make_estimator, save
+    from pathforest.cli.models import fit, make_estimator, save
     from pathforest.cli.output import show_facts
     from pathforest.cli.scales import set_scale, warn_scales
     from pathforest.cli.tables import read_samples
 
-    if estimator not in ESTIMATORS:
+    if estimator not in options.ESTIMATORS:
         raise UsageError(f"--estimator {estimator} is unknown; choose one of {LISTED}")
     files = (("--learn", learn, "opf"), ("--prune", prune, "opf"), ("--unlabeled", unlabeled, "semi"))
     for name, given, wanted in files:
@@ -76,7 +77,7 @@ def train(
             raise UsageError(f"{name} {given}: only --estimator {wanted} takes it")
         if given is not None and distances is not None:
             raise UsageError(f"{name} {given}: not with --distances; give features")
-    model = make_estimator(ESTIMATORS[estimator], settings, distances)
+    model = make_estimator(options.ESTIMATORS[estimator], settings, distances)
     if not getattr(model, "refit", True):
         raise UsageError("--set refit=false: the model could not predict; use tune to see scores alone")
     if scale:
@@ -100,10 +101,10 @@ def train(
     warn_scales(model, X, samples.features)
     seconds = fit(model, X, y, jobs)
     evaluation = []
-    for file, improve in ((learn, _learn), (prune, _prune)):
+    for file, improve in ((learn, _learn), (prune, partial(_prune, max_loss=max_loss))):
         if file is not None:
             evaluated = read_samples(file, label=label, features=samples.features)
-            improved, told = improve(model, samples, evaluated, max_loss)
+            improved, told = improve(model, samples, evaluated)
             sizes = {"n_before": len(model.cost_), "n_after": len(improved.cost_)}
             evaluation.append({"file": file, **told, **sizes})
             model = improved
@@ -138,7 +139,7 @@ def _with_unlabeled(samples: Samples, more: Samples) -> tuple[np.ndarray, np.nda
 Improved = tuple[Any, dict[str, float]]  # a model, and the accuracy before and after
 
 
-def _learn(model: Any, samples: Samples, evaluation: Samples, max_loss: float) -> Improved:
+def _learn(model: Any, samples: Samples, evaluation: Samples) -> Improved:
     from pathforest.learning import learn
 
     before = model.score(evaluation.X, evaluation.y)
@@ -149,7 +150,7 @@ def _learn(model: Any, samples: Samples, evaluation: Samples, max_loss: float) -
     return learned.model, {"before": before, "after": learned.model.score(X, y)}
 
 
-def _prune(model: Any, samples: Samples, evaluation: Samples, max_loss: float) -> Improved:
+def _prune(model: Any, samples: Samples, evaluation: Samples, *, max_loss: float) -> Improved:
     from pathforest.pruning import prune
 
     before = model.score(evaluation.X, evaluation.y)

@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from pathforest.datasets._endings import telling_name
 from pathforest.datasets._formats import LIBSVM, format_of, named
 from pathforest.datasets._stream import Batch, Stream
 
@@ -37,8 +38,7 @@ def open_stream(path: str, *, ending: str | None = None, n_features: int | None 
         The table.
     """
     name = "standard input" if path == "-" else path
-    told = f"x.{ending.removeprefix('.')}" if ending else "x.csv" if path == "-" else path
-    form, is_packed = format_of(Path(told), ending or name)
+    form, is_packed = format_of(Path(telling_name(path, ending)), ending or name)
     with ExitStack() as stack:
         is_guess = path == "-" and ending is None
         with _told(name, is_guess):

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from pathforest._files import replace_file
 from pathforest.datasets import _delimited, _libopf, _libsvm, _npz, _parquet
+from pathforest.datasets._endings import split_ending
 from pathforest.datasets._stream import Stream
 from pathforest.datasets._table import Table, check_table
 
@@ -191,13 +192,12 @@ def keeps_names(form: Format) -> bool:
 
 def format_of(path: Path, shown: object = None) -> tuple[Format, bool]:
     """Return the format that an ending tells, and whether the file is packed."""
-    name = path.name.lower()
-    ending = Path(name.removesuffix(".gz")).suffix
+    ending, is_packed = split_ending(path)
     if ending not in FORMATS:
         raise ValueError(
             f"{shown or path}: the ending tells no format; known are {', '.join(FORMATS)}, also with .gz"
         )
-    return FORMATS[ending], name.endswith(".gz")
+    return FORMATS[ending], is_packed
 
 
 def _read(path: Path, form: Format, label: str | int | None, is_packed: bool) -> Table:

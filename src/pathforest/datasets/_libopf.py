@@ -31,6 +31,7 @@ from pathforest.datasets._table import (
 )
 
 HEADER = struct.Struct("<3i")
+POSITION = "position"  # the column that says where a sample stands in the set it was taken from
 LARGEST = 2**31 - 1  # of a 32-bit integer
 
 
@@ -115,10 +116,10 @@ def stream_text(file: BinaryIO) -> Stream:
 
 
 def _stream_of(counts: Counts, place: str, batches: Iterator[Batch]) -> Stream:
-    names = ["position", "label", *default_names(counts.n_features)]
+    names = [POSITION, "label", *default_names(counts.n_features)]
     if counts.n_labels:
-        return Stream(names, "label", ("position",), place, batches)
-    return Stream(names, None, ("position", "label"), place, batches)
+        return Stream(names, "label", (POSITION,), place, batches)
+    return Stream(names, None, (POSITION, "label"), place, batches)
 
 
 def _read_text(file: BinaryIO) -> tuple[Counts, Iterator[tuple[int, int, int, list[float]]]]:

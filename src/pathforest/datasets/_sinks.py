@@ -11,10 +11,10 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from pathforest._files import check_writable, replacing
+from pathforest.datasets._endings import split_ending, telling_name
 from pathforest.datasets._parquet import arrow_column, require_pyarrow
 from pathforest.datasets._stream import Column
 
@@ -135,7 +135,7 @@ SINKS: dict[str, Callable[[BinaryIO, Sequence[str]], Sink]] = {
 
 def can_sink(path: str | os.PathLike[str]) -> bool:
     """Tell whether an ending is one of these formats."""
-    return _endings(path)[0] in SINKS
+    return split_ending(path)[0] in SINKS
 
 
 def has_types(path: str | None, ending: str | None) -> bool:
@@ -171,15 +171,10 @@ def open_sink(path: str | None, ending: str | None, names: Sequence[str]) -> Ite
 
 
 def _sink_of(path: str | None, ending: str | None) -> tuple[str, bool]:
-    suffix, is_packed = _endings(f"x.{ending.removeprefix('.')}" if ending else path or "x.csv")
+    suffix, is_packed = split_ending(telling_name(path, ending))
     if suffix not in SINKS:
         raise ValueError(
             f"{ending or path}: the ending tells no format of output; known are {', '.join(SINKS)}, "
             "also with .gz"
         )
     return suffix, is_packed
-
-
-def _endings(path: str | os.PathLike[str]) -> tuple[str, bool]:
-    name = Path(path).name.lower()
-    return Path(name.removesuffix(".gz")).suffix, name.endswith(".gz")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pathforest.datasets._table import LONGEST_LABEL, cell_number, first_bad_number
+from pathforest.datasets._table import cell_number, check_label, first_bad_number
 
 CELLS = 2**18  # of a batch: enough to keep threads busy, little enough to forget about memory
 
@@ -68,8 +68,10 @@ class TextColumn:
         for row, cell in enumerate(self.cells):
             if not cell.strip():
                 self._refuse_empty(row)
-            if len(cell) > LONGEST_LABEL:
-                raise BadCell(row, f"{cell[:30]!r}... has {len(cell)} characters, too many for a label")
+            try:
+                check_label(cell)
+            except ValueError as error:
+                raise BadCell(row, str(error)) from None
         return self.cells
 
     def text(self) -> list[str]:
