@@ -53,7 +53,7 @@ def client():
     with (
         dask.config.set({"distributed.deploy.lost-worker-timeout": "120s"}),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

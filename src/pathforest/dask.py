@@ -275,7 +275,7 @@ class DaskOPFClassifier(_DaskClassifier, OPFClassifier):
     >>> from pathforest.dask import DaskOPFClassifier
     >>> X = da.from_array([[0.0], [1.0], [3.0], [4.5]], chunks=(2, 1))
     >>> y = da.from_array(["a", "a", "b", "b"], chunks=3)
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     model = DaskOPFClassifier(client=client).fit(X, y)
     ...     model.predict(X).compute().tolist()
     ['a', 'a', 'b', 'b']
@@ -323,7 +323,7 @@ class DaskFuzzyOPFClassifier(_DaskClassifier, FuzzyOPFClassifier):
     >>> from pathforest.dask import DaskFuzzyOPFClassifier
     >>> X = da.from_array([[0.0], [1.0], [1.5], [3.0], [3.5], [4.5]], chunks=(4, 1))
     >>> y = da.from_array([0, 0, 0, 1, 1, 1], chunks=4)
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     model = DaskFuzzyOPFClassifier(n_neighbors=2, client=client).fit(X, y)
     >>> model.membership_.round(2).tolist()
     [0.8, 1.0, 0.93, 0.93, 1.0, 0.8]
@@ -370,7 +370,7 @@ class DaskFuzzyOPFClassifierCV(_DaskClassifier, FuzzyOPFClassifierCV):
     >>> from sklearn.datasets import load_iris
     >>> from pathforest.dask import DaskFuzzyOPFClassifierCV
     >>> X, y = (da.from_array(array, chunks=50) for array in load_iris(return_X_y=True))
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     model = DaskFuzzyOPFClassifierCV(sigmas=0.6, n_conquerors=(1, 5), client=client).fit(X, y)
     ...     model.predict(X[:2]).compute().tolist()
     [0, 0]
