@@ -5,7 +5,8 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,11 +35,17 @@ TIES = "textbook"
 
 
 class Unit(NamedTuple):
-    """One run on one dataset, and what of it is still to do."""
+    """One run on one dataset."""
 
     samples: Samples
     keys: dict[str, store.Key]  # by classifier
-    missing: tuple[str, ...]
+
+
+class Task(NamedTuple):
+    """Classifiers of one unit that have no result yet and share their work."""
+
+    unit: Unit
+    names: list[str]
     work: float  # estimate, to tell the time that remains
 
 
@@ -57,16 +64,24 @@ def reproduce(
     settings = check_settings(settings)
     start = time.perf_counter()
     samples = {name: sources.load(name) for name in settings.datasets}
-    units = list(_units(settings, samples, out))
-    total = sum(unit.work for unit in units)
-    # The largest first: a long unit started last would leave the other processes idle.
-    waiting = sorted((unit for unit in units if unit.missing), key=lambda unit: -unit.work)
-    advance(1 - sum(unit.work for unit in waiting) / total)
-    calls = (delayed(_run_unit)(unit, settings, out) for unit in waiting)
+    units = list(_units(settings, samples))
+    total = sum(task.work for unit in units for task in _tasks(unit, unit.keys))
+    waiting = [task for unit in units for task in _tasks(unit, _missing(unit, out))]
+    advance(1 - sum(task.work for task in waiting) / total)
+    # The largest first: a long task started last would leave the other processes idle.
+    calls = (delayed(_run)(task, settings) for task in sorted(waiting, key=lambda task: -task.work))
     with _uninterrupted():
         done = Parallel(n_jobs=jobs, return_as="generator_unordered")(calls)
-    for work in done:
-        advance(work / total)
+    try:
+        for work, outcomes in done:
+            # Here, because a process that is stopped with Ctrl-C has no time to remove a file half-written.
+            for key, outcome in outcomes.items():
+                store.save(out, key, outcome)
+            advance(work / total)
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib's about tasks that were cancelled, as they should be
+            done.close()
     return _collect(units, settings, out, samples)._replace(seconds=time.perf_counter() - start)
 
 
@@ -100,38 +115,43 @@ def check_settings(settings: Settings) -> Settings:
     return settings._replace(datasets=sources.check_names(settings.datasets), classifiers=ordered)
 
 
-def _units(settings: Settings, samples: dict[str, Samples], out: Path) -> Iterator[Unit]:
+def _units(settings: Settings, samples: dict[str, Samples]) -> Iterator[Unit]:
     for dataset, data in samples.items():
         checksum = store.data_checksum(data)
         names = [*settings.classifiers]
         if len(data.y) <= textbook.LARGEST:
             names.append(TIES)
         for run in range(settings.runs):
-            keys = {
-                name: store.Key(
-                    dataset, run, name, settings.preset, settings.seed, checksum, store.code_checksum()
-                )
-                for name in names
-            }
-            missing = tuple(name for name, key in keys.items() if store.load(out, key) is None)
-            yield Unit(data, keys, missing, work=data.X.size * len(data.y) + 1e6)
+            rest = (settings.preset, settings.seed, checksum, store.code_checksum())
+            yield Unit(data, {name: store.Key(dataset, run, name, *rest) for name in names})
 
 
-def _run_unit(unit: Unit, settings: Settings, out: Path) -> float:
-    """Do what is missing of one unit, saving each outcome as it comes; return the work done."""
-    key = next(iter(unit.keys.values()))
+def _missing(unit: Unit, out: Path) -> list[str]:
+    return [name for name, key in unit.keys.items() if store.load(out, key) is None]
+
+
+def _tasks(unit: Unit, names: Iterable[str]) -> list[Task]:
+    """Share out classifiers of a unit: those that share a search stay together."""
+    fuzzy = [name for name in names if name in contestants.COMPETITION_OF]
+    groups = [*([fuzzy] if fuzzy else []), *([name] for name in names if name not in fuzzy)]
+    work = unit.samples.X.size * len(unit.samples.y) + 1e6
+    return [Task(unit, group, work) for group in groups]
+
+
+def _run(task: Task, settings: Settings) -> tuple[float, dict[store.Key, dict[str, Any]]]:
+    """Return the work done, and the outcome of each classifier."""
+    samples, keys = task.unit
+    first = keys[task.names[0]]
 
     def rng() -> np.random.Generator:
-        return np.random.default_rng([settings.seed, key.run, *key.dataset.encode()])
+        return np.random.default_rng([settings.seed, first.run, *first.dataset.encode()])
 
     with threadpool_limits(1), hidden_progress():
-        if TIES in unit.missing:
-            store.save(out, unit.keys[TIES], _lost_to_ties(unit.samples, rng))
-        parts = PRESETS[settings.preset](unit.samples, rng())
-        for names in _groups(unit.missing):
-            for name, outcome in contestants.run(names, parts).items():
-                store.save(out, unit.keys[name], outcome._asdict())
-    return unit.work
+        if task.names == [TIES]:
+            return task.work, {first: _lost_to_ties(samples, rng)}
+        parts = PRESETS[settings.preset](samples, rng())
+        outcomes = contestants.run(task.names, parts)
+    return task.work, {keys[name]: outcome._asdict() for name, outcome in outcomes.items()}
 
 
 def _lost_to_ties(samples: Samples, rng: Callable[[], np.random.Generator]) -> dict[str, float]:
@@ -146,12 +166,6 @@ def _lost_to_ties(samples: Samples, rng: Callable[[], np.random.Generator]) -> d
         "training_error": lambda X, y: OPFClassifier().fit(X, y).training_error_,
     }
     return {name: textbook.worst_training_error(error, X, y, rng()) for name, error in errors.items()}
-
-
-def _groups(missing: Sequence[str]) -> list[list[str]]:
-    """Put the classifiers together that share a search."""
-    fuzzy = [name for name in missing if name in contestants.COMPETITION_OF]
-    return [*([fuzzy] if fuzzy else []), *([name] for name in missing if name not in (*fuzzy, TIES))]
 
 
 def _collect(units: list[Unit], settings: Settings, out: Path, samples: dict[str, Samples]) -> Experiment:
