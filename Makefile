@@ -13,6 +13,7 @@ INSTALL := $(PIP) install --no-compile
 # it is built from.
 BUILDERS := $(VENV)/.builders
 TESTERS  := $(VENV)/.testers
+WRITERS  := $(VENV)/.writers
 PACKAGE  := $(VENV)/.package
 ASAN        := build/asan/.package
 SOURCES     := pyproject.toml README.md LICENSE CMakeLists.txt \
@@ -20,7 +21,7 @@ SOURCES     := pyproject.toml README.md LICENSE CMakeLists.txt \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test gpu lint format asan stubs install clean
+.PHONY: help demo test docs docs-test gpu lint format asan stubs install clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -30,6 +31,12 @@ demo: $(PACKAGE)  ## a small version of the paper's experiment: Table I in the t
 
 test: $(PACKAGE) $(TESTERS)  ## run the tests and the docstring examples, one worker per core
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+docs: $(PACKAGE) $(WRITERS)  ## build the site, warnings as errors; open build/docs/index.html
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs build/docs
+
+docs-test: docs $(TESTERS)  ## check the built site: links, requests, search, widths, dark mode
+	$(BIN)/python -m pytest docs/tests -n $(WORKERS)
 
 gpu: $(PACKAGE)  ## install PyTorch, some gigabytes, so that `make test` covers the engine on a device too
 	$(INSTALL) '.[gpu]' --no-build-isolation
@@ -61,7 +68,7 @@ stubs: $(PACKAGE)  ## write src/pathforest/_core.pyi from the compiled core; run
 install: $(PACKAGE)  ## build the package and install it into .venv, in editable mode
 
 clean:  ## remove everything the targets above made, .venv included
-	rm -rf $(VENV) build dist wheelhouse .hypothesis .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist wheelhouse .hypothesis .pytest_cache .ruff_cache docs/api/generated docs/gallery
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BUILDERS): pyproject.toml
@@ -74,6 +81,10 @@ $(BUILDERS): pyproject.toml
 
 $(TESTERS): $(BUILDERS)
 	$(INSTALL) --group test --group lint
+	touch $@
+
+$(WRITERS): $(BUILDERS)
+	$(INSTALL) --group docs
 	touch $@
 
 # Without build isolation the build folder stays valid, so only changed files are compiled again.

@@ -3,7 +3,7 @@
 Three tables. The neighbour pass and `fit` beside our own engine on one thread: wall-clock seconds, and
 seconds of CPU, because other programs may want the cores as well; rounds are interleaved, and ratios are
 those of medians. The rates that a cluster is made of. And what these rates give, by the formulae of
-`docs/dask.md`, for 10 million samples of 50 features on 50 workers of 8 threads: a calculation.
+`docs/using/dask.md`, for 10 million samples of 50 features on 50 workers of 8 threads: a calculation.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def measure_rates(X: np.ndarray, y: np.ndarray, client: Client) -> Rates:
 def estimate(
     rates: Rates, n: int, d: int, k: int, workers: int, threads: int
 ) -> dict[str, tuple[str, float]]:
-    """Amount and seconds of every stage of a fit, by the formulae of `docs/dask.md`."""
+    """Amount and seconds of every stage of a fit, by the formulae of `docs/using/dask.md`."""
     cores = workers * threads
     n_blocks = ceil(4 * n * d / BLOCK_BYTES)
     n_blocks = workers * ceil(n_blocks / workers)

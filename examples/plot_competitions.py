@@ -27,8 +27,8 @@ X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]) + rng.norm
 # Both forests at sigma = 0.2. Samples have the colour of their own label, paths that of the class that
 # conquered them; crosses are training samples that were lost.
 
-fig, (left, middle, right) = plt.subplots(1, 3, figsize=(14, 4.4), layout="constrained")
-for competition, ax in (("complete", left), ("tree", middle)):
+fig, axes = plt.subplots(1, 2, figsize=(10, 4.8), layout="constrained")
+for competition, ax in zip(("complete", "tree"), axes, strict=True):
     model = FuzzyOPFClassifier(sigma=0.2, competition=competition).fit(X, y)
     plot_forest(model, y=y, ax=ax, legend=False)
     lost = model.label_ != y
@@ -42,12 +42,13 @@ for competition, ax in (("complete", left), ("tree", middle)):
 # %%
 # The share lost, for every sigma. 0.8 is the safest value short of 1, and the default.
 
+fig, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 sigmas = np.linspace(0.05, 1.2, 47)
 for competition, color in (("complete", "#D55E00"), ("tree", "#009E73")):
     legal = sigmas if competition == "complete" else sigmas[sigmas <= 1]
     models = (FuzzyOPFClassifier(sigma=sigma, competition=competition).fit(X, y) for sigma in legal)
-    right.plot(legal, [100 * model.training_error_ for model in models], color=color, label=competition)
-right.axvline(0.8, color="#999999", lw=1, ls=":")
-right.set(xlabel="sigma", ylabel="training labels lost [%]", title="Training error")
-right.legend(frameon=False)
+    ax.plot(legal, [100 * model.training_error_ for model in models], color=color, label=competition)
+ax.axvline(0.8, color="#999999", lw=1, ls=":")
+ax.set(xlabel="sigma", ylabel="training labels lost [%]", title="Training error")
+ax.legend(frameon=False)
 plt.show()

@@ -21,20 +21,14 @@ model = OPFClassifier().fit(X_train, y_train)
 print(f"test accuracy {model.score(X_test, y_test):.1%}, nothing tuned")
 
 # %%
-# Three test digits that were conquered along long paths.
+# Three test digits that were conquered along long paths, and the images on the way: first the new digit, last
+# the prototype, whose path costs 0.
 
 explanations = model.explain(X_test)
 by_length = np.argsort([-len(reason.path) for reason in explanations], kind="stable")
 chosen = [next(i for i in by_length if explanations[i].label == label) for label in (3, 5, 8)]
-
-# %%
-# On the left the whole forest, on the plane of two of its 64 dimensions; on the right three paths.
-
-fig = plt.figure(figsize=(15, 5.2), layout="constrained")
-left, right = fig.subfigures(1, 2, width_ratios=[5, 9])
-plot_forest(model, ax=left.subplots())
 n_steps = 8
-panels = right.subplots(len(chosen), n_steps + 1)
+fig, panels = plt.subplots(len(chosen), n_steps + 1, figsize=(10, 4.2), layout="constrained")
 for row, i in zip(panels, chosen, strict=True):
     reason = explanations[i]
     steps = np.linspace(0, len(reason.path) - 1, min(n_steps, len(reason.path))).round().astype(int)
@@ -42,8 +36,14 @@ for row, i in zip(panels, chosen, strict=True):
     titles = ["new", *(f"cost {reason.costs[step]:.3g}" for step in steps)]
     for ax, image, title in zip(row, images, titles, strict=False):
         ax.imshow(image.reshape(8, 8), cmap="gray_r")
-        ax.set_title(title, fontsize=9)
+        ax.set_title(title, fontsize=10)
     for ax in row:
         ax.set_axis_off()
-right.suptitle("From new digits along their paths to the prototypes, which cost 0", fontsize=11)
+plt.show()
+
+# %%
+# The whole forest, on the plane of two of its 64 dimensions.
+
+fig, ax = plt.subplots(figsize=(8, 6), layout="constrained")
+plot_forest(model, ax=ax)
 plt.show()

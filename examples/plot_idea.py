@@ -1,6 +1,6 @@
 """
-The idea in one picture
-=======================
+The idea in three pictures
+==========================
 
 An Optimum-Path Forest grows in three steps. The samples are joined by a minimum spanning tree. Where an arc
 of that tree joins two classes, the classes meet, and both its ends become *prototypes*. The prototypes then
@@ -20,32 +20,38 @@ from pathforest.plotting import plot_decision_regions, plot_forest
 
 X, y = make_moons(90, noise=0.2, random_state=3)
 y = np.array(["upper", "lower"])[y]
-model = OPFClassifier().fit(X, y)
 
 # %%
-# The model needs no tuning; what it learned are arrays. Training never loses a label.
+# First the spanning tree: the shortest network that joins all samples. Its arcs that join two classes are
+# black; they are the places where the classes meet.
 
-print(f"{len(model.prototypes_)} prototypes for {len(X)} samples, training error {model.training_error_}")
-
-# %%
-# The spanning tree is not kept, so the first panel computes it again. Arcs that join two classes are black.
-
-fig, (tree_ax, forest_ax, region_ax) = plt.subplots(
-    1, 3, figsize=(13, 4), sharex=True, sharey=True, layout="constrained"
-)
 tree = minimum_spanning_tree(cdist(X, X)).tocoo()
 joins_classes = y[tree.row] != y[tree.col]
 arcs = np.stack([X[tree.row], X[tree.col]], axis=1)
-tree_ax.add_collection(LineCollection(arcs[~joins_classes], colors="#aaaaaa", linewidths=1))
-tree_ax.add_collection(LineCollection(arcs[joins_classes], colors="black", linewidths=2.2))
-colors = np.where(y == "upper", "#E69F00", "#0072B2")
-tree_ax.scatter(*X.T, c=colors, s=30, edgecolors="white", linewidths=0.4, zorder=3)
-tree_ax.set(title="1. Spanning tree: black where classes meet", xlabel="feature 0", ylabel="feature 1")
+fig, ax = plt.subplots(figsize=(8, 4.6), layout="constrained")
+ax.add_collection(LineCollection(arcs[~joins_classes], colors="#aaaaaa", linewidths=1))
+ax.add_collection(LineCollection(arcs[joins_classes], colors="black", linewidths=2.5))
+for name, color in (("lower", "#0072B2"), ("upper", "#E69F00")):
+    ax.scatter(*X[y == name].T, c=color, s=36, edgecolors="white", linewidths=0.4, zorder=3, label=name)
+ax.set(xlabel="feature 0", ylabel="feature 1")
+ax.legend(frameon=False)
+plt.show()
 
-plot_forest(model, ax=forest_ax, legend=False)
-forest_ax.set(title="2. Prototypes conquer the training samples", ylabel="")
+# %%
+# The ends of those arcs become prototypes, with rings below. Every other sample is conquered by the prototype
+# that reaches it most cheaply; the lines are the paths. The model needs no tuning, and training loses no label.
 
-plot_decision_regions(model, ax=region_ax)
-region_ax.scatter(*X[model.prototypes_].T, s=60, facecolors="none", edgecolors="black")
-region_ax.set(title="3. New samples join the cheapest tree", ylabel="")
+model = OPFClassifier().fit(X, y)
+print(f"{len(model.prototypes_)} prototypes for {len(X)} samples, training error {model.training_error_}")
+fig, ax = plt.subplots(figsize=(8, 4.6), layout="constrained")
+plot_forest(model, ax=ax)
+plt.show()
+
+# %%
+# A new sample gets offers from all training samples: the cost of the path so far, or the distance to the new
+# one, whichever is more. The cheapest offer wins, and hands on its label.
+
+fig, ax = plt.subplots(figsize=(8, 4.6), layout="constrained")
+plot_decision_regions(model, ax=ax)
+ax.scatter(*X[model.prototypes_].T, s=60, facecolors="none", edgecolors="black")
 plt.show()

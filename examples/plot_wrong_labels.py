@@ -23,9 +23,9 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 # %%
 # A fifth of the training labels are wrong; the test labels are right.
 
-fig, (left, middle, right) = plt.subplots(1, 3, figsize=(14, 4.2), layout="constrained")
+fig, axes = plt.subplots(1, 2, figsize=(10, 4.4), sharey=True, layout="constrained")
 noisy = flip_labels(y_train, 0.2, random_state=0)
-for r, ax in ((1, left), (13, middle)):
+for r, ax in zip((1, 13), axes, strict=True):
     model = OPFClassifier(n_conquerors=r).fit(X_train, noisy)
     plot_decision_regions(model, ax=ax, legend=False)
     ax.set_title(f"n_conquerors={r}: test accuracy {model.score(X_test, y_test):.1%}")
@@ -34,13 +34,14 @@ for r, ax in ((1, left), (13, middle)):
 # It acts in prediction only, so one fit serves all values. Clean labels lose nothing by it here; the more
 # labels are wrong, the more there is to gain. FuzzyOPFClassifierCV chooses the value by cross-validation.
 
+fig, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 numbers = [1, 2, 3, 5, 8, 13, 21, 34]
 for share, color in zip((0.0, 0.1, 0.2, 0.3), ("#0072B2", "#009E73", "#E69F00", "#D55E00"), strict=True):
     model = OPFClassifier().fit(X_train, flip_labels(y_train, share, random_state=0))
     scores = [100 * model.set_params(n_conquerors=r).score(X_test, y_test) for r in numbers]
-    right.plot(numbers, scores, "o-", markersize=4, color=color, label=f"{share:.0%} wrong")
-right.set(xscale="log", xlabel="n_conquerors", ylabel="test accuracy [%]", title="Outvoting wrong labels")
-right.set_xticks(numbers, numbers, minor=False)
-right.minorticks_off()
-right.legend(frameon=False, loc="lower right")
+    ax.plot(numbers, scores, "o-", markersize=4, color=color, label=f"{share:.0%} wrong")
+ax.set(xscale="log", xlabel="n_conquerors", ylabel="test accuracy [%]", title="Outvoting wrong labels")
+ax.set_xticks(numbers, numbers, minor=False)
+ax.minorticks_off()
+ax.legend(frameon=False, loc="lower right")
 plt.show()

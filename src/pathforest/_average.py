@@ -121,7 +121,7 @@ class AverageOfBest(ClassifierMixin, OPFEstimator):
         Returns
         -------
         explanations : list of Explanation
-            As from :meth:`FuzzyOPFClassifier.explain`.
+            As from :meth:`pathforest.FuzzyOPFClassifier.explain`.
         """
         return self._best_classifier().explain(self._represent(self._check_prediction(X)))
 

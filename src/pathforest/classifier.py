@@ -70,7 +70,7 @@ class OPFClassifier(BaseOPFClassifier):
         Share of training samples whose `label_` is not their own; here always 0.
     n_features_in_ : int
         Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
 
     See Also

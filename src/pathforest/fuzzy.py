@@ -122,7 +122,7 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
         Normalised cut of each neighbourhood tried, from 1; empty if `n_neighbors` was given.
     n_features_in_ : int
         Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
 
     See Also

@@ -87,7 +87,7 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
         Label each training sample got from its prototype; here always its own.
     n_features_in_ : int
         Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
 
     See Also

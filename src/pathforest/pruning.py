@@ -132,7 +132,7 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
     """Optimum-Path Forest classifier that keeps only the training samples it needs.
 
     Part of the samples is set aside for validation; the classifier is fitted to the rest and pruned as
-    :func:`prune` does it. The result is a smaller model that answers faster.
+    :func:`pathforest.pruning.prune` does it. The result is a smaller model that answers faster.
 
     Parameters
     ----------
@@ -160,12 +160,12 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
         Class labels.
     n_features_in_ : int
         Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
 
     See Also
     --------
-    prune : The same for a fitted classifier and validation samples of your own.
+    pathforest.pruning.prune : The same for a fitted classifier and validation samples of your own.
 
     Notes
     -----

@@ -91,7 +91,7 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
         How many samples to keep of each class that is reduced.
     n_features_in_ : int
         Number of features seen during `fit_resample`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
 
     See Also
@@ -218,7 +218,7 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
         How many clusters each of these classes has.
     n_features_in_ : int
         Number of features seen during `fit_resample`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
 
     See Also

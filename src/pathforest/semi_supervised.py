@@ -76,7 +76,7 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
         Share of training samples where these two differ; here always 0.
     n_features_in_ : int
         Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
 
     See Also
