@@ -1,8 +1,8 @@
 """Training and prediction on a graphics card, beside a plain blocked product with PyTorch.
 
-`python -m benchmarks.gpu` on a machine with a card prints the table of docs/using/gpu.md; with `--device torch-cpu
---scale 0.01` the script can be tried anywhere. Contenders take turns; the first turn warms up. Answers are
-compared with those of the CPU engines on the same data.
+`python -m benchmarks.gpu` on a machine with a card prints the table of docs/using/gpu.md; with `--device
+torch-cpu --scale 0.01` the script can be tried anywhere. Contenders take turns; the first turn warms up.
+Answers are compared with those of the CPU engines on the same data.
 """
 
 from __future__ import annotations

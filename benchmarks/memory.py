@@ -17,7 +17,7 @@ def peak_memory(name: str, spec: Spec, threads: int) -> dict[str, float] | None:
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
-def _megabytes(field: str) -> float:
+def megabytes(field: str) -> float:
     """Read a value of this process's status file; the peak from getrusage where there is none.
 
     The status file comes first because getrusage lets a child inherit the peak of its parent.
@@ -39,10 +39,10 @@ def _main(name: str, kind: str, n_samples: str, n_features: str, threads: str) -
     from benchmarks.rows import CONTENDERS
 
     problem = load(Spec(kind, int(n_samples), int(n_features)))
-    before = _megabytes("VmRSS")
+    before = megabytes("VmRSS")
     with limited_threads(int(threads)):
         CONTENDERS[name].prepare(problem, int(threads))()
-    print(json.dumps({"before": before, "peak": _megabytes("VmHWM")}))
+    print(json.dumps({"before": before, "peak": megabytes("VmHWM")}))
 
 
 if __name__ == "__main__":

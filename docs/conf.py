@@ -1,4 +1,4 @@
-"""How `make docs` builds the site: Sphinx with the PyData theme, from pages, docstrings and the gallery's scripts."""
+"""How `make docs` builds the site, from pages, docstrings and the scripts of the gallery."""
 
 import sys
 from importlib.metadata import version as installed_version
@@ -22,12 +22,8 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
 ]
-exclude_patterns = [
-    "_ext",
-    "_templates",
-    "results",
-    "**sg_execution_times.rst",
-]  # those pages load scripts from afar
+# The execution times of the gallery are pages that load scripts from afar.
+exclude_patterns = ["_ext", "_templates", "results", "tests", "**sg_execution_times.rst"]
 templates_path = ["_templates"]
 nitpicky = True  # a name in a docstring that leads nowhere is an error
 nitpick_ignore_regex = [("py:.*", r"sklearn\..*")]  # their manual is not at hand when this one is built

@@ -39,7 +39,7 @@ plt.show()
 
 # %%
 # The ends of those arcs become prototypes, with rings below. Every other sample is conquered by the prototype
-# that reaches it most cheaply; the lines are the paths. The model needs no tuning, and training loses no label.
+# that reaches it most cheaply; the lines are the paths. Nothing needs tuning, and training loses no label.
 
 model = OPFClassifier().fit(X, y)
 print(f"{len(model.prototypes_)} prototypes for {len(X)} samples, training error {model.training_error_}")

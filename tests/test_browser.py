@@ -1,30 +1,20 @@
 """The report in a browser: it draws, fits, can be reached by keyboard, and asks for nothing."""
 
-import shutil
 from functools import cache
 
 import pytest
+from browsers import PATIENCE, WIDTHS, a_browser, a_page
 from experiments import an_experiment
 
 from pathforest.reporting.page import write_report
 
 pytest.importorskip("plotly")
-sync_api = pytest.importorskip("playwright.sync_api")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-WIDTHS = (1280, 390)
-PATIENCE = 180_000  # milliseconds; a busy machine draws slowly
 
 
 @pytest.fixture(scope="module")
 def browser():
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is on the path")
-    with sync_api.sync_playwright() as playwright:
-        # Without the sandbox, because containers do not let it start; the page is our own.
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+    with a_browser() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -39,20 +29,7 @@ def visit(browser, report):
     """Open the report; what it complains of and asks for is kept on the page as `problems`."""
 
     def open_page(width=1280, scheme="light", javascript=True):
-        page = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=javascript
-        ).new_page()
-        page.set_default_timeout(PATIENCE)
-        page.problems = []
-        page.on("console", lambda message: page.problems.append(message.text))
-        page.on("pageerror", lambda error: page.problems.append(str(error)))
-
-        def refuse(route):
-            if route.request.url != report:
-                page.problems.append(route.request.url)
-            route.continue_() if route.request.url.startswith("file://") else route.abort()
-
-        page.route("**/*", refuse)
+        page = a_page(browser, width, scheme, allowed=report.__eq__, java_script_enabled=javascript)
         page.goto(report)
         return page
 

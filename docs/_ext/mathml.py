@@ -1,4 +1,4 @@
-"""Formulae as MathML, which browsers draw themselves: no script, no request, no LaTeX on the machine that builds."""
+"""Formulae as MathML, which browsers draw themselves: no script, no request, no LaTeX to build with."""
 
 from docutils import nodes
 from latex2mathml.converter import convert

@@ -1,0 +1,114 @@
+"""The built site: links lead somewhere, nothing is asked for from outside, pages fit phones and the dark.
+
+`make docs-test` builds the site and runs these.
+"""
+
+import re
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from browsers import WIDTHS, a_browser, a_page
+
+SITE = Path(__file__).parents[2] / "build" / "docs"
+FILES = (path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
+PAGES = sorted(name for name in FILES if not name.startswith("_"))
+# Pages of the reference have one form; the first few stand for all.
+WRITTEN = [page for page in PAGES if not page.startswith("api/generated/")]
+LOOKED_AT = [*WRITTEN, *[page for page in PAGES if page.startswith("api/generated/")][:3]]
+LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href"}
+
+assert PAGES, f"there is no site in {SITE}; run: make docs"
+
+
+class Page(HTMLParser):
+    """Links, names and what is loaded, of one page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.names, self.loaded = [], set(), []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.names |= {attrs[key] for key in ("id", "name") if attrs.get(key)}
+        target = attrs.get(LOADING.get(tag, "href"))
+        if target:
+            self.links.append(target)
+            if tag in LOADING and attrs.get("rel") not in ("next", "prev", "index", "search", "canonical"):
+                self.loaded.append(target)
+
+
+@cache
+def read(page):
+    return Page((SITE / page).read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with a_browser() as browser:
+        yield browser
+
+
+def test_every_local_link_leads_somewhere():
+    broken = []
+    for page in PAGES:
+        for link in read(page).links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            path = (SITE / page).parent / unquote(parts.path) if parts.path else SITE / page
+            if not path.is_file():
+                broken.append(f"{page}: {link}")
+            elif parts.fragment and path.suffix == ".html":
+                target = path.resolve().relative_to(SITE.resolve()).as_posix()
+                if unquote(parts.fragment) not in read(target).names:
+                    broken.append(f"{page}: {link}")
+    assert broken == []
+
+
+def test_nothing_is_loaded_from_outside():
+    afar = [f"{page}: {url}" for page in PAGES for url in read(page).loaded if urlsplit(url).netloc]
+    for style in SITE.rglob("*.css"):
+        text = style.read_text(encoding="utf-8", errors="replace")
+        afar += [
+            f"{style.name}: {url}" for url in re.findall(r"(?:url\(|@import)\s*['\"]?(https?:[^)'\"]+)", text)
+        ]
+    assert afar == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_pages_fit_their_window_and_ask_for_nothing(browser, width):
+    page = a_page(browser, width, allowed=lambda url: url.startswith("file://"))
+    too_wide = []
+    for name in LOOKED_AT:
+        page.goto((SITE / name).as_uri())
+        if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+            too_wide.append(name)
+    assert too_wide == []
+    assert [problem for problem in page.problems if not problem.startswith("[PST]")] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_follow_the_scheme_of_the_reader(browser, scheme):
+    page = a_page(browser, scheme=scheme, allowed=lambda url: url.startswith("file://"))
+    page.goto((SITE / "index.html").as_uri())
+    color = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    lightness = sum(map(int, re.findall(r"\d+", color)[:3])) / (3 * 255)
+    assert (lightness > 0.5) == (scheme == "light")
+
+
+@pytest.mark.parametrize(
+    ("words", "target"), [("prototypes", "idea.html"), ("n_conquerors", "label_noise.html")]
+)
+def test_search_works_from_disk(browser, words, target):
+    page = a_page(browser, allowed=lambda url: url.startswith("file://"))
+    page.goto((SITE / "search.html").as_uri() + f"?q={words}")
+    page.wait_for_selector("#search-results ul.search li a")
+    page.wait_for_function(
+        "document.querySelector('#search-results .search-summary')?.textContent.includes('found')"
+    )
+    found = page.eval_on_selector_all("#search-results ul.search li a", "all => all.map(a => a.href)")
+    assert any(target in url for url in found)

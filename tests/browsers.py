@@ -1,0 +1,43 @@
+"""A browser without a window, for tests that look at pages."""
+
+import shutil
+from contextlib import contextmanager
+
+import pytest
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+WIDTHS = (1280, 390)  # a desk and a phone
+PATIENCE = 180_000  # milliseconds; a busy machine draws slowly
+
+
+@contextmanager
+def a_browser():
+    """Start the first browser found; skip the test where there is none."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is on the path")
+    with sync_api.sync_playwright() as playwright:
+        # Without the sandbox, because containers do not let it start; the pages are our own.
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def a_page(browser, width=1280, scheme="light", allowed=lambda url: False, **options):
+    """Open an empty page; what it complains of, and what it asks for and may not, are its `problems`."""
+    page = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, **options
+    ).new_page()
+    page.set_default_timeout(PATIENCE)
+    page.problems = []
+    page.on("console", lambda message: page.problems.append(message.text))
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+
+    def note(route):
+        if not allowed(route.request.url):
+            page.problems.append(route.request.url)
+        route.continue_() if route.request.url.startswith("file://") else route.abort()
+
+    page.route("**/*", note)
+    return page
