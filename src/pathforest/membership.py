@@ -118,7 +118,18 @@ def estimate_density(
 
     Returns
     -------
-    DensityEstimate
+    estimate : DensityEstimate
+        Density, the neighbourhood it comes from, and the cuts of those tried.
+
+    Examples
+    --------
+    >>> from pathforest.distances import make_engine
+    >>> from pathforest.graph import knn_graph
+    >>> from pathforest.membership import estimate_density
+    >>> graph = knn_graph(make_engine([[0.0], [1.0], [2.0], [7.0], [8.0]]), k=3)
+    >>> estimate = estimate_density(graph, k=3, search=True)
+    >>> estimate.best_k, estimate.cuts.tolist()
+    (1, [0.0])
     """
     best_k, cuts = search_k(graph, k, squared, n_threads) if search else (k, np.empty(0))
     return DensityEstimate(density(graph, best_k, squared), best_k, cuts)

@@ -38,6 +38,17 @@ def plot_landscape(
         A grid search as a map with a number in every cell; a search by trials as points. Of the other
         parameters, such as the number of conquerors, each place shows the best value. Places that share the
         best score of all have a frame.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pathforest import FuzzyOPFClassifierCV
+    >>> from pathforest.plotting import plot_landscape
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = FuzzyOPFClassifierCV(k_max=(5, 10), sigmas=(0.8, 1.0), cv=3).fit(X, y)
+    >>> figure = plot_landscape(search.cv_results_, search.best_params_)
+    >>> figure.axes[0].get_title()
+    'competition="tree"'
     """
     check_matplotlib()
     k_max, sigma = (np.asarray(results[f"param_{name}"]) for name in ("k_max", "sigma"))
