@@ -33,6 +33,7 @@ test: $(PACKAGE) $(TESTERS)  ## run the tests and the docstring examples, one wo
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
 docs: $(PACKAGE) $(WRITERS)  ## build the site, warnings as errors; open build/docs/index.html
+	rm -rf docs/api/generated  # pages of names that are gone would stay
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs build/docs
 
 docs-test: docs $(TESTERS)  ## check the built site: links, requests, search, widths, dark mode

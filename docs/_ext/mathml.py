@@ -2,17 +2,26 @@
 
 from docutils import nodes
 from latex2mathml.converter import convert
+from sphinx.errors import ExtensionError
+
+
+def to_mathml(formula, display):
+    """Convert a formula; a command that the converter passes through, for want of knowing it, is an error."""
+    markup = convert(formula, display=display)
+    if "\\" in markup:
+        raise ExtensionError(f"a formula has a command that latex2mathml does not know: {formula}")
+    return markup
 
 
 def visit_inline(self, node):
     """Write a formula within a line."""
-    self.body.append(convert(node.astext()))
+    self.body.append(to_mathml(node.astext(), "inline"))
     raise nodes.SkipNode
 
 
 def visit_block(self, node):
     """Write a formula on a line of its own."""
-    self.body.append(f'<div class="formula">{convert(node.astext(), display="block")}</div>')
+    self.body.append(f'<div class="formula">{to_mathml(node.astext(), "block")}</div>')
     raise nodes.SkipNode
 
 
