@@ -23,7 +23,7 @@ double pth_root(double reduced, double p) { return std::pow(reduced, 1 / p); }
 // pow is neither exact nor monotone in its last digits, and loses more of them among denormal numbers.
 double pth_power(double distance, double p) { return std::pow(distance, p) * (1 + 1e-12 * (p + 1)) + 1e-300; }
 
-const std::array<Metric, 10> metrics{{
+const auto metrics = std::to_array<Metric>({
     {"euclidean", Sum::squares, 2, true, square_root, square},
     {"sqeuclidean", Sum::squares, 2, true, identity, identity},
     {"log_sqeuclidean", Sum::squares, 2, true, log_of_square, square_of_log},
@@ -34,7 +34,7 @@ const std::array<Metric, 10> metrics{{
     {"chi2", Sum::chi2, 2, false, identity, identity},
     {"canberra", Sum::canberra, 1, false, identity, identity},
     {"braycurtis", Sum::braycurtis, 1, false, identity, identity},
-}};
+});
 
 }  // namespace
 

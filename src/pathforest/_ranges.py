@@ -82,4 +82,6 @@ def _largest_term(metric: Metric, squares: bool, width: np.ndarray, size: np.nda
             distance, reached = np.float64(len(width)), 2 * np.max(size)
         case "braycurtis":
             distance, reached = np.float64(1), 2 * np.sum(size)
+        case _:
+            raise NotImplementedError(f"metric={metric.name!r} has no bound here; add its case")
     return max(reached, distance * distance if squares else distance)
