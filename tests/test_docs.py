@@ -4,8 +4,8 @@ Blocks run in the order of the page, all of a page in one empty folder, its Pyth
 
 - ``pycon`` blocks are doctests.
 - ``sh`` blocks: each line that starts with ``pathforest`` ends with exit code 0.
-- ``console`` blocks: each line ``$ pathforest ...`` prints what follows it, on either stream, and ends with exit code
-  0, unless the next line is ``$ echo $?``, which prints another.
+- ``console`` blocks: each line ``$ pathforest ...`` prints what follows it, on either stream, and ends with
+  exit code 0, unless the next line is ``$ echo $?``, which prints another.
 
 Of the shell there are ``|`` between commands of ours, ``<``, ``>`` and a backslash at the end of a line.
 """
