@@ -3,9 +3,9 @@
 Blocks run in the order of the page, all of a page in one empty folder, its Python in one namespace:
 
 - ``pycon`` blocks, of every page, are doctests.
-- ``sh`` blocks, of the pages in SHELL as the next: each line that starts with ``pathforest`` ends with exit code 0.
-- ``console`` blocks: each line ``$ pathforest ...`` prints what follows it, on either stream, and ends with
-  exit code 0, unless the next line is ``$ echo $?``, which prints another.
+- ``sh`` blocks of the pages in SHELL: each line that starts with ``pathforest`` ends with exit code 0.
+- ``console`` blocks of these pages: each line ``$ pathforest ...`` prints what follows it, on either stream,
+  and ends with exit code 0, unless the next line is ``$ echo $?``, which prints another.
 
 Of the shell there are ``|`` between commands of ours, ``<``, ``>`` and a backslash at the end of a line.
 """
