@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from threading import Thread
 
 import checks
 import numpy as np
@@ -73,6 +74,67 @@ def test_answers_are_equal_on_hundreds_of_samples(recipe, d, dtype):
         checks.same_arrays(ours.conquer(Q, cost, order, r), known.conquer(Q, cost, order, r))
 
 
+def answers(engine, lists, Q, cost):
+    """What an engine says to each question."""
+    order = np.arange(len(cost), dtype=np.int32)
+    return [
+        *engine.knn(lists[0].shape[1]),
+        *engine.query(Q, 3),
+        *engine.spanning_tree(*lists),
+        *engine.conquer(Q, cost, order, 3),
+    ]
+
+
+def check_answers(X, metric="euclidean", k=4):
+    """Samples that are hard to tell apart, asked about in every way; costs are some of their distances."""
+    ours, known = engines(X, metric)
+    lists, Q = known.knn(k), X[-20:]
+    cost = np.sort(known.distances(X[:1])[0])
+    checks.same_arrays(answers(ours, lists, Q, cost), answers(known, lists, Q, cost))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("size", [1e-320, 1e-162, 1e-160, 1e-155, 1e152])
+def test_squares_may_lose_their_digits_to_underflow(size, metric):
+    X, _ = make_samples("gaussian", 1, 80, 3)
+    check_answers(X * size, metric)
+
+
+@pytest.mark.parametrize("value", [1e308, -1.7e308])
+def test_constant_features_of_any_size_change_no_answer(value):
+    X, _ = make_samples("gaussian", 1, 200, 3)
+    X[:, 1] = value
+    check_answers(X)
+
+
+def test_more_samples_may_tie_than_a_round_looks_at():
+    X, _ = make_samples("grid", 5, 900, 2)
+    check_answers(X, k=20)
+    check_answers(np.zeros((100, 2)))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("factor", [0.0, 1e-40, 1.0, 1e40, 1e150])
+def test_costs_may_dwarf_distances_or_be_dwarfed(factor, metric):
+    X, Q = make_samples("gaussian", 1, 300, 3)
+    if metric == "log_sqeuclidean":
+        X, Q = X * 1e-160, Q * 1e-160
+    ours, known = engines(X, metric)
+    cost = np.sort(np.random.default_rng(1).random(len(X))) * factor
+    order = np.arange(len(X), dtype=np.int32)
+    for r in (1, 5):
+        checks.same_arrays(ours.conquer(Q, cost, order, r), known.conquer(Q, cost, order, r))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("make", [OPFClassifier, FuzzyOPFClassifier])
+def test_very_few_samples_are_enough(make, n):
+    X, y = np.arange(3.0)[:n, None], [0, 1, 1][:n]
+    on_device, on_cpu = make(device=DEVICE).fit(X, y), make().fit(X, y)
+    np.testing.assert_array_equal(on_device.cost_, on_cpu.cost_)
+    np.testing.assert_array_equal(on_device.class_costs(X), on_cpu.class_costs(X))
+
+
 @pytest.mark.parametrize("block_bytes", [2**16, 2**20])
 def test_answers_do_not_depend_on_the_size_of_blocks(monkeypatch, block_bytes):
     X, Q = make_samples("gaussian", 3, 500, 5, np.float32)
@@ -81,25 +143,58 @@ def test_answers_do_not_depend_on_the_size_of_blocks(monkeypatch, block_bytes):
     checks.same_arrays(engines(X)[0].query(Q, 7), expected)
 
 
-def test_blocks_shrink_when_the_memory_runs_out():
+def out_of_memory(original, is_too_much):
+    """A function that finds no memory for what is too much."""
+
+    def function(*args, **kwargs):
+        if is_too_much(*args):
+            raise torch.OutOfMemoryError("no room")
+        return original(*args, **kwargs)
+
+    return function
+
+
+# Where memory is taken for a block of queries, and the arguments that say for how many.
+STAGES = {
+    "estimates": (estimates.Estimator, "estimate", lambda self, Q, shortened: len(Q)),
+    "candidates": (gpu_engine, "find_candidates", lambda estimates, *_: len(estimates.norms)),
+    "settling": (gpu_engine._Search, "_settle", lambda self, queries, pairs: len(queries)),
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_blocks_shrink_until_they_fit(monkeypatch, stage):
+    X, y = make_samples("grid", 3, 120, 3)[0], np.arange(120) % 3
+    expected = OPFClassifier().fit(X, y)
+    owner, name, size = STAGES[stage]
+    monkeypatch.setattr(owner, name, out_of_memory(getattr(owner, name), lambda *a: size(*a) > 7))
+    model = OPFClassifier(device=DEVICE).fit(X, y)
+    np.testing.assert_array_equal(model.cost_, expected.cost_)
+    np.testing.assert_array_equal(model.root_, expected.root_)
+    np.testing.assert_array_equal(model.class_costs(X), expected.class_costs(X))
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_no_room_for_one_query_is_an_error_and_leaves_no_model(monkeypatch, stage):
+    X, y = make_samples("grid", 3, 20, 3)[0], np.arange(20) % 3
+    model = OPFClassifier(device=DEVICE).fit(X, y)
+    owner, name, _ = STAGES[stage]
+    monkeypatch.setattr(owner, name, out_of_memory(getattr(owner, name), lambda *a: True))
+    with pytest.raises(MemoryError, match=r"no room for one row of [\d,]+ bytes.*device='cpu'"):
+        model.fit(X, y)
+    assert not hasattr(model, "cost_")
+
+
+def test_blocks_cover_all_rows_once():
     seen = []
 
     def work(rows):
-        seen.append(rows)
         if rows.stop - rows.start > 3:
             raise torch.OutOfMemoryError("no room")
+        seen.extend(range(rows.start, rows.stop))
 
     devices.in_blocks(torch.device("cpu"), 10, devices.free_bytes(torch.device("cpu")) // 10, work)
-    done = [rows for rows in seen if rows.stop - rows.start <= 3]
-    assert [i for rows in done for i in range(rows.start, rows.stop)] == list(range(10))
-
-
-def test_a_row_too_large_for_the_memory_is_told():
-    def work(rows):
-        raise torch.OutOfMemoryError("no room")
-
-    with pytest.raises(MemoryError, match=r"no room for one row of 80 bytes.*device='cpu'"):
-        devices.in_blocks(torch.device("cpu"), 3, 80, work)
+    assert seen == list(range(10))
 
 
 @pytest.mark.parametrize("shortened", [True, False])
@@ -112,6 +207,61 @@ def test_estimates_are_no_farther_off_than_they_say(recipe, shortened):
     found = (brackets.double() + norms[:, None])[:, : len(X)].numpy()
     exact = ((Q[:, None, :] - X) ** 2).sum(2) * estimator.scale**2
     assert (np.abs(found - exact) <= error.numpy()[:, None]).all()
+
+
+def test_shortened_values_are_as_far_off_as_the_bound_allows_and_no_farther():
+    """Every digit that tensor cores cut off counts, and counts in the same direction."""
+    value = np.float32(0.125 * (1 + 2.0**-10)) - np.float32(2.0**-26)  # loses nearly 2^-10 of itself
+    X = torch.full((2, 61), float(value))
+    X[1] *= -1
+    estimator = estimates.Estimator(X, 8)
+    brackets, norms, error = estimator.estimate(X, True)
+    off = (brackets[:, :2] + norms[:, None]).double() - torch.cdist(X.double(), X.double()) ** 2
+    assert estimator.scale == 1
+    assert 0.9 * error.min() < off.abs().max() < error.min()
+
+
+PRECISION = "fp32_precision" if hasattr(torch.backends.cuda.matmul, "fp32_precision") else "allow_tf32"
+
+
+@pytest.mark.parametrize("shortened", [True, False])
+def test_precision_users_have_chosen_is_theirs_again(shortened):
+    matmul = torch.backends.cuda.matmul
+    before = getattr(matmul, PRECISION)
+    values = ("ieee", "tf32") if PRECISION == "fp32_precision" else (False, True)
+    try:
+        for value in values:
+            setattr(matmul, PRECISION, value)
+            with estimates._products(torch.device("cpu"), shortened):
+                assert getattr(matmul, PRECISION) == values[shortened]
+            assert getattr(matmul, PRECISION) == value
+    finally:
+        setattr(matmul, PRECISION, before)
+
+
+def test_threads_wait_for_one_anothers_precision():
+    entered = []
+
+    def enter():
+        with estimates._products(torch.device("cpu"), False):
+            entered.append(True)
+
+    other = Thread(target=enter)
+    with estimates._products(torch.device("cpu"), True):
+        other.start()
+        other.join(0.05)
+        assert not entered
+    other.join()
+    assert entered
+
+
+@pytest.mark.parametrize("shortened", [True, False])
+def test_estimates_do_not_follow_autocast_to_lower_precision(shortened):
+    X = torch.as_tensor(make_samples("gaussian", 2, 100, 5, np.float32)[0])
+    estimator = estimates.Estimator(X, 8)
+    expected = estimator.estimate(X, shortened).brackets
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(estimator.estimate(X, shortened).brackets, expected)
 
 
 def test_queries_far_beyond_the_samples_are_answered():
@@ -178,7 +328,18 @@ def test_matrices_are_refused():
         OPFClassifier(device=DEVICE, metric="precomputed").fit(np.zeros((2, 2)), [0, 1])
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a card")
+@pytest.mark.parametrize("metric", ["hamming", lambda a, b: abs(a - b).sum()], ids=["named", "callable"])
+def test_metrics_that_need_a_matrix_are_refused(metric):
+    with pytest.raises(ValueError, match=r"is not computed on a device; use device='cpu'"):
+        OPFClassifier(device=DEVICE, metric=metric).fit(np.zeros((2, 2)), [0, 1])
+
+
+@pytest.fixture
+def no_card(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+
+
+@pytest.mark.usefixtures("no_card")
 def test_without_a_card_there_is_an_error_and_no_silent_answer():
     with pytest.raises(RuntimeError, match=r"device='cuda': PyTorch .* sees no graphics card.*'cpu'"):
         OPFClassifier(device="cuda").fit([[0.0], [1.0]], [0, 1])
