@@ -1,7 +1,9 @@
 """The engine on a device answers as the others do, bit for bit; here on torch's CPU device."""
 
+import pickle
 import subprocess
 import sys
+import weakref
 from threading import Thread
 
 import checks
@@ -10,10 +12,11 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from strategies import DTYPES, make_codes, make_samples, problems
 
-from pathforest import FuzzyOPFClassifier, OPFClassifier, _core
-from pathforest.distances import resolve_metric
+from pathforest import FuzzyOPFClassifier, OPFClassifier, _core, load
+from pathforest.distances import engines_made_by, resolve_metric
 
 torch = pytest.importorskip("torch", reason="the engine on a device needs PyTorch; `make gpu` installs it")
 from pathforest.gpu import candidates, devices, estimates  # noqa: E402 - after the check above
@@ -185,6 +188,32 @@ def test_no_room_for_one_query_is_an_error_and_leaves_no_model(monkeypatch, stag
     assert not hasattr(model, "cost_")
 
 
+@pytest.mark.parametrize(
+    ("owner", "name", "what"),
+    [(torch, "as_tensor", "an array of 480 bytes"), (gpu_engine, "Estimator", "a copy .* 240 bytes")],
+)
+def test_no_room_for_the_samples_is_an_error(monkeypatch, owner, name, what):
+    X, y = make_samples("grid", 3, 20, 3)[0], np.arange(20) % 3
+    monkeypatch.setattr(owner, name, out_of_memory(getattr(owner, name), lambda *a: True))
+    with pytest.raises(MemoryError, match=f"the device has no room for {what}.*device='cpu'"):
+        OPFClassifier(device=DEVICE).fit(X, y)
+
+
+def test_memory_of_work_that_failed_is_free_before_the_next_try():
+    left = []
+
+    def work(rows):
+        assert not any(array() is not None for array in left)
+        taken = np.zeros(5)
+        left.append(weakref.ref(taken))
+        raise torch.OutOfMemoryError("no room")
+
+    with pytest.raises(MemoryError, match="one row of 80 bytes") as caught:
+        devices.in_blocks(torch.device("cpu"), 3, 80, work)
+    assert len(left) == 3
+    assert left[-1]() is None, caught
+
+
 def test_blocks_cover_all_rows_once():
     seen = []
 
@@ -315,6 +344,14 @@ def test_tensors_are_taken_and_labels_keep_their_type(tmp_path):
     assert OPFClassifier().fit(X, codes).predict(Q).tolist() == (found == "b").astype(int).tolist()
 
 
+def test_arrays_that_must_not_be_written_to_are_taken():
+    X, Q = make_samples("gaussian", 2, 60, 4, np.float32)
+    X.flags.writeable = Q.flags.writeable = False
+    y = X[:, 0] > 0
+    found = OPFClassifier(device=DEVICE).fit(X, y).predict(Q)
+    np.testing.assert_array_equal(found, OPFClassifier().fit(X, y).predict(Q))
+
+
 @pytest.mark.parametrize("metric", ["manhattan", "cosine", "minkowski"])
 def test_metrics_that_are_not_there_are_refused(metric):
     X, _ = make_samples("gaussian", 2, 20, 4, np.float32)
@@ -334,15 +371,60 @@ def test_metrics_that_need_a_matrix_are_refused(metric):
         OPFClassifier(device=DEVICE, metric=metric).fit(np.zeros((2, 2)), [0, 1])
 
 
+def test_clusters_have_no_device():
+    with engines_made_by(lambda *_: None), pytest.raises(ValueError, match="is not for clusters"):
+        OPFClassifier(device=DEVICE).fit(np.zeros((2, 2)), [0, 1])
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:01", "CUDA", None, 0])
+def test_devices_of_other_names_are_refused(device):
+    with pytest.raises(ValueError, match=r"device=.* is unknown; use 'cpu', 'cuda' or 'cuda:<number>'"):
+        OPFClassifier(device=device).fit([[0.0], [1.0]], [0, 1])
+
+
 @pytest.fixture
 def no_card(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+
+
+@pytest.fixture
+def two_cards(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
 
 
 @pytest.mark.usefixtures("no_card")
 def test_without_a_card_there_is_an_error_and_no_silent_answer():
     with pytest.raises(RuntimeError, match=r"device='cuda': PyTorch .* sees no graphics card.*'cpu'"):
         OPFClassifier(device="cuda").fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.usefixtures("two_cards")
+def test_cards_are_counted_from_0():
+    assert devices.find_device("cuda:1") == torch.device("cuda:1")
+    for device in ("cuda:2", "cuda:200", "cuda:999"):  # torch takes the last two for negative numbers
+        with pytest.raises(RuntimeError, match=f"device='{device}': there is no such graphics card, only 2"):
+            OPFClassifier(device=device).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_without_torch_there_is_an_error_and_no_silent_answer(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match=r"needs PyTorch; run pip install .*device='cpu'"):
+        OPFClassifier(device="cuda").fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.usefixtures("no_card")
+def test_models_travel_to_machines_without_a_card(tmp_path):
+    X, Q = make_samples("gaussian", 2, 60, 4)
+    y = X[:, 0] > 0
+    model = FuzzyOPFClassifier(device="torch-cpu").fit(X, y)
+    expected = model.predict(Q)  # its engine is not to travel along
+    model.set_params(device="cuda").save(tmp_path / "model.opf")
+    for travelled in (load(tmp_path / "model.opf"), pickle.loads(pickle.dumps(model))):
+        assert travelled.get_params()["device"] == clone(travelled).device == "cuda"
+        with pytest.raises(RuntimeError, match="sees no graphics card"):
+            travelled.predict(Q)
+        np.testing.assert_array_equal(travelled.set_params(device="cpu").predict(Q), expected)
 
 
 def test_importing_pathforest_imports_no_torch():
