@@ -209,8 +209,8 @@ def test_memory_of_work_that_failed_is_free_before_the_next_try():
         raise torch.OutOfMemoryError("no room")
 
     with pytest.raises(MemoryError, match="one row of 80 bytes") as caught:
-        devices.in_blocks(torch.device("cpu"), 3, 80, work)
-    assert len(left) == 3
+        devices.in_blocks(torch.device("cpu"), 8, 80, work)
+    assert len(left) == 4  # of 8, 4, 2 rows and one
     assert left[-1]() is None, caught
 
 
@@ -293,8 +293,43 @@ def test_estimates_do_not_follow_autocast_to_lower_precision(shortened):
         assert torch.equal(estimator.estimate(X, shortened).brackets, expected)
 
 
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
+def test_no_candidate_is_missed_however_estimates_err(seed, with_costs, is_limited):
+    """Small integers, so that bounds are met exactly; the best look worst, and others best."""
+    rng = np.random.default_rng(seed)
+    m, n_groups, group, k = 6, rng.integers(1, 12), rng.choice([1, 2, 8]), int(rng.integers(1, 8))
+    n = n_groups * group
+    squares = rng.integers(0, rng.choice([2, 20, 100]), (m, n)).astype(float)
+    squares[rng.random((m, n)) < 0.1] = np.inf  # not to be found
+    cost = np.sort(rng.integers(0, 30, n)).astype(float) if with_costs else np.zeros(n)
+    limit = rng.integers(0, 30, m).astype(float) if is_limited and not with_costs else np.full(m, np.inf)
+    offers = np.maximum(squares, cost)
+    best = np.argsort(offers, axis=1, kind="stable")[:, :k]
+    sign = rng.choice([-1, 1], (m, n)) if seed % 2 else np.full((m, n), -1)
+    np.put_along_axis(sign, best, 1, axis=1)
+    error, norms = rng.integers(0, 6, (2, m)).astype(float)
+    columns = [squares + sign * error[:, None] - norms[:, None], norms, error]
+    estimated = estimates.Estimates(*(torch.as_tensor(array).float() for array in columns))
+    costs = candidates.make_costs(torch.as_tensor(cost), int(group), int(n)) if with_costs else None
+    limits = torch.as_tensor(limit).float() if is_limited else None
+    n_chosen, most = int(rng.integers(1, n_groups + 1)), None if seed % 3 else 2 * k
+    pairs, again = candidates.find_candidates(estimated, k, n_chosen, int(group), costs, limits, most)
+    found = list(zip(pairs.query.tolist(), pairs.sample.tolist(), strict=True))
+    assert found == sorted(set(found))
+    if most is None and n_chosen == n_groups:
+        assert not again.any()
+    for i in range(m):
+        expected = {
+            (i, j) for j in best[i].tolist() if squares[i, j] <= limit[i] and np.isfinite(squares[i, j])
+        }
+        of_query = {pair for pair in found if pair[0] == i}
+        assert not of_query if again[i] else expected <= of_query
+        assert all(not squares[pair] > limit[i] + 3 * error[i] for pair in of_query)
+
+
 def test_queries_far_beyond_the_samples_are_answered():
-    X, Q = make_samples("gaussian", 6, 200, 3, np.float64)
+    X, Q = make_samples("gaussian", 6, 203, 3, np.float64)  # the last group is not full
     ours, known = engines(X)
     checks.same_arrays(ours.query(Q * 1e30, 4), known.query(Q * 1e30, 4))
 
@@ -328,15 +363,17 @@ def test_models_equal_those_of_the_cpu_in_every_array(make, dtype):
     for name in ("prototypes_", "cost_", "predecessor_", "root_", "order_", "label_"):
         np.testing.assert_array_equal(getattr(on_device, name), getattr(on_cpu, name))
     np.testing.assert_array_equal(on_device.predict(Q), on_cpu.predict(Q))
-    np.testing.assert_array_equal(on_device.class_costs(Q), on_cpu.class_costs(Q))
+    for r in (1, 3, 250):  # the last is more than a class has
+        found, expected = (model.set_params(n_conquerors=r).class_costs(Q) for model in (on_device, on_cpu))
+        np.testing.assert_array_equal(found, expected)
     assert on_device.set_params(device="cpu").explain(Q) == on_cpu.explain(Q)
 
 
-def test_tensors_are_taken_and_labels_keep_their_type(tmp_path):
+def test_tensors_are_taken_and_labels_keep_their_type():
     X, Q = make_samples("gaussian", 2, 60, 4, np.float32)
     y = np.array(["a", "b"])[(X[:, 0] > 0).astype(int)]
     where = "cuda" if DEVICE == "cuda" else "cpu"
-    model = OPFClassifier(device=DEVICE).fit(torch.as_tensor(X, device=where), y)
+    model = OPFClassifier(device=DEVICE).fit(torch.as_tensor(X, device=where).requires_grad_(), y)
     found = model.predict(torch.as_tensor(Q, device=where))
     assert isinstance(found, np.ndarray)
     assert found.tolist() == OPFClassifier().fit(X, y).predict(Q).tolist()
@@ -394,9 +431,10 @@ def two_cards(monkeypatch):
 
 
 @pytest.mark.usefixtures("no_card")
-def test_without_a_card_there_is_an_error_and_no_silent_answer():
+@pytest.mark.parametrize("make", [OPFClassifier, FuzzyOPFClassifier])
+def test_without_a_card_there_is_an_error_and_no_silent_answer(make):
     with pytest.raises(RuntimeError, match=r"device='cuda': PyTorch .* sees no graphics card.*'cpu'"):
-        OPFClassifier(device="cuda").fit([[0.0], [1.0]], [0, 1])
+        make(device="cuda").fit([[0.0], [1.0]], [0, 1])
 
 
 @pytest.mark.usefixtures("two_cards")
@@ -418,7 +456,8 @@ def test_models_travel_to_machines_without_a_card(tmp_path):
     X, Q = make_samples("gaussian", 2, 60, 4)
     y = X[:, 0] > 0
     model = FuzzyOPFClassifier(device="torch-cpu").fit(X, y)
-    expected = model.predict(Q)  # its engine is not to travel along
+    expected = model.predict(Q)
+    assert b"torch" not in pickle.dumps(model.set_params(device="cpu"))  # the engine stays at home
     model.set_params(device="cuda").save(tmp_path / "model.opf")
     for travelled in (load(tmp_path / "model.opf"), pickle.loads(pickle.dumps(model))):
         assert travelled.get_params()["device"] == clone(travelled).device == "cuda"
