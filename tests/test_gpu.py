@@ -1,7 +1,10 @@
 """The engine on a device answers as the others do, bit for bit; here on torch's CPU device."""
 
+import pickle
 import subprocess
 import sys
+import weakref
+from threading import Thread
 
 import checks
 import numpy as np
@@ -9,10 +12,11 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from strategies import DTYPES, make_codes, make_samples, problems
 
-from pathforest import FuzzyOPFClassifier, OPFClassifier, _core
-from pathforest.distances import resolve_metric
+from pathforest import FuzzyOPFClassifier, OPFClassifier, _core, load
+from pathforest.distances import engines_made_by, resolve_metric
 
 torch = pytest.importorskip("torch", reason="the engine on a device needs PyTorch; `make gpu` installs it")
 from pathforest.gpu import candidates, devices, estimates  # noqa: E402 - after the check above
@@ -73,6 +77,67 @@ def test_answers_are_equal_on_hundreds_of_samples(recipe, d, dtype):
         checks.same_arrays(ours.conquer(Q, cost, order, r), known.conquer(Q, cost, order, r))
 
 
+def answers(engine, lists, Q, cost):
+    """What an engine says to each question."""
+    order = np.arange(len(cost), dtype=np.int32)
+    return [
+        *engine.knn(lists[0].shape[1]),
+        *engine.query(Q, 3),
+        *engine.spanning_tree(*lists),
+        *engine.conquer(Q, cost, order, 3),
+    ]
+
+
+def check_answers(X, metric="euclidean", k=4):
+    """Samples that are hard to tell apart, asked about in every way; costs are some of their distances."""
+    ours, known = engines(X, metric)
+    lists, Q = known.knn(k), X[-20:]
+    cost = np.sort(known.distances(X[:1])[0])
+    checks.same_arrays(answers(ours, lists, Q, cost), answers(known, lists, Q, cost))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("size", [1e-320, 1e-162, 1e-160, 1e-155, 1e152])
+def test_squares_may_lose_their_digits_to_underflow(size, metric):
+    X, _ = make_samples("gaussian", 1, 80, 3)
+    check_answers(X * size, metric)
+
+
+@pytest.mark.parametrize("value", [1e308, -1.7e308])
+def test_constant_features_of_any_size_change_no_answer(value):
+    X, _ = make_samples("gaussian", 1, 200, 3)
+    X[:, 1] = value
+    check_answers(X)
+
+
+def test_more_samples_may_tie_than_a_round_looks_at():
+    X, _ = make_samples("grid", 5, 900, 2)
+    check_answers(X, k=20)
+    check_answers(np.zeros((100, 2)))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("factor", [0.0, 1e-40, 1.0, 1e40, 1e150])
+def test_costs_may_dwarf_distances_or_be_dwarfed(factor, metric):
+    X, Q = make_samples("gaussian", 1, 300, 3)
+    if metric == "log_sqeuclidean":
+        X, Q = X * 1e-160, Q * 1e-160
+    ours, known = engines(X, metric)
+    cost = np.sort(np.random.default_rng(1).random(len(X))) * factor
+    order = np.arange(len(X), dtype=np.int32)
+    for r in (1, 5):
+        checks.same_arrays(ours.conquer(Q, cost, order, r), known.conquer(Q, cost, order, r))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("make", [OPFClassifier, FuzzyOPFClassifier])
+def test_very_few_samples_are_enough(make, n):
+    X, y = np.arange(3.0)[:n, None], [0, 1, 1][:n]
+    on_device, on_cpu = make(device=DEVICE).fit(X, y), make().fit(X, y)
+    np.testing.assert_array_equal(on_device.cost_, on_cpu.cost_)
+    np.testing.assert_array_equal(on_device.class_costs(X), on_cpu.class_costs(X))
+
+
 @pytest.mark.parametrize("block_bytes", [2**16, 2**20])
 def test_answers_do_not_depend_on_the_size_of_blocks(monkeypatch, block_bytes):
     X, Q = make_samples("gaussian", 3, 500, 5, np.float32)
@@ -81,25 +146,84 @@ def test_answers_do_not_depend_on_the_size_of_blocks(monkeypatch, block_bytes):
     checks.same_arrays(engines(X)[0].query(Q, 7), expected)
 
 
-def test_blocks_shrink_when_the_memory_runs_out():
+def out_of_memory(original, is_too_much):
+    """A function that finds no memory for what is too much."""
+
+    def function(*args, **kwargs):
+        if is_too_much(*args):
+            raise torch.OutOfMemoryError("no room")
+        return original(*args, **kwargs)
+
+    return function
+
+
+# Where memory is taken for a block of queries, and the arguments that say for how many.
+STAGES = {
+    "estimates": (estimates.Estimator, "estimate", lambda self, Q, shortened: len(Q)),
+    "candidates": (gpu_engine, "find_candidates", lambda estimates, *_: len(estimates.norms)),
+    "settling": (gpu_engine._Search, "_settle", lambda self, queries, pairs: len(queries)),
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_blocks_shrink_until_they_fit(monkeypatch, stage):
+    X, y = make_samples("grid", 3, 120, 3)[0], np.arange(120) % 3
+    expected = OPFClassifier().fit(X, y)
+    owner, name, size = STAGES[stage]
+    monkeypatch.setattr(owner, name, out_of_memory(getattr(owner, name), lambda *a: size(*a) > 7))
+    model = OPFClassifier(device=DEVICE).fit(X, y)
+    np.testing.assert_array_equal(model.cost_, expected.cost_)
+    np.testing.assert_array_equal(model.root_, expected.root_)
+    np.testing.assert_array_equal(model.class_costs(X), expected.class_costs(X))
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_no_room_for_one_query_is_an_error_and_leaves_no_model(monkeypatch, stage):
+    X, y = make_samples("grid", 3, 20, 3)[0], np.arange(20) % 3
+    model = OPFClassifier(device=DEVICE).fit(X, y)
+    owner, name, _ = STAGES[stage]
+    monkeypatch.setattr(owner, name, out_of_memory(getattr(owner, name), lambda *a: True))
+    with pytest.raises(MemoryError, match=r"no room for one row of [\d,]+ bytes.*device='cpu'"):
+        model.fit(X, y)
+    assert not hasattr(model, "cost_")
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "what"),
+    [(torch, "as_tensor", "an array of 480 bytes"), (gpu_engine, "Estimator", "a copy .* 240 bytes")],
+)
+def test_no_room_for_the_samples_is_an_error(monkeypatch, owner, name, what):
+    X, y = make_samples("grid", 3, 20, 3)[0], np.arange(20) % 3
+    monkeypatch.setattr(owner, name, out_of_memory(getattr(owner, name), lambda *a: True))
+    with pytest.raises(MemoryError, match=f"the device has no room for {what}.*device='cpu'"):
+        OPFClassifier(device=DEVICE).fit(X, y)
+
+
+def test_memory_of_work_that_failed_is_free_before_the_next_try():
+    left = []
+
+    def work(rows):
+        assert not any(array() is not None for array in left)
+        taken = np.zeros(5)
+        left.append(weakref.ref(taken))
+        raise torch.OutOfMemoryError("no room")
+
+    with pytest.raises(MemoryError, match="one row of 80 bytes") as caught:
+        devices.in_blocks(torch.device("cpu"), 8, 80, work)
+    assert len(left) == 4  # of 8, 4, 2 rows and one
+    assert left[-1]() is None, caught
+
+
+def test_blocks_cover_all_rows_once():
     seen = []
 
     def work(rows):
-        seen.append(rows)
         if rows.stop - rows.start > 3:
             raise torch.OutOfMemoryError("no room")
+        seen.extend(range(rows.start, rows.stop))
 
     devices.in_blocks(torch.device("cpu"), 10, devices.free_bytes(torch.device("cpu")) // 10, work)
-    done = [rows for rows in seen if rows.stop - rows.start <= 3]
-    assert [i for rows in done for i in range(rows.start, rows.stop)] == list(range(10))
-
-
-def test_a_row_too_large_for_the_memory_is_told():
-    def work(rows):
-        raise torch.OutOfMemoryError("no room")
-
-    with pytest.raises(MemoryError, match=r"no room for one row of 80 bytes.*device='cpu'"):
-        devices.in_blocks(torch.device("cpu"), 3, 80, work)
+    assert seen == list(range(10))
 
 
 @pytest.mark.parametrize("shortened", [True, False])
@@ -114,8 +238,100 @@ def test_estimates_are_no_farther_off_than_they_say(recipe, shortened):
     assert (np.abs(found - exact) <= error.numpy()[:, None]).all()
 
 
+def test_shortened_values_are_as_far_off_as_the_bound_allows_and_no_farther():
+    """Every digit that tensor cores cut off counts, and counts in the same direction."""
+    value = np.float32(0.125 * (1 + 2.0**-10)) - np.float32(2.0**-26)  # loses nearly 2^-10 of itself
+    X = torch.full((2, 61), float(value))
+    X[1] *= -1
+    estimator = estimates.Estimator(X, 8)
+    brackets, norms, error = estimator.estimate(X, True)
+    off = (brackets[:, :2] + norms[:, None]).double() - torch.cdist(X.double(), X.double()) ** 2
+    assert estimator.scale == 1
+    assert 0.9 * error.min() < off.abs().max() < error.min()
+
+
+PRECISION = "fp32_precision" if hasattr(torch.backends.cuda.matmul, "fp32_precision") else "allow_tf32"
+
+
+@pytest.mark.parametrize("shortened", [True, False])
+def test_precision_users_have_chosen_is_theirs_again(shortened):
+    matmul = torch.backends.cuda.matmul
+    before = getattr(matmul, PRECISION)
+    values = ("ieee", "tf32") if PRECISION == "fp32_precision" else (False, True)
+    try:
+        for value in values:
+            setattr(matmul, PRECISION, value)
+            with estimates._products(torch.device("cpu"), shortened):
+                assert getattr(matmul, PRECISION) == values[shortened]
+            assert getattr(matmul, PRECISION) == value
+    finally:
+        setattr(matmul, PRECISION, before)
+
+
+def test_threads_wait_for_one_anothers_precision():
+    entered = []
+
+    def enter():
+        with estimates._products(torch.device("cpu"), False):
+            entered.append(True)
+
+    other = Thread(target=enter)
+    with estimates._products(torch.device("cpu"), True):
+        other.start()
+        other.join(0.05)
+        assert not entered
+    other.join()
+    assert entered
+
+
+@pytest.mark.parametrize("shortened", [True, False])
+def test_estimates_do_not_follow_autocast_to_lower_precision(shortened):
+    X = torch.as_tensor(make_samples("gaussian", 2, 100, 5, np.float32)[0])
+    estimator = estimates.Estimator(X, 8)
+    expected = estimator.estimate(X, shortened).brackets
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(estimator.estimate(X, shortened).brackets, expected)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
+def test_no_candidate_is_missed_however_estimates_err(seed, with_costs, is_limited):
+    """Small integers, so that bounds are met exactly; the best look worst, and others best."""
+    rng = np.random.default_rng(seed)
+    m, n_groups, group, k = 20, rng.integers(1, 12), rng.choice([1, 2, 8]), int(rng.choice([1, 2, 7]))
+    n = n_groups * group
+    squares = rng.integers(0, rng.choice([2, 20, 100]), (m, n)).astype(float)
+    cost = np.sort(rng.integers(0, 30, n)).astype(float) if with_costs else np.zeros(n)
+    if rng.random() < 0.5:  # neither surely nearer than they cost nor surely farther
+        squares = np.maximum(0, cost + rng.integers(-4, 8, (m, n)))
+    squares[rng.random((m, n)) < 0.1] = np.inf  # not to be found
+    limit = rng.integers(0, 30, m).astype(float) if is_limited and not with_costs else np.full(m, np.inf)
+    offers = np.maximum(squares, cost)
+    best = np.argsort(offers, axis=1, kind="stable")[:, :k]
+    sign = rng.choice([-1, 1], (m, n)) if seed % 2 else np.full((m, n), -1)
+    np.put_along_axis(sign, best, 1, axis=1)
+    error, norms = rng.integers(0, 6, (2, m)).astype(float)
+    columns = [squares + sign * error[:, None] - norms[:, None], norms, error]
+    estimated = estimates.Estimates(*(torch.as_tensor(array).float() for array in columns))
+    costs = candidates.make_costs(torch.as_tensor(cost), int(group), int(n)) if with_costs else None
+    limits = torch.as_tensor(limit).float() if is_limited else None
+    n_chosen, most = int(rng.integers(1, n_groups + 1)), None if seed % 3 else 2 * k
+    pairs, again = candidates.find_candidates(estimated, k, n_chosen, int(group), costs, limits, most)
+    found = list(zip(pairs.query.tolist(), pairs.sample.tolist(), strict=True))
+    assert found == sorted(set(found))
+    if most is None and n_chosen == n_groups:
+        assert not again.any()
+    for i in range(m):
+        expected = {
+            (i, j) for j in best[i].tolist() if squares[i, j] <= limit[i] and np.isfinite(squares[i, j])
+        }
+        of_query = {pair for pair in found if pair[0] == i}
+        assert not of_query if again[i] else expected <= of_query
+        assert all(not squares[pair] > limit[i] + 3 * error[i] for pair in of_query)
+
+
 def test_queries_far_beyond_the_samples_are_answered():
-    X, Q = make_samples("gaussian", 6, 200, 3, np.float64)
+    X, Q = make_samples("gaussian", 6, 203, 3, np.float64)  # the last group is not full
     ours, known = engines(X)
     checks.same_arrays(ours.query(Q * 1e30, 4), known.query(Q * 1e30, 4))
 
@@ -149,20 +365,30 @@ def test_models_equal_those_of_the_cpu_in_every_array(make, dtype):
     for name in ("prototypes_", "cost_", "predecessor_", "root_", "order_", "label_"):
         np.testing.assert_array_equal(getattr(on_device, name), getattr(on_cpu, name))
     np.testing.assert_array_equal(on_device.predict(Q), on_cpu.predict(Q))
-    np.testing.assert_array_equal(on_device.class_costs(Q), on_cpu.class_costs(Q))
+    for r in (1, 3, 250):  # the last is more than a class has
+        found, expected = (model.set_params(n_conquerors=r).class_costs(Q) for model in (on_device, on_cpu))
+        np.testing.assert_array_equal(found, expected)
     assert on_device.set_params(device="cpu").explain(Q) == on_cpu.explain(Q)
 
 
-def test_tensors_are_taken_and_labels_keep_their_type(tmp_path):
+def test_tensors_are_taken_and_labels_keep_their_type():
     X, Q = make_samples("gaussian", 2, 60, 4, np.float32)
     y = np.array(["a", "b"])[(X[:, 0] > 0).astype(int)]
     where = "cuda" if DEVICE == "cuda" else "cpu"
-    model = OPFClassifier(device=DEVICE).fit(torch.as_tensor(X, device=where), y)
+    model = OPFClassifier(device=DEVICE).fit(torch.as_tensor(X, device=where).requires_grad_(), y)
     found = model.predict(torch.as_tensor(Q, device=where))
     assert isinstance(found, np.ndarray)
     assert found.tolist() == OPFClassifier().fit(X, y).predict(Q).tolist()
     codes = torch.as_tensor((y == "b").astype(int), device=where)
     assert OPFClassifier().fit(X, codes).predict(Q).tolist() == (found == "b").astype(int).tolist()
+
+
+def test_arrays_that_must_not_be_written_to_are_taken():
+    X, Q = make_samples("gaussian", 2, 60, 4, np.float32)
+    X.flags.writeable = Q.flags.writeable = False
+    y = X[:, 0] > 0
+    found = OPFClassifier(device=DEVICE).fit(X, y).predict(Q)
+    np.testing.assert_array_equal(found, OPFClassifier().fit(X, y).predict(Q))
 
 
 @pytest.mark.parametrize("metric", ["manhattan", "cosine", "minkowski"])
@@ -178,10 +404,68 @@ def test_matrices_are_refused():
         OPFClassifier(device=DEVICE, metric="precomputed").fit(np.zeros((2, 2)), [0, 1])
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a card")
-def test_without_a_card_there_is_an_error_and_no_silent_answer():
+@pytest.mark.parametrize("metric", ["hamming", lambda a, b: abs(a - b).sum()], ids=["named", "callable"])
+def test_metrics_that_need_a_matrix_are_refused(metric):
+    with pytest.raises(ValueError, match=r"is not computed on a device; use device='cpu'"):
+        OPFClassifier(device=DEVICE, metric=metric).fit(np.zeros((2, 2)), [0, 1])
+
+
+def test_clusters_have_no_device():
+    with engines_made_by(lambda *_: None), pytest.raises(ValueError, match="is not for clusters"):
+        OPFClassifier(device=DEVICE).fit(np.zeros((2, 2)), [0, 1])
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:01", "CUDA", None, 0])
+def test_devices_of_other_names_are_refused(device):
+    with pytest.raises(ValueError, match=r"device=.* is unknown; use 'cpu', 'cuda' or 'cuda:<number>'"):
+        OPFClassifier(device=device).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.fixture
+def no_card(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+
+
+@pytest.fixture
+def two_cards(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+
+
+@pytest.mark.usefixtures("no_card")
+@pytest.mark.parametrize("make", [OPFClassifier, FuzzyOPFClassifier])
+def test_without_a_card_there_is_an_error_and_no_silent_answer(make):
     with pytest.raises(RuntimeError, match=r"device='cuda': PyTorch .* sees no graphics card.*'cpu'"):
+        make(device="cuda").fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.usefixtures("two_cards")
+def test_cards_are_counted_from_0():
+    assert devices.find_device("cuda:1") == torch.device("cuda:1")
+    for device in ("cuda:2", "cuda:200", "cuda:999"):  # torch takes the last two for negative numbers
+        with pytest.raises(RuntimeError, match=f"device='{device}': there is no such graphics card, only 2"):
+            OPFClassifier(device=device).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_without_torch_there_is_an_error_and_no_silent_answer(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match=r"needs PyTorch; run pip install .*device='cpu'"):
         OPFClassifier(device="cuda").fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.usefixtures("no_card")
+def test_models_travel_to_machines_without_a_card(tmp_path):
+    X, Q = make_samples("gaussian", 2, 60, 4)
+    y = X[:, 0] > 0
+    model = FuzzyOPFClassifier(device="torch-cpu").fit(X, y)
+    expected = model.predict(Q)
+    assert b"torch" not in pickle.dumps(model.set_params(device="cpu"))  # the engine stays at home
+    model.set_params(device="cuda").save(tmp_path / "model.opf")
+    for travelled in (model, load(tmp_path / "model.opf"), pickle.loads(pickle.dumps(model))):
+        assert travelled.get_params()["device"] == clone(travelled).device == "cuda"
+        with pytest.raises(RuntimeError, match="sees no graphics card"):
+            travelled.predict(Q)
+        np.testing.assert_array_equal(travelled.set_params(device="cpu").predict(Q), expected)
 
 
 def test_importing_pathforest_imports_no_torch():

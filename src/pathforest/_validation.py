@@ -15,7 +15,8 @@ from sklearn.utils.validation import column_or_1d
 
 from pathforest import _core
 
-DEVICE = re.compile(r"cpu|cuda(:\d{1,3})?|torch-cpu")  # the last for tests: torch without a graphics card
+# The last is for tests: torch without a graphics card.
+DEVICE = re.compile(r"cpu|cuda(:(0|[1-9]\d{0,2}))?|torch-cpu")
 
 
 def check_integer(name: str, value: Any, minimum: int, advice: str) -> None:

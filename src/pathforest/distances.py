@@ -265,6 +265,8 @@ def _build_on_device(X: np.ndarray, metric: Metric, algorithm: str, device: str)
         raise ValueError(
             f"metric={metric.name!r} is not computed on a device; use device='cpu', or metric='euclidean'"
         )
+    if _maker.get() is not None:
+        raise ValueError(f"device={device!r} is not for clusters; use device='cpu', or the local class")
     from pathforest.gpu.engine import TorchEngine  # imported by those who ask for it
 
     return TorchEngine(X, metric, choose_algorithm(metric, X.shape[1], algorithm), device)

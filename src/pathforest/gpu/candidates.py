@@ -94,7 +94,8 @@ def find_candidates(
         wanted &= _fewer_before(nearest + error < costs.cheapest, k)
     n_chosen = min(n_chosen, in_groups.shape[1])
     is_done = wanted.sum(1) <= n_chosen
-    chosen = torch.where(wanted, low, torch.inf).topk(n_chosen, dim=1, largest=False).indices.sort(1).values
+    # Not by their offers, which may be infinite where they are wanted as well.
+    chosen = wanted.float().topk(n_chosen, dim=1).indices.sort(1).values
     inside = in_groups.gather(1, chosen[:, :, None].expand(-1, -1, group)).flatten(1) + norms
     columns = (chosen[:, :, None] * group + torch.arange(group, device=chosen.device)).flatten(1)
     offers = inside if costs is None else torch.maximum(inside, costs.above[columns])

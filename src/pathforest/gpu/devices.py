@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 TORCH_CPU = "torch-cpu"  # runs the same code, which is how machines without a graphics card test it
@@ -13,8 +15,11 @@ def require_torch() -> Any:
     """Import torch, or say how to install it."""
     try:
         import torch
-    except ImportError:
-        raise ImportError("device='cuda' needs PyTorch; run pip install 'pathforest[gpu]'") from None
+    except ImportError as error:
+        raise ImportError(
+            "device='cuda' needs PyTorch; run pip install 'pathforest[gpu]', or set_params(device='cpu') for "
+            "the same answers from the CPU"
+        ) from error
     return torch
 
 
@@ -28,12 +33,14 @@ def find_device(device: str) -> Any:
             f"device={device!r}: PyTorch {torch.__version__} sees no graphics card; install a driver and a "
             "build of PyTorch for it, or use device='cpu'"
         )
-    found = torch.device(device)
-    if (found.index or 0) >= torch.cuda.device_count():
+    # Torch itself takes 200 for -56.
+    count, index = torch.cuda.device_count(), device.partition(":")[2]
+    if index and int(index) >= count:
         raise RuntimeError(
-            f"device={device!r}: there are {torch.cuda.device_count()} graphics cards, counted from 0"
+            f"device={device!r}: there is no such graphics card, only {count}, counted from 0; use "
+            "device='cuda', or 'cpu'"
         )
-    return found
+    return torch.device(device)
 
 
 def free_bytes(device: Any) -> int:
@@ -41,7 +48,19 @@ def free_bytes(device: Any) -> int:
     torch = require_torch()
     if device.type == "cpu":
         return BLOCK_BYTES // 256
-    return min(BLOCK_BYTES, torch.cuda.mem_get_info(device)[0] // 3)
+    # What torch keeps of earlier blocks is free for the next ones.
+    kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return min(BLOCK_BYTES, (torch.cuda.mem_get_info(device)[0] + kept) // 3)
+
+
+@contextmanager
+def room_for(what: str) -> Iterator[None]:
+    """Say what the device has no room for if its memory runs out."""
+    try:
+        yield
+    except require_torch().OutOfMemoryError as error:
+        _let_go(error)
+        raise _no_room(what) from error
 
 
 def in_blocks(device: Any, n_rows: int, row_bytes: int, work: Callable[[slice], None]) -> None:
@@ -50,17 +69,28 @@ def in_blocks(device: Any, n_rows: int, row_bytes: int, work: Callable[[slice], 
     step = max(1, min(n_rows, free_bytes(device) // max(1, row_bytes)))
     first = 0
     while first < n_rows:
+        rows = slice(first, min(n_rows, first + step))
         try:
-            work(slice(first, min(n_rows, first + step)))
-            first += step
+            work(rows)
         except torch.OutOfMemoryError as error:
+            _let_go(error)
             if step == 1:
-                raise MemoryError(
-                    f"the device has no room for one row of {row_bytes:,} bytes beside the samples; use "
-                    "fewer samples, a larger card, or device='cpu'"
-                ) from error
+                raise _no_room(f"one row of {row_bytes:,} bytes beside the samples") from error
             step = (step + 1) // 2
-            torch.cuda.empty_cache()
+        else:
+            first = rows.stop
+
+
+def _no_room(what: str) -> MemoryError:
+    return MemoryError(
+        f"the device has no room for {what}; use fewer samples, a larger card, or device='cpu'"
+    )
+
+
+def _let_go(error: BaseException) -> None:
+    """Free what the work that failed has taken: its error holds the variables of every function it left."""
+    traceback.clear_frames(error.__traceback__)
+    require_torch().cuda.empty_cache()
 
 
 def pieces(n: int, size: int) -> Iterator[slice]:

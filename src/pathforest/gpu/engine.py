@@ -9,19 +9,20 @@ import numpy as np
 from pathforest._core import distances_of_sums
 from pathforest.distances import Metric, build_engine
 from pathforest.gpu.candidates import Pairs, find_candidates, group_size, make_costs
-from pathforest.gpu.devices import find_device, in_blocks, pieces, require_torch
+from pathforest.gpu.devices import find_device, free_bytes, in_blocks, pieces, require_torch, room_for
 from pathforest.gpu.estimates import Estimator
 from pathforest.graph import KnnGraph, spanning_tree_by_asking
 
 METRICS = ("euclidean", "sqeuclidean", "log_sqeuclidean")
 CROWD = 8  # candidates per answer above which better estimates pay
-SETTLED = 2**27  # values whose differences are added up at a time
+SETTLED = 2**27  # values whose differences are added up at a time, at most
+SETTLED_BYTES = 48  # that each of them takes: both rows, their difference, its square, and that transposed
 
 
 class TorchEngine:
     """Answers every question about distances between samples, on a device of PyTorch's.
 
-    It has the methods of :class:`pathforest._core.Engine`, and gives the same answers.
+    It has the methods of :class:`pathforest._core.Engine` that models call, and gives the same answers.
     """
 
     def __init__(self, X: np.ndarray, metric: Metric, name: str, device: str) -> None:
@@ -30,12 +31,11 @@ class TorchEngine:
                 f"metric={metric.name!r} is not available with device={device!r}, only {', '.join(METRICS)}; "
                 "use one of these, or device='cpu'"
             )
-        torch = require_torch()
         self.name, self.dtype = name, X.dtype.name
         self.n_samples, self.n_features = X.shape
         self._X, self._metric = X, metric
         self._device = find_device(device)
-        self._samples = torch.as_tensor(X, device=self._device)
+        self._samples = self._load(X)
         self._estimators: dict[int, Estimator] = {}
         self._host, self._n_threads = None, 1
 
@@ -88,10 +88,11 @@ class TorchEngine:
     def _nearest_foreign(
         self, samples: np.ndarray, component: np.ndarray, reach: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        torch = require_torch()
-        rows = torch.as_tensor(samples, device=self._device).long()
-        found = self._best(self._samples[rows], 1, own=samples, component=component, reach=reach)
-        return found[0][:, 0], found[1][:, 0]
+        rows = self._load(samples).long()
+        with room_for(f"a copy of the {len(samples):,} samples that are asked"):
+            asked = self._samples[rows]
+        distances, indices = self._best(asked, 1, own=samples, component=component, reach=reach)
+        return distances[:, 0], indices[:, 0]
 
     def _best(
         self,
@@ -145,13 +146,19 @@ class TorchEngine:
         in_blocks(self._device, len(left), search.row_bytes(n_chosen), block)
         return np.concatenate(still)
 
-    def _load(self, queries: np.ndarray) -> Any:
-        return require_torch().as_tensor(np.ascontiguousarray(queries), device=self._device)
+    def _load(self, array: np.ndarray) -> Any:
+        # Torch warns of arrays that are not writable, although nobody writes.
+        array = np.require(array, requirements=["C", "W"])
+        with room_for(f"an array of {array.nbytes:,} bytes"):
+            return require_torch().as_tensor(array, device=self._device)
 
     def _estimator(self, group: int) -> Estimator:
-        if group not in self._estimators:
-            self._estimators = {group: Estimator(self._samples, group)}
-        return self._estimators[group]
+        estimator = self._estimators.get(group)
+        if estimator is None:
+            with room_for(f"a copy of the samples in float32, {4 * self._X.size:,} bytes"):
+                estimator = Estimator(self._samples, group)
+            self._estimators = {group: estimator}  # one at a time; threads keep theirs while they need it
+        return estimator
 
     def _finish(self, sums: Any) -> Any:
         """Turn sums of squares into distances, rounded as the other engines round them.
@@ -258,7 +265,8 @@ class _Search:
         """Compare pairs exactly; return the k best offers to each query and their samples, or inf and -1."""
         torch = self._torch
         offers = torch.empty(len(pairs.query), dtype=torch.float64, device=pairs.query.device)
-        step = max(1, SETTLED // queries.shape[1])
+        n_values = min(SETTLED, free_bytes(self._engine._device) // SETTLED_BYTES)
+        step = max(1, n_values // queries.shape[1])
         for part in pieces(len(offers), step):
             query, sample = pairs.query[part], pairs.sample[part]
             sums = _sums(queries[query], self._engine._samples[sample])

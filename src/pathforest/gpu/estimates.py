@@ -4,7 +4,8 @@ Samples are centred and scaled by a power of two so that the farthest is no fart
 The squared distance of q and x is |q|^2 + (|x|^2 - 2 q.x). The bracket is one matrix product; its d + 1 terms
 and as many sums are rounded, and so were samples and norms: with u = 2^-24 that makes less than
 (d + 24) u (|q| + |x|)^2, whatever the order of the sums. Five percent more are for the comparisons that
-follow, and for distances that differ in exact arithmetic and not in float64.
+follow, and for distances that differ in exact arithmetic and not in float64. Where squares are so small that
+float64 has lost their digits, the scale stays below what would show them: all samples look equally near.
 
 Tensor cores compute the product several times faster from shortened values (TF32), which keep 10 bits behind
 the leading one: that adds 2^-9 of |q| |x| to the error of q.x, and their sums are rounded less carefully.
@@ -14,12 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any, NamedTuple
 
 from pathforest.gpu.devices import pieces, require_torch
 
 ROUNDING = 2.0**-24
 CONVERTED = 2**24  # values that are converted at a time
+MAX_EXPONENT = 500  # of the scale: its square is finite, and squares that underflow are far below the error
+
+_precision = Lock()  # held while the precision of products, which all threads share, is ours
 
 
 class Estimates(NamedTuple):
@@ -37,10 +42,12 @@ class Estimator:
         torch = require_torch()
         n, d = X.shape
         step = max(1, CONVERTED // d)
-        self._centre = sum(X[rows].double().sum(0) for rows in pieces(n, step)) / n
+        mean = sum((X[rows].double() / n).sum(0) for rows in pieces(n, step))
+        # A mean may be rounded beyond the values; constant features are to vanish, however large.
+        self._centre = mean.clamp(X.amin(0).double(), X.amax(0).double())
         farthest = max((X[rows].double() - self._centre).norm(dim=1).max() for rows in pieces(n, step))
         # A power of two changes no digit.
-        self.scale = 2.0 ** -float(torch.ceil(torch.log2(farthest))) if farthest > 0 else 1.0
+        self.scale = 2.0 ** min(MAX_EXPONENT, -float(farthest.log2().ceil())) if farthest > 0 else 1.0
         self._rate = (d + 24) * ROUNDING * 1.05
         # Rows that are no samples fill the last group up; they are infinitely far.
         self.n_padded = -(-n // group) * group
@@ -62,7 +69,7 @@ class Estimator:
         samples = self._samples
         if shortened and not samples.is_cuda:  # what tensor cores would do, for tests
             scaled, samples = _shorten(scaled), _shorten(samples)
-        with _products(shortened):
+        with _products(Q.device, shortened):
             brackets = torch.addmm(self._norms, scaled, samples.T, alpha=-2)
         return Estimates(brackets, norms, error.float())
 
@@ -80,12 +87,19 @@ def _shorten(values: Any) -> Any:
 
 
 @contextmanager
-def _products(shortened: bool) -> Iterator[None]:
-    """Allow shortened products or not while it lasts, whatever users allow their own."""
-    matmul = require_torch().backends.cuda.matmul
-    allowed = matmul.allow_tf32
-    matmul.allow_tf32 = shortened
-    try:
-        yield
-    finally:
-        matmul.allow_tf32 = allowed
+def _products(device: Any, shortened: bool) -> Iterator[None]:
+    """Set the precision of products while it lasts, whatever users and other threads want for theirs."""
+    torch = require_torch()
+    matmul = torch.backends.cuda.matmul
+    # From 2.9 on torch refuses to tell the older setting where the newer one has been used.
+    is_new = hasattr(matmul, "fp32_precision")
+    name, wanted = (
+        ("fp32_precision", "tf32" if shortened else "ieee") if is_new else ("allow_tf32", shortened)
+    )
+    with _precision, torch.autocast(device.type, enabled=False):
+        before = getattr(matmul, name)
+        setattr(matmul, name, wanted)
+        try:
+            yield
+        finally:
+            setattr(matmul, name, before)
