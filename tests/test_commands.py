@@ -754,6 +754,12 @@ def test_bench_takes_the_columns_it_is_told(folder):
 def test_names_are_suggested(folder):
     assert "no column 'knd' (did you mean 'kind'?)" in fail(*TRAIN, "-l", "knd")
     assert "no column 'namex' (did you mean 'name'?)" in fail(*TRAIN, "-l", "kind", "--ignore", "namex")
+    said = fail(*TRAIN, "-l", "kind", "--set", "sigma=1", code=2)
+    assert "no such parameter (did you mean sigmas?)" in said
+
+
+def test_what_is_read_from_the_standard_input_is_called_so(folder):
+    assert "standard input: 2 samples, 2 columns" in succeed("info", "-", stdin=b"a,b\n1,2\n3,4\n")
 
 
 def test_binary_input_is_told_what_to_say(model, folder):

@@ -347,3 +347,28 @@ def test_parquet_labels_beyond_64_bits_are_refused(tmp_path):
     pyarrow.parquet.write_table(pyarrow.table({"label": labels, "size": [1.0, 2.0]}), path)
     with pytest.raises(ValueError, match="beyond the integers of 64 bits"):
         read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        (
+            "a.csv",
+            "kind;w\nx;1\n",
+            "'kind;w'; its parts are separated by semicolons, .* by commas",
+        ),
+        ("a.tsv", "kind,w\nx,1\n", "'kind,w'; its parts are separated by commas, .* by tabs"),
+    ],
+)
+def test_another_separator_is_named(name, text, told, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=told):
+        read(tmp_path / name)
+    with pytest.raises(ValueError, match="names a single column"):
+        write(tmp_path / name, [[1.0]], feature_names=[text.partition("\n")[0]])
+
+
+def test_another_encoding_is_told(tmp_path):
+    (tmp_path / "a.csv").write_bytes("label,größe\nä,1\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"a\.csv: byte 0xf6 is no UTF-8 text; save the file as UTF-8"):
+        read(tmp_path / "a.csv")

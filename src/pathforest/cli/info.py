@@ -117,7 +117,7 @@ def _show_table(path: str, label: str | None, ending: str | None, as_json: bool)
         header, width = ["column", "smallest", "largest", "missing"], 4 if missing else 3
         rows = [[name, *span.cells()][:width] for name, span in list(spans.items())[:SHOWN]]
         show_table(header[:width], rows)
-    text = f"{path}: {n_samples} samples, {len(stream.names)} columns"
+    text = f"{stream.name}: {n_samples} samples, {len(stream.names)} columns"
     if len(spans) > SHOWN:
         text += f", the first {SHOWN} above"
     if classes:

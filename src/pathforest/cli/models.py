@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import joblib
@@ -36,8 +37,10 @@ def make_estimator(class_name: str, settings: Sequence[str] | None, distances: s
     for setting in settings or ():
         name, equals, text = setting.partition("=")
         if name not in known:
+            close = get_close_matches(name, known, 1)
+            meant = f" (did you mean {close[0]}?)" if close else ""
             raise UsageError(
-                f"--set {setting}: {class_name} has no such parameter; write NAME=VALUE with one of "
+                f"--set {setting}: {class_name} has no such parameter{meant}; write NAME=VALUE with one of "
                 f"{', '.join(sorted(known))}"
             )
         if not equals:

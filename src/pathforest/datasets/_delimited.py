@@ -27,6 +27,7 @@ from pathforest.datasets._table import (
 )
 
 BYTE_ORDER_MARK = "\ufeff"
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 def decode(data: bytes, label: str | int | None, *, delimiter: str = ",") -> Table:
@@ -84,6 +85,7 @@ def _read_rows(file: BinaryIO, delimiter: str) -> tuple[list[str], Iterator[tupl
         raise ValueError("line 1 is empty; the first line must name the columns")
     check_header(names)
     check_first_line(names)
+    _check_separator(names, delimiter)
     return names, _of_width(rows, len(names))
 
 
@@ -105,6 +107,16 @@ def _of_width(rows: Iterator[tuple[int, list[str]]], width: int) -> Iterator[tup
         yield line, row
 
 
+def _check_separator(names: Sequence[str], delimiter: str) -> None:
+    """Refuse a single column whose name looks like several, with another separator between them."""
+    found = next((other for other in SEPARATORS if other != delimiter and other in names[0]), None)
+    if len(names) == 1 and found:
+        raise ValueError(
+            f"line 1 names a single column, {names[0]!r}; its parts are separated by {SEPARATORS[found]}, "
+            f"and columns must be by {SEPARATORS[delimiter]}"
+        )
+
+
 def _full(cell: str, line: int, name: str) -> str:
     if not cell.strip():
         raise ValueError(f"line {line}, column {name!r}: the cell is empty; fill it or leave the line out")
@@ -122,6 +134,7 @@ def encode(table: Table, label: str | int | None, *, delimiter: str = ",") -> by
         lines = ([str(y), *line] for y, line in zip(table.y.tolist(), lines, strict=True))
     check_header(names)
     check_first_line(names)
+    _check_separator(names, delimiter)
     _check_lines(names, "column name")
     if names[0].startswith(BYTE_ORDER_MARK):
         raise ValueError(f"the column name {names[0]!r} starts with a byte order mark; leave it out")

@@ -215,5 +215,10 @@ def named(name: object) -> Iterator[None]:
         yield
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"{name}: the gzip packing is damaged or cut off: {error}") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{name}: byte {error.object[error.start]:#04x} is no UTF-8 text; save the file as UTF-8, or "
+            "read it with pandas, which knows other encodings"
+        ) from error
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
