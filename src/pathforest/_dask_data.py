@@ -30,8 +30,8 @@ def check_table(X: Any) -> Any:
     _check_collection("X", X)
     if X.ndim != 2:
         raise ValueError(
-            f"X has {X.ndim} dimension(s) and must have 2, samples and features; reshape it, for example with "
-            "X.reshape(-1, 1), or X.to_frame() for a series"
+            f"X has {X.ndim} dimension(s) and must have 2, samples and features; reshape it, for example "
+            "with X.reshape(-1, 1), or X.to_frame() for a series"
         )
     return _join_rows(X)
 

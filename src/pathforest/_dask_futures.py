@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from typing import Any, Self
 
-from distributed import Client, Future, as_completed
+from distributed import Client, Future, as_completed, wait
 
 # Workers that die of the task itself would kill it for ever; Dask's own limit is 3 for each attempt.
 MOST_ATTEMPTS = 5
 
-# Until the scheduler has noticed that a worker is gone, it would send to that one again; twice as long each time.
+# Until the scheduler notices that a worker is gone, it would send to that one again. Doubled each time.
 SECONDS_TO_NOTICE = 0.2
 
 
@@ -49,6 +49,7 @@ class Sent:
         while position not in self._sent or self._sent[position][0].status in ("lost", "cancelled"):
             try:
                 self._sent[position] = self._scatter(position)
+                self._spread(*self._sent[position])
             except (OSError, KeyError):  # no connection, or an unknown address: a worker died just now
                 attempt += 1
                 if attempt == MOST_ATTEMPTS:
@@ -59,13 +60,28 @@ class Sent:
     def _scatter(self, position: int) -> tuple[Future, list[str]]:
         self._client.wait_for_workers(1)
         workers = sorted(self._client.nthreads())
-        is_lone = len(self._objects) == 1
-        if not is_lone:
-            workers = [workers[position % len(workers)]]
+        first = workers[position % len(workers)]
         # In a list, because Dask would send the fields of a named tuple one by one.
-        objects = [self._objects[position]]
-        (future,) = self._client.scatter(objects, workers=workers, hash=False, broadcast=is_lone)
-        return future, workers
+        (future,) = self._client.scatter([self._objects[position]], workers=[first], hash=False)
+        return future, workers if len(self._objects) == 1 else [first]
+
+    def _spread(self, future: Future, workers: list[str]) -> None:
+        """Have each worker fetch a copy, from the growing number of those that have one.
+
+        Dask's own broadcast never ends if one of the workers dies meanwhile.
+        """
+        n_copies = 1
+        while n_copies < len(workers):
+            wave = workers[n_copies : 3 * n_copies]  # each copy serves two
+            fetched = [
+                self._client.submit(id, future, workers=[worker], allow_other_workers=True, pure=False)
+                for worker in wave
+            ]
+            try:
+                wait(fetched)
+            except CancelledError:  # the copies died, and are sent again
+                return
+            n_copies *= 3
 
 
 def run_tasks(

@@ -24,7 +24,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pathforest._dask_data import check_table, gather_labels, gather_samples, gather_values
 from pathforest._dask_engine import engines_on
-from pathforest._dask_futures import Sent
 from pathforest._savable import is_fitted_name, unfitted_on_failure
 from pathforest._validation import check_parameter, thread_count
 from pathforest.classifier import OPFClassifier
@@ -57,7 +56,7 @@ def _predict(client: Client, model: Any, X: Any, method: str) -> Any:
     # Other features than those of `fit` are refused now, not when blocks are computed.
     example = np.empty((0, X.shape[1])) if is_array else X._meta
     validate_data(model, example, reset=False, skip_check_array=True)
-    sent = Sent(client, [model])[0]
+    sent = client.scatter(model, hash=False, broadcast=True)
     wide = method != "predict"
     meta = _empty(model, wide)
     if not is_array:
