@@ -253,10 +253,10 @@ class DaskOPFClassifier(_DaskClassifier, OPFClassifier):
 
     Parameters
     ----------
-    metric, metric_params, n_conquerors, beta, algorithm, n_jobs, verbose
+    metric, metric_params, n_conquerors, beta, algorithm, n_jobs, verbose, device
         As for :class:`pathforest.OPFClassifier`. `n_jobs` counts threads of the client; tasks on the cluster
         use one each. Metrics without an engine of their own, callables and ``"precomputed"`` are computed by
-        the client alone, as the local class does.
+        the client alone, as the local class does; so is everything with another `device` than ``"cpu"``.
     client : distributed.Client, default=None
         The cluster to use; None is the client that is active at the time. Pickles do not keep it.
 
@@ -299,10 +299,11 @@ class DaskFuzzyOPFClassifier(_DaskClassifier, FuzzyOPFClassifier):
     ----------
     metric, metric_params, k_max, n_neighbors, sigma, competition, membership, membership_side
         As for :class:`pathforest.FuzzyOPFClassifier`.
-    n_conquerors, beta, algorithm, n_jobs, verbose
+    n_conquerors, beta, algorithm, n_jobs, verbose, device
         As for :class:`pathforest.FuzzyOPFClassifier`. `n_jobs` counts threads of the client; tasks on the
         cluster use one each. Metrics without an engine of their own, callables and ``"precomputed"`` are
-        computed by the client alone, as the local class does.
+        computed by the client alone, as the local class does; so is everything with another `device` than
+        ``"cpu"``.
     client : distributed.Client, default=None
         The cluster to use; None is the client that is active at the time. Pickles do not keep it.
 
