@@ -30,6 +30,7 @@ import distributed
 
 from pathforest import _dask_engine, _dask_futures, _dask_tasks
 from pathforest.dask import DaskFuzzyOPFClassifier, DaskFuzzyOPFClassifierCV, DaskOPFClassifier
+from pathforest.distances import build_engine, resolve_metric
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning"),
@@ -165,6 +166,25 @@ def test_far_clusters_have_the_same_tree(client, many_blocks):
     same(model.to_local(), OPFClassifier().fit(X, y))
 
 
+def test_the_competition_asks_about_the_same_distances(client):
+    (X, _), metric = draw("random"), resolve_metric("minkowski", {"p": 3})
+    engine = _dask_engine.DaskEngine(X, metric, "brute", client)
+    same(engine.distances(X[:9], 1), build_engine(X, metric, "brute").distances(X[:9], 1))
+
+
+def test_the_tree_looks_as_far_as_it_has_to_and_no_farther(client, many_blocks):
+    X, component = draw("tied")
+    apart = pairwise_distances(X)
+    apart[component[:, None] == component] = np.inf
+    engine = _dask_engine.DaskEngine(X, resolve_metric("euclidean"), "brute", client)
+    samples, near = np.arange(N, dtype=np.int32), apart.min(axis=1)
+    found = engine._nearest_foreign(samples, component.astype(np.int32), near)
+    same(found, (near, apart.argmin(axis=1).astype(np.int32)))
+    shorter = np.nextafter(near, 0)  # 0 stays 0
+    found = engine._nearest_foreign(samples, component.astype(np.int32), shorter)
+    assert (found[0] < np.inf).tolist() == (found[1] >= 0).tolist() == (near == 0).tolist()
+
+
 @pytest.mark.parametrize("metric", ["manhattan", "cosine", "minkowski", "correlation", "precomputed"])
 def test_every_kind_of_metric_gives_the_local_model(client, many_blocks, metric):
     X, y = draw("random")
@@ -186,7 +206,7 @@ def test_few_samples_give_the_local_model(client, many_blocks, n):
 def test_chunks_of_unknown_size_give_the_local_model(client, many_blocks):
     X, y = draw("tied")
     lazy_X, lazy_y = da.from_array(X, chunks=(50, 2)), da.from_array(y, chunks=40)
-    kept = X[:, 0] > 0  # some chunks of y may be empty
+    kept = (X[:, 0] > 0) & (np.arange(N) >= 50)  # the first chunk is left empty
     lazy_kept = da.from_array(kept, chunks=50)
     model = DaskOPFClassifier(client=client).fit(lazy_X[lazy_kept], lazy_y[lazy_kept.rechunk(40)])
     same(model.to_local(), OPFClassifier().fit(X[kept], y[kept]))
@@ -416,6 +436,22 @@ def test_what_could_not_be_sent_is_sent_again_but_not_for_ever(client, monkeypat
         _dask_futures.Sent(client, ["ham"])[0]
 
 
+def test_tasks_whose_data_are_lost_are_submitted_again_but_not_for_ever(client):
+    def submit(i):
+        attempts[i] += 1
+        future = client.submit(int, i, pure=False)
+        if attempts[i] <= losses:
+            future.cancel()
+        return future
+
+    results, attempts, losses = {}, [0, 0], _dask_futures.MOST_ATTEMPTS - 1
+    _dask_futures.run_tasks(client, 2, submit, results.__setitem__)
+    assert results == {0: 0, 1: 1}
+    attempts, losses = [0, 0], _dask_futures.MOST_ATTEMPTS
+    with pytest.raises(RuntimeError, match="workers were lost 5 times with the data of one task"):
+        _dask_futures.run_tasks(client, 2, submit, results.__setitem__)
+
+
 @pytest.mark.parametrize(
     "stage",
     [
@@ -479,6 +515,21 @@ def test_a_bad_chunk_of_samples_is_named(client, how, message):
     assert wait_for_no_tasks(client) == 0
 
 
+def test_a_chunk_that_cannot_be_computed_ends_the_others(client):
+    def compute(block, block_info=None):
+        if block_info and block_info[0]["chunk-location"][0] == 0:
+            raise RuntimeError("disk on fire")
+        time.sleep(0.2)
+        return block
+
+    X, y = draw("random")
+    lazy = da.from_array(X, chunks=(20, -1)).map_blocks(compute, dtype=X.dtype, meta=X[:0])
+    with pytest.raises(RuntimeError, match="disk on fire") as raised:
+        DaskOPFClassifier(client=client).fit(lazy, y)
+    assert wait_for_no_tasks(client) == 0
+    assert raised.tb is not None  # which keeps all frames of `fit` alive
+
+
 @pytest.mark.parametrize(
     ("last", "kind", "message"),
     [
@@ -523,6 +574,12 @@ def test_labels_that_are_no_column_are_refused(client, labels, kind, message):
     X, y = draw("random")
     with pytest.raises(kind, match=message):
         DaskOPFClassifier(client=client).fit(X, labels(y))
+
+
+def test_chunks_without_samples_are_refused_as_locally(client):
+    X, y = da.from_array(np.empty((0, 5)), chunks=5), da.from_array(np.empty(0, dtype=int), chunks=5)
+    with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\)"):
+        DaskOPFClassifier(client=client).fit(X, y)
 
 
 def test_missing_values_reach_transformers_that_take_them(client):

@@ -167,9 +167,8 @@ class DaskEngine:
 
         def take(i: int, found: tuple[np.ndarray, np.ndarray]) -> None:
             part = parts[tasks[i][1]]
-            near, index = found
+            near, index = found  # inf and -1 where there is none, which beats nothing
             better = (near < distances[part]) | ((near == distances[part]) & (index < indices[part]))
-            better &= index >= 0
             distances[part][better], indices[part][better] = near[better], index[better]
 
         with Sent(self._client, asked) as questions, Sent(self._client, known) as components:
