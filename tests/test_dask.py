@@ -29,6 +29,7 @@ import dask.bag
 import distributed
 
 from pathforest import _dask_engine, _dask_futures, _dask_tasks
+from pathforest._core import Engine
 from pathforest.dask import DaskFuzzyOPFClassifier, DaskFuzzyOPFClassifierCV, DaskOPFClassifier
 from pathforest.distances import build_engine, resolve_metric
 
@@ -331,6 +332,12 @@ def test_the_work_is_done_by_the_cluster_only_where_it_is_worth_it(client, monke
     monkeypatch.setattr(_dask_engine, "LOCAL_SECONDS", 0.25)
     DaskOPFClassifier(client=client).fit(X, y)
     assert not asked
+
+
+def test_local_fits_stay_local_afterwards(client):
+    X, y = draw("random")
+    DaskOPFClassifier(client=client).fit(X, y)
+    assert isinstance(build_engine(X, resolve_metric("euclidean")), Engine)
 
 
 def test_a_fit_leaves_nothing_on_the_cluster(client, many_blocks):
