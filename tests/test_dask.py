@@ -1,5 +1,6 @@
 """On a cluster the estimators learn what the local ones learn, bit for bit, whatever chunks and faults."""
 
+import asyncio
 import os
 import pickle
 import signal
@@ -10,6 +11,7 @@ import time
 import joblib
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
@@ -23,10 +25,13 @@ pytest.importorskip("distributed", reason="needs pathforest[dask]")
 
 import dask
 import dask.array as da
+import dask.bag
 import distributed
 
-from pathforest import _dask_engine, _dask_futures
+from pathforest import _dask_engine, _dask_futures, _dask_tasks
+from pathforest._core import Engine
 from pathforest.dask import DaskFuzzyOPFClassifier, DaskFuzzyOPFClassifierCV, DaskOPFClassifier
+from pathforest.distances import build_engine, resolve_metric
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning"),
@@ -123,13 +128,20 @@ def test_without_a_client_the_error_says_what_to_do():
 
 
 @every_pair
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("kind", ["random", "tied", "duplicated"])
+@pytest.mark.parametrize(
+    ("kind", "dtype", "chunks"),
+    [
+        ("random", np.float32, CHUNKS[0]),
+        ("tied", np.float64, CHUNKS[1]),
+        ("tied", np.float32, CHUNKS[2]),
+        ("duplicated", np.float64, CHUNKS[3]),
+    ],
+    ids=["random", "tied64", "tied32", "duplicated"],
+)
 def test_fitted_arrays_are_those_of_the_local_class(
-    client, many_blocks, on_cluster, local, params, dtype, kind
+    client, many_blocks, on_cluster, local, params, kind, dtype, chunks
 ):
     X, y = draw(kind, dtype)
-    chunks = CHUNKS[(len(kind) + np.dtype(dtype).itemsize // 4) % len(CHUNKS)]
     labels = da.from_array(y, chunks=50)
     model = on_cluster(**params, client=client).fit(da.from_array(X, chunks=chunks), labels)
     same(model.to_local(), local(**params).fit(X, y))
@@ -155,6 +167,25 @@ def test_far_clusters_have_the_same_tree(client, many_blocks):
     same(model.to_local(), OPFClassifier().fit(X, y))
 
 
+def test_the_competition_asks_about_the_same_distances(client):
+    (X, _), metric = draw("random"), resolve_metric("minkowski", {"p": 3})
+    engine = _dask_engine.DaskEngine(X, metric, "brute", client)
+    same(engine.distances(X[:9], 1), build_engine(X, metric, "brute").distances(X[:9], 1))
+
+
+def test_the_tree_looks_as_far_as_it_has_to_and_no_farther(client, many_blocks):
+    X, component = draw("tied")
+    apart = pairwise_distances(X)
+    apart[component[:, None] == component] = np.inf
+    engine = _dask_engine.DaskEngine(X, resolve_metric("euclidean"), "brute", client)
+    samples, near = np.arange(N, dtype=np.int32), apart.min(axis=1)
+    found = engine._nearest_foreign(samples, component.astype(np.int32), near)
+    same(found, (near, apart.argmin(axis=1).astype(np.int32)))
+    shorter = np.nextafter(near, 0)  # 0 stays 0
+    found = engine._nearest_foreign(samples, component.astype(np.int32), shorter)
+    assert (found[0] < np.inf).tolist() == (found[1] >= 0).tolist() == (near == 0).tolist()
+
+
 @pytest.mark.parametrize("metric", ["manhattan", "cosine", "minkowski", "correlation", "precomputed"])
 def test_every_kind_of_metric_gives_the_local_model(client, many_blocks, metric):
     X, y = draw("random")
@@ -176,7 +207,7 @@ def test_few_samples_give_the_local_model(client, many_blocks, n):
 def test_chunks_of_unknown_size_give_the_local_model(client, many_blocks):
     X, y = draw("tied")
     lazy_X, lazy_y = da.from_array(X, chunks=(50, 2)), da.from_array(y, chunks=40)
-    kept = X[:, 0] > 0  # some chunks of y may be empty
+    kept = (X[:, 0] > 0) & (np.arange(N) >= 50)  # the first chunk is left empty
     lazy_kept = da.from_array(kept, chunks=50)
     model = DaskOPFClassifier(client=client).fit(lazy_X[lazy_kept], lazy_y[lazy_kept.rechunk(40)])
     same(model.to_local(), OPFClassifier().fit(X[kept], y[kept]))
@@ -216,7 +247,7 @@ def test_a_client_that_is_not_the_active_one_is_used(client, many_blocks, monkey
 
 def test_groups_reach_the_splitter(client):
     X, y = draw("random")
-    groups = np.arange(N) % 4
+    groups = np.arange(N) % 4 + 0.5  # no labels of classes
     params = {**SMALL_SEARCH, "cv": GroupKFold(2)}
     model = DaskFuzzyOPFClassifierCV(**params, client=client)
     model.fit(X, y, groups=da.from_array(groups, chunks=100))
@@ -224,8 +255,7 @@ def test_groups_reach_the_splitter(client):
 
 
 @every_pair
-@pytest.mark.parametrize("method", ["predict", "predict_proba", "class_costs"])
-def test_predictions_of_arrays_are_lazy_and_right(client, on_cluster, local, params, method):
+def test_predictions_of_arrays_are_lazy_and_right(client, on_cluster, local, params):
     X, y = draw("random")
     model = on_cluster(**params, client=client).fit(X, np.array(["ham", "eggs", "spam"])[y])
 
@@ -233,21 +263,35 @@ def test_predictions_of_arrays_are_lazy_and_right(client, on_cluster, local, par
         raise RuntimeError("computed")
 
     chunked = da.from_array(X, chunks=(70, 2))
-    getattr(model, method)(chunked.map_blocks(fail, dtype=X.dtype, meta=X[:0]))
-    answers = getattr(model, method)(chunked)
-    expected = getattr(model.to_local(), method)(X)
-    assert (answers.shape, answers.dtype, answers.chunks[0]) == (
-        expected.shape,
-        expected.dtype,
-        chunked.chunks[0],
-    )
-    np.testing.assert_array_equal(answers.compute(), expected)
+    for method in "predict", "predict_proba", "class_costs":
+        getattr(model, method)(chunked.map_blocks(fail, dtype=X.dtype, meta=X[:0]))
+        answers = getattr(model, method)(chunked)
+        expected = getattr(model.to_local(), method)(X)
+        assert (answers.shape, answers.dtype) == (expected.shape, expected.dtype)
+        assert answers.chunks[0] == chunked.chunks[0]
+        np.testing.assert_array_equal(answers.compute(), expected)
 
 
-def test_other_features_are_refused_before_anything_is_computed(client):
+@pytest.mark.parametrize(
+    ("X", "kind", "message"),
+    [
+        (da.ones((10, 3), chunks=5), ValueError, "X has 3 features, but OPFClassifier is expecting 5"),
+        (da.ones(10, chunks=5), ValueError, r"X has 1 dimension\(s\) and must have 2"),
+        (dask.delayed(np.ones((10, 5))), TypeError, "X is a Dask Delayed.*; pass a Dask array"),
+    ],
+    ids=["features", "dimensions", "collection"],
+)
+def test_bad_queries_are_refused_before_anything_is_computed(client, X, kind, message):
     model = DaskOPFClassifier(client=client).fit(*draw("random"))
-    with pytest.raises(ValueError, match="X has 3 features, but OPFClassifier is expecting 5"):
-        model.predict(da.ones((10, 3), chunks=5))
+    with pytest.raises(kind, match=message):
+        model.predict(X)
+
+
+def test_a_search_without_a_model_refuses_lazy_queries_at_once(client):
+    X, y = draw("random")
+    model = DaskFuzzyOPFClassifierCV(**SMALL_SEARCH, refit=False, client=client).fit(X, y)
+    with pytest.raises(AttributeError, match="refit=False keeps no model, so there is no predict"):
+        model.predict(da.from_array(X, chunks=70))
 
 
 def test_frames_keep_names_and_index(client, many_blocks):
@@ -290,6 +334,12 @@ def test_the_work_is_done_by_the_cluster_only_where_it_is_worth_it(client, monke
     assert not asked
 
 
+def test_local_fits_stay_local_afterwards(client):
+    X, y = draw("random")
+    DaskOPFClassifier(client=client).fit(X, y)
+    assert isinstance(build_engine(X, resolve_metric("euclidean")), Engine)
+
+
 def test_a_fit_leaves_nothing_on_the_cluster(client, many_blocks):
     X, y = draw("tied")
     model = DaskFuzzyOPFClassifierCV(**SMALL_SEARCH, client=client)
@@ -306,48 +356,135 @@ def test_blocks_are_dealt_out_evenly_and_a_lone_one_goes_to_all(client):
     assert sorted(client.who_has([lone[0]])[lone[0].key]) == workers
 
 
-def at_the_first_result(monkeypatch, action):
-    """Do something as soon as the first result of the neighbour pass has come."""
-
+def once(action):
     pending = [action]
+    return lambda: pending.pop()() if pending else None
+
+
+def at_the_first_result(monkeypatch, action):
+    """Do something once, as soon as the first result has come."""
+    act = once(action)
 
     class Interrupted(_dask_futures.as_completed):
         def __next__(self):
             future = super().__next__()
-            if pending:
-                pending.pop()()
+            act()
             return future
 
     monkeypatch.setattr(_dask_futures, "as_completed", Interrupted)
 
 
-@pytest.mark.parametrize("block_rows", [250, 4000], ids=["dealt out", "one block"])
-def test_a_killed_worker_changes_nothing(client, monkeypatch, block_rows):
+def at_the_first(task):
+    """Do something once, as soon as the first task of a kind has been submitted."""
+
+    def arrange(monkeypatch, action):
+        submit, act = _dask_engine.DaskEngine._submit, once(action)
+
+        def interrupted(self, block, function, *args):
+            future = submit(self, block, function, *args)
+            if function is task:
+                act()
+            return future
+
+        monkeypatch.setattr(_dask_engine.DaskEngine, "_submit", interrupted)
+
+    return arrange
+
+
+def at_the_first_block(monkeypatch, action):
+    """Do something once, as soon as the first block is on the cluster."""
+    scatter, act = distributed.Client.scatter, once(action)
+
+    def interrupted(*args, **kwargs):
+        futures = scatter(*args, **kwargs)
+        act()
+        return futures
+
+    monkeypatch.setattr(distributed.Client, "scatter", interrupted)
+
+
+def draw_far_apart(n):
+    """Samples whose neighbour lists leave questions to the spanning tree."""
+    X, y = draw("random", n=n)
+    X[: n // 3] += 1000
+    return X, y
+
+
+@pytest.mark.parametrize(
+    ("block_rows", "stage"),
+    [(250, at_the_first_result), (4000, at_the_first(_dask_tasks.foreign_neighbours))],
+    ids=["dealt out", "one block"],
+)
+def test_a_killed_worker_changes_nothing(client, monkeypatch, block_rows, stage):
     monkeypatch.setattr(_dask_engine, "BLOCK_BYTES", block_rows * 5 * 8)
     client.wait_for_workers(2)
-    X, y = draw("random", n=2000)
+    X, y = draw_far_apart(2000)
     victims = []
 
     def kill():
         victims.append(next(iter(client.run(os.getpid).values())))
         os.kill(victims[0], signal.SIGKILL)
 
-    at_the_first_result(monkeypatch, kill)
+    stage(monkeypatch, kill)
     model = DaskOPFClassifier(client=client).fit(X, y)
     assert victims
     same(model.to_local(), OPFClassifier().fit(X, y))
     client.wait_for_workers(1)
 
 
-def test_ctrl_c_leaves_no_tasks_and_no_model(client, many_blocks, monkeypatch):
-    X, y = draw("random", n=600)
-    at_the_first_result(monkeypatch, lambda: signal.raise_signal(signal.SIGINT))
+@pytest.mark.parametrize("error", [OSError, KeyError])
+def test_what_could_not_be_sent_is_sent_again_but_not_for_ever(client, monkeypatch, error):
+    """Dask raises the one or the other, depending on when the worker has died."""
+    monkeypatch.setattr(_dask_futures, "SECONDS_TO_NOTICE", 0)
+    scatter, failures = distributed.Client.scatter, [error] * (_dask_futures.MOST_ATTEMPTS - 1)
+
+    def failing(*args, **kwargs):
+        if failures:
+            raise failures.pop()("tcp://gone")
+        return scatter(*args, **kwargs)
+
+    monkeypatch.setattr(distributed.Client, "scatter", failing)
+    assert _dask_futures.Sent(client, ["ham"])[0].result() == "ham"
+    failures.extend([error] * _dask_futures.MOST_ATTEMPTS)
+    with pytest.raises(error):
+        _dask_futures.Sent(client, ["ham"])[0]
+
+
+def test_tasks_whose_data_are_lost_are_submitted_again_but_not_for_ever(client):
+    def submit(i):
+        attempts[i] += 1
+        future = client.submit(int, i, pure=False)
+        if attempts[i] <= losses:
+            future.cancel()
+        return future
+
+    results, attempts, losses = {}, [0, 0], _dask_futures.MOST_ATTEMPTS - 1
+    _dask_futures.run_tasks(client, 2, submit, results.__setitem__)
+    assert results == {0: 0, 1: 1}
+    attempts, losses = [0, 0], _dask_futures.MOST_ATTEMPTS
+    with pytest.raises(RuntimeError, match="workers were lost 5 times with the data of one task"):
+        _dask_futures.run_tasks(client, 2, submit, results.__setitem__)
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [
+        at_the_first_result,
+        at_the_first_block,
+        at_the_first(_dask_tasks.neighbours_abroad),
+        at_the_first(_dask_tasks.foreign_neighbours),
+    ],
+    ids=["checks", "blocks", "neighbours", "spanning tree"],
+)
+def test_ctrl_c_leaves_no_tasks_and_no_model(client, many_blocks, monkeypatch, stage):
+    X, y = draw_far_apart(600)
+    stage(monkeypatch, lambda: signal.raise_signal(signal.SIGINT))
     model = DaskOPFClassifier(client=client)
     # A process started from a shell's background ignores the signal.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt) as raised:
-            model.fit(X, y)
+            model.fit(da.from_array(X, chunks=(200, -1)), y)
     finally:
         signal.signal(signal.SIGINT, before)
     assert wait_for_no_tasks(client) == 0
@@ -382,13 +519,29 @@ def put(value):
         (put(-np.inf), "block 2 of X contains -inf in its row 7, column 3"),
         (lambda block: block[:, 0], r"block 2 of X has 1 dimension\(s\)"),
         (lambda block: np.full(block.shape, "x"), "block 2 of X cannot be read as numbers"),
+        (scipy.sparse.csr_matrix, r"block 2 of X is a csr_matrix; convert .* with toarray\(\)"),
     ],
-    ids=["columns", "nan", "infinity", "dimensions", "text"],
+    ids=["columns", "nan", "infinity", "dimensions", "text", "sparse"],
 )
 def test_a_bad_chunk_of_samples_is_named(client, how, message):
     with pytest.raises(ValueError, match=message):
         DaskOPFClassifier(client=client).fit(spoiled(2, how), draw("random")[1])
     assert wait_for_no_tasks(client) == 0
+
+
+def test_a_chunk_that_cannot_be_computed_ends_the_others(client):
+    def compute(block, block_info=None):
+        if block_info and block_info[0]["chunk-location"][0] == 0:
+            raise RuntimeError("disk on fire")
+        time.sleep(0.2)
+        return block
+
+    X, y = draw("random")
+    lazy = da.from_array(X, chunks=(20, -1)).map_blocks(compute, dtype=X.dtype, meta=X[:0])
+    with pytest.raises(RuntimeError, match="disk on fire") as raised:
+        DaskOPFClassifier(client=client).fit(lazy, y)
+    assert wait_for_no_tasks(client) == 0
+    assert raised.tb is not None  # which keeps all frames of `fit` alive
 
 
 @pytest.mark.parametrize(
@@ -408,6 +561,41 @@ def test_a_bad_chunk_of_labels_is_named(client, last, kind, message):
         DaskOPFClassifier(client=client).fit(X, labels)
 
 
+def test_a_bad_partition_is_named(client):
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame({"a": pd.array([1, 2, 3, None], dtype="Int64"), "b": [1.0, 2.0, 3.0, 4.0]})
+    parts = dd.from_pandas(frame, npartitions=2, sort=False)
+    with pytest.raises(ValueError, match="block 1 of X contains nan in its row 1, column 'a'"):
+        DaskOPFClassifier(client=client).fit(parts, [0, 0, 1, 1])
+    renamed = dd.from_map(
+        lambda name: frame[["b"]].rename(columns={"b": name}), ["b", "c"], meta=frame[["b"]]
+    )
+    with pytest.raises(ValueError, match=r"block 1 of X has the columns \['c'\] and block 0 has \['b'\]"):
+        DaskOPFClassifier(client=client).fit(renamed, [0, 0, 1, 1] * 2)
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind", "message"),
+    [
+        (lambda y: da.from_array(y.reshape(-1, 2), chunks=(60, 1)), ValueError, "block 0 of y .* 1d array"),
+        (lambda y: da.from_array(y, chunks=60).sum(), ValueError, "y is a single value"),
+        (lambda y: dask.delayed(y), TypeError, "y is a Dask Delayed.*; pass a Dask array"),
+        (lambda y: dask.bag.from_sequence(y.tolist()), TypeError, "y is a Dask Bag; pass a Dask array"),
+    ],
+    ids=["columns", "one", "delayed", "bag"],
+)
+def test_labels_that_are_no_column_are_refused(client, labels, kind, message):
+    X, y = draw("random")
+    with pytest.raises(kind, match=message):
+        DaskOPFClassifier(client=client).fit(X, labels(y))
+
+
+def test_chunks_without_samples_are_refused_as_locally(client):
+    X, y = da.from_array(np.empty((0, 5)), chunks=5), da.from_array(np.empty(0, dtype=int), chunks=5)
+    with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\)"):
+        DaskOPFClassifier(client=client).fit(X, y)
+
+
 def test_missing_values_reach_transformers_that_take_them(client):
     X, y = draw("random")
     X[5, 2] = np.nan
@@ -419,6 +607,16 @@ def test_missing_values_reach_transformers_that_take_them(client):
 def test_something_else_than_a_client_is_refused():
     with pytest.raises(TypeError, match=r"client='tcp://here' must be a distributed\.Client or None"):
         DaskOPFClassifier(client="tcp://here").fit(*draw("random"))
+
+
+@pytest.mark.parametrize("is_given", [True, False])
+def test_an_asynchronous_client_is_refused(client, is_given):
+    async def fit():
+        async with distributed.Client(client.scheduler.address, asynchronous=True) as other:
+            DaskOPFClassifier(client=other if is_given else None).fit(*draw("random"))
+
+    with pytest.raises(ValueError, match="is asynchronous, and fit waits for its results"):
+        asyncio.run(fit())
 
 
 @every_pair

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import dask.array as da
@@ -24,9 +25,15 @@ class Summary(NamedTuple):
     kind: str = ""  # of labels: "text" or "numbers"
 
 
-def is_frame(X: Any) -> bool:
-    """Tell a Dask data frame or series from an array."""
-    return is_dask_collection(X) and hasattr(X, "map_partitions")
+def check_table(X: Any) -> Any:
+    """Refuse a Dask collection that is no table of samples; return it with every row in one block."""
+    _check_collection("X", X)
+    if X.ndim != 2:
+        raise ValueError(
+            f"X has {X.ndim} dimension(s) and must have 2, samples and features; reshape it, for example "
+            "with X.reshape(-1, 1), or X.to_frame() for a series"
+        )
+    return _join_rows(X)
 
 
 def gather_samples(client: Client, X: Any, finite: bool) -> Any:
@@ -36,40 +43,55 @@ def gather_samples(client: Client, X: Any, finite: bool) -> Any:
     """
     if not is_dask_collection(X):
         return X
-    if isinstance(X, da.Array):
-        if X.ndim != 2:
-            raise ValueError(
-                f"X has {X.ndim} dimension(s) and must have 2, samples and features; reshape it, for example "
-                "with X.reshape(-1, 1)"
-            )
-        X = X.rechunk({1: -1})
-    return _gather(client, X, "X", inspect_samples, finite)
+    return _gather(client, check_table(X), "X", partial(inspect_samples, finite=finite))
 
 
 def gather_labels(client: Client, y: Any) -> Any:
     """Bring labels to the client, as one array or series; local data stay as they are."""
-    return _gather(client, y, "y", inspect_labels) if is_dask_collection(y) else y
+    return _gather_column(client, y, "y", inspect_labels)
 
 
-def _gather(client: Client, data: Any, name: str, inspect: Callable[..., Summary], *args: Any) -> Any:
-    """Compute the blocks on the cluster, inspect them there, and put them together here."""
-    if not hasattr(data, "to_delayed"):
+def gather_values(client: Client, values: Any, name: str) -> Any:
+    """Bring any other values, one per sample, to the client; local data stay as they are."""
+    return _gather_column(client, values, name, inspect_values)
+
+
+def _gather_column(client: Client, data: Any, name: str, inspect: Callable[[Any], Summary]) -> Any:
+    if not is_dask_collection(data):
+        return data
+    _check_collection(name, data)
+    if data.ndim == 0:
+        raise ValueError(f"{name} is a single value and must have one for each sample")
+    return _gather(client, _join_rows(data), name, inspect)
+
+
+def _check_collection(name: str, data: Any) -> None:
+    # By a private attribute, because objects of dask.delayed claim to have every public one.
+    if not hasattr(data, "_meta"):
         raise TypeError(
             f"{name} is a Dask {type(data).__name__}; pass a Dask array, data frame or series, or local data"
         )
+
+
+def _join_rows(data: Any) -> Any:
+    """Leave no blocks side by side, which would be taken for further rows; frames have none."""
+    return data.rechunk(dict.fromkeys(range(1, data.ndim), -1)) if isinstance(data, da.Array) else data
+
+
+def _gather(client: Client, data: Any, name: str, inspect: Callable[[Any], Summary]) -> Any:
+    """Compute the blocks on the cluster, inspect them there, and put them together here."""
     blocks = client.compute(list(np.ravel(data.to_delayed())))
     try:
         summaries: list[Summary] = [Summary(0)] * len(blocks)
         run_tasks(
             client,
             len(blocks),
-            lambda i: client.submit(inspect, blocks[i], *args, pure=False),
+            lambda i: client.submit(inspect, blocks[i], pure=False),
             summaries.__setitem__,
         )
         _check_blocks(name, summaries)
-        return _concatenate(
-            [part for part in client.gather(blocks) if len(part)] or client.gather(blocks[:1])
-        )
+        filled = [block for block, summary in zip(blocks, summaries, strict=True) if summary.n_rows]
+        return _concatenate(client.gather(filled or blocks[:1]))
     finally:
         for block in blocks:  # not cancelled: they may be those of a collection that the user has persisted
             block.release()
@@ -79,12 +101,17 @@ def inspect_samples(block: Any, finite: bool) -> Summary:
     """Look at one block of samples."""
     if np.ndim(block) != 2:
         return Summary(1, f"has {np.ndim(block)} dimension(s), not 2; every block must hold rows of features")
-    columns = tuple(block.columns) if hasattr(block, "columns") else tuple(range(block.shape[1]))
+    is_frame = hasattr(block, "columns")
+    if not (is_frame or isinstance(block, np.ndarray)):
+        kind = type(block).__name__
+        return Summary(1, f"is a {kind}; convert blocks to numpy arrays, with toarray() if they are sparse")
+    columns = tuple(block.columns) if is_frame else tuple(range(block.shape[1]))
     if not finite or not len(block):
         return Summary(len(block), columns=columns)
     try:
         values = np.asarray(block)
-        values = values if values.dtype.kind in "biuf" else values.astype(np.float64)
+        if values.dtype.kind not in "biuf":
+            values = block.to_numpy(np.float64, na_value=np.nan) if is_frame else values.astype(np.float64)
     except (TypeError, ValueError) as error:
         return Summary(len(block), f"cannot be read as numbers: {error}; convert its columns", columns)
     if not np.isfinite(values).all():
@@ -107,26 +134,31 @@ def inspect_labels(block: Any) -> Summary:
     return Summary(len(block), kind="text" if labels.dtype.kind in "OU" else "numbers")
 
 
+def inspect_values(block: Any) -> Summary:
+    """Look at one block of values that only have to be there."""
+    return Summary(len(block))
+
+
 def _check_blocks(name: str, summaries: list[Summary]) -> None:
     """Refuse blocks that cannot be used, or not with the others."""
     filled = [(i, summary) for i, summary in enumerate(summaries) if summary.n_rows]
     for i, summary in filled:
-        first, model = filled[0]
+        first, expected = filled[0]
         if summary.problem:
             raise ValueError(f"block {i} of {name} {summary.problem}")
-        if len(summary.columns) != len(model.columns):
+        if len(summary.columns) != len(expected.columns):
             raise ValueError(
                 f"block {i} of {name} has {len(summary.columns)} columns and block {first} has "
-                f"{len(model.columns)}; all blocks need the same features"
+                f"{len(expected.columns)}; all blocks need the same features"
             )
-        if summary.columns != model.columns:
+        if summary.columns != expected.columns:
             raise ValueError(
                 f"block {i} of {name} has the columns {list(summary.columns)} and block {first} has "
-                f"{list(model.columns)}; give all blocks the same, in one order"
+                f"{list(expected.columns)}; give all blocks the same, in one order"
             )
-        if summary.kind != model.kind:
+        if summary.kind != expected.kind:
             raise TypeError(
-                f"block {i} of {name} holds {summary.kind} and block {first} {model.kind}, which have no "
+                f"block {i} of {name} holds {summary.kind} and block {first} {expected.kind}, which have no "
                 f"common order; convert all labels to one type, for example with {name}.astype(str)"
             )
 

@@ -58,9 +58,8 @@ def pass_seconds(n_queries: int, n_samples: int, n_features: int, algorithm: str
 
 def part_range(n_blocks: int, n_threads: int) -> tuple[int, int]:
     """Return how many parts the samples are divided into, at least and at most; each meets every block."""
-    fewest = (
-        max(2, TASKS_PER_THREAD // n_blocks) * n_threads
-    )  # two, because one may have to wait for its block
+    per_thread = max(2, TASKS_PER_THREAD // n_blocks)  # two, because one may have to wait for its block
+    fewest = per_thread * n_threads
     return fewest, max(fewest, MOST_TASKS // n_blocks)
 
 
@@ -156,11 +155,8 @@ class DaskEngine:
         """Ask every block, and keep the nearest of what they answer."""
         step = self._task_size(len(samples))
         parts = [slice(start, start + step) for start in range(0, len(samples), step)]
-        questions = Sent(
-            self._client,
-            [Questions(self._X[samples[p]], component[samples[p]], reach[p].copy()) for p in parts],
-        )
-        components = Sent(self._client, [component[rows].copy() for rows in self._rows])
+        asked = [Questions(self._X[samples[p]], component[samples[p]], reach[p].copy()) for p in parts]
+        known = [component[rows].copy() for rows in self._rows]
         tasks = [(block, part) for block in range(len(self._rows)) for part in range(len(parts))]
         distances = np.full(len(samples), np.inf)
         indices = np.full(len(samples), -1, dtype=np.int32)
@@ -171,12 +167,12 @@ class DaskEngine:
 
         def take(i: int, found: tuple[np.ndarray, np.ndarray]) -> None:
             part = parts[tasks[i][1]]
-            near, index = found
+            near, index = found  # inf and -1 where there is none, which beats nothing
             better = (near < distances[part]) | ((near == distances[part]) & (index < indices[part]))
-            better &= index >= 0
             distances[part][better], indices[part][better] = near[better], index[better]
 
-        run_tasks(self._client, len(tasks), submit, take)
+        with Sent(self._client, asked) as questions, Sent(self._client, known) as components:
+            run_tasks(self._client, len(tasks), submit, take)
         return distances, indices
 
 

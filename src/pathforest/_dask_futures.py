@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
-from typing import Any
+from typing import Any, Self
 
-from distributed import Client, Future, as_completed
+from distributed import Client, Future, as_completed, wait
 
 # Workers that die of the task itself would kill it for ever; Dask's own limit is 3 for each attempt.
 MOST_ATTEMPTS = 5
+
+# Until the scheduler notices that a worker is gone, it would send to that one again. Doubled each time.
+SECONDS_TO_NOTICE = 0.2
 
 
 class Sent:
@@ -34,18 +38,50 @@ class Sent:
         """Let the cluster drop them."""
         self._sent.clear()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.forget()
+
     def _send(self, position: int) -> tuple[Future, list[str]]:
-        if position not in self._sent or self._sent[position][0].status in ("lost", "cancelled"):
-            self._client.wait_for_workers(1)
-            workers = sorted(self._client.nthreads())
-            is_lone = len(self._objects) == 1
-            if not is_lone:
-                workers = [workers[position % len(workers)]]
-            # In a list, because Dask would send the fields of a named tuple one by one.
-            objects = [self._objects[position]]
-            (future,) = self._client.scatter(objects, workers=workers, hash=False, broadcast=is_lone)
-            self._sent[position] = future, workers
+        attempt = 0
+        while position not in self._sent or self._sent[position][0].status in ("lost", "cancelled"):
+            try:
+                self._sent[position] = self._scatter(position)
+                self._spread(*self._sent[position])
+            except (OSError, KeyError):  # no connection, or an unknown address: a worker died just now
+                attempt += 1
+                if attempt == MOST_ATTEMPTS:
+                    raise
+                time.sleep(SECONDS_TO_NOTICE * 2**attempt)
         return self._sent[position]
+
+    def _scatter(self, position: int) -> tuple[Future, list[str]]:
+        self._client.wait_for_workers(1)
+        workers = sorted(self._client.nthreads())
+        first = workers[position % len(workers)]
+        # In a list, because Dask would send the fields of a named tuple one by one.
+        (future,) = self._client.scatter([self._objects[position]], workers=[first], hash=False)
+        return future, workers if len(self._objects) == 1 else [first]
+
+    def _spread(self, future: Future, workers: list[str]) -> None:
+        """Have each worker fetch a copy, from the growing number of those that have one.
+
+        Dask's own broadcast never ends if one of the workers dies meanwhile.
+        """
+        n_copies = 1
+        while n_copies < len(workers):
+            wave = workers[n_copies : 3 * n_copies]  # each copy serves two
+            fetched = [
+                self._client.submit(id, future, workers=[worker], allow_other_workers=True, pure=False)
+                for worker in wave
+            ]
+            try:
+                wait(fetched)
+            except CancelledError:  # the copies died, and are sent again
+                return
+            n_copies *= 3
 
 
 def run_tasks(
@@ -63,7 +99,7 @@ def run_tasks(
             waiting[submit(i)] = i
         results = as_completed(waiting, loop=client.loop)
         for future in results:
-            i = waiting.pop(future)
+            i = waiting[future]
             try:
                 result = future.result()
             except CancelledError as error:
@@ -78,6 +114,7 @@ def run_tasks(
                 results.add(again)
             else:
                 take(i, result)
+            del waiting[future]
             future.release()
     finally:
         client.cancel(list(waiting))

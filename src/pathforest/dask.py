@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import traceback
 from typing import Any, Self
 
 import dask.array as da
@@ -21,7 +22,7 @@ from distributed import Client, default_client
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pathforest._dask_data import gather_labels, gather_samples, is_frame
+from pathforest._dask_data import check_table, gather_labels, gather_samples, gather_values
 from pathforest._dask_engine import engines_on
 from pathforest._savable import is_fitted_name, unfitted_on_failure
 from pathforest._validation import check_parameter, thread_count
@@ -38,34 +39,37 @@ def _train(client: Client, model: Any, X: Any, y: Any, **fit_params: Any) -> Any
     client.wait_for_workers(1)
     # Transformers that the user passes may take missing values; they are refused later if they do not.
     finite = isinstance(getattr(model, "transforms", None), str | None)
-    X, y = gather_samples(client, X, finite), gather_labels(client, y)
-    fit_params = {name: gather_labels(client, value) for name, value in fit_params.items()}
-    with engines_on(client, thread_count(model.n_jobs)):
-        return model.fit(X, y, **fit_params)
+    try:
+        X, y = gather_samples(client, X, finite), gather_labels(client, y)
+        fit_params = {name: gather_values(client, value, name) for name, value in fit_params.items()}
+        with engines_on(client, thread_count(model.n_jobs)):
+            return model.fit(X, y, **fit_params)
+    except KeyboardInterrupt as error:
+        # A notebook keeps the traceback, and its frames hold futures of whatever was on its way just then.
+        traceback.clear_frames(error.__traceback__)
+        raise
 
 
 def _predict(client: Client, model: Any, X: Any, method: str) -> Any:
     """Ask a method of a local model about each block of a Dask collection, lazily."""
-    wide = method != "predict"
-    if not (is_frame(X) or isinstance(X, da.Array)):
-        raise TypeError(f"X is a Dask {type(X).__name__}; pass a Dask array or data frame, or local data")
+    X, is_array = check_table(X), isinstance(X, da.Array)
     # Other features than those of `fit` are refused now, not when blocks are computed.
-    example = X._meta if is_frame(X) else np.empty((0, X.shape[1]))
+    example = np.empty((0, X.shape[1])) if is_array else X._meta
     validate_data(model, example, reset=False, skip_check_array=True)
     sent = client.scatter(model, hash=False, broadcast=True)
-    if is_frame(X):
-        meta = _label_frame(model, X._meta, method, _empty(model, wide))
-        return X.map_partitions(_predict_part, sent, method, meta=meta)
-    X = X.rechunk({1: -1})
-    chunks = {"chunks": (X.chunks[0], (len(model.classes_),))} if wide else {"drop_axis": 1}
+    wide = method != "predict"
     meta = _empty(model, wide)
+    if not is_array:
+        meta = _label_frame(model, X._meta, method, meta)
+        return X.map_partitions(_predict_part, sent, method, meta=meta)
+    chunks = {"chunks": (X.chunks[0], (len(model.classes_),))} if wide else {"drop_axis": 1}
     asked = {"model": delayed(sent), "method": method}
     return X.map_blocks(_predict_part, **asked, dtype=meta.dtype, meta=meta, **chunks)
 
 
 def _predict_part(block: Any, model: Any, method: str) -> Any:
     """Answer for one block, on a worker; an empty one gets an empty answer."""
-    values = getattr(model, method)(block) if len(block) else _empty(model, method != "predict")
+    values = getattr(model, method)(block) if block.shape[0] else _empty(model, method != "predict")
     return _label_frame(model, block, method, values) if hasattr(block, "columns") else values
 
 
@@ -106,22 +110,23 @@ class _DaskClassifier:
     @property
     def client_(self) -> Client:
         """The client given, or the one that Dask would use."""
-        if self.client is None:
+        client = self.client
+        if client is None:
             try:
-                return default_client()
+                client = default_client()
             except ValueError:
                 raise ValueError(
                     f"{type(self).__name__} has client=None and no Dask client is active; make one with "
                     "distributed.Client(), or pass client="
                 ) from None
-        if not isinstance(self.client, Client):
-            raise TypeError(f"client={self.client!r} must be a distributed.Client or None")
-        if self.client.asynchronous:
+        if not isinstance(client, Client):
+            raise TypeError(f"client={client!r} must be a distributed.Client or None")
+        if client.asynchronous:
             raise ValueError(
-                f"client={self.client!r} is asynchronous, and fit waits for its results; make the client "
+                f"client={client!r} is asynchronous, and fit waits for its results; make the client "
                 "without asynchronous=True"
             )
-        return self.client
+        return client
 
     @unfitted_on_failure
     def fit(self, X: Any, y: Any) -> Self:
@@ -248,10 +253,10 @@ class DaskOPFClassifier(_DaskClassifier, OPFClassifier):
 
     Parameters
     ----------
-    metric, metric_params, n_conquerors, beta, algorithm, n_jobs, verbose
+    metric, metric_params, n_conquerors, beta, algorithm, n_jobs, verbose, device
         As for :class:`pathforest.OPFClassifier`. `n_jobs` counts threads of the client; tasks on the cluster
         use one each. Metrics without an engine of their own, callables and ``"precomputed"`` are computed by
-        the client alone, as the local class does.
+        the client alone, as the local class does; so is everything with another `device` than ``"cpu"``.
     client : distributed.Client, default=None
         The cluster to use; None is the client that is active at the time. Pickles do not keep it.
 
@@ -294,10 +299,11 @@ class DaskFuzzyOPFClassifier(_DaskClassifier, FuzzyOPFClassifier):
     ----------
     metric, metric_params, k_max, n_neighbors, sigma, competition, membership, membership_side
         As for :class:`pathforest.FuzzyOPFClassifier`.
-    n_conquerors, beta, algorithm, n_jobs, verbose
+    n_conquerors, beta, algorithm, n_jobs, verbose, device
         As for :class:`pathforest.FuzzyOPFClassifier`. `n_jobs` counts threads of the client; tasks on the
         cluster use one each. Metrics without an engine of their own, callables and ``"precomputed"`` are
-        computed by the client alone, as the local class does.
+        computed by the client alone, as the local class does; so is everything with another `device` than
+        ``"cpu"``.
     client : distributed.Client, default=None
         The cluster to use; None is the client that is active at the time. Pickles do not keep it.
 
