@@ -234,7 +234,10 @@ def test_local_data_are_taken_as_well(client, many_blocks):
     assert [e.path for e in model.explain(X[:3])] == [e.path for e in expected.explain(X[:3])]
 
 
-def test_a_client_that_is_not_the_active_one_is_used(client, many_blocks, monkeypatch):
+@pytest.mark.parametrize("blocks", ["many", "one"])
+def test_a_client_that_is_not_the_active_one_is_used(blocks, client, request, monkeypatch):
+    if blocks == "many":
+        request.getfixturevalue("many_blocks")
     X, y = draw("random")
     lazy = da.from_array(X, chunks=100)
     with distributed.Client(client.scheduler.address, set_as_default=False) as other:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from typing import Any, Self
 
-from distributed import Client, Future, as_completed, wait
+from distributed import Client, Future, as_completed
 
 # Workers that die of the task itself would kill it for ever; Dask's own limit is 3 for each attempt.
 MOST_ATTEMPTS = 5
@@ -77,10 +77,8 @@ class Sent:
                 self._client.submit(id, future, workers=[worker], allow_other_workers=True, pure=False)
                 for worker in wave
             ]
-            try:
-                wait(fetched)
-            except CancelledError:  # the copies died, and are sent again
-                return
+            for _ in as_completed(fetched, loop=self._client.loop):  # what is lost meanwhile is sent again
+                pass
             n_copies *= 3
 
 
