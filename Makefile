@@ -30,7 +30,7 @@ demo: $(PACKAGE)  ## a small version of the paper's experiment: Table I in the t
 	$(BIN)/pathforest reproduce --quick --out build/demo
 
 test: $(PACKAGE) $(TESTERS)  ## run the tests and the docstring examples, one worker per core
-	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 docs: $(PACKAGE) $(WRITERS)  ## build the site, warnings as errors; open build/docs/index.html
 	rm -rf docs/api/generated  # pages of names that are gone would stay
@@ -40,7 +40,7 @@ docs-test: docs $(TESTERS)  ## check the built site: links, requests, search, wi
 	$(BIN)/python -m pytest docs/tests -n $(WORKERS)
 
 gpu: $(PACKAGE)  ## install PyTorch, some gigabytes, so that `make test` covers the engine on a device too
-	$(INSTALL) '.[gpu]' --no-build-isolation
+	$(INSTALL) --no-cache-dir --no-build-isolation --editable '.[gpu]'
 
 lint: $(TESTERS)  ## check style and spelling; change nothing
 	$(BIN)/ruff check .
