@@ -21,7 +21,7 @@ def set_scale(model: Any) -> None:
     if "transforms" not in params:
         name = type(model).__name__
         raise UsageError(
-            f"--scale: {name} has no transforms; give convert --normalize first, or use fuzzy-cv"
+            f"--scale: {name} has no transforms; use fuzzy-cv, or convert --normalize before the split"
         )
     if params["transforms"] is not None:
         raise UsageError("--scale: not with --set transforms; choose one of them")
@@ -38,7 +38,9 @@ def warn_scales(model: Any, X: np.ndarray, names: Sequence[str]) -> None:
     narrow, wide = moving[spans[moving].argmin()], moving[spans[moving].argmax()]
     if spans[wide] <= FACTOR * spans[narrow]:
         return
-    way_out = "--scale evens them out" if "transforms" in params else "convert --normalize evens them out"
+    way_out = "--scale evens them out"
+    if "transforms" not in params:  # scaled apart, two files would no longer be comparable
+        way_out = "convert --normalize evens them out, for training and new samples in one file"
     typer.echo(
         f"pathforest: warning: features differ in scale ({names[narrow]!r} spans {spans[narrow]:.4g}, "
         f"{names[wide]!r} {spans[wide]:.4g}); {way_out}",
