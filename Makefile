@@ -30,7 +30,7 @@ demo: $(PACKAGE)  ## a small version of the paper's experiment: Table I in the t
 	$(BIN)/pathforest reproduce --quick --out build/demo
 
 test: $(PACKAGE) $(TESTERS)  ## run the tests and the docstring examples, one worker per core
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
 docs: $(PACKAGE) $(WRITERS)  ## build the site, warnings as errors; open build/docs/index.html
 	rm -rf docs/api/generated  # pages of names that are gone would stay
