@@ -31,6 +31,7 @@ nitpick_ignore_regex = [("py:.*", r"sklearn\..*")]  # their manual is not at han
 # Pages
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
+highlight_options = {"pycon": {"stripnl": True}}  # the empty line that ends a doctest is not shown
 copybutton_exclude = ".linenos, .gp, .go"  # prompts and output stay behind
 
 # Docstrings
@@ -75,5 +76,5 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "idea": [], "choosing": []}
+html_sidebars = {"index": [], "start": [], "idea": [], "choosing": []}
 html_context = {"default_mode": "auto"}

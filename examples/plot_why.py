@@ -22,13 +22,17 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratif
 model = OPFClassifier().fit(X_train, y_train)
 
 # %%
-# As numbers: `explain` returns the conqueror, its offer, and the path with its costs.
+# As numbers: `explain` returns the conqueror, its offer, and the path with its costs. The conqueror is the
+# first sample on the path.
 
 explanations = model.explain(X_test)
 farthest = np.argmax([len(reason.path) for reason in explanations])
 doubtful = np.argmin(model.predict_proba(X_test).max(axis=1))
 for i in (farthest, doubtful):
-    print(explanations[i])
+    reason = explanations[i]
+    print(f"{reason.label} for {reason.offer:.3f}")
+    print("  samples", *reason.path)
+    print("  costs  ", *np.round(reason.costs, 3))
 
 # %%
 # As pictures: the test sample with the longest path, and the most doubtful one. The number beside the star is
