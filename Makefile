@@ -8,6 +8,8 @@ BIN     := $(VENV)/bin
 # Not compiled at once: most modules of the packages installed are never imported here.
 PIP     := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(PIP) install --no-compile
+# Those that are imported are compiled once and kept: the tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Stamps: what builds the package and what tests it follow pyproject.toml; the installed package follows everything
 # it is built from.
@@ -33,7 +35,7 @@ test: $(PACKAGE) $(TESTERS)  ## run the tests and the docstring examples, one wo
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
 docs: $(PACKAGE) $(WRITERS)  ## build the site, warnings as errors; open build/docs/index.html
-	rm -rf docs/api/generated  # pages of names that are gone would stay
+	rm -rf build/docs docs/api/generated  # what is gone from the sources would stay
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs build/docs
 
 docs-test: docs $(TESTERS)  ## check the built site: links, requests, search, widths, dark mode

@@ -20,6 +20,15 @@ WRITTEN = [page for page in PAGES if not page.startswith("api/generated/")]
 LOOKED_AT = [*WRITTEN, *[page for page in PAGES if page.startswith("api/generated/")][:3]]
 LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href"}
 
+# Text that ends beyond the window, and is in nothing that could be scrolled to see it.
+CUT_OFF = """() => [...document.querySelectorAll(
+    ".bd-article :is(h1, h2, h3, p, li, dt, dd, td, th, pre)")].filter(e => {
+  if (e.getBoundingClientRect().right <= innerWidth + 1 || !e.textContent.trim()) return false;
+  for (let a = e; a && a !== document.body; a = a.parentElement)
+    if (["auto", "scroll"].includes(getComputedStyle(a).overflowX)) return false;
+  return true;
+}).map(e => e.textContent.trim().slice(0, 40))"""
+
 assert PAGES, f"there is no site in {SITE}; run: make docs"
 
 
@@ -87,6 +96,7 @@ def test_pages_fit_their_window_and_ask_for_nothing(browser, width):
         page.goto((SITE / name).as_uri())
         if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
             too_wide.append(name)
+        too_wide += [f"{name}: {text}" for text in page.evaluate(CUT_OFF)]
     assert too_wide == []
     assert [problem for problem in page.problems if not problem.startswith("[PST]")] == []
 

@@ -132,10 +132,11 @@ class BaseOPFClassifier(LabelledEstimator):
         """
         decision = self._decide(self._check_prediction(X))
         explanations = []
+        classes = self.classes_.tolist()  # as Python prints them
         for code, conqueror, offer in zip(*decision, strict=True):
             path = path_to_root(self.predecessor_, conqueror)
             costs = self.cost_[path].tolist()
-            explanations.append(Explanation(self.classes_[code], int(conqueror), float(offer), path, costs))
+            explanations.append(Explanation(classes[code], int(conqueror), float(offer), path, costs))
         return explanations
 
     def _remember(
