@@ -24,7 +24,7 @@ LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "lin
 CUT_OFF = """() => [...document.querySelectorAll(
     ".bd-article :is(h1, h2, h3, p, li, dt, dd, td, th, pre)")].filter(e => {
   if (e.getBoundingClientRect().right <= innerWidth + 1 || !e.textContent.trim()) return false;
-  for (let a = e; a && a !== document.body; a = a.parentElement)
+  for (let a = e; !a.matches(".bd-article"); a = a.parentElement)
     if (["auto", "scroll"].includes(getComputedStyle(a).overflowX)) return false;
   return true;
 }).map(e => e.textContent.trim().slice(0, 40))"""
