@@ -256,7 +256,7 @@ class DaskOPFClassifier(_DaskClassifier, OPFClassifier):
     metric, metric_params, n_conquerors, beta, algorithm, n_jobs, verbose, device
         As for :class:`pathforest.OPFClassifier`. `n_jobs` counts threads of the client; tasks on the cluster
         use one each. Metrics without an engine of their own, callables and ``"precomputed"`` are computed by
-        the client alone, as the local class does; so is everything with another `device` than ``"cpu"``.
+        the client alone, as the local class does. `device` must be ``"cpu"``.
     client : distributed.Client, default=None
         The cluster to use; None is the client that is active at the time. Pickles do not keep it.
 
@@ -302,8 +302,7 @@ class DaskFuzzyOPFClassifier(_DaskClassifier, FuzzyOPFClassifier):
     n_conquerors, beta, algorithm, n_jobs, verbose, device
         As for :class:`pathforest.FuzzyOPFClassifier`. `n_jobs` counts threads of the client; tasks on the
         cluster use one each. Metrics without an engine of their own, callables and ``"precomputed"`` are
-        computed by the client alone, as the local class does; so is everything with another `device` than
-        ``"cpu"``.
+        computed by the client alone, as the local class does. `device` must be ``"cpu"``.
     client : distributed.Client, default=None
         The cluster to use; None is the client that is active at the time. Pickles do not keep it.
 
