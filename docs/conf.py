@@ -39,7 +39,6 @@ default_role = "code"
 autosummary_generate = True
 autodoc_typehints = "none"  # the numpydoc sections have them in words
 numpydoc_show_class_members = False  # the template lists them
-numpydoc_class_members_toctree = False
 toc_object_entries_show_parents = "hide"
 
 # Gallery

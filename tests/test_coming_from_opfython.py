@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pages import run_python
 
 from pathforest import OPFClassifier, OPFClustering, OPFKNNClassifier
 
@@ -75,9 +76,7 @@ def test_code_runs_and_prints_what_the_page_says():
     globs = {}
     for block in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL):
         exec(block, globs)
-    session = doctest.DocTestParser().get_doctest(TEXT, globs, "coming_from_opfython", str(PAGE), 0)
-    failed, tried = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(session)
-    assert (failed, tried > 20) == (0, True)
+    assert run_python(TEXT, globs, PAGE, flags=doctest.NORMALIZE_WHITESPACE) > 20
 
 
 def test_code_of_opfython_is_code():

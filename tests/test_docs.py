@@ -12,20 +12,15 @@ Of the shell there are ``|`` between commands of ours, ``<``, ``>`` and a backsl
 
 import doctest
 import re
-import shlex
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
-
-from pathforest.cli.entrypoint import app
+from pages import COMMAND, FLAGS, run_python, run_shell
 
 DOCS = Path(__file__).parents[1] / "docs"
 SHELL = ("start.md", "using/command_line.md", "using/label_noise.md")  # others name data that tests lack
 ELSEWHERE = ("coming_from_", "gallery/", "api/")  # pages with tests of their own, and generated ones
-FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 BLOCK = re.compile(r"^```(pycon|sh|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-COMMAND = "pathforest "
 
 
 def page_names():
@@ -46,20 +41,13 @@ def test_examples_of_a_page_run_in_order(name, tmp_path, monkeypatch):
     names = {}
     for kind, content, line in examples(name):
         if kind == "pycon":
-            run_python(content, names, name, line)
+            run_python(content, names, DOCS / name, line)
         elif kind == "sh":
             for command in re.findall(rf"^{COMMAND}.*$", joined(content), re.MULTILINE):
                 code, out = run_shell(command)
                 assert code == 0, f"{command}: {out}"
         else:
             run_session(joined(content))
-
-
-def run_python(content, names, page, line):
-    session = doctest.DocTestParser().get_doctest(content, names, page, str(DOCS / page), line)
-    session.globs = names  # not the parser's copy: what a block defines, the next one finds
-    failed, tried = doctest.DocTestRunner(optionflags=FLAGS).run(session, clear_globs=False)
-    assert (failed, tried > 0) == (0, True)
 
 
 def run_session(content):
@@ -74,36 +62,6 @@ def run_session(content):
         is_same = doctest.OutputChecker().check_output(expected, out, FLAGS)
         assert is_same, f"{command}\nexpected:\n{expected}\nfound:\n{out}"
     assert code == 0, f"the last command ended with {code}"
-
-
-def run_shell(line):
-    """Run commands that may be joined by pipes; return the exit code and what was printed."""
-    words = shlex.shlex(line, posix=True, punctuation_chars="|<>")
-    words.whitespace_split = True
-    words = list(words)
-    passed, printed, code = None, "", 0
-    while words and code == 0:
-        end = words.index("|") if "|" in words else len(words)
-        command, words = words[:end], words[end + 1 :]
-        source, target = take(command, "<"), take(command, ">")
-        assert command[0] == COMMAND.strip(), line
-        given = passed if source is None else Path(source).read_bytes()
-        done = CliRunner().invoke(app, command[1:], input=given)
-        code, passed = done.exit_code, done.stdout_bytes
-        printed += done.stderr if words or target else done.output
-        if target is not None:
-            Path(target).write_bytes(passed)
-    return code, printed
-
-
-def take(words, sign):
-    """Take a redirection out of a command."""
-    if sign not in words:
-        return None
-    where = words.index(sign)
-    _, name = words[where : where + 2]
-    del words[where : where + 2]
-    return name
 
 
 def joined(text):

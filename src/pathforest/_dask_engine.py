@@ -28,7 +28,7 @@ from pathforest._dask_tasks import (
     neighbours_abroad,
     neighbours_at_home,
 )
-from pathforest.distances import Metric, engines_made_by
+from pathforest.distances import Metric, engines_made_by, features_engine
 from pathforest.graph import KnnGraph, spanning_tree_by_asking
 
 # Samples of one block, at most. A lone block is copied to every worker. Several are dealt out, as many to
@@ -131,8 +131,7 @@ class DaskEngine:
 
     @cached_property
     def _local(self) -> Engine:
-        make = Engine.tree if self.name == "tree" else Engine.brute
-        return make(self._X, self._metric.name, self._metric.p, n_threads=self._n_threads)
+        return features_engine(self._X, self._metric, self.name, self._n_threads)
 
     def _submit(self, block: int, task: Any, *args: Any) -> Any:
         """Submit a question to a block, to be answered where the block is."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pathforest._core import Engine
-from pathforest.distances import Metric
+from pathforest.distances import Metric, features_engine
 
 
 class Block:
@@ -19,7 +19,7 @@ class Block:
 
     def __init__(self, X: np.ndarray, first: int, metric: Metric, algorithm: str) -> None:
         self.X, self.first = X, first  # `first` is the number of the first sample among all
-        self._metric, self._algorithm = (metric.name, metric.p), algorithm
+        self._metric, self._algorithm = metric, algorithm
         self._engine: Engine | None = None
         self._lock = threading.Lock()
 
@@ -27,17 +27,11 @@ class Block:
         """Return the engine of these samples alone."""
         with self._lock:
             if self._engine is None:
-                make = Engine.tree if self._algorithm == "tree" else Engine.brute
-                self._engine = make(self.X, *self._metric)
+                self._engine = features_engine(self.X, self._metric, self._algorithm)
         return self._engine
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Block, (
-            self.X,
-            self.first,
-            Metric(self._metric[0], "features", self._metric[1]),
-            self._algorithm,
-        )
+        return Block, (self.X, self.first, self._metric, self._algorithm)
 
     def __sizeof__(self) -> int:
         """Tell Dask how much memory a worker needs: the engine has a copy of the samples."""

@@ -255,7 +255,14 @@ def build_engine(
     chosen = choose_algorithm(metric, X.shape[1], algorithm)
     if (make := _maker.get()) is not None:
         return make(X, metric, chosen)
-    if chosen == "tree":
+    return features_engine(X, metric, chosen, n_threads, keep_order)
+
+
+def features_engine(
+    X: np.ndarray, metric: Metric, algorithm: str, n_threads: int = 1, keep_order: bool = False
+) -> Engine:
+    """Build the engine of this process over features; `algorithm` is ``"tree"`` or ``"brute"``."""
+    if algorithm == "tree":
         return Engine.tree(X, metric.name, metric.p, n_threads)
     return Engine.brute(X, metric.name, metric.p, keep_order, n_threads)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 
+from pathforest.cli.failures import did_you_mean
 from pathforest.datasets._stream import Stream
 from pathforest.datasets._table import integer, show
 
@@ -18,8 +18,7 @@ def find_column(stream: Stream, wanted: str, way_out: str = "") -> str:
     with suppress(ValueError, IndexError):
         shown = str(integer(wanted))
         return stream.names[integer(wanted)]
-    close = get_close_matches(wanted, stream.names, 1)
-    meant = f" (did you mean {close[0]!r}?)" if close else ""
+    meant = did_you_mean(wanted, stream.names)
     raise ValueError(f"{stream.name}: there is no column {shown}{meant}, only {show(stream.names)}{way_out}")
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import Any
 
 import typer
@@ -27,6 +28,12 @@ FAILED, MISTYPED, INTERRUPTED = 1, 2, 130  # exit codes; typer has 2 for options
 
 class UsageError(ValueError):
     """A mistake on the command line, where no file need be looked at to see it."""
+
+
+def did_you_mean(wanted: str, known: Iterable[str], show: Callable[[str], str] = repr) -> str:
+    """Suggest the known name most like the one that is wanted, in brackets; nothing if none is like it."""
+    close = get_close_matches(wanted, known, 1)
+    return f" (did you mean {show(close[0])}?)" if close else ""
 
 
 def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import joblib
@@ -15,7 +14,7 @@ import numpy as np
 
 import pathforest
 from pathforest.cli.distances import name_positions
-from pathforest.cli.failures import UsageError
+from pathforest.cli.failures import UsageError, did_you_mean
 from pathforest.libopf import read_model, read_positions
 from pathforest.persistence import START
 
@@ -37,8 +36,7 @@ def make_estimator(class_name: str, settings: Sequence[str] | None, distances: s
     for setting in settings or ():
         name, equals, text = setting.partition("=")
         if name not in known:
-            close = get_close_matches(name, known, 1)
-            meant = f" (did you mean {close[0]}?)" if close else ""
+            meant = did_you_mean(name, known, show=str)
             raise UsageError(
                 f"--set {setting}: {class_name} has no such parameter{meant}; write NAME=VALUE with one of "
                 f"{', '.join(sorted(known))}"
