@@ -30,8 +30,9 @@ import distributed
 
 from pathforest import _dask_engine, _dask_futures, _dask_tasks
 from pathforest._core import Engine
+from pathforest._engines.build import build_engine
 from pathforest.dask import DaskFuzzyOPFClassifier, DaskFuzzyOPFClassifierCV, DaskOPFClassifier
-from pathforest.distances import build_engine, resolve_metric
+from pathforest.distances import resolve_metric
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning"),

@@ -109,7 +109,7 @@ def test_a_matrix_built_in_blocks_is_the_one_built_at_once(metric, monkeypatch):
     X = np.random.default_rng(0).normal(size=(40, 3))
     X = (X > 0).astype(float) if metric == "jaccard" else X
     expected = every_distance(metric, X)
-    monkeypatch.setattr("pathforest._matrix.BLOCK_WORK", 1500)
+    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_WORK", 1500)
     np.testing.assert_array_equal(every_distance(metric, X), expected)
 
 
@@ -129,7 +129,7 @@ def test_a_callable_needs_no_second_matrix():
 
 
 def test_a_large_matrix_is_warned_about_at_the_caller_s_line(monkeypatch):
-    monkeypatch.setattr("pathforest._matrix.WARN_BYTES", 100)
+    monkeypatch.setattr("pathforest._engines.matrix.WARN_BYTES", 100)
     with pytest.warns(UserWarning, match=r"20 x 20 distances, 0\.0 MiB") as issued:
         make_engine(np.random.default_rng(0).random((20, 3)), metric="correlation")
     assert issued[0].filename == __file__

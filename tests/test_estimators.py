@@ -292,7 +292,7 @@ def test_nothing_is_logged_by_default_for_a_metric_without_an_engine(estimator, 
     "estimator", [OPFClassifier(), FuzzyOPFClassifier(), OPFClustering(), OPFOutlierDetector()]
 )
 def test_a_large_matrix_is_warned_about_at_the_caller_s_line(estimator, iris, monkeypatch):
-    monkeypatch.setattr("pathforest._matrix.WARN_BYTES", 100)
+    monkeypatch.setattr("pathforest._engines.matrix.WARN_BYTES", 100)
     with pytest.warns(UserWarning, match="150 x 150") as issued:
         clone(estimator).set_params(metric="seuclidean").fit(*iris)
     assert issued[0].filename == __file__

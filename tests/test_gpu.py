@@ -16,12 +16,13 @@ from sklearn.base import clone
 from strategies import DTYPES, make_codes, make_samples, problems
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier, _core, load
-from pathforest.distances import engines_made_by, resolve_metric
+from pathforest._engines.build import engines_made_by
+from pathforest.distances import resolve_metric
 
 torch = pytest.importorskip("torch", reason="the engine on a device needs PyTorch; `make gpu` installs it")
-from pathforest.gpu import candidates, devices, estimates  # noqa: E402 - after the check above
-from pathforest.gpu import engine as gpu_engine  # noqa: E402
-from pathforest.gpu.engine import METRICS, TorchEngine  # noqa: E402
+from pathforest._engines.torch import candidates, devices, estimates  # noqa: E402 - after the check above
+from pathforest._engines.torch import engine as gpu_engine  # noqa: E402
+from pathforest._engines.torch.engine import METRICS, TorchEngine  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "torch-cpu"
 RECIPES = ["grid", "gaussian", "duplicates", "offset grid", "near ties", "mixed values", "far clusters"]

@@ -9,17 +9,17 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from pathforest import FuzzyOPFClassifierCV, _progress, fuzzy_cv
-from pathforest._progress import Share, progress
+from pathforest import FuzzyOPFClassifierCV, fuzzy_cv
 from pathforest._scoring import Judge
+from pathforest._utils.progress import Share, progress
 
 pytest.importorskip("tqdm")
 
 LONG = """
 import time
-from pathforest import _progress
-_progress.DELAY = 0
-with _progress.progress(3, "searching") as bar:
+from pathforest._utils import progress
+progress.DELAY = 0
+with progress.progress(3, "searching") as bar:
     for _ in range(3):
         time.sleep(0.15)
         bar.update()
@@ -33,7 +33,7 @@ class Terminal(io.StringIO):
 
 def show(monkeypatch, stream, delay=0.0):
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(_progress, "DELAY", delay)
+    monkeypatch.setattr("pathforest._utils.progress.DELAY", delay)
     with progress(2, "searching") as bar:
         bar.update()
         bar.update()

@@ -13,7 +13,7 @@ import pytest
 from strategies import make_codes, make_samples
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier
-from pathforest._validation import thread_count
+from pathforest._utils.threads import thread_count
 from pathforest.forest import path_to_root
 
 PATIENCE = 60  # seconds until a process counts as hung; the jobs interrupted here would run for minutes

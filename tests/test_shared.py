@@ -133,7 +133,7 @@ def test_groups_of_forests_bound_memory_and_change_nothing(count, monkeypatch):
 def test_every_forest_and_block_advances_the_progress(monkeypatch):
     X, y = line()
     shared, parts = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y), []
-    monkeypatch.setattr("pathforest._matrix.BLOCK_BYTES", 8 * 120 * 40)  # three blocks
+    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_BYTES", 8 * 120 * 40)  # three blocks
     n_forests = len(list(shared.class_costs(X + 0.1, GRID, (1, 3), parts.append)))
     assert len(parts) == n_forests + 3 * n_forests
     assert sum(parts) == pytest.approx(1)
@@ -143,7 +143,7 @@ def test_blocks_of_queries_change_nothing(monkeypatch):
     X, y = line()
     shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
     whole = next(shared.class_costs(X + 0.1, GRID[:1], (1, 3)))[1]
-    monkeypatch.setattr("pathforest._matrix.BLOCK_BYTES", 8 * 120 * 7)
+    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_BYTES", 8 * 120 * 7)
     parts = next(shared.class_costs(X + 0.1, GRID[:1], (1, 3)))[1]
     np.testing.assert_array_equal(whole.cost, parts.cost)
     np.testing.assert_array_equal(whole.first, parts.first)

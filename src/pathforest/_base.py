@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pathforest._core import Engine
+from pathforest._engines.metric import Metric
 from pathforest._estimator import LabelledEstimator
 from pathforest._fitted import (
     check_forest,
@@ -16,8 +17,8 @@ from pathforest._fitted import (
     check_order,
     check_propagated,
 )
-from pathforest._validation import check_parameters, thread_count
-from pathforest.distances import Metric
+from pathforest._models.parameters import check_parameters
+from pathforest._utils.threads import thread_count
 from pathforest.forest import Conquest, Forest, conquer, path_to_root
 
 

@@ -13,7 +13,7 @@ from dask import is_dask_collection
 from distributed import Client
 
 from pathforest._dask_futures import run_tasks
-from pathforest._validation import check_labels
+from pathforest._models.labels import check_labels
 
 
 class Summary(NamedTuple):

@@ -28,7 +28,8 @@ from pathforest._dask_tasks import (
     neighbours_abroad,
     neighbours_at_home,
 )
-from pathforest.distances import Metric, engines_made_by, features_engine
+from pathforest._engines.build import engines_made_by, features_engine
+from pathforest._engines.metric import Metric
 from pathforest.graph import KnnGraph, spanning_tree_by_asking
 
 # Samples of one block, at most. A lone block is copied to every worker. Several are dealt out, as many to

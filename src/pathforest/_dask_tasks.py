@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pathforest._core import Engine
-from pathforest.distances import Metric, features_engine
+from pathforest._engines.build import features_engine
+from pathforest._engines.metric import Metric
 
 
 class Block:

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from pathforest._core import Engine
+from pathforest._engines.build import build_engine
+from pathforest._engines.metric import Metric
 from pathforest._estimator import OPFEstimator
-from pathforest._stages import StageTimer
-from pathforest._validation import largest_neighborhood, thread_count
-from pathforest.distances import Metric, build_engine
+from pathforest._models.parameters import largest_neighborhood
+from pathforest._utils.threads import thread_count
+from pathforest._utils.timers import StageTimer
 from pathforest.graph import KnnGraph, knn_graph
 from pathforest.membership import DensityEstimate, estimate_density
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from pathforest import _core
 from pathforest._density_estimator import DensityEstimator
-from pathforest.distances import Metric
+from pathforest._engines.metric import Metric
 from pathforest.graph import KnnGraph
 
 

@@ -10,8 +10,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from pathforest._core import Engine
-from pathforest._fitted import check_samples
-from pathforest._matrix import (
+from pathforest._engines.build import build_engine
+from pathforest._engines.matrix import (
     as_metric_takes,
     blocks,
     check_distances,
@@ -19,18 +19,13 @@ from pathforest._matrix import (
     distance_blocks,
     pairwise,
 )
-from pathforest._ranges import Reach, check_features, magnitude
+from pathforest._engines.metric import NONNEGATIVE, Metric, array_options, check_algorithm, resolve_metric
+from pathforest._engines.ranges import Reach, check_features, check_training_values, magnitude
+from pathforest._fitted import check_samples
+from pathforest._models.labels import check_labels, on_host
+from pathforest._models.parameters import check_parameter, check_parameters
 from pathforest._savable import SavableEstimator
-from pathforest._validation import check_labels, check_parameter, check_parameters, on_host, thread_count
-from pathforest.distances import (
-    NONNEGATIVE,
-    Metric,
-    array_options,
-    build_engine,
-    check_algorithm,
-    check_training_values,
-    resolve_metric,
-)
+from pathforest._utils.threads import thread_count
 
 T = TypeVar("T")
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pathforest._matrix import complete_metric
-from pathforest.distances import Metric, check_algorithm, check_training_values, resolve_metric
+from pathforest._engines.matrix import complete_metric
+from pathforest._engines.metric import Metric, check_algorithm, resolve_metric
+from pathforest._engines.ranges import check_training_values
 
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 FEATURE_TYPES = (np.dtype(np.float32), np.dtype(np.float64))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pathforest._fitted import check_array, check_whole
 from pathforest._savable import SavableEstimator, is_fitted_name
-from pathforest._validation import check_positive
+from pathforest._utils.checks import check_positive
 
 # Name of each estimator, and the module that has it, imported when a file asks for it.
 ESTIMATORS = {

@@ -12,7 +12,7 @@ from sklearn.metrics import check_scoring
 
 from pathforest._base import probabilities
 from pathforest._shared import ClassCosts
-from pathforest._warnings import warn
+from pathforest._utils.warnings import warn
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 # Probabilities of 0 would cost infinity; scikit-learn's log_loss stops there too.

@@ -12,11 +12,11 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from pathforest._progress import Progress, Share
+from pathforest._models.parameters import check_parameter
 from pathforest._scoring import Judge
 from pathforest._shared import Settings, SharedTraining
 from pathforest._transforms import Representation
-from pathforest._validation import check_parameter
+from pathforest._utils.progress import Progress, Share
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 # Distances that trials keep from one to the next, over all folds and representations.

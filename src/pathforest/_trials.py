@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pathforest._progress import Progress
 from pathforest._ranking import choose_betas
 from pathforest._scoring import Judge
 from pathforest._search import Cell, Folds, Scores, Space
+from pathforest._utils.progress import Progress
 
 SAMPLERS = ("tpe", "evolutionary")
 POPULATION = 10  # of the evolutionary sampler: a search of 50 trials is then five generations

@@ -8,7 +8,7 @@ import numpy as np
 
 from pathforest import _core
 from pathforest._core import Engine
-from pathforest._validation import check_parameter
+from pathforest._models.parameters import check_parameter
 from pathforest.graph import KnnGraph, SpanningTree
 
 

@@ -11,14 +11,16 @@ from sklearn.base import clone
 from pathforest import _core
 from pathforest._density_estimator import largest_arc
 from pathforest._density_paths import DensityForestEstimator, DensityQuery, compete_within_classes
+from pathforest._engines.build import build_engine
+from pathforest._engines.matrix import complete_metric
+from pathforest._engines.metric import Metric
 from pathforest._estimator import LabelledEstimator
 from pathforest._fitted import check_density, check_forest, check_indices, check_number, check_propagated
-from pathforest._matrix import complete_metric
+from pathforest._models.parameters import largest_neighborhood
 from pathforest._savable import unfitted_on_failure
 from pathforest._splits import Split, cross_validation_splits, validation_split
-from pathforest._stages import StageTimer
-from pathforest._validation import largest_neighborhood, thread_count
-from pathforest.distances import Metric, build_engine
+from pathforest._utils.threads import thread_count
+from pathforest._utils.timers import StageTimer
 from pathforest.graph import knn_graph
 from pathforest.membership import density
 

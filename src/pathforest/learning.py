@@ -9,7 +9,8 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from pathforest._validation import check_integer, check_labels, check_labels_like
+from pathforest._models.labels import check_labels, check_labels_like
+from pathforest._utils.checks import check_integer
 from pathforest.classifier import OPFClassifier
 from pathforest.pruning import pass_on_names
 

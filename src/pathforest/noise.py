@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pathforest._validation import check_labels
+from pathforest._models.labels import check_labels
 
 
 def flip_labels(y: Any, share: float, random_state: Any = 0) -> np.ndarray:

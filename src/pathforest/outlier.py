@@ -11,10 +11,10 @@ from sklearn.base import OutlierMixin
 
 from pathforest import _core
 from pathforest._density_estimator import DensityEstimator, largest_arc
+from pathforest._engines.metric import Metric
 from pathforest._fitted import check_density, check_number
 from pathforest._savable import unfitted_on_failure
-from pathforest._stages import StageTimer
-from pathforest.distances import Metric
+from pathforest._utils.timers import StageTimer
 
 # A density this small has lost digits, or all of them; its logarithm is then taken from the distances.
 TINY = 1e-290

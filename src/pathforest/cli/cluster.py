@@ -38,7 +38,7 @@ def cluster(
 
       pathforest cluster points.csv --set k_max=50 --set n_clusters=4 --save clusters.pf --out clusters.csv
     """
-    from pathforest._files import check_writable
+    from pathforest._utils.files import check_writable
     from pathforest.cli.models import fit, make_estimator
     from pathforest.cli.models import save as save_model
     from pathforest.cli.output import show_facts

@@ -57,7 +57,7 @@ def convert(
     """
     from sklearn.preprocessing import StandardScaler
 
-    from pathforest._files import check_writable
+    from pathforest._utils.files import check_writable
     from pathforest.cli.models import LIBOPF
     from pathforest.cli.output import show_facts
     from pathforest.cli.tables import read_samples

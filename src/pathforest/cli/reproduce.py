@@ -60,7 +60,7 @@ def reproduce(
       PATHFOREST_DATA=~/opf-data pathforest reproduce --jobs 2
     """
     try:
-        from pathforest._files import replace_file
+        from pathforest._utils.files import replace_file
         from pathforest.experiments import published, sources
         from pathforest.experiments.files import write_tables
         from pathforest.experiments.runner import check_settings

@@ -63,7 +63,7 @@ def train(
 
       pathforest train wine.csv --label 0 --ignore id --scale --out wine.pf
     """
-    from pathforest._files import check_writable
+    from pathforest._utils.files import check_writable
     from pathforest.cli.models import fit, make_estimator, save
     from pathforest.cli.output import show_facts
     from pathforest.cli.scales import set_scale, warn_scales

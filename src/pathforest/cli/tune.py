@@ -43,7 +43,7 @@ def tune(
 
       pathforest tune wine.csv --label 0 --set transforms=linear --save wine.pf
     """
-    from pathforest._files import check_writable
+    from pathforest._utils.files import check_writable
     from pathforest.cli.models import fit, make_estimator
     from pathforest.cli.models import save as save_model
     from pathforest.cli.output import show_facts, show_table

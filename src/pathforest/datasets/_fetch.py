@@ -14,7 +14,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from pathforest._files import replace_file
+from pathforest._utils.files import replace_file
 from pathforest.datasets import _delimited
 from pathforest.datasets._checksum import content_sha256
 from pathforest.datasets._formats import read

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from pathforest._files import replace_file
+from pathforest._utils.files import replace_file
 from pathforest.datasets import _delimited, _libopf, _libsvm, _npz, _parquet
 from pathforest.datasets._endings import split_ending
 from pathforest.datasets._stream import Stream

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, BinaryIO, Protocol
 
-from pathforest._files import check_writable, replacing
+from pathforest._utils.files import check_writable, replacing
 from pathforest.datasets._endings import split_ending, telling_name
 from pathforest.datasets._parquet import arrow_column, require_pyarrow
 from pathforest.datasets._stream import Column

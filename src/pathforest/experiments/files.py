@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from pathforest._files import replace_file
+from pathforest._utils.files import replace_file
 from pathforest.experiments.types import Experiment
 
 

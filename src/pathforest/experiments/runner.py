@@ -17,7 +17,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from pathforest import OPFClassifier
-from pathforest._progress import hidden_progress
+from pathforest._utils.progress import hidden_progress
 from pathforest.experiments import contestants, sources, store, textbook
 from pathforest.experiments.splits import PRESETS, split_rows
 from pathforest.experiments.types import (

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pathforest import _core
-from pathforest._files import replace_file
+from pathforest._utils.files import replace_file
 from pathforest.experiments.types import Samples
 
 # Other versions of these may give other numbers.

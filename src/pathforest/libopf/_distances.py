@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pathforest._files import replacing
+from pathforest._utils.files import replacing
 
 HEADER = struct.Struct("<i")
 

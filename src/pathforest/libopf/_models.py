@@ -6,10 +6,10 @@ import os
 
 import numpy as np
 
+from pathforest._engines.metric import Metric, choose_algorithm, resolve_metric
 from pathforest._fitted import check_paths
 from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
-from pathforest.distances import Metric, choose_algorithm, resolve_metric
 from pathforest.knn_classifier import OPFKNNClassifier
 from pathforest.libopf._bytes import read_bytes
 from pathforest.libopf._layout import ModelFile, parse

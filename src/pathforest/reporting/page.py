@@ -9,7 +9,7 @@ from importlib.resources import files
 from string import Template
 from typing import NamedTuple
 
-from pathforest._files import replace_file
+from pathforest._utils.files import replace_file
 from pathforest.experiments import published, statistics
 from pathforest.experiments.types import Experiment
 from pathforest.reporting import cells, findings, provenance

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
-from pathforest._warnings import warn
-
-if TYPE_CHECKING:
-    from pathforest.distances import Metric
+from pathforest._engines.metric import Metric
+from pathforest._utils.warnings import warn
 
 logger = logging.getLogger("pathforest")
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any, NamedTuple
 
-from pathforest.gpu.devices import pieces, require_torch
+from pathforest._engines.torch.devices import pieces, require_torch
 
 ROUNDING = 2.0**-24
 CONVERTED = 2**24  # values that are converted at a time

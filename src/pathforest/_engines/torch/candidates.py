@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from pathforest.gpu.devices import require_torch
-from pathforest.gpu.estimates import Estimates
+from pathforest._engines.torch.devices import require_torch
+from pathforest._engines.torch.estimates import Estimates
 
 ROOM = 2.0**-22  # for the rounding of costs to float32
 

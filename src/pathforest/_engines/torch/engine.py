@@ -7,10 +7,18 @@ from typing import Any
 import numpy as np
 
 from pathforest._core import distances_of_sums
-from pathforest.distances import Metric, build_engine
-from pathforest.gpu.candidates import Pairs, find_candidates, group_size, make_costs
-from pathforest.gpu.devices import find_device, free_bytes, in_blocks, pieces, require_torch, room_for
-from pathforest.gpu.estimates import Estimator
+from pathforest._engines.build import build_engine
+from pathforest._engines.metric import Metric
+from pathforest._engines.torch.candidates import Pairs, find_candidates, group_size, make_costs
+from pathforest._engines.torch.devices import (
+    find_device,
+    free_bytes,
+    in_blocks,
+    pieces,
+    require_torch,
+    room_for,
+)
+from pathforest._engines.torch.estimates import Estimator
 from pathforest.graph import KnnGraph, spanning_tree_by_asking
 
 METRICS = ("euclidean", "sqeuclidean", "log_sqeuclidean")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from pathforest.distances import Metric
+from pathforest._engines.matrix import check_distances
+from pathforest._engines.metric import Metric
 
 # Rounding adds a little to each sum; half the largest float64 leaves ample room for it.
 LIMIT = np.finfo(np.float64).max / 2
@@ -54,6 +54,14 @@ def check_features(X: np.ndarray, metric: Metric, squares: bool = False, known: 
             f"metric={metric.name!r} could overflow: feature {widest} ranges from {low[widest]:.3g} to "
             f"{high[widest]:.3g}; rescale X, for example with sklearn.preprocessing.MaxAbsScaler"
         )
+
+
+def check_training_values(X: np.ndarray, metric: Metric, squares: bool = False) -> None:
+    """Refuse values the metric cannot take; `squares` says that a density will square its distances."""
+    if metric.kind == "precomputed":
+        check_distances(X, square=True, squares=squares)
+    elif metric.kind == "features":
+        check_features(X, metric, squares)
 
 
 def _fits(metric: Metric, squares: bool, n_features: int, magnitude: float) -> bool:

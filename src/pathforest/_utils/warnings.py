@@ -9,6 +9,6 @@ import warnings
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Issue a warning on behalf of the first caller outside the package, however deep the call came from."""
     frame, level = sys._getframe(1), 2
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "pathforest":
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)

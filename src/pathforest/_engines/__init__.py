@@ -1,0 +1,1 @@
+"""Metrics, and the engines that answer every question about their distances."""

@@ -1,0 +1,1 @@
+"""What estimators share: parameters, labels, kept samples, prediction, density."""

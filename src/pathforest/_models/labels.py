@@ -1,0 +1,83 @@
+"""Labels at the door: one dimension, one kind, none missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+
+def on_host(X: Any) -> Any:
+    """Return a tensor of PyTorch's, wherever it is, as an array; anything else as it is."""
+    return X.detach().cpu().numpy() if type(X).__module__.partition(".")[0] == "torch" else X
+
+
+def check_labels(y: Any) -> np.ndarray:
+    """Return `y` as a one-dimensional array of class labels without missing values."""
+    y = on_host(y)
+    if isinstance(y, np.ma.MaskedArray) and (masked := np.ma.getmaskarray(y)).any():
+        _raise_missing(masked)
+    # Lists go through object arrays first: numpy would turn ["a", nan] into the texts "a" and "nan".
+    is_list = isinstance(y, (list, tuple))
+    values = np.asarray(y, dtype=object if is_list else None)
+    if values.dtype.kind == "T":  # numpy's StringDType, which scikit-learn does not know
+        values = values.astype(object)
+    if values.dtype == object and values.ndim <= 2:
+        _check_objects(values)
+        values = np.asarray(y) if is_list else _native(values)
+    elif values.dtype.kind in "fcmM" and (missing := values != values).any():
+        _raise_missing(missing)
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise ValueError("y contains infinity, which is no class label; pass finite labels")
+    labels = column_or_1d(values, warn=True)
+    check_classification_targets(labels)
+    return labels
+
+
+def check_labels_like(known: np.ndarray, y: Any) -> np.ndarray:
+    """Return `y` as labels, which must be text if those known are and numbers if they are."""
+    labels = check_labels(y)
+    is_text = [values.dtype.kind in "OU" for values in (known, labels)]
+    if is_text[0] != is_text[1]:
+        raise TypeError(
+            f"validation labels are of type {labels.dtype} and training labels of type {known.dtype}, so "
+            "that none could be right; convert them to one type"
+        )
+    return labels
+
+
+def _check_objects(values: np.ndarray) -> None:
+    """Refuse missing values and labels of several kinds in an object array."""
+    flat = values.ravel()
+    missing = np.fromiter(map(_is_missing, flat), dtype=bool, count=flat.size)
+    if missing.any():
+        _raise_missing(missing)
+    n_text = sum(isinstance(value, str) for value in flat)
+    if 0 < n_text < flat.size:
+        raise TypeError(
+            f"y mixes text with other labels ({n_text} of {flat.size} are text), which have no common order; "
+            "convert them to one type, for example with y.astype(str)"
+        )
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or value is np.ma.masked or bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA has no truth value
+        return not isinstance(value, (list, tuple, np.ndarray))
+
+
+def _raise_missing(missing: np.ndarray) -> None:
+    rows = np.flatnonzero(missing)
+    raise ValueError(
+        f"y has {rows.size} missing label(s), the first at position {rows[0]} (Input y contains NaN or "
+        "None); drop those rows or fill in their labels"
+    )
+
+
+def _native(values: np.ndarray) -> np.ndarray:
+    """Numbers and booleans held as objects get their own dtype; text stays as it is."""
+    typed = np.array(values.tolist())
+    return typed if typed.dtype.kind in "biuf" else values

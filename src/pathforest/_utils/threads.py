@@ -1,0 +1,16 @@
+"""The number of threads for scikit-learn's `n_jobs`."""
+
+from __future__ import annotations
+
+import joblib
+
+from pathforest import _core
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Threads for scikit-learn's `n_jobs`, within what OpenMP allows here.
+
+    The second limit is what keeps the workers of a parallel grid search from starting a full set of
+    threads each: joblib tells them through OpenMP's own setting.
+    """
+    return max(1, min(joblib.effective_n_jobs(n_jobs), _core.max_threads()))
