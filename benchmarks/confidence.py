@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.accuracy import log_loss
 from benchmarks.problems import LOCAL, Data, announce, problems, thin
 from pathforest import OPFClassifier
-from pathforest._base import probabilities
+from pathforest._models.prediction import probabilities
 
 FOLDS = 5
 BETAS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)

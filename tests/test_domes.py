@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from strategies import problems
 
 from pathforest import OPFClustering, _core
-from pathforest.domes import ATTRIBUTES, dome_tree, keep_domes
+from pathforest._models.dome_tree import ATTRIBUTES, dome_tree, keep_domes
 from pathforest.graph import KnnGraph
 
 attributes = st.sampled_from(ATTRIBUTES)

@@ -13,11 +13,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from pathforest._base import Explanation
 from pathforest._engines.metric import Metric, array_options
-from pathforest._estimator import OPFEstimator
 from pathforest._fitted import check_classes, check_feature_names, check_metric, check_whole
-from pathforest._savable import is_fitted_name
+from pathforest._models.base import OPFEstimator
+from pathforest._models.prediction import Explanation
+from pathforest._models.state import is_fitted_name
 from pathforest._scoring import resolve_scoring
 from pathforest._search import Samples
 from pathforest.fuzzy import FuzzyOPFClassifier

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from pathforest._fitted import check_array, check_whole
-from pathforest._savable import SavableEstimator, is_fitted_name
+from pathforest._models.state import SavableEstimator, is_fitted_name
 from pathforest._utils.checks import check_positive
 
 # Name of each estimator, and the module that has it, imported when a file asks for it.

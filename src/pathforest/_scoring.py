@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
 
-from pathforest._base import probabilities
+from pathforest._models.prediction import probabilities
 from pathforest._shared import ClassCosts
 from pathforest._utils.warnings import warn
 from pathforest.fuzzy import FuzzyOPFClassifier

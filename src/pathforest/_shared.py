@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import clone
 
 from pathforest import _core
-from pathforest._base import cheapest_class
 from pathforest._engines.build import build_engine
+from pathforest._models.prediction import cheapest_class
 from pathforest.forest import Forest, boundary_prototypes
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.graph import TREE_NEIGHBORS, KnnGraph, knn_graph, spanning_tree

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
-from pathforest._base import BaseOPFClassifier
 from pathforest._engines.build import build_engine
-from pathforest._savable import unfitted_on_failure
+from pathforest._models.prediction import BaseOPFClassifier
+from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.timers import StageTimer
 from pathforest.forest import boundary_prototypes, grow_forest
 from pathforest.graph import TREE_NEIGHBORS, knn_graph, spanning_tree

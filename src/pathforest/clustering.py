@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.base import ClusterMixin
 
 from pathforest import _core
-from pathforest._density_estimator import largest_arc
-from pathforest._density_paths import DensityForestEstimator
 from pathforest._fitted import check_density, check_indices, check_number, check_paths
-from pathforest._savable import unfitted_on_failure
+from pathforest._models.density import largest_arc
+from pathforest._models.density_paths import DensityForestEstimator
+from pathforest._models.dome_tree import DOME_TREE, dome_tree, keep_domes
+from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.timers import StageTimer
-from pathforest.domes import DOME_TREE, dome_tree, keep_domes
 from pathforest.graph import KnnGraph
 from pathforest.membership import DensityEstimate, density
 

@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pathforest._dask_data import check_table, gather_labels, gather_samples, gather_values
 from pathforest._dask_engine import engines_on
 from pathforest._models.parameters import check_parameter
-from pathforest._savable import is_fitted_name, unfitted_on_failure
+from pathforest._models.state import is_fitted_name, unfitted_on_failure
 from pathforest._utils.threads import thread_count
 from pathforest.classifier import OPFClassifier
 from pathforest.fuzzy import FuzzyOPFClassifier

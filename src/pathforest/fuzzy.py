@@ -7,13 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from pathforest._base import BaseOPFClassifier
 from pathforest._core import Engine
 from pathforest._engines.build import build_engine
 from pathforest._engines.metric import Metric
 from pathforest._fitted import check_array, check_density
 from pathforest._models.parameters import largest_neighborhood
-from pathforest._savable import unfitted_on_failure
+from pathforest._models.prediction import BaseOPFClassifier
+from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.timers import StageTimer
 from pathforest._utils.warnings import warn
 from pathforest.forest import Forest, boundary_prototypes, grow_forest, grow_forest_complete

@@ -14,8 +14,8 @@ from pathforest._engines.metric import Metric, check_algorithm, resolve_metric
 from pathforest._engines.ranges import check_training_values
 from pathforest._models.labels import check_labels
 from pathforest._models.parameters import check_parameters
+from pathforest._models.state import unfitted_on_failure
 from pathforest._ranking import TIE_BREAKS, check_table, table
-from pathforest._savable import unfitted_on_failure
 from pathforest._scoring import Judge, Scorer, check_error_score, resolve_scoring
 from pathforest._search import Cell, Folds, Samples, Scores, Space, candidates, make_space
 from pathforest._splits import cross_validation_splits

@@ -9,15 +9,15 @@ import numpy as np
 from sklearn.base import clone
 
 from pathforest import _core
-from pathforest._density_estimator import largest_arc
-from pathforest._density_paths import DensityForestEstimator, DensityQuery, compete_within_classes
 from pathforest._engines.build import build_engine
 from pathforest._engines.matrix import complete_metric
 from pathforest._engines.metric import Metric
-from pathforest._estimator import LabelledEstimator
 from pathforest._fitted import check_density, check_forest, check_indices, check_number, check_propagated
+from pathforest._models.base import LabelledEstimator
+from pathforest._models.density import largest_arc
+from pathforest._models.density_paths import DensityForestEstimator, DensityQuery, compete_within_classes
 from pathforest._models.parameters import largest_neighborhood
-from pathforest._savable import unfitted_on_failure
+from pathforest._models.state import unfitted_on_failure
 from pathforest._splits import Split, cross_validation_splits, validation_split
 from pathforest._utils.threads import thread_count
 from pathforest._utils.timers import StageTimer

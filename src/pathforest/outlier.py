@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from pathforest import _core
-from pathforest._density_estimator import DensityEstimator, largest_arc
 from pathforest._engines.metric import Metric
 from pathforest._fitted import check_density, check_number
-from pathforest._savable import unfitted_on_failure
+from pathforest._models.density import DensityEstimator, largest_arc
+from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.timers import StageTimer
 
 # A density this small has lost digits, or all of them; its logarithm is then taken from the distances.

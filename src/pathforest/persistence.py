@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, NoReturn
 from sklearn.utils.validation import check_is_fitted
 
 from pathforest._encoding import array_bytes, decode, describe_array, encode, read_arrays
-from pathforest._savable import SavableEstimator
+from pathforest._models.state import SavableEstimator
 from pathforest._utils.files import replacing
 
 # Raise when older versions could not read a new file; files of all earlier versions must stay readable.

@@ -10,13 +10,13 @@ from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from pathforest._base import BaseOPFClassifier
 from pathforest._engines.matrix import check_distances
 from pathforest._engines.metric import Metric
 from pathforest._fitted import LARGEST, check_classes, check_feature_names, check_indices, check_whole
 from pathforest._models.labels import check_labels, check_labels_like
 from pathforest._models.parameters import check_parameter, check_parameters
-from pathforest._savable import SavableEstimator, unfitted_on_failure
+from pathforest._models.prediction import BaseOPFClassifier
+from pathforest._models.state import SavableEstimator, unfitted_on_failure
 from pathforest._splits import validation_split
 from pathforest._utils.threads import thread_count
 from pathforest.classifier import OPFClassifier

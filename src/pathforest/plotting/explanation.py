@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pathforest._base import Explanation
+from pathforest._models.prediction import Explanation
 from pathforest.plotting._axes import add_legend, axes_or_new
 from pathforest.plotting._colors import PALETTE, class_colors
 from pathforest.plotting._labels import place_labels

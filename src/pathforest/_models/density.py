@@ -9,7 +9,7 @@ import numpy as np
 from pathforest._core import Engine
 from pathforest._engines.build import build_engine
 from pathforest._engines.metric import Metric
-from pathforest._estimator import OPFEstimator
+from pathforest._models.base import OPFEstimator
 from pathforest._models.parameters import largest_neighborhood
 from pathforest._utils.threads import thread_count
 from pathforest._utils.timers import StageTimer

@@ -81,7 +81,7 @@ def dome_tree(
     --------
     >>> import numpy as np
     >>> from pathforest.distances import make_engine
-    >>> from pathforest.domes import dome_tree
+    >>> from pathforest._models.dome_tree import dome_tree
     >>> from pathforest.graph import knn_graph
     >>> graph = knn_graph(make_engine([[0.0], [1.0], [2.0], [3.1], [4.0]]), k=1)
     >>> labels = np.array([0, 0, 0, 1, 1])
@@ -227,7 +227,7 @@ def keep_domes(founders: np.ndarray, absorbed: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from pathforest.domes import DOME_TREE, keep_domes
+    >>> from pathforest._models.dome_tree import DOME_TREE, keep_domes
     >>> tree = np.array([(7, 3, 2.0, 0.5, 1, 0.5), (3, 4, 1.0, 2.0, 9, 8.0)], dtype=DOME_TREE)
     >>> keep_domes([4, 3, 7], tree[:1]).tolist()
     [0, 1, 1]

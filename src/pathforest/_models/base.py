@@ -24,7 +24,7 @@ from pathforest._engines.ranges import Reach, check_features, check_training_val
 from pathforest._fitted import check_samples
 from pathforest._models.labels import check_labels, on_host
 from pathforest._models.parameters import check_parameter, check_parameters
-from pathforest._savable import SavableEstimator
+from pathforest._models.state import SavableEstimator
 from pathforest._utils.threads import thread_count
 
 T = TypeVar("T")

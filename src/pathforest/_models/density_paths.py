@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pathforest import _core
-from pathforest._density_estimator import DensityEstimator
 from pathforest._engines.metric import Metric
+from pathforest._models.density import DensityEstimator
 from pathforest.graph import KnnGraph
 
 
