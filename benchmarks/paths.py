@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.problems import Data, problems, thin
 from pathforest import FuzzyOPFClassifierCV, OPFClassifier
-from pathforest._shared import SharedTraining
+from pathforest._search.training import SharedTraining
 from pathforest.distances import make_engine
 from pathforest.forest import Forest, grow_forest
 from pathforest.graph import SpanningTree, knn_graph, spanning_tree

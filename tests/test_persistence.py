@@ -32,7 +32,7 @@ from pathforest import (
     OPFPruner,
     OPFSemiSupervisedClassifier,
 )
-from pathforest._transforms import KernelDiscriminant, RidgeDiscriminant
+from pathforest._search.representations import KernelDiscriminant, RidgeDiscriminant
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 
@@ -511,7 +511,9 @@ others_keep = pytest.mark.parametrize(
 OURS = {f"pathforest.{module}" for module in ("classifier.OPFClassifier", "clustering.OPFClustering")}
 OURS |= {"pathforest.outlier.OPFOutlierDetector", "pathforest.pruning.OPFPruner"}
 OURS |= {f"pathforest.fuzzy{module}" for module in (".FuzzyOPFClassifier", "_cv.FuzzyOPFClassifierCV")}
-OURS |= {f"pathforest._transforms.{kind.__name__}" for kind in (RidgeDiscriminant, KernelDiscriminant)}
+OURS |= {
+    f"pathforest._search.representations.{kind.__name__}" for kind in (RidgeDiscriminant, KernelDiscriminant)
+}
 
 
 @others_keep

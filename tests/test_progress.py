@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pathforest import FuzzyOPFClassifierCV, fuzzy_cv
-from pathforest._scoring import Judge
+from pathforest._search.scoring import Judge
 from pathforest._utils.progress import Share, progress
 
 pytest.importorskip("tqdm")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pathforest import FuzzyOPFClassifierCV
-from pathforest._ranking import choose_betas, rank, table
-from pathforest._search import Cell, Scores
+from pathforest._search.cells import Cell, Scores
+from pathforest._search.ranking import choose_betas, rank, table
 
 PLAIN = Cell("as given", 10, 1.0, "tree", 1)
 

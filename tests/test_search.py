@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
 
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV
-from pathforest._search import Cell, Space
+from pathforest._search.cells import Cell, Space
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 

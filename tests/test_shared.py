@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import METRICS, problems
 
-from pathforest import FuzzyOPFClassifier, _shared
-from pathforest._shared import Settings, SharedTraining
+from pathforest import FuzzyOPFClassifier
+from pathforest._search import training
+from pathforest._search.training import Settings, SharedTraining
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 
@@ -51,7 +52,7 @@ def count(monkeypatch):
         monkeypatch.setattr(owner, name, counted)
 
     for name in ("knn_graph", "spanning_tree", "search_k", "density"):
-        watch(_shared, name)
+        watch(training, name)
     watch(FuzzyOPFClassifier, "_compete")
     watch(SharedTraining, "_compute_distances")
     return calls
@@ -109,7 +110,7 @@ def test_only_the_last_forests_are_kept(count):
     shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
     for sigma in np.linspace(0.1, 0.9, 40):
         list(shared.class_costs(X[:5], [Settings(5, sigma, "tree")], (1,)))
-    assert len(shared._forests) == _shared.KEPT_FORESTS
+    assert len(shared._forests) == training.KEPT_FORESTS
     list(shared.class_costs(X[:5], [Settings(5, 0.9, "tree")], (1,)))
     assert count["_compete"] == 40
 
@@ -119,8 +120,8 @@ def test_groups_of_forests_bound_memory_and_change_nothing(count, monkeypatch):
     shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
     whole = list(shared.class_costs(X + 0.1, GRID, (1, 3)))
     grown = count["_compete"]
-    monkeypatch.setattr(_shared, "ANSWER_BYTES", 1)
-    monkeypatch.setattr(_shared, "KEPT_FORESTS", 1)
+    monkeypatch.setattr(training, "ANSWER_BYTES", 1)
+    monkeypatch.setattr(training, "KEPT_FORESTS", 1)
     shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
     parts = list(shared.class_costs(X + 0.1, GRID, (1, 3)))
     assert [served for served, _ in parts] == [served for served, _ in whole]

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifierCV
-from pathforest._transforms import (
+from pathforest._search.representations import (
     RIDGES,
     KernelDiscriminant,
     RidgeDiscriminant,

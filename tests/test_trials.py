@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
-from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, _shared
-from pathforest._search import KEPT_BYTES, Folds
-from pathforest._shared import SharedTraining
+from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV
+from pathforest._search import training
+from pathforest._search.cells import KEPT_BYTES, Folds
+from pathforest._search.training import SharedTraining
 
 optuna = pytest.importorskip("optuna")
 samplers = pytest.mark.parametrize("sampler", ["tpe", "evolutionary"])
@@ -60,8 +61,8 @@ def test_the_best_estimator_has_the_best_parameters(problem):
 
 def test_folds_are_prepared_once_for_all_trials(problem, monkeypatch):
     calls = []
-    knn_graph = _shared.knn_graph
-    monkeypatch.setattr(_shared, "knn_graph", lambda *args: calls.append(args) or knn_graph(*args))
+    knn_graph = training.knn_graph
+    monkeypatch.setattr(training, "knn_graph", lambda *args: calls.append(args) or knn_graph(*args))
     search(problem, refit=False)
     assert len(calls) == 3
 

@@ -43,9 +43,9 @@ PARTS = {
         ("copy", "with_mean", "with_std"),
         ("mean_", "var_", "scale_", "n_samples_seen_", "n_features_in_", "feature_names_in_"),
     ),
-    "RidgeDiscriminant": Part("pathforest._transforms", (), ("mean_", "ridge_", "scalings_")),
+    "RidgeDiscriminant": Part("pathforest._search.representations", (), ("mean_", "ridge_", "scalings_")),
     "KernelDiscriminant": Part(
-        "pathforest._transforms",
+        "pathforest._search.representations",
         ("gamma_scale", "n_landmarks", "random_state"),
         ("landmarks_", "root_", "discriminant_"),
     ),
@@ -115,7 +115,7 @@ def check_transformer(transformer: Any, n_features: int) -> int:
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
 
-    from pathforest._transforms import KernelDiscriminant, RidgeDiscriminant
+    from pathforest._search.representations import KernelDiscriminant, RidgeDiscriminant
 
     match transformer:
         case None | "passthrough":

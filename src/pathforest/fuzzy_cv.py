@@ -9,18 +9,18 @@ import numpy as np
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from pathforest._average import AverageOfBest
 from pathforest._engines.metric import Metric, check_algorithm, resolve_metric
 from pathforest._engines.ranges import check_training_values
 from pathforest._models.labels import check_labels
 from pathforest._models.parameters import check_parameters
 from pathforest._models.state import unfitted_on_failure
-from pathforest._ranking import TIE_BREAKS, check_table, table
-from pathforest._scoring import Judge, Scorer, check_error_score, resolve_scoring
-from pathforest._search import Cell, Folds, Samples, Scores, Space, candidates, make_space
-from pathforest._splits import cross_validation_splits
-from pathforest._transforms import Representation, resolve_transforms
-from pathforest._trials import make_sampler, search_by_trials
+from pathforest._search.cells import Cell, Folds, Samples, Scores, Space, candidates, make_space
+from pathforest._search.ensemble import AverageOfBest
+from pathforest._search.ranking import TIE_BREAKS, check_table, table
+from pathforest._search.representations import Representation, resolve_transforms
+from pathforest._search.scoring import Judge, Scorer, check_error_score, resolve_scoring
+from pathforest._search.splits import cross_validation_splits
+from pathforest._search.trials import make_sampler, search_by_trials
 from pathforest._utils.checks import check_choice, check_integer
 from pathforest._utils.progress import progress
 from pathforest._utils.threads import thread_count

@@ -18,7 +18,7 @@ from pathforest._models.density import largest_arc
 from pathforest._models.density_paths import DensityForestEstimator, DensityQuery, compete_within_classes
 from pathforest._models.parameters import largest_neighborhood
 from pathforest._models.state import unfitted_on_failure
-from pathforest._splits import Split, cross_validation_splits, validation_split
+from pathforest._search.splits import Split, cross_validation_splits, validation_split
 from pathforest._utils.threads import thread_count
 from pathforest._utils.timers import StageTimer
 from pathforest.graph import knn_graph

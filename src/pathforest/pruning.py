@@ -17,7 +17,7 @@ from pathforest._models.labels import check_labels, check_labels_like
 from pathforest._models.parameters import check_parameter, check_parameters
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import SavableEstimator, unfitted_on_failure
-from pathforest._splits import validation_split
+from pathforest._search.splits import validation_split
 from pathforest._utils.threads import thread_count
 from pathforest.classifier import OPFClassifier
 from pathforest.fuzzy import FuzzyOPFClassifier

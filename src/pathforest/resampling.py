@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
-from pathforest._splits import deal_folds
+from pathforest._search.splits import deal_folds
 from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pathforest._transforms import principal_axes
+from pathforest._search.representations import principal_axes
 
 
 class Plane(NamedTuple):

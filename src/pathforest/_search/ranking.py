@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pathforest._fitted import check_whole
-from pathforest._search import Cell, Scores
+from pathforest._search.cells import Cell, Scores
 
 TIE_BREAKS = ("simplest", "first")
 

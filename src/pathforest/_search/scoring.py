@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
 
 from pathforest._models.prediction import probabilities
-from pathforest._shared import ClassCosts
+from pathforest._search.training import ClassCosts
 from pathforest._utils.warnings import warn
 from pathforest.fuzzy import FuzzyOPFClassifier
 

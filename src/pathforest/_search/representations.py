@@ -42,7 +42,7 @@ class RidgeDiscriminant(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from pathforest._transforms import RidgeDiscriminant
+    >>> from pathforest._search.representations import RidgeDiscriminant
     >>> RidgeDiscriminant().fit_transform(*load_iris(return_X_y=True)).shape
     (150, 2)
     """
@@ -117,7 +117,7 @@ class KernelDiscriminant(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> from sklearn.datasets import make_circles
-    >>> from pathforest._transforms import KernelDiscriminant
+    >>> from pathforest._search.representations import KernelDiscriminant
     >>> X, y = make_circles(100, random_state=0)
     >>> KernelDiscriminant().fit_transform(X, y).shape
     (100, 1)

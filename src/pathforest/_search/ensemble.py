@@ -18,8 +18,8 @@ from pathforest._fitted import check_classes, check_feature_names, check_metric,
 from pathforest._models.base import OPFEstimator
 from pathforest._models.prediction import Explanation
 from pathforest._models.state import is_fitted_name
-from pathforest._scoring import resolve_scoring
-from pathforest._search import Samples
+from pathforest._search.cells import Samples
+from pathforest._search.scoring import resolve_scoring
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pathforest._ranking import choose_betas
-from pathforest._scoring import Judge
-from pathforest._search import Cell, Folds, Scores, Space
+from pathforest._search.cells import Cell, Folds, Scores, Space
+from pathforest._search.ranking import choose_betas
+from pathforest._search.scoring import Judge
 from pathforest._utils.progress import Progress
 
 SAMPLERS = ("tpe", "evolutionary")

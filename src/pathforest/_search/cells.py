@@ -13,9 +13,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from pathforest._models.parameters import check_parameter
-from pathforest._scoring import Judge
-from pathforest._shared import Settings, SharedTraining
-from pathforest._transforms import Representation
+from pathforest._search.representations import Representation
+from pathforest._search.scoring import Judge
+from pathforest._search.training import Settings, SharedTraining
 from pathforest._utils.progress import Progress, Share
 from pathforest.fuzzy import FuzzyOPFClassifier
 

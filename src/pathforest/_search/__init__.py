@@ -1,0 +1,1 @@
+"""The search of FuzzyOPFClassifierCV: many models over shared work, scored, ranked and averaged."""
