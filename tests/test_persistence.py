@@ -463,7 +463,7 @@ def test_there_are_files_of_every_format():
 
 def test_there_are_files_of_every_estimator():
     kinds = {type(pathforest.load(MODELS / f"{version}_{name}.opf")).__name__ for version, name in GOLDEN}
-    assert kinds == set(pathforest._parts.ESTIMATORS)
+    assert kinds == set(pathforest.persistence.allowed.ESTIMATORS)
 
 
 @pytest.mark.parametrize(("version", "name"), GOLDEN)

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import ClusterMixin
 
 from pathforest import _core
-from pathforest._fitted import check_density, check_indices, check_number, check_paths
 from pathforest._models.density import largest_arc
 from pathforest._models.density_paths import DensityForestEstimator
 from pathforest._models.dome_tree import DOME_TREE, dome_tree, keep_domes
@@ -17,6 +16,7 @@ from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.timers import StageTimer
 from pathforest.graph import KnnGraph
 from pathforest.membership import DensityEstimate, density
+from pathforest.persistence.checks import check_density, check_indices, check_number, check_paths
 
 # The parameters that have domes absorbed.
 LIMITS = ("min_height", "min_area", "min_volume", "n_clusters")

@@ -10,7 +10,6 @@ import numpy as np
 from pathforest._core import Engine
 from pathforest._engines.build import build_engine
 from pathforest._engines.metric import Metric
-from pathforest._fitted import check_array, check_density
 from pathforest._models.parameters import largest_neighborhood
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
@@ -27,6 +26,7 @@ from pathforest.graph import (
     spanning_tree,
 )
 from pathforest.membership import estimate_density, fuzzy_membership, values_to_membership
+from pathforest.persistence.checks import check_array, check_density
 
 # Plain OPF loses no training label; losing one in twenty means that a class has leaked into another.
 TRAINING_ERROR_LIMIT = 0.05

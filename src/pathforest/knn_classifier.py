@@ -12,7 +12,6 @@ from pathforest import _core
 from pathforest._engines.build import build_engine
 from pathforest._engines.matrix import complete_metric
 from pathforest._engines.metric import Metric
-from pathforest._fitted import check_density, check_forest, check_indices, check_number, check_propagated
 from pathforest._models.base import LabelledEstimator
 from pathforest._models.density import largest_arc
 from pathforest._models.density_paths import DensityForestEstimator, DensityQuery, compete_within_classes
@@ -23,6 +22,13 @@ from pathforest._utils.threads import thread_count
 from pathforest._utils.timers import StageTimer
 from pathforest.graph import knn_graph
 from pathforest.membership import density
+from pathforest.persistence.checks import (
+    check_density,
+    check_forest,
+    check_indices,
+    check_number,
+    check_propagated,
+)
 
 
 class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):

@@ -11,10 +11,10 @@ from sklearn.base import OutlierMixin
 
 from pathforest import _core
 from pathforest._engines.metric import Metric
-from pathforest._fitted import check_density, check_number
 from pathforest._models.density import DensityEstimator, largest_arc
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.timers import StageTimer
+from pathforest.persistence.checks import check_density, check_number
 
 # A density this small has lost digits, or all of them; its logarithm is then taken from the distances.
 TINY = 1e-290

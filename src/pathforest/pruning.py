@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from pathforest._engines.matrix import check_distances
 from pathforest._engines.metric import Metric
-from pathforest._fitted import LARGEST, check_classes, check_feature_names, check_indices, check_whole
 from pathforest._models.labels import check_labels, check_labels_like
 from pathforest._models.parameters import check_parameter, check_parameters
 from pathforest._models.prediction import BaseOPFClassifier
@@ -21,6 +20,13 @@ from pathforest._search.splits import validation_split
 from pathforest._utils.threads import thread_count
 from pathforest.classifier import OPFClassifier
 from pathforest.fuzzy import FuzzyOPFClassifier
+from pathforest.persistence.checks import (
+    LARGEST,
+    check_classes,
+    check_feature_names,
+    check_indices,
+    check_whole,
+)
 
 DTYPES = [np.float64, np.float32]
 # What OPFPruner takes. Labels of a semi-supervised model are not given, and a search has several models.

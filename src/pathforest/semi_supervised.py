@@ -10,12 +10,12 @@ import numpy as np
 from pathforest._core import Engine
 from pathforest._engines.build import build_engine
 from pathforest._engines.metric import Metric
-from pathforest._fitted import check_array
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.timers import StageTimer
 from pathforest.forest import boundary_prototypes, grow_forest
 from pathforest.graph import TREE_NEIGHBORS, SpanningTree, knn_graph, spanning_tree
+from pathforest.persistence.checks import check_array
 
 
 class OPFSemiSupervisedClassifier(BaseOPFClassifier):

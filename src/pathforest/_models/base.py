@@ -21,11 +21,11 @@ from pathforest._engines.matrix import (
 )
 from pathforest._engines.metric import NONNEGATIVE, Metric, array_options, check_algorithm, resolve_metric
 from pathforest._engines.ranges import Reach, check_features, check_training_values, magnitude
-from pathforest._fitted import check_samples
 from pathforest._models.labels import check_labels, on_host
 from pathforest._models.parameters import check_parameter, check_parameters
 from pathforest._models.state import SavableEstimator
 from pathforest._utils.threads import thread_count
+from pathforest.persistence.checks import check_samples
 
 T = TypeVar("T")
 

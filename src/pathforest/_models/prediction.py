@@ -9,17 +9,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from pathforest._core import Engine
 from pathforest._engines.metric import Metric
-from pathforest._fitted import (
+from pathforest._models.base import LabelledEstimator
+from pathforest._models.parameters import check_parameters
+from pathforest._utils.threads import thread_count
+from pathforest.forest import Conquest, Forest, conquer, path_to_root
+from pathforest.persistence.checks import (
     check_forest,
     check_indices,
     check_number,
     check_order,
     check_propagated,
 )
-from pathforest._models.base import LabelledEstimator
-from pathforest._models.parameters import check_parameters
-from pathforest._utils.threads import thread_count
-from pathforest.forest import Conquest, Forest, conquer, path_to_root
 
 
 class Explanation(NamedTuple):

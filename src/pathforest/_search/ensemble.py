@@ -14,13 +14,13 @@ from sklearn.utils import indexable
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from pathforest._engines.metric import Metric, array_options
-from pathforest._fitted import check_classes, check_feature_names, check_metric, check_whole
 from pathforest._models.base import OPFEstimator
 from pathforest._models.prediction import Explanation
 from pathforest._models.state import is_fitted_name
 from pathforest._search.cells import Samples
 from pathforest._search.scoring import resolve_scoring
 from pathforest.fuzzy import FuzzyOPFClassifier
+from pathforest.persistence.checks import check_classes, check_feature_names, check_metric, check_whole
 
 
 class WithRefit:
@@ -164,7 +164,7 @@ class AverageOfBest(ClassifierMixin, OPFEstimator):
 
     def _check_member(self, model: Any) -> None:
         """Check one of the models that are averaged."""
-        from pathforest._parts import check_steps, check_transformer
+        from pathforest.persistence.allowed import check_steps, check_transformer
 
         width, classifier = getattr(self, "n_features_in_", None), model
         if isinstance(model, Pipeline):

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pathforest._fitted import check_whole
 from pathforest._search.cells import Cell, Scores
+from pathforest.persistence.checks import check_whole
 
 TIE_BREAKS = ("simplest", "first")
 

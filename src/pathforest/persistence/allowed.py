@@ -9,9 +9,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from pathforest._fitted import check_array, check_whole
 from pathforest._models.state import SavableEstimator, is_fitted_name
 from pathforest._utils.checks import check_positive
+from pathforest.persistence.checks import check_array, check_whole
 
 # Name of each estimator, and the module that has it, imported when a file asks for it.
 ESTIMATORS = {

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from pathforest._parts import build_object, is_estimator, object_state
+from pathforest.persistence.allowed import build_object, is_estimator, object_state
 
 # Booleans, integers, floats, text of fixed width, dates and times: types without pointers.
 DTYPE = re.compile(

@@ -22,9 +22,9 @@ from typing import Any, BinaryIO, NoReturn
 
 from sklearn.utils.validation import check_is_fitted
 
-from pathforest._encoding import array_bytes, decode, describe_array, encode, read_arrays
 from pathforest._models.state import SavableEstimator
 from pathforest._utils.files import replacing
+from pathforest.persistence.encoding import array_bytes, decode, describe_array, encode, read_arrays
 
 # Raise when older versions could not read a new file; files of all earlier versions must stay readable.
 FILE_FORMAT = 1
