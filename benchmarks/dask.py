@@ -22,10 +22,10 @@ from distributed import Client, LocalCluster
 from benchmarks.data import Spec, load
 from benchmarks.machine import describe
 from pathforest import OPFClassifier, _core
-from pathforest._dask_engine import BLOCK_BYTES, DaskEngine, part_range
-from pathforest._dask_tasks import merge
 from pathforest._engines.build import build_engine
 from pathforest.dask import DaskOPFClassifier
+from pathforest.dask.engine import BLOCK_BYTES, DaskEngine, part_range
+from pathforest.dask.tasks import merge
 from pathforest.distances import resolve_metric
 from pathforest.forest import boundary_prototypes, grow_forest_complete
 from pathforest.graph import knn_graph, spanning_tree

@@ -28,10 +28,12 @@ import dask.array as da
 import dask.bag
 import distributed
 
-from pathforest import _dask_engine, _dask_futures, _dask_tasks
 from pathforest._core import Engine
 from pathforest._engines.build import build_engine
 from pathforest.dask import DaskFuzzyOPFClassifier, DaskFuzzyOPFClassifierCV, DaskOPFClassifier
+from pathforest.dask import engine as dask_engine
+from pathforest.dask import futures as dask_futures
+from pathforest.dask import tasks as dask_tasks
 from pathforest.distances import resolve_metric
 
 pytestmark = [
@@ -69,13 +71,13 @@ def client():
 @pytest.fixture(autouse=True)
 def everything_on_the_cluster(monkeypatch):
     """Samples this few would stay at the client."""
-    monkeypatch.setattr(_dask_engine, "LOCAL_SECONDS", 0)
-    monkeypatch.setattr(_dask_engine, "TASK_SECONDS", 1e-4)
+    monkeypatch.setattr(dask_engine, "LOCAL_SECONDS", 0)
+    monkeypatch.setattr(dask_engine, "TASK_SECONDS", 1e-4)
 
 
 @pytest.fixture
 def many_blocks(monkeypatch):
-    monkeypatch.setattr(_dask_engine, "BLOCK_BYTES", 60 * 5 * 4)
+    monkeypatch.setattr(dask_engine, "BLOCK_BYTES", 60 * 5 * 4)
 
 
 def draw(kind, dtype=np.float64, n=N):
@@ -153,7 +155,7 @@ def test_fitted_arrays_are_those_of_the_local_class(
     ("block_rows", "chunks"), [(30, CHUNKS[0]), (100, CHUNKS[1]), (N, CHUNKS[2]), (1, 5)]
 )
 def test_neither_chunks_nor_blocks_nor_engines_matter(client, monkeypatch, algorithm, block_rows, chunks):
-    monkeypatch.setattr(_dask_engine, "BLOCK_BYTES", block_rows * 5 * 8)
+    monkeypatch.setattr(dask_engine, "BLOCK_BYTES", block_rows * 5 * 8)
     X, y = draw("tied", n=12 if block_rows == 1 else N)  # one row: a task for each pair of samples
     params = {"algorithm": algorithm, "k_max": 8}
     model = DaskFuzzyOPFClassifier(**params, client=client).fit(da.from_array(X, chunks=chunks), y)
@@ -170,7 +172,7 @@ def test_far_clusters_have_the_same_tree(client, many_blocks):
 
 def test_the_competition_asks_about_the_same_distances(client):
     (X, _), metric = draw("random"), resolve_metric("minkowski", {"p": 3})
-    engine = _dask_engine.DaskEngine(X, metric, "brute", client)
+    engine = dask_engine.DaskEngine(X, metric, "brute", client)
     same(engine.distances(X[:9], 1), build_engine(X, metric, "brute").distances(X[:9], 1))
 
 
@@ -178,7 +180,7 @@ def test_the_tree_looks_as_far_as_it_has_to_and_no_farther(client, many_blocks):
     X, component = draw("tied")
     apart = pairwise_distances(X)
     apart[component[:, None] == component] = np.inf
-    engine = _dask_engine.DaskEngine(X, resolve_metric("euclidean"), "brute", client)
+    engine = dask_engine.DaskEngine(X, resolve_metric("euclidean"), "brute", client)
     samples, near = np.arange(N, dtype=np.int32), apart.min(axis=1)
     found = engine._nearest_foreign(samples, component.astype(np.int32), near)
     same(found, (near, apart.argmin(axis=1).astype(np.int32)))
@@ -328,12 +330,12 @@ def test_frames_keep_names_and_index(client, many_blocks):
 def test_the_work_is_done_by_the_cluster_only_where_it_is_worth_it(client, monkeypatch):
     X, y = draw("random")
     asked = []
-    run_tasks = _dask_engine.run_tasks
-    monkeypatch.setattr(_dask_engine, "run_tasks", lambda *args: asked.append(args[1]) or run_tasks(*args))
+    run_tasks = dask_engine.run_tasks
+    monkeypatch.setattr(dask_engine, "run_tasks", lambda *args: asked.append(args[1]) or run_tasks(*args))
     DaskOPFClassifier(client=client).fit(X, y)
     assert max(asked) > 2
     asked.clear()
-    monkeypatch.setattr(_dask_engine, "LOCAL_SECONDS", 0.25)
+    monkeypatch.setattr(dask_engine, "LOCAL_SECONDS", 0.25)
     DaskOPFClassifier(client=client).fit(X, y)
     assert not asked
 
@@ -354,7 +356,7 @@ def test_a_fit_leaves_nothing_on_the_cluster(client, many_blocks):
 def test_blocks_are_dealt_out_evenly_and_a_lone_one_goes_to_all(client):
     client.wait_for_workers(2)
     workers = sorted(client.nthreads())
-    several, lone = (_dask_futures.Sent(client, list(range(count))) for count in (6, 1))
+    several, lone = (dask_futures.Sent(client, list(range(count))) for count in (6, 1))
     assert [several.workers(i) for i in range(6)] == [[workers[0]], [workers[1]]] * 3
     assert lone.workers(0) == workers
     assert sorted(client.who_has([lone[0]])[lone[0].key]) == workers
@@ -369,20 +371,20 @@ def at_the_first_result(monkeypatch, action):
     """Do something once, as soon as the first result has come."""
     act = once(action)
 
-    class Interrupted(_dask_futures.as_completed):
+    class Interrupted(dask_futures.as_completed):
         def __next__(self):
             future = super().__next__()
             act()
             return future
 
-    monkeypatch.setattr(_dask_futures, "as_completed", Interrupted)
+    monkeypatch.setattr(dask_futures, "as_completed", Interrupted)
 
 
 def at_the_first(task):
     """Do something once, as soon as the first task of a kind has been submitted."""
 
     def arrange(monkeypatch, action):
-        submit, act = _dask_engine.DaskEngine._submit, once(action)
+        submit, act = dask_engine.DaskEngine._submit, once(action)
 
         def interrupted(self, block, function, *args):
             future = submit(self, block, function, *args)
@@ -390,7 +392,7 @@ def at_the_first(task):
                 act()
             return future
 
-        monkeypatch.setattr(_dask_engine.DaskEngine, "_submit", interrupted)
+        monkeypatch.setattr(dask_engine.DaskEngine, "_submit", interrupted)
 
     return arrange
 
@@ -416,11 +418,11 @@ def draw_far_apart(n):
 
 @pytest.mark.parametrize(
     ("block_rows", "stage"),
-    [(250, at_the_first_result), (4000, at_the_first(_dask_tasks.foreign_neighbours))],
+    [(250, at_the_first_result), (4000, at_the_first(dask_tasks.foreign_neighbours))],
     ids=["dealt out", "one block"],
 )
 def test_a_killed_worker_changes_nothing(client, monkeypatch, block_rows, stage):
-    monkeypatch.setattr(_dask_engine, "BLOCK_BYTES", block_rows * 5 * 8)
+    monkeypatch.setattr(dask_engine, "BLOCK_BYTES", block_rows * 5 * 8)
     client.wait_for_workers(2)
     X, y = draw_far_apart(2000)
     victims = []
@@ -439,8 +441,8 @@ def test_a_killed_worker_changes_nothing(client, monkeypatch, block_rows, stage)
 @pytest.mark.parametrize("error", [OSError, KeyError])
 def test_what_could_not_be_sent_is_sent_again_but_not_for_ever(client, monkeypatch, error):
     """Dask raises the one or the other, depending on when the worker has died."""
-    monkeypatch.setattr(_dask_futures, "SECONDS_TO_NOTICE", 0)
-    scatter, failures = distributed.Client.scatter, [error] * (_dask_futures.MOST_ATTEMPTS - 1)
+    monkeypatch.setattr(dask_futures, "SECONDS_TO_NOTICE", 0)
+    scatter, failures = distributed.Client.scatter, [error] * (dask_futures.MOST_ATTEMPTS - 1)
 
     def failing(*args, **kwargs):
         if failures:
@@ -448,10 +450,10 @@ def test_what_could_not_be_sent_is_sent_again_but_not_for_ever(client, monkeypat
         return scatter(*args, **kwargs)
 
     monkeypatch.setattr(distributed.Client, "scatter", failing)
-    assert _dask_futures.Sent(client, ["ham"])[0].result() == "ham"
-    failures.extend([error] * _dask_futures.MOST_ATTEMPTS)
+    assert dask_futures.Sent(client, ["ham"])[0].result() == "ham"
+    failures.extend([error] * dask_futures.MOST_ATTEMPTS)
     with pytest.raises(error):
-        _dask_futures.Sent(client, ["ham"])[0]
+        dask_futures.Sent(client, ["ham"])[0]
 
 
 def test_tasks_whose_data_are_lost_are_submitted_again_but_not_for_ever(client):
@@ -462,12 +464,12 @@ def test_tasks_whose_data_are_lost_are_submitted_again_but_not_for_ever(client):
             future.cancel()
         return future
 
-    results, attempts, losses = {}, [0, 0], _dask_futures.MOST_ATTEMPTS - 1
-    _dask_futures.run_tasks(client, 2, submit, results.__setitem__)
+    results, attempts, losses = {}, [0, 0], dask_futures.MOST_ATTEMPTS - 1
+    dask_futures.run_tasks(client, 2, submit, results.__setitem__)
     assert results == {0: 0, 1: 1}
-    attempts, losses = [0, 0], _dask_futures.MOST_ATTEMPTS
+    attempts, losses = [0, 0], dask_futures.MOST_ATTEMPTS
     with pytest.raises(RuntimeError, match="workers were lost 5 times with the data of one task"):
-        _dask_futures.run_tasks(client, 2, submit, results.__setitem__)
+        dask_futures.run_tasks(client, 2, submit, results.__setitem__)
 
 
 @pytest.mark.parametrize(
@@ -475,8 +477,8 @@ def test_tasks_whose_data_are_lost_are_submitted_again_but_not_for_ever(client):
     [
         at_the_first_result,
         at_the_first_block,
-        at_the_first(_dask_tasks.neighbours_abroad),
-        at_the_first(_dask_tasks.foreign_neighbours),
+        at_the_first(dask_tasks.neighbours_abroad),
+        at_the_first(dask_tasks.foreign_neighbours),
     ],
     ids=["checks", "blocks", "neighbours", "spanning tree"],
 )

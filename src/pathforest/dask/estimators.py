@@ -1,12 +1,4 @@
-"""The classifiers on a Dask cluster: the same models, with the neighbour pass shared by many machines.
-
-Needs ``pip install pathforest[dask]``. Each class takes the parameters of its local namesake and a `client`;
-`fit` accepts Dask arrays and data frames, whatever their chunks, or local data. What it learns is equal,
-array by array, to what the local class learns from the concatenated data, and `to_local` returns that class.
-
-The samples come together at the client, because a model is made of them; the search for nearest neighbours,
-nearly all of the work, goes to the workers. `docs/using/dask.md` tells what runs where and how long it takes.
-"""
+"""The classifiers on a Dask cluster, thin classes over training and prediction functions."""
 
 from __future__ import annotations
 
@@ -22,16 +14,14 @@ from distributed import Client, default_client
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pathforest._dask_data import check_table, gather_labels, gather_samples, gather_values
-from pathforest._dask_engine import engines_on
 from pathforest._models.parameters import check_parameter
 from pathforest._models.state import is_fitted_name, unfitted_on_failure
 from pathforest._utils.threads import thread_count
 from pathforest.classifier import OPFClassifier
+from pathforest.dask.data import check_table, gather_labels, gather_samples, gather_values
+from pathforest.dask.engine import engines_on
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
-
-__all__ = ["DaskFuzzyOPFClassifier", "DaskFuzzyOPFClassifierCV", "DaskOPFClassifier"]
 
 
 def _train(client: Client, model: Any, X: Any, y: Any, **fit_params: Any) -> Any:

@@ -19,8 +19,10 @@ import numpy as np
 from distributed import Client
 
 from pathforest._core import Engine
-from pathforest._dask_futures import Sent, run_tasks
-from pathforest._dask_tasks import (
+from pathforest._engines.build import engines_made_by, features_engine
+from pathforest._engines.metric import Metric
+from pathforest.dask.futures import Sent, run_tasks
+from pathforest.dask.tasks import (
     Block,
     Lists,
     Questions,
@@ -28,8 +30,6 @@ from pathforest._dask_tasks import (
     neighbours_abroad,
     neighbours_at_home,
 )
-from pathforest._engines.build import engines_made_by, features_engine
-from pathforest._engines.metric import Metric
 from pathforest.graph import KnnGraph, spanning_tree_by_asking
 
 # Samples of one block, at most. A lone block is copied to every worker. Several are dealt out, as many to

@@ -12,8 +12,8 @@ import numpy as np
 from dask import is_dask_collection
 from distributed import Client
 
-from pathforest._dask_futures import run_tasks
 from pathforest._models.labels import check_labels
+from pathforest.dask.futures import run_tasks
 
 
 class Summary(NamedTuple):

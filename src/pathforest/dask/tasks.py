@@ -78,7 +78,7 @@ def merge(
     Examples
     --------
     >>> import numpy as np
-    >>> from pathforest._dask_tasks import merge
+    >>> from pathforest.dask.tasks import merge
     >>> merge(np.array([[1.0, 3.0]]), np.array([[5, 0]]), np.array([[1.0, 2.0]]), np.array([[4, 7]]))
     (array([[1., 1.]]), array([[4, 5]]))
     """

@@ -1,0 +1,13 @@
+"""The classifiers on a Dask cluster: the same models, with the neighbour pass shared by many machines.
+
+Needs ``pip install pathforest[dask]``. Each class takes the parameters of its local namesake and a `client`;
+`fit` accepts Dask arrays and data frames, whatever their chunks, or local data. What it learns is equal,
+array by array, to what the local class learns from the concatenated data, and `to_local` returns that class.
+
+The samples come together at the client, because a model is made of them; the search for nearest neighbours,
+nearly all of the work, goes to the workers. `docs/using/dask.md` tells what runs where and how long it takes.
+"""
+
+from pathforest.dask.estimators import DaskFuzzyOPFClassifier, DaskFuzzyOPFClassifierCV, DaskOPFClassifier
+
+__all__ = ["DaskFuzzyOPFClassifier", "DaskFuzzyOPFClassifierCV", "DaskOPFClassifier"]
