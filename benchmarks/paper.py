@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from pathforest.experiments import published
-from pathforest.experiments.types import CLASSIFIERS
-from pathforest.reporting.names import classifier_title
+from pathforest.reproduction import published
+from pathforest.reproduction.names import classifier_title
+from pathforest.reproduction.types import CLASSIFIERS
 
 FIGURES = ("agreement", "gains", "ranks", "sensitivity", "landscapes")
 WIDTH = 900  # pixels

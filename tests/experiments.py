@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from pathforest.experiments import published
-from pathforest.experiments.types import (
+from pathforest.reproduction import published
+from pathforest.reproduction.types import (
     CLASSIFIERS,
     LANDSCAPE_COLUMNS,
     RESULT_COLUMNS,

@@ -6,7 +6,7 @@ import pytest
 from browsers import PATIENCE, WIDTHS, a_browser, a_page
 from experiments import an_experiment
 
-from pathforest.reporting.page import write_report
+from pathforest.reproduction.page import write_report
 
 pytest.importorskip("plotly")
 

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from pathforest import __version__
 from pathforest.cli.entrypoint import app
-from pathforest.experiments.types import Settings
-from pathforest.reporting.provenance import repeat_command
+from pathforest.reproduction.provenance import repeat_command
+from pathforest.reproduction.types import Settings
 
 QUICK = (
     "reproduce",

@@ -3,9 +3,9 @@ import pytest
 from sklearn.datasets import make_moons
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier
-from pathforest.experiments import contestants
-from pathforest.experiments.splits import PRESETS
-from pathforest.experiments.types import CLASSIFIERS, RESULT_COLUMNS, Samples
+from pathforest.reproduction import contestants
+from pathforest.reproduction.splits import PRESETS
+from pathforest.reproduction.types import CLASSIFIERS, RESULT_COLUMNS, Samples
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 

@@ -15,15 +15,14 @@ from experiments import DATASETS, an_experiment, without
 pytest.importorskip("plotly")
 pytest.importorskip("rich")
 
-from pathforest.experiments import published, statistics
-from pathforest.experiments.types import CLASSIFIERS
-from pathforest.reporting import cells, findings, page
-from pathforest.reporting.figures.landscapes import landscape_figure
-from pathforest.reporting.figures.ranks import cliques, rank_figure
-from pathforest.reporting.figures.samples import MOST_POINTS, dataset_figure, usual_k_max
-from pathforest.reporting.names import duration, percent, ratio, signed
-from pathforest.reporting.page import report_html, write_report
-from pathforest.reporting.tables import tables_markdown, terminal_table
+from pathforest.reproduction import cells, findings, page, published, statistics
+from pathforest.reproduction.figures.landscapes import landscape_figure
+from pathforest.reproduction.figures.ranks import cliques, rank_figure
+from pathforest.reproduction.figures.samples import MOST_POINTS, dataset_figure, usual_k_max
+from pathforest.reproduction.names import duration, percent, ratio, signed
+from pathforest.reproduction.page import report_html, write_report
+from pathforest.reproduction.tables import tables_markdown, terminal_table
+from pathforest.reproduction.types import CLASSIFIERS
 
 ODD = "<b>&|*_[x]</script>"
 VOID = {"meta", "link", "br", "img", "input"}
@@ -509,7 +508,7 @@ def test_numbers_are_written_for_readers():
 
 def test_the_package_imports_nothing_of_this():
     # scikit-learn brings in pandas where it finds it, so that one says nothing about us.
-    names = ("plotly", "rich", "typer", "pathforest.experiments", "pathforest.reporting")
+    names = ("plotly", "rich", "typer", "pathforest.reproduction", "pathforest.reproduction")
     code = f"import pathforest, sys; print([name for name in {names} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pathforest.experiments import contestants, runner, sources
-from pathforest.experiments.types import LANDSCAPE_COLUMNS, RESULT_COLUMNS, TIE_COLUMNS, Settings
+from pathforest.reproduction import contestants, runner, sources
+from pathforest.reproduction.types import LANDSCAPE_COLUMNS, RESULT_COLUMNS, TIE_COLUMNS, Settings
 
 FAST = ("opf", "fuzzy_opf", "fuzzy_opf_tree", "naive_bayes", "knn1")
 SETTINGS = Settings(("iris", "boat_like"), FAST, runs=2)

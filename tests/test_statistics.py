@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from pathforest.experiments import published, statistics
+from pathforest.reproduction import published, statistics
 
 
 def table(scores, dataset="boat", seconds=1.0):

@@ -1,6 +1,6 @@
 import pytest
 
-from pathforest.experiments import store
+from pathforest.reproduction import store
 
 KEY = store.Key("boat", 3, "opf", "paper", 0, "data", "code")
 OUTCOME = {"result": {"accuracy": 0.1 + 0.2}, "landscape": [[1, 0.2, 0.5]]}

@@ -61,13 +61,13 @@ def reproduce(
     """
     try:
         from pathforest._utils.files import replace_file
-        from pathforest.experiments import published, sources
-        from pathforest.experiments.files import write_tables
-        from pathforest.experiments.runner import check_settings
-        from pathforest.experiments.runner import reproduce as run
-        from pathforest.experiments.types import CLASSIFIERS, Settings
-        from pathforest.reporting.page import write_report
-        from pathforest.reporting.tables import tables_markdown, terminal_table
+        from pathforest.reproduction import published, sources
+        from pathforest.reproduction.files import write_tables
+        from pathforest.reproduction.page import write_report
+        from pathforest.reproduction.runner import check_settings
+        from pathforest.reproduction.runner import reproduce as run
+        from pathforest.reproduction.tables import tables_markdown, terminal_table
+        from pathforest.reproduction.types import CLASSIFIERS, Settings
     except ModuleNotFoundError as error:
         raise ImportError(
             f"reproduce needs {error.name}; run: pip install 'pathforest[reproduce]'"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from pathforest.experiments import published
+from pathforest.reproduction import published
 
 AGREES = 2.0  # a difference of at most this many standard errors
 EXACT = 10  # runs up to which Wilcoxon's test is exact; more have the approximation that the paper's have

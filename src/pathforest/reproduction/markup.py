@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from pathforest.reporting.cells import MISSING, Cell, Grid, Row
+from pathforest.reproduction.cells import MISSING, Cell, Grid, Row
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

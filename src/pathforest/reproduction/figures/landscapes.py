@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from pathforest.experiments import published
-from pathforest.experiments.types import Experiment
-from pathforest.reporting.figures.style import AXIS, figure
-from pathforest.reporting.names import COMPETITIONS, in_order
+from pathforest.reproduction import published
+from pathforest.reproduction.figures.style import AXIS, figure
+from pathforest.reproduction.names import COMPETITIONS, in_order
+from pathforest.reproduction.types import Experiment
 
 TIE = 1e-12  # means nearer than this are equal
 SPAN = 0.02  # of accuracy that the colours cover at least, so that flat maps look flat

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from pathforest.experiments import statistics
-from pathforest.experiments.types import Experiment
-from pathforest.reporting.figures.style import COLORS, GRID, INK, MARKERS, figure, text
-from pathforest.reporting.names import classifier_title, dataset_title, datasets_of
+from pathforest.reproduction import statistics
+from pathforest.reproduction.figures.style import COLORS, GRID, INK, MARKERS, figure, text
+from pathforest.reproduction.names import classifier_title, dataset_title, datasets_of
+from pathforest.reproduction.types import Experiment
 
 ROWS = {"fuzzy_opf": 0.2, "fuzzy_opf_tree": -0.2}  # each competition has its half of a dataset's band
 SPREAD = 0.13

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from pathforest.experiments import published, statistics
-from pathforest.experiments.types import Experiment
-from pathforest.reporting.figures.style import BAND, COLORS, INK, MARKERS, figure, text
-from pathforest.reporting.names import classifier_title, dataset_title, in_order, is_repeated, signed
+from pathforest.reproduction import published, statistics
+from pathforest.reproduction.figures.style import BAND, COLORS, INK, MARKERS, figure, text
+from pathforest.reproduction.names import classifier_title, dataset_title, in_order, is_repeated, signed
+from pathforest.reproduction.types import Experiment
 
 FARTHEST = 6.0  # what is farther stands at the edge, and says so
 

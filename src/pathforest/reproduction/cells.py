@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from pathforest.experiments import published, statistics
-from pathforest.experiments.types import CLASSIFIERS, Experiment
-from pathforest.reporting.names import (
+from pathforest.reproduction import published, statistics
+from pathforest.reproduction.names import (
     COMPETITIONS,
     classifier_title,
     classifiers_of,
@@ -26,6 +25,7 @@ from pathforest.reporting.names import (
     ratio,
     signed,
 )
+from pathforest.reproduction.types import CLASSIFIERS, Experiment
 
 UNAVAILABLE = "private, not available"
 

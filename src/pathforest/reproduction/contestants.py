@@ -15,8 +15,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, TrainingErrorWarning
-from pathforest.experiments.splits import Parts
 from pathforest.metrics import opf_accuracy
+from pathforest.reproduction.splits import Parts
 
 # The paper's distance and grid.
 METRIC = "log_sqeuclidean"

@@ -15,7 +15,7 @@ import numpy as np
 
 from pathforest import _core
 from pathforest._utils.files import replace_file
-from pathforest.experiments.types import Samples
+from pathforest.reproduction.types import Samples
 
 # Other versions of these may give other numbers.
 LIBRARIES = ("numpy", "scipy", "scikit-learn")

@@ -10,11 +10,9 @@ from string import Template
 from typing import NamedTuple
 
 from pathforest._utils.files import replace_file
-from pathforest.experiments import published, statistics
-from pathforest.experiments.types import Experiment
-from pathforest.reporting import cells, findings, provenance
-from pathforest.reporting.markup import figure_html, paragraph, table_html
-from pathforest.reporting.names import (
+from pathforest.reproduction import cells, findings, provenance, published, statistics
+from pathforest.reproduction.markup import figure_html, paragraph, table_html
+from pathforest.reproduction.names import (
     classifier_title,
     dataset_title,
     datasets_of,
@@ -23,7 +21,8 @@ from pathforest.reporting.names import (
     is_repeated,
     listed,
 )
-from pathforest.reporting.tables import about
+from pathforest.reproduction.tables import about
+from pathforest.reproduction.types import Experiment
 
 
 class Section(NamedTuple):
@@ -54,7 +53,7 @@ def report_html(experiment: Experiment) -> str:
     except ImportError:
         raise ImportError("the report needs plotly; run pip install 'pathforest[reproduce]'") from None
 
-    here = files("pathforest.reporting")
+    here = files("pathforest.reproduction")
     sections = [section for section in _sections(experiment) if section.body]
     links = "\n".join(f'<li><a href="#{part.name}">{escape(part.title)}</a></li>' for part in sections)
     bodies = "\n".join(
@@ -146,7 +145,7 @@ def _scores(experiment: Experiment) -> str:
 
 
 def _agreement(experiment: Experiment) -> str:
-    from pathforest.reporting.figures.agreement import agreement_figure
+    from pathforest.reproduction.figures.agreement import agreement_figure
 
     caption = (
         "Each mark is one score of Table I. Inside the band ours and the published one agree within two "
@@ -189,7 +188,7 @@ def _differences(experiment: Experiment) -> str:
 
 
 def _gains(experiment: Experiment) -> str:
-    from pathforest.reporting.figures.gains import gain_figure
+    from pathforest.reproduction.figures.gains import gain_figure
 
     if statistics.gains(experiment.results).empty:
         return ""
@@ -209,7 +208,7 @@ def _gains(experiment: Experiment) -> str:
 
 
 def _ranks(experiment: Experiment) -> str:
-    from pathforest.reporting.figures.ranks import rank_figure
+    from pathforest.reproduction.figures.ranks import rank_figure
 
     caption = (
         "Mean rank of each classifier over the datasets. The bars on the right join classifiers whose ranks "
@@ -219,8 +218,8 @@ def _ranks(experiment: Experiment) -> str:
 
 
 def _landscapes(experiment: Experiment) -> str:
-    from pathforest.reporting.figures.landscapes import landscape_datasets, landscape_figure
-    from pathforest.reporting.figures.sensitivity import sensitivity_figure
+    from pathforest.reproduction.figures.landscapes import landscape_datasets, landscape_figure
+    from pathforest.reproduction.figures.sensitivity import sensitivity_figure
 
     if experiment.landscapes.empty:
         return ""
@@ -251,7 +250,7 @@ def _landscapes(experiment: Experiment) -> str:
 
 
 def _ties(experiment: Experiment) -> str:
-    from pathforest.reporting.figures.ties import tie_figure
+    from pathforest.reproduction.figures.ties import tie_figure
 
     focus = findings.tie_focus(experiment)
     if focus is None:
@@ -275,7 +274,7 @@ def _ties(experiment: Experiment) -> str:
 
 
 def _membership(experiment: Experiment) -> str:
-    from pathforest.reporting.figures.samples import membership_datasets, membership_figure
+    from pathforest.reproduction.figures.samples import membership_datasets, membership_figure
 
     caption = (
         "Membership F of every sample: the more a point stands out from the page, the higher (in the paper, "
@@ -288,7 +287,7 @@ def _membership(experiment: Experiment) -> str:
 
 
 def _datasets(experiment: Experiment) -> str:
-    from pathforest.reporting.figures.samples import MOST_POINTS, dataset_figure, flat_datasets
+    from pathforest.reproduction.figures.samples import MOST_POINTS, dataset_figure, flat_datasets
 
     panels = [
         (dataset_title(name), dataset_figure(experiment.samples[name])) for name in flat_datasets(experiment)

@@ -18,9 +18,9 @@ from threadpoolctl import threadpool_limits
 
 from pathforest import OPFClassifier
 from pathforest._utils.progress import hidden_progress
-from pathforest.experiments import contestants, sources, store, textbook
-from pathforest.experiments.splits import PRESETS, split_rows
-from pathforest.experiments.types import (
+from pathforest.reproduction import contestants, sources, store, textbook
+from pathforest.reproduction.splits import PRESETS, split_rows
+from pathforest.reproduction.types import (
     CLASSIFIERS,
     LANDSCAPE_COLUMNS,
     RESULT_COLUMNS,

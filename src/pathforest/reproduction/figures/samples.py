@@ -7,11 +7,11 @@ import plotly.graph_objects as go
 from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifier
-from pathforest.experiments import published
-from pathforest.experiments.contestants import METRIC
-from pathforest.experiments.types import Experiment, Samples
-from pathforest.reporting.figures.style import MOST_POINTS, PALETTE, SCALE, SYMBOLS, figure, text
-from pathforest.reporting.names import in_order
+from pathforest.reproduction import published
+from pathforest.reproduction.contestants import METRIC
+from pathforest.reproduction.figures.style import MOST_POINTS, PALETTE, SCALE, SYMBOLS, figure, text
+from pathforest.reproduction.names import in_order
+from pathforest.reproduction.types import Experiment, Samples
 
 USUAL_K_MAX = 100  # where the search chose none
 

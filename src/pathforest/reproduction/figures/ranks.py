@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from pathforest.experiments import statistics
-from pathforest.experiments.types import Experiment
-from pathforest.reporting.figures.style import COLORS, INK, MARKERS, MUTED, figure, text
-from pathforest.reporting.names import classifier_title
+from pathforest.reproduction import statistics
+from pathforest.reproduction.figures.style import COLORS, INK, MARKERS, MUTED, figure, text
+from pathforest.reproduction.names import classifier_title
+from pathforest.reproduction.types import Experiment
 
 
 def rank_figure(experiment: Experiment) -> go.Figure | None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from pathforest.experiments import published, statistics
-from pathforest.experiments.types import Experiment
-from pathforest.reporting.names import (
+from pathforest.reproduction import published, statistics
+from pathforest.reproduction.names import (
     classifier_title,
     dataset_title,
     has_marks,
@@ -18,6 +17,7 @@ from pathforest.reporting.names import (
     ratio,
     signed,
 )
+from pathforest.reproduction.types import Experiment
 
 CHANCE = 0.0455  # of |z| > 2 when nothing differs
 KNOWN = ("breast_tissue", "naive_bayes")  # does not reproduce under any reading we tried

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from pathforest._utils.files import replace_file
-from pathforest.experiments.types import Experiment
+from pathforest.reproduction.types import Experiment
 
 
 def write_tables(experiment: Experiment, folder: Path) -> None:

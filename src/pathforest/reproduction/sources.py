@@ -11,9 +11,9 @@ from sklearn import datasets as sklearn_datasets
 from pathforest import datasets
 from pathforest.datasets._checksum import content_sha256
 from pathforest.datasets._registry import DATASETS
-from pathforest.experiments import published
-from pathforest.experiments.splits import split_rows
-from pathforest.experiments.types import Samples
+from pathforest.reproduction import published
+from pathforest.reproduction.splits import split_rows
+from pathforest.reproduction.types import Samples
 
 SEED = 2019  # of the generated sets
 

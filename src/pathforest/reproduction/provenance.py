@@ -8,7 +8,7 @@ import shlex
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from pathforest.experiments.types import Settings
+from pathforest.reproduction.types import Settings
 
 PACKAGES = ("pathforest", "numpy", "scipy", "scikit-learn", "pandas", "plotly")
 

@@ -6,10 +6,10 @@ import re
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from pathforest.experiments.types import Experiment
-from pathforest.reporting import cells, findings
-from pathforest.reporting.cells import Cell, Grid, Row
-from pathforest.reporting.names import FEWEST, has_marks, is_repeated
+from pathforest.reproduction import cells, findings
+from pathforest.reproduction.cells import Cell, Grid, Row
+from pathforest.reproduction.names import FEWEST, has_marks, is_repeated
+from pathforest.reproduction.types import Experiment
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -12,7 +12,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from pathforest.experiments.types import CLASSIFIERS
+from pathforest.reproduction.types import CLASSIFIERS
 
 INK, MUTED, GRID, BAND = "var(--ink)", "var(--muted)", "var(--grid)", "var(--band)"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from pathforest.experiments import published, statistics
-from pathforest.experiments.types import Experiment
-from pathforest.reporting.figures.style import COLORS, INK, figure, text
-from pathforest.reporting.names import COMPETITIONS, dataset_title, in_order
+from pathforest.reproduction import published, statistics
+from pathforest.reproduction.figures.style import COLORS, INK, figure, text
+from pathforest.reproduction.names import COMPETITIONS, dataset_title, in_order
+from pathforest.reproduction.types import Experiment
 
 BARS = {"complete": COLORS["fuzzy_opf"], "tree": COLORS["fuzzy_opf_tree"]}
 

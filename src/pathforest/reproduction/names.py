@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from pathforest.experiments import published
-from pathforest.experiments.types import CLASSIFIERS, Experiment
+from pathforest.reproduction import published
+from pathforest.reproduction.types import CLASSIFIERS, Experiment
 
 COMPETITIONS = {"complete": "complete graph", "tree": "spanning tree"}
 

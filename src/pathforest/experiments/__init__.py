@@ -1,1 +1,0 @@
-"""The paper's experiment, from datasets to tidy tables."""
