@@ -22,7 +22,8 @@ import pathforest
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
 from pathforest.cli import queries
 from pathforest.cli.entrypoint import COMMANDS, app
-from pathforest.datasets import _stream, read, write
+from pathforest.datasets import read, write
+from pathforest.datasets.formats import stream as streams
 from pathforest.learning import learn
 from pathforest.libopf import read_distances, read_model, read_positions
 from pathforest.metrics import opf_accuracy
@@ -179,7 +180,7 @@ def test_a_wrong_label_column_does_not_matter_to_predictions(model, folder):
 @pytest.mark.parametrize("cells", [1, 30, 2**18])
 @pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.json", "out.jsonl", "out.parquet", "out.csv.gz"])
 def test_predictions_do_not_depend_on_batches_or_formats(model, folder, monkeypatch, cells, name):
-    monkeypatch.setattr(_stream, "CELLS", cells)
+    monkeypatch.setattr(streams, "CELLS", cells)
     succeed("predict", "iris.pf", "iris.csv", "--proba", "--only", "--out", name)
     readers = {"json": pd.read_json, "parquet": pd.read_parquet, "tsv": lambda p: pd.read_csv(p, sep="\t")}
     readers["jsonl"] = lambda path: pd.read_json(path, lines=True)
@@ -593,7 +594,7 @@ def test_a_mistake_gets_one_line_that_says_what_and_where(model, folder, args, m
 
 
 def test_a_failure_in_a_late_batch_leaves_no_file(model, folder, monkeypatch):
-    monkeypatch.setattr(_stream, "CELLS", 4)
+    monkeypatch.setattr(streams, "CELLS", 4)
     (folder / "bad.csv").write_text(",".join(FEATURES) + "\n1,2,3,4\n" * 5 + "1,x,3,4\n")
     fail("predict", "iris.pf", "bad.csv", "-o", "out.csv")
     assert not (folder / "out.csv").exists()
@@ -632,8 +633,8 @@ def test_prediction_takes_the_same_memory_for_files_of_any_length(model, folder)
     frame = pd.DataFrame(X, columns=FEATURES)
     code = (
         "import resource, sys; from pathforest.cli.entrypoint import app;"
-        "from pathforest.datasets import _stream;"
-        "_stream.CELLS = 2**14; app(sys.argv[1:], standalone_mode=False);"
+        "from pathforest.datasets.formats import stream;"
+        "stream.CELLS = 2**14; app(sys.argv[1:], standalone_mode=False);"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
     )
     peaks = []
@@ -913,7 +914,7 @@ def test_distances_are_looked_up_in_small_batches(libopf, monkeypatch):
     widest = []
     original = queries.distances_to
     monkeypatch.setattr(queries, "distances_to", lambda D, r, c: widest.append(len(r)) or original(D, r, c))
-    monkeypatch.setattr(_stream, "CELLS", 750)
+    monkeypatch.setattr(streams, "CELLS", 750)
     assert succeed("predict", "m.pf", "testing.dat", "--distances", "distances.dat") == expected
     assert max(widest) == 10
 

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from published import published
 
-from pathforest.datasets import _fetch, fetch, read, write
-from pathforest.datasets._checksum import content_sha256
-from pathforest.datasets._formats import FORMATS
-from pathforest.datasets._registry import DATASETS, Origin
-from pathforest.datasets._table import check_table
+from pathforest.datasets import fetch, read, write
+from pathforest.datasets.formats.files import FORMATS
+from pathforest.datasets.formats.table import check_table
+from pathforest.datasets.published.checksum import content_sha256
+from pathforest.datasets.published.fetch import _cache_folder
+from pathforest.datasets.published.registry import DATASETS, Origin
 
 pytest.importorskip("pooch")
 
@@ -315,7 +316,7 @@ def test_without_pooch_the_extra_and_the_folder_are_told(cache, monkeypatch):
 def test_the_cache_is_the_users_unless_named(cache, monkeypatch, tmp_path):
     monkeypatch.delenv("PATHFOREST_CACHE")
     monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path / "home" / name)
-    assert _fetch._cache_folder(tmp_path) == tmp_path / "home" / "pathforest"
+    assert _cache_folder(tmp_path) == tmp_path / "home" / "pathforest"
 
 
 def test_an_unknown_name_lists_the_known_ones():

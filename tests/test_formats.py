@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from pathforest.datasets import read, read_libopf, write, write_libopf
-from pathforest.datasets._batched import open_stream
-from pathforest.datasets._stream import gather, labels_of, samples_of
+from pathforest.datasets.formats.batched import open_stream
+from pathforest.datasets.formats.stream import gather, labels_of, samples_of
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

@@ -9,7 +9,7 @@ import pytest
 from published import FOLDER, published
 
 from pathforest import datasets
-from pathforest.datasets._registry import DATASETS
+from pathforest.datasets.published.registry import DATASETS
 
 NAMES = list(DATASETS)
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pathforest.datasets._sinks import check_sink, open_sink
-from pathforest.datasets._stream import ArrayColumn, TextColumn
+from pathforest.datasets.formats.sinks import check_sink, open_sink
+from pathforest.datasets.formats.stream import ArrayColumn, TextColumn
 
 BATCHES = [
     [TextColumn(["a", 'b "x", y']), ArrayColumn(np.float32([0.1, -0.0])), ArrayColumn(np.array([1, 2]))],

@@ -11,16 +11,18 @@ from data_files import DAMAGED, ENDINGS, bits, tables
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathforest.datasets import _parquet, _stream, read, write
-from pathforest.datasets._batched import open_stream
-from pathforest.datasets._stream import gather, labels_of, samples_of
-from pathforest.datasets._table import labels_of_text
+from pathforest.datasets import read, write
+from pathforest.datasets.formats import parquet
+from pathforest.datasets.formats import stream as streams
+from pathforest.datasets.formats.batched import open_stream
+from pathforest.datasets.formats.stream import gather, labels_of, samples_of
+from pathforest.datasets.formats.table import labels_of_text
 
 
 @pytest.fixture(autouse=True, params=[1, 7, 2**18], ids="{} cells".format)
 def cells(request, monkeypatch):
     """Read every file in batches of so many cells."""
-    monkeypatch.setattr(_stream, "CELLS", request.param)
+    monkeypatch.setattr(streams, "CELLS", request.param)
     return request.param
 
 
@@ -124,7 +126,7 @@ def test_what_is_not_finite_is_told_with_its_place(tmp_path, value):
 
 
 def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("pathforest.datasets._table.LONGEST", 1000)
+    monkeypatch.setattr("pathforest.datasets.formats.table.LONGEST", 1000)
     (tmp_path / "table.csv").write_text("a,b\n1,2\n" + "3" * 5000)
     with pytest.raises(ValueError, match="line 3 has more than 1000 characters"):
         read_all(tmp_path / "table.csv")
@@ -159,7 +161,7 @@ def test_parquet_is_read_by_the_thread_that_asks(tmp_path):
 
     threads = set()
     write(tmp_path / "a.parquet", np.arange(600.0).reshape(200, 3))
-    gather(_parquet.stream(Watched((tmp_path / "a.parquet").read_bytes())))
+    gather(parquet.stream(Watched((tmp_path / "a.parquet").read_bytes())))
     assert threads == {threading.get_ident()}
 
 

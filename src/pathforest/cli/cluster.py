@@ -44,8 +44,8 @@ def cluster(
     from pathforest.cli.output import show_facts
     from pathforest.cli.scales import warn_scales
     from pathforest.cli.tables import read_samples, shown_columns
-    from pathforest.datasets._sinks import check_sink, open_sink
-    from pathforest.datasets._stream import ArrayColumn
+    from pathforest.datasets.formats.sinks import check_sink, open_sink
+    from pathforest.datasets.formats.stream import ArrayColumn
 
     out = None if out == "-" else out
     to = "json" if as_json and out is None and to is None else to

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from pathforest.cli.failures import did_you_mean
-from pathforest.datasets._stream import Stream
-from pathforest.datasets._table import integer, show
+from pathforest.datasets.formats.stream import Stream
+from pathforest.datasets.formats.table import integer, show
 
 
 def find_column(stream: Stream, wanted: str, way_out: str = "") -> str:

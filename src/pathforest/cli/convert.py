@@ -12,10 +12,10 @@ import typer
 from pathforest.cli import options
 from pathforest.cli.distances import POSITION
 from pathforest.datasets import write
-from pathforest.datasets._formats import LIBOPF as LIBOPF_FORMAT
-from pathforest.datasets._formats import format_of, keeps_names, keeps_positions
-from pathforest.datasets._stream import labels_of
-from pathforest.datasets._table import default_names, show
+from pathforest.datasets.formats.files import LIBOPF as LIBOPF_FORMAT
+from pathforest.datasets.formats.files import format_of, keeps_names, keeps_positions
+from pathforest.datasets.formats.stream import labels_of
+from pathforest.datasets.formats.table import default_names, show
 
 if TYPE_CHECKING:
     from pathforest.cli.tables import Samples

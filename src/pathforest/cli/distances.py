@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pathforest.datasets._libopf import POSITION
-from pathforest.datasets._stream import Batch, Stream, labels_of
-from pathforest.datasets._table import integer
+from pathforest.datasets.formats.libopf import POSITION
+from pathforest.datasets.formats.stream import Batch, Stream, labels_of
+from pathforest.datasets.formats.table import integer
 
 
 def name_positions(positions: np.ndarray) -> list[str]:

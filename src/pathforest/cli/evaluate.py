@@ -39,7 +39,7 @@ def evaluate(
     from pathforest.cli.output import counted, show_facts
     from pathforest.cli.queries import queries_for
     from pathforest.cli.tables import label_codes
-    from pathforest.datasets._batched import open_stream
+    from pathforest.datasets.formats.batched import open_stream
 
     loaded = load_model(model, distances)
     if not hasattr(loaded.model, "classes_"):

@@ -44,7 +44,7 @@ def explain(
     from pathforest.cli.models import load_model, require
     from pathforest.cli.output import show_facts
     from pathforest.cli.queries import queries_for
-    from pathforest.datasets._batched import open_stream
+    from pathforest.datasets.formats.batched import open_stream
 
     wanted = _positions(rows)
     loaded = load_model(model, distances)
@@ -74,7 +74,7 @@ def _positions(text: str | None) -> list[int] | None:
 
 def _pick(stream: Any, queries: Any, wanted: list[int] | None) -> Any:
     """Yield samples by position, reading no further than the last."""
-    from pathforest.datasets._stream import Batch
+    from pathforest.datasets.formats.stream import Batch
 
     first, last = 0, FIRST - 1 if wanted is None else max(wanted)
     for batch in stream.batches:

@@ -90,7 +90,7 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
 def _show_table(path: str, label: str | None, ending: str | None, as_json: bool) -> None:
     from pathforest.cli.columns import find_label, known_label
     from pathforest.cli.output import show_facts, show_table
-    from pathforest.datasets._batched import open_stream
+    from pathforest.datasets.formats.batched import open_stream
 
     with open_stream(path, ending=ending) as stream:
         column = known_label(stream) if label is None else find_label(stream, label)

@@ -14,7 +14,7 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from pathforest.datasets._sinks import json_value
+from pathforest.datasets.formats.sinks import json_value
 
 NONE = ("text", "-")  # in the place of a number
 WIDE = 400  # columns of a terminal that is none

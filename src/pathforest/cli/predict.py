@@ -45,9 +45,9 @@ def predict(
     from pathforest.cli.output import counted, show_facts
     from pathforest.cli.queries import queries_for
     from pathforest.cli.tables import shown_columns
-    from pathforest.datasets._batched import open_stream
-    from pathforest.datasets._sinks import check_sink, open_sink
-    from pathforest.datasets._stream import ArrayColumn
+    from pathforest.datasets.formats.batched import open_stream
+    from pathforest.datasets.formats.sinks import check_sink, open_sink
+    from pathforest.datasets.formats.stream import ArrayColumn
 
     out = None if out == "-" else out
     to = "json" if as_json and out is None and to is None else to

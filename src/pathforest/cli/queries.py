@@ -10,8 +10,8 @@ import numpy as np
 from pathforest.cli.columns import choose_features, find_label, known_label
 from pathforest.cli.distances import POSITION, distances_to, positions_of
 from pathforest.cli.models import Loaded
-from pathforest.datasets._stream import Batch, Stream, rows_per_batch, samples_of
-from pathforest.datasets._table import integer, show
+from pathforest.datasets.formats.stream import Batch, Stream, rows_per_batch, samples_of
+from pathforest.datasets.formats.table import integer, show
 from pathforest.libopf import read_distances
 
 

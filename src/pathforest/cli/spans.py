@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pathforest.datasets._stream import BadCell, Column
+from pathforest.datasets.formats.stream import BadCell, Column
 
 
 class Span:

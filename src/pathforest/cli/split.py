@@ -42,8 +42,8 @@ def split(
     """
     from pathforest.cli.columns import find_label, known_label
     from pathforest.cli.output import show_facts
-    from pathforest.datasets._batched import open_stream
-    from pathforest.datasets._stream import Batch, gather, labels_of
+    from pathforest.datasets.formats.batched import open_stream
+    from pathforest.datasets.formats.stream import Batch, gather, labels_of
 
     shares = _shares(parts) if folds is None else {f"fold{i}": Fraction(1, folds) for i in range(folds)}
     ending = _ending(data, from_)
@@ -105,8 +105,8 @@ def _classes(labels: np.ndarray) -> Iterator[np.ndarray]:
 
 def _ending(data: str, ending: str | None) -> str:
     """Return the ending that the parts get, `.csv.gz` for instance."""
-    from pathforest.datasets._endings import telling_name
-    from pathforest.datasets._formats import format_of
+    from pathforest.datasets.formats.endings import telling_name
+    from pathforest.datasets.formats.files import format_of
 
     name = Path(telling_name(data, ending)).name
     format_of(Path(name))
@@ -119,8 +119,8 @@ def _write(path: Path, stream: Any, rows: Any) -> None:
     from pathforest.cli.columns import choose_features
     from pathforest.cli.distances import POSITION
     from pathforest.datasets import write
-    from pathforest.datasets._sinks import can_sink, open_sink
-    from pathforest.datasets._stream import labels_of, samples_of
+    from pathforest.datasets.formats.sinks import can_sink, open_sink
+    from pathforest.datasets.formats.stream import labels_of, samples_of
 
     if can_sink(path):
         with open_sink(str(path), None, stream.names) as sink:

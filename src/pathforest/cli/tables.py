@@ -10,9 +10,9 @@ import numpy as np
 
 from pathforest.cli.columns import choose_features, find_label, known_label
 from pathforest.cli.distances import distances_to, name_positions, positions_of
-from pathforest.datasets._batched import open_stream
-from pathforest.datasets._sinks import has_types
-from pathforest.datasets._stream import (
+from pathforest.datasets.formats.batched import open_stream
+from pathforest.datasets.formats.sinks import has_types
+from pathforest.datasets.formats.stream import (
     Batch,
     Column,
     Stream,
@@ -22,7 +22,7 @@ from pathforest.datasets._stream import (
     labels_of,
     samples_of,
 )
-from pathforest.datasets._table import integer, labels_of_text, show
+from pathforest.datasets.formats.table import integer, labels_of_text, show
 from pathforest.libopf import read_distances
 
 

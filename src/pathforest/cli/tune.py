@@ -49,7 +49,7 @@ def tune(
     from pathforest.cli.output import show_facts, show_table
     from pathforest.cli.scales import set_scale, warn_scales
     from pathforest.cli.tables import read_samples
-    from pathforest.datasets._sinks import check_sink, open_sink
+    from pathforest.datasets.formats.sinks import check_sink, open_sink
 
     if out is not None:
         check_sink(out, to)
@@ -94,7 +94,7 @@ def tune(
 
 def _cells(results: dict[str, Any]) -> tuple[list[str], list[Any]]:
     """Return the columns worth a look, best cell first."""
-    from pathforest.datasets._stream import ArrayColumn
+    from pathforest.datasets.formats.stream import ArrayColumn
 
     order = np.argsort(results["rank_test_score"])
     parameters = [name for name in results if name.startswith("param_")]

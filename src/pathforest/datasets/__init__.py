@@ -1,9 +1,10 @@
 """Data: files read and written, published sets fetched, and look-alikes of three of them drawn."""
 
-from pathforest.datasets._fetch import fetch
-from pathforest.datasets._formats import read, read_libopf, write, write_libopf
-from pathforest.datasets._generators import make_boat, make_cone_torus, make_four_class
-from pathforest.datasets._loaders import (
+from pathforest.datasets.formats.files import read, read_libopf, write, write_libopf
+from pathforest.datasets.formats.table import Table
+from pathforest.datasets.generators import make_boat, make_cone_torus, make_four_class
+from pathforest.datasets.published.fetch import fetch
+from pathforest.datasets.published.loaders import (
     load,
     load_boat,
     load_breast_tissue,
@@ -18,7 +19,6 @@ from pathforest.datasets._loaders import (
     load_thyroid,
     load_thyroid_ad,
 )
-from pathforest.datasets._table import Table
 
 __all__ = [
     "Table",

@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from pathforest.datasets import _libopf
+from pathforest.datasets.formats import libopf
 from pathforest.libopf._bytes import read_bytes
 from pathforest.libopf._layout import looks_like_model, parse
 
@@ -50,7 +50,7 @@ def read_positions(path: str | os.PathLike[str]) -> np.ndarray:
     """
     data = read_bytes(path)
     try:
-        positions = parse(data).position if looks_like_model(data) else _libopf.positions(data)
+        positions = parse(data).position if looks_like_model(data) else libopf.positions(data)
         if positions.min() < 0:
             first = int(np.argmax(positions < 0))
             raise ValueError(f"sample {first} has position {positions[first]}; positions count from 0")

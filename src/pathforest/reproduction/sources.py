@@ -9,8 +9,8 @@ import numpy as np
 from sklearn import datasets as sklearn_datasets
 
 from pathforest import datasets
-from pathforest.datasets._checksum import content_sha256
-from pathforest.datasets._registry import DATASETS
+from pathforest.datasets.published.checksum import content_sha256
+from pathforest.datasets.published.registry import DATASETS
 from pathforest.reproduction import published
 from pathforest.reproduction.splits import split_rows
 from pathforest.reproduction.types import Samples

@@ -14,9 +14,9 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, BinaryIO, Protocol
 
 from pathforest._utils.files import check_writable, replacing
-from pathforest.datasets._endings import split_ending, telling_name
-from pathforest.datasets._parquet import arrow_column, require_pyarrow
-from pathforest.datasets._stream import Column
+from pathforest.datasets.formats.endings import split_ending, telling_name
+from pathforest.datasets.formats.parquet import arrow_column, require_pyarrow
+from pathforest.datasets.formats.stream import Column
 
 
 class Sink(Protocol):

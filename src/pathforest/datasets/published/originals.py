@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pathforest.datasets import _libopf, _libsvm
+from pathforest.datasets.formats import libopf, libsvm
 
 ANOMALY = {"n": 0, "o": 1}  # normal, outlier
 TISSUES = {name: code for code, name in enumerate(("car", "fad", "mas", "gla", "con", "adi"), 1)}
@@ -21,14 +21,14 @@ def read_original(parts: Sequence[bytes], form: str) -> Samples:
 
 
 def _from_libopf(data: bytes) -> Samples:
-    table = _libopf.decode(data)
+    table = libopf.decode(data)
     if table.y is None:
         raise ValueError("the file has no labels")
     return table.X, table.y
 
 
 def _from_libsvm(data: bytes) -> Samples:
-    table = _libsvm.decode(data)
+    table = libsvm.decode(data)
     return table.X, table.y
 
 

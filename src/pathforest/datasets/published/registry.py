@@ -1,6 +1,6 @@
 """The published sets: what they are, where they come from, and how to know that they are the right ones.
 
-The checksums are of the content, as `_checksum.py` defines it, and were taken from copies of the sets. They
+The checksums are of the content, as `checksum.py` defines it, and were taken from copies of the sets. They
 are not of the files at the addresses: archives pack their files anew from time to time, and these addresses
 could not be reached when the checksums were taken. A set that matches holds the same numbers in the same
 order, whatever file it came in.
@@ -23,7 +23,7 @@ class Entry(NamedTuple):
 
     title: str
     shape: tuple[int, int]
-    form: str  # how the original is written, a key of `_originals.FORMS`
+    form: str  # how the original is written, a key of `originals.FORMS`
     origins: tuple[Origin, ...]  # tried in this order
     sha256: str  # of the content
     about: str

@@ -18,8 +18,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from pathforest.datasets._stream import ArrayColumn, Batch, Stream, array_columns, rows_per_batch
-from pathforest.datasets._table import (
+from pathforest.datasets.formats.stream import ArrayColumn, Batch, Stream, array_columns, rows_per_batch
+from pathforest.datasets.formats.table import (
     Table,
     check_exact,
     check_nameless,

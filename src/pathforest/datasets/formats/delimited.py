@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from pathforest.datasets._stream import Batch, Stream, TextColumn, rows_per_batch
-from pathforest.datasets._table import (
+from pathforest.datasets.formats.stream import Batch, Stream, TextColumn, rows_per_batch
+from pathforest.datasets.formats.table import (
     Table,
     cell_number,
     check_first_line,

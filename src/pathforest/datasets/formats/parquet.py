@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from pathforest.datasets._stream import ArrayColumn, BadCell, Batch, Column, Stream, rows_per_batch
-from pathforest.datasets._table import (
+from pathforest.datasets.formats.stream import ArrayColumn, BadCell, Batch, Column, Stream, rows_per_batch
+from pathforest.datasets.formats.table import (
     Table,
     check_distinct,
     check_exact,

@@ -16,7 +16,7 @@ def content_sha256(X: np.ndarray, y: np.ndarray) -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> from pathforest.datasets._checksum import content_sha256
+    >>> from pathforest.datasets.published.checksum import content_sha256
     >>> content_sha256(np.array([[0.1]]), np.array([1]))[:8]
     '177b5e37'
     """

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from pathforest._utils.files import replace_file
-from pathforest.datasets import _delimited, _libopf, _libsvm, _npz, _parquet
-from pathforest.datasets._endings import split_ending
-from pathforest.datasets._stream import Stream
-from pathforest.datasets._table import Table, check_table
+from pathforest.datasets.formats import delimited, libopf, libsvm, npz, parquet
+from pathforest.datasets.formats.endings import split_ending
+from pathforest.datasets.formats.stream import Stream
+from pathforest.datasets.formats.table import Table, check_table
 
 
 class Format(NamedTuple):
@@ -32,20 +32,20 @@ class Format(NamedTuple):
     in_one_pass: bool = False  # whether a stream never goes back, so that it can come through a pipe
 
 
-CSV = Format(_delimited.decode, _delimited.encode, _delimited.stream, in_one_pass=True)
-LIBOPF = Format(_libopf.decode, _libopf.encode, _libopf.stream)
-LIBSVM = Format(_libsvm.decode, _libsvm.encode, _libsvm.stream)
+CSV = Format(delimited.decode, delimited.encode, delimited.stream, in_one_pass=True)
+LIBOPF = Format(libopf.decode, libopf.encode, libopf.stream)
+LIBSVM = Format(libsvm.decode, libsvm.encode, libsvm.stream)
 
 FORMATS = {
     ".csv": CSV,
     ".tsv": Format(*(partial(function, delimiter="\t") for function in CSV[:3]), in_one_pass=True),
     ".dat": LIBOPF,
-    ".txt": Format(_libopf.decode_text, _libopf.encode_text, _libopf.stream_text, in_one_pass=True),
+    ".txt": Format(libopf.decode_text, libopf.encode_text, libopf.stream_text, in_one_pass=True),
     ".libsvm": LIBSVM,
     ".svm": LIBSVM,
     ".svmlight": LIBSVM,
-    ".npz": Format(_npz.decode, _npz.encode, _npz.stream),
-    ".parquet": Format(_parquet.decode, _parquet.encode, _parquet.stream),
+    ".npz": Format(npz.decode, npz.encode, npz.stream),
+    ".parquet": Format(parquet.decode, parquet.encode, parquet.stream),
 }
 
 
@@ -177,12 +177,12 @@ def write_libopf(path: str | os.PathLike[str], X: Any, y: Any = None) -> None:
     Traceback (most recent call last):
     ValueError: label 0 is outside 1 to 2147483647, what LibOPF files hold; renumber
     """
-    replace_file(Path(path), _libopf.encode(check_table(X, y, None)))
+    replace_file(Path(path), libopf.encode(check_table(X, y, None)))
 
 
 def keeps_positions(form: Format) -> bool:
     """Tell whether a format has a place for the positions of samples in the set they come from."""
-    return form.encode in (_libopf.encode, _libopf.encode_text)
+    return form.encode in (libopf.encode, libopf.encode_text)
 
 
 def keeps_names(form: Format) -> bool:

@@ -11,9 +11,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from pathforest.datasets._endings import telling_name
-from pathforest.datasets._formats import LIBSVM, format_of, named
-from pathforest.datasets._stream import Batch, Stream
+from pathforest.datasets.formats.endings import telling_name
+from pathforest.datasets.formats.files import LIBSVM, format_of, named
+from pathforest.datasets.formats.stream import Batch, Stream
 
 
 @contextmanager

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from pathforest._utils.files import replace_file
-from pathforest.datasets import _delimited
-from pathforest.datasets._checksum import content_sha256
-from pathforest.datasets._formats import read
-from pathforest.datasets._npz import DAMAGE
-from pathforest.datasets._originals import read_original
-from pathforest.datasets._registry import DATASETS, Entry, Origin
-from pathforest.datasets._table import check_table
+from pathforest.datasets.formats import delimited
+from pathforest.datasets.formats.files import read
+from pathforest.datasets.formats.npz import DAMAGE
+from pathforest.datasets.formats.table import check_table
+from pathforest.datasets.published.checksum import content_sha256
+from pathforest.datasets.published.originals import read_original
+from pathforest.datasets.published.registry import DATASETS, Entry, Origin
 
 TIMEOUT = 30  # seconds without an answer
 PACKAGE = "package:"
@@ -127,9 +127,9 @@ def _obtain(name: str, entry: Entry, local: Path) -> bytes:
 
 def _verified(parts: list[bytes], entry: Entry) -> bytes:
     X, y = read_original(parts, entry.form)
-    data = _delimited.encode(check_table(X, y, None), "label")
+    data = delimited.encode(check_table(X, y, None), "label")
     # Read back: the checksum is of the numbers as the file has them.
-    table = _delimited.decode(data, "label")
+    table = delimited.decode(data, "label")
     found = content_sha256(table.X, table.y)
     if found != entry.sha256:
         raise ValueError(f"its content has the checksum {found}; expected was {entry.sha256}")

@@ -14,8 +14,8 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from pathforest.datasets._stream import ArrayColumn, Batch, Stream, array_columns, rows_per_batch
-from pathforest.datasets._table import Table, check_distinct, check_shapes, check_table, show
+from pathforest.datasets.formats.stream import ArrayColumn, Batch, Stream, array_columns, rows_per_batch
+from pathforest.datasets.formats.table import Table, check_distinct, check_shapes, check_table, show
 
 # What the zip module may raise on bytes that are no sound archive.
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, KeyError)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pathforest.datasets._table import cell_number, check_label, first_bad_number
+from pathforest.datasets.formats.table import cell_number, check_label, first_bad_number
 
 CELLS = 2**18  # of a batch: enough to keep threads busy, little enough to forget about memory
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from pathforest.datasets._fetch import fetch
-from pathforest.datasets._formats import read
-from pathforest.datasets._registry import DATASETS
+from pathforest.datasets.formats.files import read
+from pathforest.datasets.published.fetch import fetch
+from pathforest.datasets.published.registry import DATASETS
 
 
 def load(name: str, *, return_X_y: bool = False) -> Any:
