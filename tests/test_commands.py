@@ -368,14 +368,6 @@ def test_info_tells_of_tables_and_models(model, folder):
     assert "150 samples" in succeed("info", "-", stdin=(folder / "iris.csv").read_bytes())
 
 
-def test_bench_compares_with_nearest_neighbours(folder):
-    found = json.loads(succeed("bench", "--samples", "300", "--repeat", "1", "--json"))
-    assert (found["n_train"], found["n_features"]) == (150, 8)
-    assert min(time for pair in found["seconds"].values() for time in pair.values()) > 0
-    flowers().drop(columns="name").to_csv("plain.csv", index=False)
-    assert "KNeighborsClassifier" in succeed("bench", "plain.csv", "-l", "kind", "--repeat", "1")
-
-
 @pytest.fixture
 def libopf(folder):
     """Make two data files of LibOPF and the distances of the whole set."""
@@ -566,7 +558,6 @@ MISTAKES = [
     (("cluster", "short.csv", "--column", "width"), "there is a column 'width' already"),
     (("cluster", "short.csv", "--set", "k_max=0"), "k_max=0"),
     (("info", "none.csv"), "none.csv: no such file"),
-    (("bench", "one.csv"), "one sample is too few"),
     ((*TRAIN, "--learn", "iris.csv"), "--learn iris.csv: only --estimator opf takes it"),
     ((*TRAIN, "--prune", "iris.csv"), "--prune iris.csv: only --estimator opf takes it"),
     ((*TRAIN, "--unlabeled", "iris.csv"), "--unlabeled iris.csv: only --estimator semi takes it"),
@@ -740,16 +731,6 @@ def test_truth_values_are_numbers(folder):
         succeed("train", name, "-e", "opf", "-o", "m.pf")
         np.testing.assert_array_equal(pathforest.load("m.pf").cost_, expected.cost_)
     assert read("t.csv").X[:, 1].sum() == (X[:, 2] > 3).sum()
-
-
-def test_bench_takes_the_columns_it_is_told(folder):
-    options = ("-l", "kind", "--repeat", "1", "--json")
-    told = json.loads(succeed("bench", "iris.csv", *options, "--ignore", "name"))
-    assert told["n_features"] == 4
-    told = json.loads(succeed("bench", "iris.csv", *options, "--features", "length,width"))
-    assert told["n_features"] == 2
-    told = json.loads(succeed("bench", "--samples", "50", "--dimensions", "3", "--repeat", "1", "--json"))
-    assert told["n_features"] == 3
 
 
 def test_names_are_suggested(folder):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from pathforest.cli.failures import did_you_mean
+from pathforest.cli.errors import did_you_mean
 from pathforest.datasets.formats.stream import Stream
 from pathforest.datasets.formats.table import integer, show
 

@@ -8,21 +8,20 @@ from typing import Annotated
 import typer
 
 from pathforest import __version__
-from pathforest.cli.bench import bench
-from pathforest.cli.cluster import cluster
-from pathforest.cli.convert import convert
-from pathforest.cli.evaluate import evaluate
-from pathforest.cli.explain import explain
-from pathforest.cli.failures import one_line_errors
-from pathforest.cli.info import info
-from pathforest.cli.predict import predict
-from pathforest.cli.reproduce import reproduce
-from pathforest.cli.split import split
-from pathforest.cli.train import train
-from pathforest.cli.tune import tune
+from pathforest.cli.commands.cluster import cluster
+from pathforest.cli.commands.convert import convert
+from pathforest.cli.commands.evaluate import evaluate
+from pathforest.cli.commands.explain import explain
+from pathforest.cli.commands.info import info
+from pathforest.cli.commands.predict import predict
+from pathforest.cli.commands.reproduce import reproduce
+from pathforest.cli.commands.split import split
+from pathforest.cli.commands.train import train
+from pathforest.cli.commands.tune import tune
+from pathforest.cli.errors import one_line_errors
 
 # In the order of `--help`: from data to models to answers.
-COMMANDS = (info, split, convert, train, tune, predict, evaluate, explain, cluster, reproduce, bench)
+COMMANDS = (info, split, convert, train, tune, predict, evaluate, explain, cluster, reproduce)
 
 app = typer.Typer(
     name="pathforest",

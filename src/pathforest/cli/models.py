@@ -14,7 +14,7 @@ import numpy as np
 
 import pathforest
 from pathforest.cli.distances import name_positions
-from pathforest.cli.failures import UsageError, did_you_mean
+from pathforest.cli.errors import UsageError, did_you_mean
 from pathforest.libopf import read_model, read_positions
 from pathforest.persistence import START
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pathforest.cli.failures import UsageError
+from pathforest.cli.errors import UsageError
 
 # Short names of the estimators that train knows; here, because they are listed before anything is imported.
 ESTIMATORS = {

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import typer
 
-from pathforest.cli.failures import UsageError
+from pathforest.cli.errors import UsageError
 
 FACTOR = 30  # between the widest and the narrowest feature, from which on we warn
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from pathforest.cli import options
+from pathforest.cli.commands.train import chosen_text, search_facts
 from pathforest.cli.spans import Span
-from pathforest.cli.train import chosen_text, search_facts
 
 SHOWN = 20  # columns and classes listed in the terminal
 

@@ -8,7 +8,7 @@ import numpy as np
 import typer
 
 from pathforest.cli import options
-from pathforest.cli.train import search_facts, search_text
+from pathforest.cli.commands.train import search_facts, search_text
 
 SHOWN = 10  # cells in the terminal
 SHORT = {

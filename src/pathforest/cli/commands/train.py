@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from pathforest.cli import options
-from pathforest.cli.failures import UsageError
+from pathforest.cli.errors import UsageError
 
 if TYPE_CHECKING:
     from pathforest.cli.tables import Samples

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from pathforest.cli import options
-from pathforest.cli.failures import UsageError
+from pathforest.cli.errors import UsageError
 
 
 def split(

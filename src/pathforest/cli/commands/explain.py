@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from pathforest.cli import options
-from pathforest.cli.failures import UsageError
+from pathforest.cli.errors import UsageError
 
 RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 FIRST = 5  # samples explained unless told which
