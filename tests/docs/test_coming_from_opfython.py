@@ -12,8 +12,8 @@ from pages import run_python
 
 from pathforest import OPFClassifier, OPFClustering, OPFKNNClassifier
 
-PAGE = Path(__file__).parents[1] / "docs" / "coming_from_opfython.md"
-DATA = Path(__file__).parent / "data"
+PAGE = Path(__file__).parents[2] / "docs" / "coming_from_opfython.md"
+DATA = Path(__file__).parents[1] / "data"
 TEXT = PAGE.read_text(encoding="utf-8")
 RECORDED = json.loads((DATA / "opfython_distances.json").read_text())
 MODELS = json.loads((DATA / "opfython_models.json").read_text())

@@ -11,7 +11,7 @@ from pathforest import FuzzyOPFClassifier, OPFClassifier
 
 @pytest.fixture(scope="module")
 def grid():
-    rows = np.loadtxt(Path(__file__).parent / "data" / "tied_grid.csv", delimiter=",", skiprows=1)
+    rows = np.loadtxt(Path(__file__).parents[1] / "data" / "tied_grid.csv", delimiter=",", skiprows=1)
     return rows[:, :2], rows[:, 2].astype(int)
 
 

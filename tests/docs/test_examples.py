@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-FOLDER = Path(__file__).parents[1] / "examples"
+FOLDER = Path(__file__).parents[2] / "examples"
 pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="needs the repository")
 
 

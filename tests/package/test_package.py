@@ -9,7 +9,7 @@ import pytest
 
 import pathforest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "src" / "pathforest"
 
 

@@ -36,7 +36,7 @@ from pathforest._search.representations import KernelDiscriminant, RidgeDiscrimi
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 
-MODELS = Path(__file__).parent / "data" / "models"
+MODELS = Path(__file__).parents[1] / "data" / "models"
 SMALL = {"k_max": 5, "sigmas": (0.5, 1.0), "n_conquerors": (1, 3), "cv": 2}
 ONE = {"k_max": 5, "sigmas": 0.5, "n_conquerors": 3, "cv": 2, "n_best": 5}
 V = {"V": [0.5, 0.25, 2.0, 1.0]}

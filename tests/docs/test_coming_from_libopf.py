@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from pathforest.cli.entrypoint import app
 from pathforest.datasets import make_cone_torus, read, write
 
-PAGE = (Path(__file__).parents[1] / "docs" / "coming_from_libopf.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "coming_from_libopf.md").read_text()
 PROGRAMS = """
 opf_split opf_train opf_classify opf_accuracy opf_accuracy4label opf_cluster opf_learn opf_pruning opf_semi
 opfknn_train opfknn_classify opf_knn_classify opf_distance opf_fold opf_merge opf_normalize opf_info opf_check
@@ -58,7 +58,7 @@ def test_every_command_and_example_of_the_page_runs(folder):
     assert len(commands()) > 30
     run_all(folder)
     failed, tried = doctest.testfile(
-        str(Path(__file__).parents[1] / "docs" / "coming_from_libopf.md"), module_relative=False
+        str(Path(__file__).parents[2] / "docs" / "coming_from_libopf.md"), module_relative=False
     )
     assert tried > 8
     assert failed == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-INDEX = Path(__file__).parents[1] / "docs" / "api" / "index.rst"
+INDEX = Path(__file__).parents[2] / "docs" / "api" / "index.rst"
 pytestmark = pytest.mark.skipif(not INDEX.exists(), reason="needs the repository")
 
 # Modules whose public names are all meant for users.

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pages import COMMAND, run_python, run_shell
 
-README = Path(__file__).parents[1] / "README.md"
+README = Path(__file__).parents[2] / "README.md"
 
 
 @pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")

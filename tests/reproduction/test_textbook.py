@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from pathforest.reproduction.textbook import training_error, worst_training_error
 
 X, y = np.split(
-    np.loadtxt(Path(__file__).parent / "data" / "tied_grid.csv", delimiter=",", skiprows=1), [2], 1
+    np.loadtxt(Path(__file__).parents[1] / "data" / "tied_grid.csv", delimiter=",", skiprows=1), [2], 1
 )
 y = y[:, 0].astype(int)
 
