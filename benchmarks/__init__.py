@@ -1,5 +1,5 @@
-"""Our times beside those of the best libraries for the same work; see `make bench` and `make bench-quick`."""
+"""Compares our times with the best libraries for the same work; see `make bench` and `make bench-quick`."""
 
 from benchmarks.openblas import name_kernels
 
-name_kernels()  # here, before any module of the benchmark loads a library that asks
+name_kernels()  # here, before any module of the benchmark loads a library that reads it

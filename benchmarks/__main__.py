@@ -34,7 +34,7 @@ def parse() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.partition(":")[0])
     parser.add_argument("--quick", action="store_true", help="the core rows, 2 threads, median of 3")
-    parser.add_argument("--busy", action="store_true", help="let a second process load one core meanwhile")
+    parser.add_argument("--busy", action="store_true", help="keep one core busy with a second process")
     parser.add_argument("--only", metavar="TEXT", default="", help="rows whose work or size contains this")
     parser.add_argument("--out", type=Path, default=Path("build/bench"), help="folder for the results")
     return parser.parse_args()
@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def select(rows: list[Any], args: argparse.Namespace) -> list[Any]:
-    """Keep the rows the command line asks for."""
+    """Keep the rows that the command line selects."""
     return [
         row
         for row in rows
@@ -82,7 +82,7 @@ def select(rows: list[Any], args: argparse.Namespace) -> list[Any]:
 
 
 def bars_of(row: Row, args: argparse.Namespace) -> tuple[Bar, ...]:
-    """Leave out the bars whose peers are too slow for a quick run."""
+    """Drop the bars whose peers are too slow for a quick run."""
     return tuple(bar for bar in row.bars if bar.quick or not args.quick)
 
 
@@ -90,7 +90,7 @@ Races = dict[tuple[Spec, int], dict[str, Result]]
 
 
 def as_plain(races: Races) -> list[dict[str, Any]]:
-    """Turn races into what JSON can hold."""
+    """Convert races to JSON-compatible values."""
     return [
         {"data": spec, "threads": threads, "results": {name: asdict(r) for name, r in results.items()}}
         for (spec, threads), results in races.items()
@@ -98,9 +98,9 @@ def as_plain(races: Races) -> list[dict[str, Any]]:
 
 
 def run_races(rows: list[Row], counts: tuple[int, ...], repeats: int, log: Path) -> Races:
-    """Race together, for each number of threads, all contenders that any row names for the same data.
+    """For each number of threads, race all contenders that any row names for the same data.
 
-    The log has the races so far, so that a run that is stopped leaves something.
+    The log contains the races so far, so a run that is stopped leaves partial results.
     """
     names: dict[Spec, list[str]] = {}
     for row in rows:
@@ -116,7 +116,7 @@ def run_races(rows: list[Row], counts: tuple[int, ...], repeats: int, log: Path)
 
 
 def measure_memory(races: Races) -> dict[tuple[Spec, str], float | None]:
-    """Peak memory of every contender that ran; of peers only where that takes no long call."""
+    """Peak memory of every contender that ran; for peers only if the call is short."""
     peaks = {}
     for (spec, threads), results in races.items():
         for name, result in results.items():
@@ -131,7 +131,7 @@ def measure_memory(races: Races) -> dict[tuple[Spec, str], float | None]:
 def compare_all(
     rows: list[Row], races: Races, memory: dict, peaks: dict[int, dict[str, float]]
 ) -> list[Line]:
-    """Make a line for every bar, judged at 2 threads, with the ratio at 1 beside it."""
+    """Make a line for every bar, judged at 2 threads, with the ratio at 1 thread next to it."""
     lines = []
     for row in rows:
         for bar in row.bars:
@@ -147,7 +147,7 @@ def compare_all(
 
 
 def memory_lines(args: argparse.Namespace) -> list[Line]:
-    """Peak memory on the large sets."""
+    """Peak memory on the large datasets."""
     lines = []
     for limit in select(MEMORY, args):
         progress(f"memory, {limit.data[0]}: {limit.work}")
@@ -157,7 +157,7 @@ def memory_lines(args: argparse.Namespace) -> list[Line]:
 
 
 def run_growth(args: argparse.Namespace, repeats: int) -> tuple[list[Line], dict[str, list[float]]]:
-    """Time our training for growing sizes, peers beside it in a full run; draw it."""
+    """Time our training for growing sizes, in a full run together with peers; plot the times."""
     limit = GROWTH_QUICK if args.quick else GROWTH
     work = f"growth of {limit.work}"
     if args.only not in work:
@@ -176,12 +176,12 @@ def run_growth(args: argparse.Namespace, repeats: int) -> tuple[list[Line], dict
 
 
 def progress(text: str) -> None:
-    """Tell on the error stream what is being measured."""
+    """Report on standard error what is being measured."""
     print(text, file=sys.stderr, flush=True)
 
 
 def heading(report: dict[str, Any]) -> str:
-    """Describe machine, versions and limits in a few lines above the table."""
+    """Describe machine, versions and limits in a few lines to print above the table."""
     machine, settings = report["machine"], report["settings"]
     versions = ", ".join(f"{name} {number or 'missing'}" for name, number in machine["versions"].items())
     rates = "; ".join(

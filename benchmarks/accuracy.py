@@ -1,11 +1,11 @@
-"""Our accuracy beside that of others, with clean and with wrong labels: python -m benchmarks.accuracy.
+"""Compare our accuracy with other classifiers, on clean and wrong labels: python -m benchmarks.accuracy.
 
 Each dataset is split 80 to 20, stratified, several times; features are standardised on the training part; 0,
 10 and 20 % of the training labels are changed to another class, uniformly; test labels stay clean. All tuning
 happens inside the training part. All classifiers of a repeat run one after another, so that their times
-compare, and are written together: a run that was stopped goes on where it was. Results of other code or other
-versions of the libraries are ignored. At the end, or with --report, come a table, the tests and a
-critical-difference diagram.
+are comparable, and are written together, so a run that was stopped can be resumed. Results of other code or
+other versions of the libraries are ignored. The run ends with a table, the tests and a critical-difference
+diagram; --report makes them from the results so far.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ def parse() -> argparse.Namespace:
     )
     parser.add_argument("--out", type=Path, default=Path("build/accuracy"), help="folder for the results")
     parser.add_argument("--only", metavar="TEXT", default="", help="datasets whose name contains this")
-    parser.add_argument("--repeats", type=int, default=10, help="repeats at most")
-    parser.add_argument("--report", action="store_true", help="report what there is, without measuring")
+    parser.add_argument("--repeats", type=int, default=10, help="maximum number of repeats")
+    parser.add_argument("--report", action="store_true", help="report the results so far, without measuring")
     return parser.parse_args()
 
 
 def main() -> None:
-    """Measure what is missing, then report."""
+    """Measure the missing results, then report."""
     args = parse()
     args.out.mkdir(parents=True, exist_ok=True)
     path = args.out / "results.jsonl"
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def read(path: Path, mark: str) -> list[dict[str, Any]]:
-    """Read the results so far: those with this fingerprint, without lines that an interruption cut short."""
+    """Read the results with this fingerprint; skip lines that an interruption cut short."""
     lines = [_parse(line) for line in path.read_text().splitlines()] if path.exists() else []
     whole = [line for line in lines if line is not None]
     own = [line for line in whole if line["fingerprint"] == mark]
@@ -85,7 +85,7 @@ def _parse(line: str) -> dict[str, Any] | None:
 
 
 def measure(path: Path, args: argparse.Namespace, mark: str) -> None:
-    """Fit and score whatever is not in the file yet, repeats outermost: a short run covers every dataset."""
+    """Fit and score what is missing, repeats in the outer loop, so that a short run covers every dataset."""
     finished: dict[Unit, set[str]] = {}
     for line in read(path, mark):
         finished.setdefault((line["dataset"], line["noise"], line["repeat"]), set()).add(line["classifier"])
@@ -103,7 +103,7 @@ def measure(path: Path, args: argparse.Namespace, mark: str) -> None:
 
 
 def end_last_line(file: TextIO) -> None:
-    """Close a line that an interruption cut short, so that the next result starts a line of its own."""
+    """End a line that an interruption cut short, so that the next result starts on a new line."""
     file.seek(0)
     text = file.read()
     if text and not text.endswith("\n"):
@@ -111,7 +111,7 @@ def end_last_line(file: TextIO) -> None:
 
 
 def wanted(args: argparse.Namespace) -> Iterator[tuple[Unit, Data]]:
-    """List all that the classifiers are to be compared on."""
+    """List all cases on which the classifiers are compared."""
     chosen = {name: load() for name, load in problems().items() if args.only in name}
     for repeat in range(args.repeats):
         for name, data in chosen.items():
@@ -121,7 +121,7 @@ def wanted(args: argparse.Namespace) -> Iterator[tuple[Unit, Data]]:
 
 
 def run(unit: Unit, classifier: str, data: Data) -> dict[str, Any]:
-    """Split, spoil labels, fit and score, all decided by the arguments alone."""
+    """Split, flip labels, fit and score; the result depends on the arguments alone."""
     dataset, noise, repeat = unit
     rng = np.random.default_rng([repeat, *dataset.encode()])
     data = thin(data, rng)
@@ -147,7 +147,7 @@ def run(unit: Unit, classifier: str, data: Data) -> dict[str, Any]:
 
 
 def log_loss(given: np.ndarray, classes: np.ndarray, answers: np.ndarray) -> float:
-    """Mean of -log of the probability of the right class; one the model does not know has probability 0."""
+    """Mean of -log of the probability of the right class; a class unknown to the model has probability 0."""
     column = np.minimum(np.searchsorted(classes, answers), len(classes) - 1)
     right = np.where(classes[column] == answers, given[np.arange(len(answers)), column], 0)
     return float(-np.log(np.maximum(right, np.finfo(np.float64).eps)).mean())

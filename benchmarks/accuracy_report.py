@@ -1,4 +1,4 @@
-"""From the results of the accuracy experiment to its table, tests and critical-difference diagram."""
+"""Make the table, tests and critical-difference diagram of the accuracy experiment."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def report(lines: list[dict[str, Any]], out: Path) -> str:
 
 
 def gather(lines: list[dict[str, Any]]) -> tuple[Results, list[str]]:
-    """Sort results by dataset and noise, keeping the repeats that every classifier has finished."""
+    """Group results by dataset and noise; keep the repeats that every classifier has finished."""
     classifiers = list(dict.fromkeys(line["classifier"] for line in lines))
     runs: dict[tuple[str, float, int], dict[str, dict[str, Any]]] = {}
     for line in lines:
@@ -137,7 +137,7 @@ def row(cells: list[str]) -> str:
 
 
 def bars(results: Results, classifiers: list[str], datasets: list[str], noises: list[float]) -> list[str]:
-    """Compare with what was asked for, as far as the classifiers it is about were run."""
+    """Compare with our targets, if the classifiers they refer to were run."""
     lines = [row(["bar", "measured", "met"]), row(["---", "---", "---"])]
 
     def add(text: str, measured: str, met: bool) -> None:
@@ -174,7 +174,7 @@ def bars(results: Results, classifiers: list[str], datasets: list[str], noises: 
 
 
 def worse_than_opf(runs: dict[str, dict[str, np.ndarray]], name: str) -> float:
-    """Give the p-value of one of ours being worse, over repeats, one-sided; 1 where it is not worse."""
+    """Return the one-sided p-value of ours being worse, over repeats; 1 if it is not worse."""
     ours, theirs = runs[name]["accuracy"], runs[OPF]["accuracy"]
     if ours.mean() >= theirs.mean():
         return 1.0
@@ -197,7 +197,7 @@ def per_dataset(results: Results, classifiers: list[str], datasets: list[str], n
 
 
 def draw(results: Results, classifiers: list[str], noises: list[float], path: Path) -> None:
-    """Draw average ranks; bars join what Wilcoxon's test with Holm's correction cannot tell apart."""
+    """Draw average ranks; bars join classifiers equal by Wilcoxon's test with Holm's correction."""
     import pandas as pd
     import scikit_posthocs as posthocs
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -35,7 +35,7 @@ def _opf(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
 
 
 def _paper(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
-    """Search the paper's grid on one evaluation part of a quarter, and take the first best."""
+    """Search the paper's grid on a quarter of the samples held out, and take the first best cell."""
     rows = np.arange(len(X))
     smallest = np.unique(y, return_counts=True)[1].min()
     pair = train_test_split(rows, test_size=0.25, random_state=seed, stratify=y if smallest > 1 else None)
@@ -91,7 +91,7 @@ CLASSIFIERS: dict[str, Fit] = {
 
 
 def probabilities(model: Model, X: np.ndarray, y: np.ndarray, seed: int, Q: np.ndarray) -> np.ndarray:
-    """Ask for probabilities; a support vector machine is calibrated on the training part first."""
+    """Return probabilities; calibrate a support vector machine on the training part first."""
     if hasattr(model, "predict_proba"):
         return model.predict_proba(Q)
     smallest = np.unique(y, return_counts=True)[1].min()
@@ -101,7 +101,7 @@ def probabilities(model: Model, X: np.ndarray, y: np.ndarray, seed: int, Q: np.n
 
 
 def quiet() -> None:
-    """Silence what is expected here: leaking classes in the paper's model, and folds without a rare class."""
+    """Silence expected warnings: leaking classes in the paper's model, and folds without a rare class."""
     warnings.simplefilter("ignore", TrainingErrorWarning)
     warnings.filterwarnings("ignore", message="The least populated class")
     warnings.filterwarnings("ignore", message="The number of unique classes")

@@ -1,12 +1,13 @@
 """Whether confidence or calibration improves the probabilities of plain OPF: python -m benchmarks.confidence.
 
-Confidence, after Fernandes and Papa: a training sample is as reliable as the share of its conquests that are
-right, when each of five folds is classified from the others; one that conquers nobody has confidence 1. Its
-offers are divided by its confidence, so that unreliable samples offer more. Calibration: the class costs of
-the same five folds tell a beta, or the coefficients of a logistic regression on the logarithms of the costs;
-beside them stand scikit-learn's own calibrators, and what the package has already: a beta and a number of
-conquerors chosen by log loss. The datasets, splits and thinning are those of the accuracy
-experiment, with clean labels. Everything is chosen inside the training part.
+Confidence, after Fernandes and Papa: the reliability of a training sample is the share of its conquests that
+are right, when each of five folds is classified from the others; a sample that conquers no other has
+confidence 1. Its offers are divided by its confidence, so unreliable samples make more expensive offers.
+Calibration: the class costs of the same five folds determine a beta, or the coefficients of a logistic
+regression on the logarithms of the costs. They are compared with scikit-learn's own calibrators, and with
+what the package already has: a beta and a number of conquerors chosen by log loss. The datasets, splits and
+subsampling are those of the accuracy experiment, with clean labels. Everything is chosen inside the training
+part.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ from pathforest._models.prediction import probabilities
 FOLDS = 5
 BETAS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 CONQUERORS = (1, 2, 3, 5, 8, 13, 21, 34)  # those of FuzzyOPFClassifierCV
-LEAST_CONFIDENCE = 0.01  # an offer divided by 0 would be none
+LEAST_CONFIDENCE = 0.01  # an offer cannot be divided by 0
 Costs = Callable[[np.ndarray, np.ndarray, np.ndarray, int], np.ndarray]  # (X, y, Q, seed) -> class costs of Q
 
 
 def folds(y: np.ndarray, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """List the folds; classes too small for them are spread as far as they go."""
+    """List the folds; a class with fewer samples than folds is spread over as many folds as possible."""
     return list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(np.zeros(len(y)), y))
 
 
 def plain_costs(X: np.ndarray, y: np.ndarray, Q: np.ndarray, seed: int) -> np.ndarray:
-    """Ask plain OPF for its class costs."""
+    """Return the class costs of plain OPF."""
     return OPFClassifier().fit(X, y).class_costs(Q)
 
 
@@ -65,7 +66,7 @@ def several_conquerors(X: np.ndarray, y: np.ndarray, Q: np.ndarray, seed: int) -
 
 
 def confidence(X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
-    """Share of the conquests of each sample that are right, 1 for those without any."""
+    """Share of the conquests of each sample that are right, or 1 if it has none."""
     right, wrong = np.zeros(len(y)), np.zeros(len(y))
     for train, val in folds(y, seed):
         model = OPFClassifier().fit(X[train], y[train])
@@ -77,7 +78,7 @@ def confidence(X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
 
 
 def confident_costs(X: np.ndarray, y: np.ndarray, Q: np.ndarray, seed: int) -> np.ndarray:
-    """Smallest offer of each class, divided by the confidence of who makes it."""
+    """Smallest offer of each class, after dividing each offer by the confidence of its sample."""
     model = OPFClassifier().fit(X, y)
     factor = np.maximum(confidence(X, y, seed), LEAST_CONFIDENCE)
     distances = np.sqrt(((Q[:, None, :] - X[None, :, :]) ** 2).sum(axis=2))
@@ -101,7 +102,7 @@ def best_beta(costs: np.ndarray, y: np.ndarray) -> float:
 
 
 def logarithms(costs: np.ndarray, floor: float, ceiling: float) -> np.ndarray:
-    """Logarithms of the costs less their mean: like the probabilities, they ignore the unit of distance."""
+    """Logarithms of the costs minus their mean: like the probabilities, they ignore the unit of distance."""
     values = np.log(np.clip(costs, floor, ceiling))
     return values - values.mean(axis=1, keepdims=True)
 

@@ -1,4 +1,4 @@
-"""A contender: one way to do some work, ours or a peer's, and how right its answer is."""
+"""A contender: one way to do some work, ours or a peer's, and how accurate its answer is."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from benchmarks.data import Problem
 
 
 class Contender(NamedTuple):
-    """What is timed, with what comes before and after it untimed."""
+    """The call that is timed, and the untimed preparation and scoring around it."""
 
-    module: str  # what has to be importable
+    module: str  # the module that must be importable
     prepare: Callable[[Problem, int], Callable[[], Any]]  # (problem, threads) -> the call that is timed
-    score: Callable[[Problem, Any], dict[str, float]]  # (problem, what the call returned) -> how right it is
+    score: Callable[[Problem, Any], dict[str, float]]  # (problem, result of the call) -> how accurate it is
 
 
 class Timed(NamedTuple):
@@ -30,7 +30,7 @@ def accuracy(problem: Problem, labels: Any) -> dict[str, float]:
 
 
 def neighbor_accuracy(problem: Problem, indices: np.ndarray) -> dict[str, float]:
-    """Share of the training samples whose nearest other has their label."""
+    """Share of the training samples whose nearest neighbour has the same label."""
     own = np.arange(len(indices))
     other = np.where(indices[:, 0] == own, indices[:, 1], indices[:, 0])
     return {"accuracy": float(np.mean(problem.y[other] == problem.y))}
@@ -42,5 +42,5 @@ def relative_weight(problem: Problem, lengths: np.ndarray) -> dict[str, float]:
 
 
 def no_score(problem: Problem, result: Any) -> dict[str, float]:
-    """Give nothing, for work that has no right or wrong."""
+    """Return nothing, for work without a score."""
     return {}

@@ -1,9 +1,10 @@
 """What a Dask cluster gains and costs on this machine: python -m benchmarks.dask.
 
-Three tables. The neighbour pass and `fit` beside our own engine on one thread: wall-clock seconds, and
-seconds of CPU, because other programs may want the cores as well; rounds are interleaved, and ratios are
-those of medians. The rates that a cluster is made of. And what these rates give, by the formulae of
-`docs/using/dask.md`, for 10 million samples of 50 features on 50 workers of 8 threads: a calculation.
+Prints three tables. The first compares the neighbour pass and `fit` with our own engine on one thread, in
+wall-clock seconds and in seconds of CPU, because other programs may use the cores as well; rounds are
+interleaved, and ratios are ratios of medians. The second has the rates of each stage. The third estimates
+from these rates, by the formulae of `docs/using/dask.md`, the time for 10 million samples of 50 features on
+50 workers of 8 threads.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def _worker_seconds(client: Client | None) -> dict[str, float]:
 
 
 def neighbour_pass(X: np.ndarray, client: Client | None) -> Callable[[], Any]:
-    """Build an engine and find the neighbours, here on one thread or on a cluster."""
+    """Build an engine and find the neighbours, on one local thread or on a cluster."""
     if client is None:
         return lambda: build_engine(X, METRIC, "brute").knn(K)
     return lambda: DaskEngine(X, METRIC, "brute", client).knn(K)
@@ -83,7 +84,7 @@ def race(contenders: dict[str, tuple[Callable[[], Any], Client | None]]) -> dict
 
 
 def report(work: str, times: dict[str, list[Times]], base: str) -> None:
-    """Print the rows of one race; efficiency is the base's time over this one's, per worker."""
+    """Print the rows of one race; efficiency is the time of the base divided by this time, per worker."""
 
     def middle(name: str, value: Callable[[Times], float]) -> float:
         return median(value(t) for t in times[name])
@@ -91,7 +92,7 @@ def report(work: str, times: dict[str, list[Times]], base: str) -> None:
     for name, rounds in times.items():
         wall, cpu = middle(name, lambda t: t.wall), middle(name, lambda t: t.cpu)
         n_workers = max(1, len(rounds[0].workers))
-        # A worker's share of the CPU, or the busiest one's: what cores of our own would take at least.
+        # CPU time of the busiest worker: a lower bound of the time on dedicated cores.
         busiest = middle(name, lambda t: max(t.workers, default=t.here))
         by_wall = middle(base, lambda t: t.wall) / wall / n_workers
         by_cpu = middle(base, lambda t: t.cpu) / busiest / n_workers
@@ -102,20 +103,20 @@ def report(work: str, times: dict[str, list[Times]], base: str) -> None:
 
 
 class Rates(NamedTuple):
-    """What one thread, one worker or the client does in a second."""
+    """How much one thread, one worker or the client does in a second."""
 
     scan: float  # feature differences of the scan, per thread
-    build: float  # feature values made into an engine, per thread
+    build: float  # feature values built into an engine, per thread
     merge: float  # list entries merged, per thread
     link: float  # bytes between client and worker, one way
     tasks: float  # empty tasks, submitted and gathered
-    density: float  # samples times k_max, the search of k at the client
-    tree: float  # samples, the spanning tree at the client
-    complete: float  # samples, the competition over the complete graph at the client
+    density: float  # samples times k_max, the search for k on the client
+    tree: float  # samples, the spanning tree on the client
+    complete: float  # samples, the competition over the complete graph on the client
 
 
 def measure_rates(X: np.ndarray, y: np.ndarray, client: Client) -> Rates:
-    """Measure each rate once warm, by CPU where it is one thread's work."""
+    """Measure each rate once after a warm-up, by CPU time if one thread does the work."""
     n, d = X.shape
     engine = build_engine(X, METRIC, "brute")
     build = timed(lambda: build_engine(X, METRIC, "brute")).cpu
@@ -159,11 +160,11 @@ def estimate(
         "scan": (f"{n_tasks:,} tasks", n * n * d / rates.scan / cores),
         "merge": (f"{n_blocks - 1} times", n * 2 * k * (n_blocks - 1) / rates.merge / cores),
         "lists from block to block": (f"{travelling / 1e9:.0f} GB", travelling / workers / rates.link),
-        "scheduler, meanwhile": (f"{n_tasks:,} tasks", n_tasks / rates.tasks),
+        "scheduler, at the same time": (f"{n_tasks:,} tasks", n_tasks / rates.tasks),
         "lists to the client": (f"{12 * n * k / 1e9:.1f} GB", 12 * n * k / rates.link),
-        "spanning tree, at the client": ("1 thread", n / rates.tree),
-        "search of k, at the client": ("1 thread", n * k / rates.density),
-        "competition (complete), at the client": ("1 thread", n / rates.complete),
+        "spanning tree, on the client": ("1 thread", n / rates.tree),
+        "search for k, on the client": ("1 thread", n * k / rates.density),
+        "competition (complete), on the client": ("1 thread", n / rates.complete),
     }
 
 

@@ -1,4 +1,4 @@
-"""The data all contenders share: overlapping Gaussians, uniform points, a real set if there is one."""
+"""The data that all contenders share: overlapping Gaussians, uniform points, a real dataset if available."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import numpy as np
 N_CENTRES, N_CLASSES = 15, 5
 SEED = 7
 
-# Standard deviation around centres drawn from N(0, I), by number of features. With these a nearest neighbour
-# is right for 0.65 to 0.85 of the queries at the sizes with a bar: classes overlap, prototypes are many.
+# Standard deviation around centres drawn from N(0, I), by number of features. With these values the nearest
+# neighbour is right for 0.65 to 0.85 of the queries at the sizes with a bar: classes overlap, and there are
+# many prototypes.
 SPREAD = {2: 0.17, 4: 0.4, 8: 0.85, 20: 1.45, 21: 1.48, 64: 2.15, 784: 4.5}
 
 
 class Spec(NamedTuple):
-    """What to draw or read: enough to make the same data again in another process."""
+    """What to generate or read: enough to make the same data again in another process."""
 
     kind: str  # "mixture", "uniform" or "landsat"
     n_samples: int
@@ -48,7 +49,7 @@ class Problem:
 
     @cached_property
     def tree_weight(self) -> float:
-        """Weight of our spanning tree, which those of the peers are compared with."""
+        """Weight of our spanning tree, for comparison with those of the peers."""
         from pathforest.distances import make_engine
         from pathforest.graph import TREE_NEIGHBORS, knn_graph, spanning_tree
 
@@ -57,7 +58,7 @@ class Problem:
 
 
 def real_data() -> Path | None:
-    """Find the file of the real set, if PATHFOREST_DATA names a folder that has it."""
+    """Find the file of the real dataset, if PATHFOREST_DATA names a folder that contains it."""
     folder = os.environ.get("PATHFOREST_DATA")
     path = Path(folder) / "landsat.csv.gz" if folder else None
     return path if path and path.exists() else None
@@ -65,7 +66,7 @@ def real_data() -> Path | None:
 
 @lru_cache(maxsize=1)  # rows on the same data follow one another
 def load(spec: Spec) -> Problem:
-    """Make the data of a specification, with as many queries as samples (half as many for the real set)."""
+    """Make the data of a specification, with as many queries as samples (half as many for real data)."""
     if spec.kind == "landsat":
         return _read(spec)
     rng = np.random.default_rng(SEED)

@@ -1,4 +1,4 @@
-"""A short name for everything that decides a result, so that results of older code are told apart."""
+"""A short name for everything that determines a result, to recognise results of older code."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Training and prediction on a graphics card, beside a plain blocked product with PyTorch.
+"""Compare training and prediction on a GPU with a plain blocked product in PyTorch.
 
-`python -m benchmarks.gpu` on a machine with a card prints the table of docs/using/gpu.md; with `--device
-torch-cpu --scale 0.01` the script can be tried anywhere. Contenders take turns; the first turn warms up.
+`python -m benchmarks.gpu` on a machine with a GPU prints the table of docs/using/gpu.md; with `--device
+torch-cpu --scale 0.01` you can try the script anywhere. Contenders take turns; the first turn is a warm-up.
 Answers are compared with those of the CPU engines on the same data.
 """
 
@@ -20,7 +20,7 @@ from benchmarks.data import Spec, load
 from pathforest import FuzzyOPFClassifier, OPFClassifier
 from pathforest._core import max_threads
 
-BLOCK = 2**33  # bytes of a block of products, as ours
+BLOCK = 2**33  # bytes of a block of products, the same as ours
 
 
 class Row(NamedTuple):
@@ -35,14 +35,14 @@ class Row(NamedTuple):
 
 
 def product_and_topk(X: torch.Tensor, k: int) -> None:
-    """Find about the k nearest of each row: what a user of PyTorch would write."""
+    """Find the k approximately nearest of each row, as a user of PyTorch would write it."""
     norms = X.square().sum(1)
     for rows in X.split(max(1, BLOCK // (4 * len(X)))):
         torch.addmm(norms, rows, X.T, alpha=-2).topk(k + 1, dim=1, largest=False)
 
 
 def product_and_minimum(Q: torch.Tensor, X: torch.Tensor) -> None:
-    """Find about the nearest of each query."""
+    """Find the approximately nearest of each query."""
     norms = X.square().sum(1)
     for rows in Q.split(max(1, BLOCK // (4 * len(X)))):
         torch.addmm(norms, rows, X.T, alpha=-2).min(dim=1)
@@ -68,7 +68,7 @@ def same_model(a: Any, b: Any) -> bool:
 
 
 def measure(device: str, scale: float, repeat: int, features: int) -> tuple[list[Row], list[str]]:
-    """Return the rows of the table, and what was found about the answers."""
+    """Return the rows of the table, and how the answers compare."""
     n, large = round(400_000 * scale), round(1_000_000 * scale)
     problem = load(Spec("mixture", n, features))
     X, y, Q = problem.X, problem.y, problem.queries
@@ -140,8 +140,8 @@ def main() -> None:
     options = parser.parse_args()
     rows, notes = measure(options.device, options.scale, options.repeat, options.features)
     print(table(rows))
-    card = torch.cuda.get_device_name() if options.device.startswith("cuda") else "no card"
-    print(f"\n{card}, PyTorch {torch.__version__}, {time.strftime('%Y-%m-%d')}")
+    name = torch.cuda.get_device_name() if options.device.startswith("cuda") else "no GPU"
+    print(f"\n{name}, PyTorch {torch.__version__}, {time.strftime('%Y-%m-%d')}")
     print("\n".join(notes))
 
 

@@ -1,8 +1,8 @@
 """Time and memory by number of samples and features: the table and the curves of docs/using/large_data.md.
 
-`python -m benchmarks.large_data` measures each size in a process of its own, largest neighbourhoods and
-competitions as they come by default, and writes docs/results/large_data.md and docs/images/large_data.png.
-A line ends where a measurement took longer than LONGEST.
+`python -m benchmarks.large_data` measures each size in a separate process, with default parameters, and
+writes docs/results/large_data.md and docs/images/large_data.png. A line ends when a measurement takes longer
+than LONGEST.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#000000")
 
 
 def measure(work: str, n_samples: int, n_features: int, threads: int) -> dict[str, float]:
-    """Median seconds of one piece of work, and the memory it took beyond libraries and data."""
+    """Median seconds of one piece of work, and its memory beyond libraries and data."""
     import pathforest
 
     problem = load(Spec("mixture", n_samples, n_features))
@@ -46,7 +46,7 @@ def measure(work: str, n_samples: int, n_features: int, threads: int) -> dict[st
 
 
 def measure_apart(work: str, n_samples: int, n_features: int, threads: int) -> dict[str, Any]:
-    """Measure in a process of its own, so that peaks of memory do not mix."""
+    """Measure in a separate process, so that memory peaks do not mix."""
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.large_data", "--one"]
     place = [work, str(n_samples), str(n_features), str(threads)]
     done = subprocess.run([*command, *place], capture_output=True, text=True, check=True)
@@ -54,7 +54,7 @@ def measure_apart(work: str, n_samples: int, n_features: int, threads: int) -> d
 
 
 def lines(threads: int, largest: int) -> list[dict[str, Any]]:
-    """Measure every line, from the smallest size on, until it takes too long."""
+    """Measure every line, starting from the smallest size, until it takes too long."""
     rows = []
     for work in WORK:
         for d in FEATURES:
@@ -71,8 +71,8 @@ def table(rows: list[dict[str, Any]], about: dict[str, Any], threads: int) -> st
     head = [f"{n:,}" for n in SIZES]
     text = [
         f"`python -m benchmarks.large_data`, {threads} threads, {about['cpu']}, {about['date'][:10]}.",
-        "Overlapping Gaussian mixtures in five classes, float32, default parameters. Seconds (median), and",
-        "behind the stroke megabytes at the peak beyond libraries and data; `predict` is that of",
+        "Overlapping Gaussian mixtures in five classes, float32, default parameters. Each cell has median",
+        "seconds / peak megabytes beyond libraries and data; `predict` is that of",
         "`OPFClassifier`, for as many new samples as there are training samples.",
         "",
         "| work | features | " + " | ".join(head) + " |",

@@ -1,4 +1,4 @@
-"""The machine: what it is, how fast it can be, and how many of its threads may be used."""
+"""The machine: its description, its peak rates, and the number of threads to use."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def describe() -> dict[str, Any]:
         "openblas_coretype": os.environ.get("OPENBLAS_CORETYPE"),
         "omp_wait_policy": os.environ.get(
             "OMP_WAIT_POLICY"
-        ),  # decides what waiting threads cost on a busy machine
+        ),  # determines how much waiting threads cost on a busy machine
         "blas": [
             {key: info.get(key) for key in ("prefix", "version", "architecture", "threading_layer")}
             for info in threadpool_info()
@@ -67,14 +67,14 @@ def describe() -> dict[str, Any]:
 
 @contextmanager
 def limited_threads(threads: int) -> Iterator[None]:
-    """Hold every OpenMP and BLAS library loaded so far to a number of threads; numba is told by its peer."""
+    """Limit the threads of every OpenMP and BLAS library loaded so far; its peer limits numba."""
     with threadpool_limits(threads):
         yield
 
 
 @contextmanager
 def busy_core(wanted: bool) -> Iterator[None]:
-    """Let a second process load one core meanwhile, if wanted."""
+    """Keep one core busy with a second process, if asked."""
     process = subprocess.Popen([sys.executable, "-c", "while True: pass"]) if wanted else None
     try:
         yield
@@ -97,7 +97,7 @@ def _product_rate(repeats: int, n: int = 3000) -> float:
 
 
 def _copy_rate(threads: int, repeats: int, size: int = 2**29) -> float:
-    """Copy more than a cache holds; numpy releases the interpreter lock, so each thread copies a part."""
+    """Copy more than fits into a cache; numpy releases the interpreter lock, so each thread copies a part."""
     source = np.ones(size // 8)
     target = np.empty_like(source)
     parts = list(zip(np.array_split(target, threads), np.array_split(source, threads), strict=True))

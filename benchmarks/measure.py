@@ -1,4 +1,4 @@
-"""Timing of contenders side by side: prepared first, warmed up, then turn and turn about."""
+"""Time contenders side by side: prepare them, warm up, then let them take turns."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ from benchmarks.machine import limited_threads
 from benchmarks.peers import why_missing
 from benchmarks.rows import CONTENDERS
 
-PAUSE = (
-    0.02  # OpenMP threads spin for a moment after their last loop, and would take a core from the next one
-)
+PAUSE = 0.02  # OpenMP threads spin for a moment after a loop, and would take a core from the next contender
 SHORTEST = 0.05  # calls shorter than this are timed many at a time
-LONG = 5.0  # seconds; calls longer than this are repeated only where a bar depends on them
+LONG = 5.0  # seconds; longer calls are repeated only if a bar depends on them
 
 
 @dataclass
 class Result:
-    """The times of one contender, with the score of what it computed; or why there are none."""
+    """The times of one contender, with the score of its result; or the reason why there are none."""
 
     times: list[float] = field(default_factory=list)  # seconds per call
     score: dict[str, float] = field(default_factory=dict)
@@ -33,14 +31,14 @@ class Result:
 
     @property
     def median(self) -> float | None:
-        """Median time, None without any."""
+        """Median time, or None if there are no times."""
         return median(self.times) if self.times else None
 
 
 def race(spec: Spec, names: list[str], threads: int, repeats: int, patient: bool = True) -> dict[str, Result]:
     """Time the contenders on the same data, `repeats` times each, one after the other in every round.
 
-    Without patience a long first call, which is otherwise the warm-up, stands for all.
+    Without patience, a long first call (otherwise the warm-up) is the only measurement.
     """
     results = {name: Result(error=why_missing(CONTENDERS[name])) for name in names}
     runners = {}
@@ -60,7 +58,7 @@ def race(spec: Spec, names: list[str], threads: int, repeats: int, patient: bool
 
 
 def _guarded(result: Result, function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function; a failure becomes part of the result, because one contender must not end the run."""
+    """Call a function; a failure becomes part of the result, because one contender must not stop the run."""
     try:
         return function(*args)
     except Exception as error:
@@ -69,7 +67,7 @@ def _guarded(result: Result, function: Callable[..., Any], *args: Any) -> Any:
 
 
 def _warm_up(name: str, spec: Spec, threads: int, result: Result) -> tuple[Callable[[], Any], int]:
-    """Prepare a contender, call it, score what it returned; find how many calls to time together."""
+    """Prepare a contender, call it, score the result; find how many calls to time together."""
     problem = load(spec)
     contender = CONTENDERS[name]
     call = contender.prepare(problem, threads)
@@ -78,7 +76,7 @@ def _warm_up(name: str, spec: Spec, threads: int, result: Result) -> tuple[Calla
     first = time.perf_counter() - start
     result.first = answer.seconds if isinstance(answer, Timed) else first
     result.score = contender.score(problem, answer)
-    if isinstance(answer, Timed) or first > LONG:  # so long that another try would only cost time
+    if isinstance(answer, Timed) or first > LONG:  # so long that repeating it is not worth the time
         return call, 1
     del answer
     number = 1

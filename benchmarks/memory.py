@@ -1,4 +1,4 @@
-"""Peak memory of a contender, in a process of its own."""
+"""Peak memory of a contender, in a separate process."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def peak_memory(name: str, spec: Spec, threads: int) -> dict[str, float] | None:
 
 
 def megabytes(field: str) -> float:
-    """Read a value of this process's status file; the peak from getrusage where there is none.
+    """Read a value of this process's status file; if it does not exist, the peak from getrusage.
 
-    The status file comes first because getrusage lets a child inherit the peak of its parent.
+    The status file comes first because with getrusage a child inherits the peak of its parent.
     """
     status = Path("/proc/self/status")
     if status.exists():

@@ -1,7 +1,7 @@
-"""The right kernels for every OpenBLAS, also for one older than the processor.
+"""The right kernels for every OpenBLAS, even if it is older than the processor.
 
-Peers bring an OpenBLAS of their own. One that does not know the processor falls back to SSE kernels, which
-made faiss two to eight times slower here: a comparison nobody should want to win.
+Peers ship their own OpenBLAS. If it does not know the processor, it falls back to SSE kernels, which made
+faiss two to eight times slower here. That would be an unfair comparison.
 """
 
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def name_kernels() -> None:
-    """Name the kernels in the environment, unless the user has; it acts on libraries loaded later."""
+    """Set the kernels in the environment, unless the user has; this affects libraries loaded later."""
     flags = set(cpu_info("flags").split())
     if "avx512f" in flags:
         os.environ.setdefault("OPENBLAS_CORETYPE", "SkylakeX")
@@ -18,7 +18,7 @@ def name_kernels() -> None:
 
 
 def cpu_info(field: str) -> str:
-    """Read a field of the first processor; empty where the system has no such file."""
+    """Read a field of the first processor; empty if the system has no such file."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text().splitlines() if path.exists() else []
     return next((line.partition(":")[2].strip() for line in lines if line.startswith(field)), "")

@@ -18,7 +18,7 @@ from pathforest.graph import knn_graph
 from pathforest.membership import search_k
 
 K_MAX = 100
-SCORED_QUERIES = 2000  # enough to see a wrong model; the prediction rows score all queries
+SCORED_QUERIES = 2000  # enough to detect a wrong model; the prediction rows score all queries
 
 # Expected on overlapping classes; the training error is part of the score.
 warnings.simplefilter("ignore", TrainingErrorWarning)

@@ -1,9 +1,10 @@
-"""Our outlier detector beside scikit-learn's: python -m benchmarks.outliers.
+"""Compare our outlier detector with scikit-learn's: python -m benchmarks.outliers.
 
-Each set holds normal samples and a few outliers; the detectors see both, without labels, and are compared by
-the area under the ROC curve of their scores of the same samples. All run with their defaults, isolation
-forests with ten seeds. Features are standardised. A second table tells what the threshold of each detector's
-own choice calls outliers. PATHFOREST_DATA may name a folder with landsat_ad.csv.gz and thyroid_ad.csv.gz.
+Each dataset contains normal samples and a few outliers; the detectors see both, without labels, and are
+compared by the area under the ROC curve of their scores of the same samples. All run with their defaults,
+isolation forests with ten seeds. Features are standardised. A second table shows how many samples each
+detector marks as outliers with its default threshold. PATHFOREST_DATA may name a folder with
+landsat_ad.csv.gz and thyroid_ad.csv.gz.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from benchmarks.problems import Data, problems
 from pathforest import OPFOutlierDetector
 
 SEEDS = range(10)
-MALIGNANT = 20  # outliers drawn from the malignant samples of breast_cancer: 5 % of the set
+MALIGNANT = 20  # outliers drawn from the malignant samples of breast_cancer: 5 % of the dataset
 
 
 class Verdict(NamedTuple):
-    """What a detector thinks of the samples of a set."""
+    """The scores and predictions of a detector on a dataset."""
 
     abnormality: np.ndarray
     is_outlier: np.ndarray
@@ -40,30 +41,30 @@ def _mix(normal: np.ndarray, outliers: np.ndarray) -> Data:
 
 
 def _blobs(rng: np.random.Generator) -> Data:
-    """Draw two clouds of unlike width, outliers anywhere around them."""
+    """Draw two clouds of different width, with outliers anywhere around them."""
     clouds = np.concatenate([rng.normal(size=(500, 2)), rng.normal(5, 0.3, size=(300, 2))])
     return _mix(clouds, rng.uniform(-6, 10, size=(40, 2)))
 
 
 def _ring(rng: np.random.Generator) -> Data:
-    """Draw normal samples in a ring, outliers inside it."""
+    """Draw normal samples in a ring, with outliers inside it."""
     angle = rng.uniform(0, 2 * np.pi, 1000)
     ring = 5 * np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(0, 0.2, (1000, 2))
     return _mix(ring, rng.normal(0, 1, (40, 2)))
 
 
 def _wide(rng: np.random.Generator) -> Data:
-    """Draw outliers of the same centre and of larger spread, in twenty dimensions."""
+    """Draw outliers with the same centre and a larger spread, in twenty dimensions."""
     return _mix(rng.normal(size=(1000, 20)), 1.7 * rng.normal(size=(50, 20)))
 
 
 def _clump(rng: np.random.Generator) -> Data:
-    """Draw outliers that keep together: more of them than a neighbourhood holds."""
+    """Draw outliers that form a group larger than a neighbourhood."""
     return _mix(rng.normal(size=(1000, 2)), rng.normal([6, 6], 0.2, (40, 2)))
 
 
 def _unlike(rng: np.random.Generator) -> Data:
-    """Draw outliers beside a dense cloud that are no sparser than a second, sparse one."""
+    """Draw outliers next to a dense cloud that are no sparser than a second, sparse cloud."""
     clouds = np.concatenate([rng.normal(0, 0.1, (500, 2)), rng.normal(8, 2, (500, 2))])
     angle = rng.uniform(0, 2 * np.pi, 30)
     return _mix(clouds, 0.8 * np.column_stack([np.cos(angle), np.sin(angle)]))
@@ -87,14 +88,14 @@ FIXED = ("landsat_ad", "thyroid_ad")
 
 
 def sets() -> dict[str, list[Data]]:
-    """Draw every generated set with each seed, and read the fixed ones that are here."""
+    """Draw every generated dataset with each seed, and read the fixed ones that are available."""
     drawn = {name: [draw(np.random.default_rng(seed)) for seed in SEEDS] for name, draw in DRAWN.items()}
     here = problems()
     return drawn | {name: [here[name]()] for name in FIXED if name in here}
 
 
 def judge(detector: BaseEstimator, X: np.ndarray) -> Verdict:
-    """Fit a detector and ask for the scores of the samples it was fitted to."""
+    """Fit a detector and score the samples it was fitted to."""
     start = time.perf_counter()
     is_outlier = detector.fit_predict(X) == -1
     seconds = time.perf_counter() - start
@@ -114,7 +115,7 @@ def detectors(seed: int) -> dict[str, BaseEstimator]:
 
 
 def main() -> None:
-    """Print the areas, then what each detector calls outliers by itself."""
+    """Print the areas, then the samples that each detector marks as outliers by default."""
     names = list(detectors(0))
     areas, calls = [], []
     for name, draws in sets().items():

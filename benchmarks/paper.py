@@ -1,7 +1,7 @@
-"""From a folder that `pathforest reproduce` wrote to what docs/using/reproducing.md shows of it.
+"""Copy the results of `pathforest reproduce` to docs/using/reproducing.md.
 
 `python -m benchmarks.paper FOLDER` copies the tables to docs/results/paper.md, and saves the figures of the
-report as the browser draws them to docs/images; it needs playwright and a Chromium.
+report as the browser draws them to docs/images; it needs playwright and Chromium.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ WIDTH = 900  # pixels
 
 
 def tables(text: str) -> str:
-    """Lower the headings by one level, for the page has a title of its own; leave out the title of these."""
+    """Lower the headings by one level and drop their title, because the page has its own."""
     _, _, rest = text.partition("\n")
     return rest.replace("\n## ", "\n### ").lstrip()
 
 
 def accuracies(results: pd.DataFrame) -> str:
-    """Write the mean accuracies of all classifiers in %, the published ones beside them."""
+    """Write the mean accuracies of all classifiers in %, next to the published ones."""
     means = 100 * results.groupby(["dataset", "classifier"])["accuracy"].mean().unstack()
     names, published_ones = ["Dataset"], published.CLASSIFIERS
     for classifier in CLASSIFIERS:
@@ -45,11 +45,11 @@ def accuracies(results: pd.DataFrame) -> str:
 
 
 def save_figures(report: Path, folder: Path) -> None:
-    """Save pictures of the figures of a report."""
+    """Save the figures of a report as images."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        # Without the sandbox, because containers do not let it start; the page is our own.
+        # Without the sandbox, which does not start in containers; the page is our own.
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": WIDTH, "height": 900}, device_scale_factor=2)
         page.goto(report.resolve().as_uri())

@@ -2,8 +2,8 @@
 
 A training sample q offers max{C(q), d(q, x)}. Here its path cost C(q) is set to 0, which leaves the distance
 alone, and the same models are tuned and tested again: first the plain call of FuzzyOPFClassifierCV on the
-datasets of the accuracy experiment, then plain OPF with few labels on thin structures. There a last column
-lets the paths run through the samples without a label as well, which only a transductive method can do.
+datasets of the accuracy experiment, then plain OPF with few labels on thin structures. There, in a last
+column, paths may also run through samples without a label, which only a transductive method can do.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LABELS = (2, 3, 5, 10, 40)  # per class
 
 
 def spirals(n: int = 600) -> Data:
-    """Two thin spirals that turn once and a half."""
+    """Two thin spirals of one and a half turns."""
     rng = np.random.default_rng(0)
     y = np.arange(n) % 2
     t = np.sqrt(rng.uniform(0.05, 1, n)) * 3 * np.pi
@@ -49,7 +49,7 @@ THIN = {
 
 @contextmanager
 def without_paths() -> Iterator[None]:
-    """Let every forest that a search grows have path costs of 0."""
+    """Set the path costs of every forest in a search to 0."""
     grow = SharedTraining.forest
 
     def flat(self: SharedTraining, settings: object) -> Forest:
@@ -68,7 +68,7 @@ def forget_paths(model: OPFClassifier) -> OPFClassifier:
 
 
 def compare_tuned(data: Data, name: str, noise: float, repeat: int) -> tuple[float, float]:
-    """Test accuracy of the plain call with paths, and without."""
+    """Test accuracy of the plain call with and without paths."""
     rng = np.random.default_rng([repeat, *name.encode()])
     data, seed = thin(data, rng), int(rng.integers(2**31))
     X, Q, y, answers = train_test_split(data.X, data.y, test_size=0.2, stratify=data.y, random_state=seed)
@@ -80,7 +80,7 @@ def compare_tuned(data: Data, name: str, noise: float, repeat: int) -> tuple[flo
 
 
 def tree_of(data: Data) -> SpanningTree:
-    """Join all samples, labelled or not."""
+    """Connect all samples, labelled or not."""
     engine = make_engine(data.X)
     return spanning_tree(engine, knn_graph(engine, 10))
 
@@ -91,9 +91,9 @@ def spread(tree: SpanningTree, y: np.ndarray, labelled: np.ndarray) -> np.ndarra
 
 
 def compare_few(data: Data, tree: SpanningTree, n_labels: int, draw: int) -> tuple[float, float, float]:
-    """Accuracy on all other samples, given few labels to a class.
+    """Accuracy on all other samples, given a few labels per class.
 
-    That of plain OPF with paths, and without; and that of paths through all samples.
+    Returns it for plain OPF with and without paths, and for paths through all samples.
     """
     rng = np.random.default_rng(draw)
     chosen = np.concatenate(
@@ -107,7 +107,7 @@ def compare_few(data: Data, tree: SpanningTree, n_labels: int, draw: int) -> tup
 
 
 def line(title: str, scores: list[tuple[float, ...]]) -> str:
-    """Give the means in %, and the difference of the first two with its standard error."""
+    """Format the means in %, and the difference of the first two with its standard error."""
     whole, flat, *others = 100 * np.array(scores).T
     gain = whole - flat
     error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else np.nan
@@ -118,8 +118,8 @@ def line(title: str, scores: list[tuple[float, ...]]) -> str:
 def main() -> None:
     """Measure and print two tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.paths", description=__doc__.partition(":")[0])
-    parser.add_argument("--repeats", type=int, default=3, help="splits of each dataset of the first table")
-    parser.add_argument("--draws", type=int, default=200, help="draws of labels of the second table")
+    parser.add_argument("--repeats", type=int, default=3, help="splits of each dataset for the first table")
+    parser.add_argument("--draws", type=int, default=200, help="choices of labels for the second table")
     args = parser.parse_args()
     head = "max{C, d} | d alone | difference"
     chosen = {name: load() for name, load in problems().items()}

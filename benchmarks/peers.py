@@ -1,8 +1,8 @@
-"""The peers: each library's fastest exact way to the work ours is compared with.
+"""The peers: each library's fastest exact method for the same work.
 
 Everything a peer can do beforehand (building an index or a search tree, converting to float64, compiling) is
-left untimed. A sample counts among its own k neighbours here, as the libraries have it, so peers look for one
-other less than we do.
+not timed. A sample counts among its own k neighbours here, as in those libraries, so peers search for one
+neighbour fewer than we do.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.contender import Contender, Timed, accuracy, neighbor_accuracy, no_score, relative_weight
 from benchmarks.data import Problem
 
-# opfython would print and open a log file in the working directory unless its logger has a handler already.
+# opfython prints, and opens a log file in the working directory, unless its logger already has a handler.
 logging.getLogger("opfython").addHandler(logging.NullHandler())
 
 
@@ -118,7 +118,7 @@ def _nearest_label(problem: Problem, result: Any) -> dict[str, float]:
 
 
 def importing(module: str) -> Contender:
-    """Import a module in a fresh interpreter, which reports the time without its own start."""
+    """Import a module in a fresh interpreter, which reports the time without its own start-up."""
     code = f"from time import perf_counter as t; s = t(); import {module}; print(t() - s)"
 
     def prepare(problem: Problem, threads: int) -> Callable[[], Any]:
@@ -149,6 +149,6 @@ def why_missing(contender: Contender) -> str | None:
     """Say why a contender cannot run here; None if it can."""
     try:
         importlib.import_module(contender.module)
-    except Exception as error:  # a broken binary raises whatever it likes, and the table should say so
+    except Exception as error:  # a broken binary can raise any exception, and the table should report it
         return f"cannot import {contender.module}: {error}"
     return None

@@ -12,12 +12,12 @@ from sklearn import datasets
 
 SEED = 2019
 SMALL = 700  # up to this many samples a dataset gets ten repeats, above it five
-# Larger sets are thinned, anew in every repeat: tuning the slowest classifier takes long enough.
+# Larger datasets are subsampled in every repeat: tuning the slowest classifier takes long enough.
 LARGEST = 1500
 
-# Sets in the folder that PATHFOREST_DATA names, <name>.csv.gz: a column `label`, then features. The paper's
-# come first: its thyroid and Landsat are the two-class versions for anomaly detection; the last two are the
-# originals. MPEG-7 (70 classes) is left out for the time boosting takes on it.
+# Datasets in the folder that PATHFOREST_DATA names, <name>.csv.gz: a column `label`, then features. The
+# paper's come first: its thyroid and Landsat are the two-class versions for anomaly detection; the last two
+# are the originals. MPEG-7 (70 classes) is left out because boosting takes too long on it.
 LOCAL = (
     "boat", "cone_torus", "four_class", "data1", "data2", "data3", "breast_tissue", "thyroid_ad",
     "landsat_ad", "thyroid", "landsat",
@@ -44,7 +44,7 @@ def _rings() -> Data:
 
 
 def _shells() -> Data:
-    """Put a ball inside a shell inside a shell, in five dimensions."""
+    """Make a ball inside a shell inside another shell, in five dimensions."""
     rng = _rng()
     y = np.repeat([0, 1, 2], 200)
     direction = rng.normal(size=(len(y), 5))
@@ -69,7 +69,7 @@ def _checkerboard() -> Data:
 
 
 def _mixture() -> Data:
-    """Overlapping Gaussians in eight dimensions, three to a class."""
+    """Overlapping Gaussians in eight dimensions, three per class."""
     rng = _rng()
     component = rng.integers(0, 12, 800)
     return Data(rng.normal(size=(12, 8))[component] + rng.normal(0, 0.85, (800, 8)), component % 4)
@@ -117,14 +117,14 @@ def _read(path: Path) -> Callable[[], Data]:
 
 
 def problems() -> dict[str, Callable[[], Data]]:
-    """Name every dataset there is here, with the function that loads it."""
+    """Map the name of every available dataset to the function that loads it."""
     folder = os.environ.get("PATHFOREST_DATA")
     paths = {name: Path(folder) / f"{name}.csv.gz" for name in LOCAL} if folder else {}
     return SCIKIT_LEARN | GENERATED | {name: _read(path) for name, path in paths.items() if path.exists()}
 
 
 def announce(only: str = "") -> str:
-    """Say which datasets there are, of those whose name contains a text, and which are missing."""
+    """Report which datasets whose name contains a text are available, and which are missing."""
     here = [name for name in problems() if only in name]
     missing = [name for name in LOCAL if only in name and name not in here]
     text = f"{len(here)} datasets: {', '.join(here) or 'none'}"
@@ -136,12 +136,12 @@ def announce(only: str = "") -> str:
 
 
 def repeats(data: Data) -> int:
-    """How often a dataset is split anew."""
+    """Return the number of splits of a dataset."""
     return 10 if len(data.X) <= SMALL else 5
 
 
 def thin(data: Data, rng: np.random.Generator) -> Data:
-    """Draw `LARGEST` samples from a set that has more."""
+    """Draw `LARGEST` samples from a dataset that has more."""
     if len(data.X) <= LARGEST:
         return data
     chosen = rng.choice(len(data.X), LARGEST, replace=False)

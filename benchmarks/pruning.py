@@ -1,10 +1,10 @@
-"""What pruning and learning give and cost: python -m benchmarks.pruning.
+"""What pruning and learning gain and cost: python -m benchmarks.pruning.
 
-Each set is divided into 60 % for training, 20 % for validation and 20 % for testing, stratified, five times;
-features are standardised on the training part. Test samples have no part in any choice. As controls there
+Each dataset is divided into 60 % for training, 20 % for validation and 20 % for testing, stratified, five
+times; features are standardised on the training part. Test samples play no part in any choice. The controls
 are as many training samples as the pruned model has, drawn at random, and plain OPF on both parts together,
-which is what one would fit without a use for validation samples. Times are of `predict` on the test samples,
-one thread, the best of five.
+which is what you would fit without validation samples. Times are of `predict` on the test samples, one
+thread, the best of five.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SETS: dict[str, Callable[[], Data]] = {
 
 
 def time_of(model: OPFClassifier, Q: np.ndarray) -> float:
-    """Seconds that the model takes to predict, once its search structure is built."""
+    """Seconds that the model takes to predict, after its search structure is built."""
     model.predict(Q)
     times = []
     for _ in range(5):
@@ -78,7 +78,7 @@ def run(data: Data, seed: int) -> dict[str, tuple[int, float, float]]:
 
 
 def main() -> None:
-    """Print a table of all sets."""
+    """Print a table of all datasets."""
     chosen = SETS | {name: problem for name, problem in problems().items() if name == "landsat"}
     print("| set | model | samples | predict, ms | speed-up | accuracy, % | difference |")
     print("|---|---|---:|---:|---:|---:|---:|")

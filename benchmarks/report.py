@@ -1,4 +1,4 @@
-"""From results to the table, its lines as plain data, and the scaling plot."""
+"""Turn results into the table, its lines as plain data, and the scaling plot."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.measure import Result
 from benchmarks.rows import Bar, Limit, Row
 
-DENSE_FEATURES = 20  # from here on everybody compares all pairs, 2 d operations each
+DENSE_FEATURES = 20  # from here every contender compares all pairs, 2 d operations each
 COLUMNS = {
     "work": "work",
     "size": "size",
@@ -59,7 +59,7 @@ def compare(row: Row, bar: Bar, results: dict[str, Result], threads: int) -> Lin
 
 
 def share_of_peak(row: Row, seconds: float | None, gigaflops: float) -> float | None:
-    """Give the rate of one comparison of all pairs as a share of the matrix product's; pruning can pass 1."""
+    """Rate of comparing all pairs, as a share of the matrix product's; with pruning it can exceed 1."""
     dense = row.data.kind == "mixture" and row.data.n_features >= DENSE_FEATURES  # as many queries as samples
     if seconds is None or not dense or "alone" in row.work or "grid" in row.work:
         return None
@@ -67,7 +67,7 @@ def share_of_peak(row: Row, seconds: float | None, gigaflops: float) -> float | 
 
 
 def against_limit(limit: Limit, work: str, value: float | None, unit: str) -> Line:
-    """Make the line of a bar that is a number, not a comparison."""
+    """Make the line of a bar that is an absolute number, not a comparison."""
     first, last = limit.data[0], limit.data[-1]
     size = str(last) if first == last else f"{first.n_samples:,} to {last}"
     met = None if value is None else value <= limit.limit
@@ -104,7 +104,7 @@ def _cell(key: str, line: Line) -> str:
         stretch = f" ({line['stretch']:g})" if line.get("stretch") else ""
         return "" if value is None else f"{value:g}{stretch}"
     if key == "met":
-        # A peer that its second thread slows down, as on a machine with other work, is no measure for a bar.
+        # If a second thread slows a peer down, as on a busy machine, the bar says nothing.
         doubt = "?" if value and line.get("theirs_1") and line["theirs_1"] < line["theirs"] else ""
         return {True: "yes", False: "no", None: ""}[value] + doubt
     if key in ("ours_1", "theirs_1"):
@@ -121,7 +121,7 @@ def _seconds(value: float) -> str:
 
 
 def _missing(line: Line, error: str | None = None) -> str:
-    """Say why there is no time; lines without a second contender have nothing to say."""
+    """Say why there is no time; empty for lines without a second contender."""
     return "" if "unit" in line and not error else f"none ({(error or 'not measured').splitlines()[0][:60]})"
 
 

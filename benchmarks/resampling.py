@@ -1,9 +1,10 @@
-"""Our samplers beside others: python -m benchmarks.resampling.
+"""Compare our samplers with others: python -m benchmarks.resampling.
 
-Unbalanced sets are split in halves, stratified, ten times; features are standardised on the training half,
-which is then resampled until classes are level. A classifier is fitted to it and scored by the balanced
-accuracy on the other half, which is left as it is. All samplers have their defaults. PATHFOREST_DATA may name
-a folder with thyroid.csv.gz, thyroid_ad.csv.gz and landsat_ad.csv.gz, of which 3,000 samples are used.
+Imbalanced datasets are split into halves, stratified, ten times; features are standardised on the training
+half, which is then resampled until the classes are balanced. A classifier is fitted to it and scored by the
+balanced accuracy on the other half, which is not resampled. All samplers have their defaults. PATHFOREST_DATA
+may name a folder with thyroid.csv.gz, thyroid_ad.csv.gz and landsat_ad.csv.gz, of which 3,000 samples are
+used.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def score(data: Data, sampler: Any, classifier: Any, seed: int) -> float:
 
 
 def thinned(data: Data) -> Data:
-    """Draw `LARGEST` samples from a set that has more, stratified."""
+    """Draw `LARGEST` samples from a dataset that has more, stratified."""
     if len(data.X) <= LARGEST:
         return data
     X, _, y, _ = train_test_split(data.X, data.y, train_size=LARGEST, stratify=data.y, random_state=0)
@@ -86,7 +87,7 @@ def thinned(data: Data) -> Data:
 
 
 def main() -> None:
-    """Print a table per classifier: means, and the standard errors of the differences to the peer."""
+    """Print a table per classifier: means, and differences from the peer with their standard errors."""
     here = problems()
     chosen = SETS | {name: here[name] for name in LOCAL if name in here}
     for name, classifier in CLASSIFIERS.items():

@@ -1,4 +1,4 @@
-"""The rows of the table, as data: which work, on which data, against whom, and the bar."""
+"""The rows of the table, as data: which work, on which data, against which peers, and the bar."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ class Bar(NamedTuple):
     peers: tuple[str, ...]
     limit: float | None = None  # None: shown for orientation
     stretch: float | None = None
-    quick: bool = True  # False: too slow a peer for `make bench-quick`
+    quick: bool = True  # False: the peer is too slow for `make bench-quick`
 
 
 class Row(NamedTuple):
-    """A piece of work on one set of data."""
+    """A piece of work on one dataset."""
 
     work: str
     data: Spec
     bars: tuple[Bar, ...]
-    quick: bool = False  # whether `make bench-quick` has it
+    quick: bool = False  # whether `make bench-quick` includes it
 
 
 class Limit(NamedTuple):
-    """A bar that is no comparison: the peak memory in MB, or the growth exponent, of our training."""
+    """A bar that is not a comparison: the peak memory in MB, or the growth exponent, of our training."""
 
     work: str
     data: tuple[Spec, ...]
@@ -64,7 +64,7 @@ ROWS = [
     ),
     Row(_FIT, _mixture(20_000, 64), (_bar(_FAISS_10, 1.0),)),
     Row(_FIT, _mixture(20_000, 784), (_bar(_FAISS_10, 1.0),)),
-    # A search tree is no rival above 8 features, nor a flat scan of 100,000 samples below.
+    # A search tree is not competitive above 8 features, and neither is a flat scan of 100,000 samples below.
     *(
         Row(f"FuzzyOPFClassifier.fit, {competition}", _mixture(n, d), (Bar(peers, 1.5),))
         for n, d, peers in [
@@ -99,13 +99,13 @@ ROWS = [
         quick=True,
     ),
     Row("import pathforest", _mixture(100, 4), (_bar("import sklearn.neighbors", 1.3),), quick=True),
-    # Without a bar: other data, and the Python library for the same models, slow and so given little to do.
+    # Without a bar: other data, and the Python library for the same models, on few samples as it is slow.
     Row(_FIT, Spec("uniform", 100_000, 2), (_bar(_EMST), _bar(_HDBSCAN), _bar(_KDTREE_10))),
     Row("predict", Spec("uniform", 100_000, 2), (_bar(_KDTREE_1), _bar(_SKLEARN))),
     Row(_FIT, _mixture(500, 20), (_bar("opfython fit"),)),
 ]
 if real_data():
-    _LANDSAT = Spec("landsat", 4290, 36)  # two thirds of the set; the rest are queries
+    _LANDSAT = Spec("landsat", 4290, 36)  # two thirds of the dataset; the rest are queries
     ROWS += [
         Row(_FIT, _LANDSAT, (_bar(_FAISS_10),)),
         Row("predict", _LANDSAT, (_bar(_FAISS_1), _bar(_SKLEARN))),
@@ -118,4 +118,4 @@ MEMORY = [
 
 GROWTH = Limit(_FIT, tuple(_mixture(50_000 * 2**i, 2) for i in range(5)), 1.15)
 GROWTH_QUICK = GROWTH._replace(data=GROWTH.data[:3])
-GROWTH_PEERS = (_EMST, _KDTREE_10)  # drawn beside ours
+GROWTH_PEERS = (_EMST, _KDTREE_10)  # plotted together with ours

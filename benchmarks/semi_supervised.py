@@ -1,6 +1,6 @@
 """What unlabelled samples add when labels are few: python -m benchmarks.semi_supervised.
 
-Digits, a fifth set aside for testing; of the rest a small share is labelled. Every method sees the same
+Digits, a fifth held out for testing; a small share of the rest is labelled. Every method sees the same
 labels. Accuracy is measured on the unlabelled training samples and on the test samples.
 """
 
@@ -26,11 +26,11 @@ SHARES = (0.02, 0.05, 0.1)
 
 
 def probable_svc() -> Any:
-    """Give an SVC probabilities, which self-training asks for; two folds, because classes are small."""
+    """Give an SVC probabilities, which self-training needs; two folds, because classes are small."""
     return CalibratedClassifierCV(SVC(), cv=2, ensemble=False)
 
 
-# Each with scikit-learn's defaults, but the kernel: the default one is far too narrow for these features.
+# Each with scikit-learn's defaults except the kernel: the default is far too narrow for these features.
 METHODS: dict[str, Callable[[], Any]] = {
     'OPFSemiSupervisedClassifier("mst")': OPFSemiSupervisedClassifier,
     'OPFSemiSupervisedClassifier("opfsemi")': lambda: OPFSemiSupervisedClassifier(method="opfsemi"),
@@ -60,7 +60,7 @@ def measure(name: str, share: float, repeat: int) -> tuple[float, float, float]:
     seconds = time.perf_counter() - start
     spread = getattr(model, "transduction_", None)
     if spread is None or len(spread) != len(y) or (spread[hidden] == -1).any():
-        spread = model.predict(X)  # self-training leaves samples it is not sure of without a label
+        spread = model.predict(X)  # self-training leaves uncertain samples without a label
     return float(np.mean(spread[hidden] == y[hidden])), model.score(Q, answers), seconds
 
 
@@ -69,12 +69,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.semi_supervised", description=__doc__.partition(":")[0]
     )
-    parser.add_argument("--repeats", type=int, default=10, help="splits and draws of labels")
+    parser.add_argument("--repeats", type=int, default=10, help="number of splits and choices of labels")
     parser.add_argument("--only", metavar="TEXT", default="", help="methods whose name contains this")
     args = parser.parse_args()
     head = " | ".join(f"{share:.0%} unlabelled | {share:.0%} test" for share in SHARES)
     print(f"| method | {head} | fit, s |\n|---|{'---:|' * (2 * len(SHARES) + 1)}")
-    # Of classes with fewer samples than folds, and of samples that no label reaches in LabelSpreading.
+    # Warnings: classes with fewer samples than folds, samples that no label reaches in LabelSpreading.
     warnings.simplefilter("ignore")
     for name in (name for name in METHODS if args.only in name):
         scores = [[measure(name, share, repeat) for repeat in range(args.repeats)] for share in SHARES]

@@ -22,22 +22,22 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
 ]
-# The execution times of the gallery are pages that load scripts from afar.
+# The execution times of the gallery are pages that load scripts from the network.
 exclude_patterns = ["_ext", "_templates", "results", "tests", "**sg_execution_times.rst"]
 templates_path = ["_templates"]
 nitpicky = True  # a name in a docstring that leads nowhere is an error
-nitpick_ignore_regex = [("py:.*", r"sklearn\..*")]  # their manual is not at hand when this one is built
+nitpick_ignore_regex = [("py:.*", r"sklearn\..*")]  # their manual is not part of this build
 
 # Pages
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
 highlight_options = {"pycon": {"stripnl": True}}  # the empty line that ends a doctest is not shown
-copybutton_exclude = ".linenos, .gp, .go"  # prompts and output stay behind
+copybutton_exclude = ".linenos, .gp, .go"  # prompts and output are not copied
 
 # Docstrings
 default_role = "code"
 autosummary_generate = True
-autodoc_typehints = "none"  # the numpydoc sections have them in words
+autodoc_typehints = "none"  # the numpydoc sections describe them
 numpydoc_show_class_members = False  # the template lists them
 toc_object_entries_show_parents = "hide"
 
@@ -56,7 +56,7 @@ sphinx_gallery_conf = {
     "image_srcset": ["2x"],
 }
 
-# Theme; everything it needs is in the build, so that the site opens from disk and asks for nothing
+# Theme; everything it needs is in the build, so the site opens from disk and loads nothing from the network
 html_theme = "pydata_sphinx_theme"
 html_title = "pathforest"
 html_static_path = ["_static"]

@@ -1,8 +1,8 @@
 """Save the pictures of the gallery: python examples FOLDER [NAME ...].
 
-Each ``plot_*.py`` here is a short story that ends in a picture. Run alone, as in ``python
-examples/plot_idea.py``, it shows the picture on the screen and writes nothing; this saves the pictures of
-all, or of those named, as PNG files.
+Each ``plot_*.py`` here is a short example with pictures. Run on its own, as in ``python
+examples/plot_idea.py``, it shows the pictures on the screen and writes nothing; this script saves the
+pictures of all examples, or of those named, as PNG files.
 """
 
 import runpy
@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 
 
 def save_pictures(script, folder):
-    """Run one script without a screen; return the paths of its pictures, in the order they were made."""
+    """Run one script without a screen; return the paths of its pictures, in order."""
     import matplotlib
 
     matplotlib.use("agg")

@@ -1,8 +1,8 @@
-"""A grid or trials: how many models does each need to find the same score?
+"""Grid or random trials: how many models does each need to reach the same score?
 
-The paper's grid of 96 cells against Optuna's TPE and evolutionary samplers on the same folds, over the same
-ranges. Printed is the number of different models scored until the best score of the grid is reached, for
-several seeds: a trial that draws a model again costs nothing, and is not counted.
+The script compares the paper's grid of 96 cells with Optuna's TPE and evolutionary samplers, on the same
+folds and over the same ranges. It prints the number of different models scored until the best score of the
+grid is reached, for several seeds. A trial that draws the same model again costs nothing and is not counted.
 Run with: python examples/continuous_search.py
 """
 
@@ -25,7 +25,7 @@ TRIALS, SEEDS = 96, range(5)
 
 
 def models_until(scores, wanted):
-    """Number of the first model that reaches a score, None if none does."""
+    """Number of the first model that reaches a score, or None if no model does."""
     reached = np.flatnonzero(np.asarray(scores) >= wanted - 1e-12)
     return int(reached[0]) + 1 if reached.size else None
 

@@ -1,9 +1,8 @@
-"""Memberships from other clusterings: does what else is known about density help the Fuzzy OPF?
+"""Memberships from other methods: do other measures of density help Fuzzy OPF?
 
-The paper names it as future work. Five scores of how typical a sample is (LocalOutlierFactor,
-IsolationForest, GaussianMixture, HDBSCAN, fuzzy c-means) take the place of its density, and are tuned and
-compared on equal terms, with clean and with wrong training labels; beside them, plain OPF with a tuned number
-of conquerors.
+The paper mentions this as future work. Five scores of how typical a sample is (LocalOutlierFactor,
+IsolationForest, GaussianMixture, HDBSCAN, fuzzy c-means) replace its density. They are tuned and compared on
+equal terms, with clean and with wrong training labels, and with plain OPF with a tuned number of conquerors.
 Run with: python examples/memberships.py [--repeats 5]
 """
 
@@ -44,18 +43,18 @@ def isolation_forest(X, y):
 
 
 def gaussian_mixture(X, y):
-    """Log density under three Gaussians to a class."""
+    """Log density under three Gaussians per class."""
     n_components = min(3 * len(np.unique(y)), len(X) // 10)
     return to_unit(GaussianMixture(n_components, reg_covar=1e-3, random_state=0).fit(X).score_samples(X))
 
 
 def hdbscan(X, y):
-    """Strength with which a sample belongs to its cluster, 0 for noise."""
+    """How strongly a sample belongs to its cluster; 0 for noise."""
     return np.clip(HDBSCAN(min_cluster_size=10, copy=True).fit(X).probabilities_, 0, 1)
 
 
 def fuzzy_c_means(X, y, fuzziness=2.0, n_iter=50):
-    """Largest membership in one of as many clusters as there are classes."""
+    """Largest membership in any cluster, with as many clusters as classes."""
     n_clusters = len(np.unique(y))
     rng = np.random.default_rng(0)
     U = rng.dirichlet(np.ones(n_clusters), len(X))
@@ -97,7 +96,7 @@ def score(params, X, y, seed, share):
 
 
 def conclude(scores):
-    """Say what came out: the gain of each row over plain OPF, with its standard error over all splits."""
+    """Print the gain of each row over plain OPF, with its standard error over all splits."""
     plain = scores["none (plain OPF)"]
     for name, values in scores.items():
         if name != "none (plain OPF)":

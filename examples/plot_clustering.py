@@ -2,10 +2,10 @@
 Clusters without a number of clusters
 =====================================
 
-`OPFClustering` asks for no number of clusters. Every maximum of the density founds one and conquers what is
-reached from it without crossing a deep valley. How fine the density is depends on the size of the
-neighbourhood, and that is chosen by the clusters it gives: the one whose normalised cut, the weight of arcs
-between clusters, is smallest.
+`OPFClustering` finds the number of clusters by itself. Every maximum of the density founds a cluster and
+conquers the samples it can reach without crossing a deep valley. The size of the neighbourhood decides how
+detailed the density is. The model chooses the size whose clusters have the smallest normalised cut, the
+weight of the arcs between clusters.
 """
 
 import matplotlib.pyplot as plt
@@ -26,9 +26,9 @@ model = OPFClustering(k_max=60).fit(X)
 print(f"{len(model.cluster_roots_)} clusters, sizes {np.bincount(model.labels_)}")
 
 # %%
-# Rings are the founders; lines show who was conquered through whom. Small neighbourhoods see a maximum in
-# every clump, and cutting the clumps apart is expensive; as the neighbourhood grows, clusters merge and the
-# cut falls.
+# Rings mark the founders; lines show the paths of conquest. With small neighbourhoods every clump has its own
+# maximum, and cutting the clumps apart is expensive. As the neighbourhood grows, clusters merge and the cut
+# falls.
 
 plot_clusters(model)
 plt.show()

@@ -1,11 +1,11 @@
 """
-Competing along the tree or over all pairs
-==========================================
+Competition along the tree or over all pairs
+============================================
 
 Algorithm 3 of the paper lets paths run over all pairs of samples. With a small sigma the cost of a path
-shrinks with every step, and a class can arrive in the midst of another more cheaply than its own prototypes
-do: *training* samples lose their label. Along the spanning tree this cannot happen, because the tree is cut
-where classes meet.
+shrinks with every step, and a class can reach the samples of another class more cheaply than that class's own
+prototypes do: *training* samples lose their label. Along the spanning tree this cannot happen, because the
+tree is cut where classes meet.
 """
 
 import warnings
@@ -16,7 +16,7 @@ import numpy as np
 from pathforest import FuzzyOPFClassifier, TrainingErrorWarning
 from pathforest.plotting import plot_forest
 
-warnings.simplefilter("ignore", TrainingErrorWarning)  # they are what is shown here
+warnings.simplefilter("ignore", TrainingErrorWarning)  # this example is about them
 rng = np.random.default_rng(2)
 y = np.array(["first", "second"])[np.arange(240) % 2]
 radius = np.sqrt(rng.uniform(0.05, 1, 240))
@@ -24,8 +24,8 @@ angle = 3.2 * np.pi * radius + np.pi * (y == "second")  # two arms of a spiral
 X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]) + rng.normal(0, 0.03, (240, 2))
 
 # %%
-# Both forests at sigma = 0.2. Samples have the colour of their own label, paths that of the class that
-# conquered them; crosses are training samples that were lost.
+# Both forests at sigma = 0.2. Samples have the colour of their own label, and paths have the colour of the
+# class that conquered them; crosses are training samples that lost their label.
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 4.8), layout="constrained")
 for competition, ax in zip(("complete", "tree"), axes, strict=True):
@@ -40,7 +40,7 @@ for competition, ax in zip(("complete", "tree"), axes, strict=True):
     )
 
 # %%
-# The share lost, for every sigma. 0.8 is the safest value short of 1, and the default.
+# The share of lost labels, for every sigma. The default, 0.8, is the safest value below 1.
 
 fig, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 sigmas = np.linspace(0.05, 1.2, 47)

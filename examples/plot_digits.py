@@ -2,9 +2,9 @@
 A path of images
 ================
 
-The path that explains a prediction consists of training samples, and where samples are images it can simply
-be looked at: the digit in question, the one most like it, and from there step by step to the prototype, a
-digit at the border of its class.
+The path that explains a prediction consists of training samples. If samples are images, you can look at it:
+the new digit, the training digit most like it, and from there step by step to the prototype, a digit at the
+border of its class.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,8 @@ model = OPFClassifier().fit(X_train, y_train)
 print(f"test accuracy {model.score(X_test, y_test):.1%}, nothing tuned")
 
 # %%
-# Three test digits that were conquered along long paths, and the images on the way: first the new digit, last
-# the prototype, whose path costs 0.
+# Three test digits with long paths, and the images along the path: first the new digit, last the prototype,
+# whose path costs 0.
 
 explanations = model.explain(X_test)
 by_length = np.argsort([-len(reason.path) for reason in explanations], kind="stable")
@@ -42,7 +42,7 @@ for row, i in zip(panels, chosen, strict=True):
 plt.show()
 
 # %%
-# The whole forest, on the plane of two of its 64 dimensions.
+# The whole forest, drawn in two of its 64 dimensions.
 
 fig, ax = plt.subplots(figsize=(8, 6), layout="constrained")
 plot_forest(model, ax=ax)

@@ -2,8 +2,8 @@
 The idea in three pictures
 ==========================
 
-An Optimum-Path Forest grows in three steps. The samples are joined by a minimum spanning tree. Where an arc
-of that tree joins two classes, the classes meet, and both its ends become *prototypes*. The prototypes then
+An Optimum-Path Forest grows in three steps. A minimum spanning tree connects the samples. Where an arc of
+that tree joins two classes, the classes meet, and both its ends become *prototypes*. The prototypes then
 compete for the other samples, along paths that cost as much as their longest arc. A new sample joins the tree
 that reaches it most cheaply, which divides the whole space.
 """
@@ -22,8 +22,8 @@ X, y = make_moons(90, noise=0.2, random_state=3)
 y = np.array(["upper", "lower"])[y]
 
 # %%
-# First the spanning tree: the shortest network that joins all samples. Its arcs that join two classes are
-# black; they are the places where the classes meet.
+# First the spanning tree: the shortest network that connects all samples. Arcs that join two classes are
+# black; they show where the classes meet.
 
 tree = minimum_spanning_tree(cdist(X, X)).tocoo()
 joins_classes = y[tree.row] != y[tree.col]
@@ -38,8 +38,8 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# The ends of those arcs become prototypes, with rings below. Every other sample is conquered by the prototype
-# that reaches it most cheaply; the lines are the paths. Nothing needs tuning, and training loses no label.
+# The ends of those arcs become prototypes, drawn with rings. The prototype that reaches a sample most cheaply
+# conquers it; the lines are the paths. Nothing needs tuning, and training loses no label.
 
 model = OPFClassifier().fit(X, y)
 print(f"{len(model.prototypes_)} prototypes for {len(X)} samples, training error {model.training_error_}")
@@ -48,8 +48,8 @@ plot_forest(model, ax=ax)
 plt.show()
 
 # %%
-# A new sample gets offers from all training samples: the cost of the path so far, or the distance to the new
-# one, whichever is more. The cheapest offer wins, and hands on its label.
+# All training samples make an offer to a new sample: the cost of their own path or the distance to the new
+# sample, whichever is larger. The cheapest offer wins, and the new sample takes its label.
 
 fig, ax = plt.subplots(figsize=(8, 4.6), layout="constrained")
 plot_decision_regions(model, ax=ax)

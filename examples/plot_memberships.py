@@ -2,9 +2,9 @@
 Memberships from other detectors
 ================================
 
-Density is one answer to the question how typical a sample is; scikit-learn has others. Any function of
-samples and labels can take its place. Six maps of the same data show how much they differ; ``memberships.py``
-measures what they are worth.
+Density is one measure of how typical a sample is; scikit-learn has others. Any function of samples and labels
+can replace it. Six maps of the same data show how much they differ; ``memberships.py`` measures what they are
+worth.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ X, y = make_moons(300, noise=0.18, random_state=0)
 
 # %%
 # A membership is a function of the samples and their labels that returns one value in [0, 1] per sample.
-# Scores of detectors have no common scale, so their ranks are taken.
+# Scores of detectors have no common scale, so we use their ranks.
 
 
 def ranks(values):
@@ -30,7 +30,7 @@ def ranks(values):
 
 
 def same_label_nearby(X, y):
-    """Share of neighbours with the same label, the only one here that looks at labels."""
+    """Share of neighbours with the same label; the only membership here that looks at labels."""
     model = KNeighborsClassifier(15).fit(X, y)
     return model.predict_proba(X)[np.arange(len(y)), np.searchsorted(model.classes_, y)]
 

@@ -2,10 +2,11 @@
 A representation for classes that surround one another
 ======================================================
 
-A sphere inside a shell is easy to see in two dimensions. In ten, nearly all samples of both classes lie far
-apart from each other, nearest neighbours say little, and no straight line helps. ``transforms="kernel"`` lets
-the search also try discriminant analysis on the features of an RBF kernel, which makes one coordinate of "how
-far from the middle". What is taken is decided inside the folds, with everything else.
+A sphere inside a shell is easy to see in two dimensions. In ten, nearly all samples of both classes are far
+from each other, nearest neighbours say little, and a linear boundary does not help. With
+``transforms="kernel"`` the search also tries discriminant analysis on the features of an RBF kernel, which
+turns the distance from the centre into one coordinate. The representation is chosen inside the folds, like
+all other parameters.
 """
 
 import matplotlib.pyplot as plt
@@ -34,7 +35,7 @@ for n_features in DIMENSIONS:
 print(f"chosen in {n_features} dimensions: {search.best_params_}")
 
 # %%
-# More features, fewer neighbours: only the kernel keeps up.
+# With more features, samples have fewer close neighbours: only the kernel keeps up.
 
 fig, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 for (name, values), color in zip(scores.items(), ("#0072B2", "#E69F00", "#009E73"), strict=True):
@@ -44,8 +45,8 @@ ax.legend(frameon=False, loc="lower left")
 plt.show()
 
 # %%
-# Left: the forest of ten features as given, on the plane of two principal components. Right: the forest after
-# the kernel. It lives in one coordinate, so the height is free for the path cost.
+# Left: the forest of ten features as given, drawn on two principal components. Right: the forest after the
+# kernel. It has one coordinate, so the vertical axis shows the path cost.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
 plot_forest(models["as given"], ax=left, legend=False)

@@ -2,9 +2,9 @@
 How time grows with the data
 ============================
 
-Training costs about one pass over nearest neighbours, and a prediction about one nearest-neighbour query:
-with few features, time grows a little faster than the number of samples. The curves are measured while you
-wait, with one thread; ``make bench`` has careful ones, beside other libraries.
+Training costs about one nearest-neighbour pass, and a prediction about one nearest-neighbour query: with few
+features, time grows slightly faster than the number of samples. These curves are measured when the script
+runs, with one thread; ``make bench`` measures carefully and compares with other libraries.
 """
 
 from time import perf_counter
@@ -19,7 +19,7 @@ SIZES = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000]
 
 
 def seconds(call, *arguments):
-    """Best of two, for the machine may have other work."""
+    """Best of two, because the machine may be busy."""
     times = []
     for _ in range(2):
         start = perf_counter()
@@ -29,7 +29,7 @@ def seconds(call, *arguments):
 
 
 # %%
-# Overlapping clouds of two features, of which half are new samples.
+# Overlapping clouds with two features; half of the samples are new samples.
 
 X, cloud = make_blobs(2 * SIZES[-1], centers=15, cluster_std=1.5, random_state=0)
 X, y = X.astype(np.float32), cloud % 5
@@ -44,7 +44,7 @@ for n in SIZES:
     curves["predict"].append(seconds(plain.predict, Q[:n]))
 
 # %%
-# On these axes a line of slope 1, the dotted one, is time in proportion to the number of samples.
+# On these axes the dotted line of slope 1 means time in proportion to the number of samples.
 
 fig, ax = plt.subplots(figsize=(8, 5), layout="constrained")
 colors = ["#0072B2", "#009E73", "#D55E00", "#CC79A7", "#000000"]

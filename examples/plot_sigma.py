@@ -2,9 +2,9 @@
 Fuzzy membership, and what sigma does
 =====================================
 
-The fuzzy forest asks how typical each training sample is. Its density, compared with that of the others,
-becomes a membership between sigma and 1, and what a sample's path costs is multiplied by its membership. With
-sigma = 1 all memberships are 1, and the model is the plain one.
+Fuzzy OPF measures how typical each training sample is. The density of a sample, relative to the others,
+becomes a membership between sigma and 1, and the path cost of the sample is multiplied by it. With sigma = 1
+all memberships are 1, and the model is plain OPF.
 """
 
 import matplotlib.pyplot as plt
@@ -18,10 +18,10 @@ X, y = make_blobs([140, 90], centers=[[0, 0], [3.2, 0.6]], cluster_std=[0.9, 0.6
 y = np.array(["left", "right"])[y]
 
 # %%
-# Darker samples count more, as in Fig. 5 of the paper. Density knows nothing of labels, so the maps differ in
-# their scale only. Below, what this does to the forest: with sigma = 1 whole branches cost the same, their
-# longest arc. The smaller sigma is, the sooner a long arc is forgotten: the cost falls again with every short
-# step after it.
+# Darker samples count more, as in Fig. 5 of the paper. Density does not depend on labels, so the maps differ
+# only in scale. The lower row shows the effect on the forest. With sigma = 1 whole branches cost the same,
+# namely their longest arc. The smaller sigma is, the faster the effect of a long arc fades: the cost falls
+# again with every short step after it.
 
 fig, axes = plt.subplots(2, 3, figsize=(12, 7), sharex=True, sharey=True, layout="constrained")
 for sigma, (top, bottom) in zip((1.0, 0.8, 0.4), axes.T, strict=True):

@@ -3,11 +3,10 @@ Why ties matter
 ===============
 
 Counts, pixels and ratings are integers, and integers make equal distances common. The textbook algorithm
-compares path costs by value alone. When two paths cost the same, the first to arrive wins, and a class can
-walk through a gap into another one: *training* samples lose their own label, although the theory promises
-that none does.
+compares path costs by value alone. When two paths cost the same, the first to arrive wins, and one class
+can leak into another: *training* samples lose their own label, although the theory promises that none does.
 
-Here every comparison of arcs goes by length, then by the lower end, then by the higher end. With that the
+Here arcs are always compared by length, then by lower endpoint, then by higher endpoint. With this rule the
 promise holds on every input.
 """
 
@@ -20,9 +19,9 @@ from pathforest import OPFClassifier
 from pathforest.plotting import plot_forest
 
 # %%
-# Sixty points of an integer grid, in three classes by the nearest of three centres.
+# Sixty points of an integer grid, in three classes: the class is the nearest of three centres.
 
-rng = np.random.default_rng(4379)  # found by trying: one class of this grid is nearly lost
+rng = np.random.default_rng(4379)  # found by trial: on this grid one class is nearly lost
 cells = rng.choice(144, size=60, replace=False)
 X = np.column_stack([cells // 12, cells % 12])
 y = np.abs(X[:, None] - rng.integers(0, 12, size=(3, 2))).sum(axis=2).argmin(axis=1)
@@ -61,8 +60,8 @@ model = OPFClassifier().fit(X, y)
 print(f"training labels lost: textbook {np.sum(textbook != y)}, here {np.sum(model.label_ != y)}")
 
 # %%
-# Samples have the colour of their own class, paths that of the class that conquered them; crosses are the
-# samples that were lost.
+# Samples have the colour of their own class, and paths have the colour of the class that conquered them;
+# crosses are samples that lost their label.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4.8), sharey=True, layout="constrained")
 colors = np.array(["#0072B2", "#E69F00", "#009E73"])

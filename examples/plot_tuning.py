@@ -3,9 +3,9 @@ Tuning by cross-validation
 ==========================
 
 `FuzzyOPFClassifierCV` tries every combination of its parameters by cross-validation. The candidates share
-their neighbours, spanning trees and densities, so that a hundred of them cost a few fits. The landscape of
-scores tells how much tuning matters, and how much of it is luck: neighbouring cells that differ a lot are
-noise.
+their neighbours, spanning trees and densities, so a hundred of them cost only a few fits. The landscape of
+scores shows how much tuning matters, and how much of it is luck: if neighbouring cells differ a lot, the
+difference is noise.
 """
 
 import warnings
@@ -23,7 +23,7 @@ X, y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(X)
 
 # %%
-# The paper's two parameters: neighbourhoods up to `k_max`, and `sigma`; in both competitions, over 5 folds.
+# The paper's two parameters are `k_max`, the largest neighbourhood, and `sigma`. Both competitions, 5 folds.
 
 start = perf_counter()
 search = FuzzyOPFClassifierCV(
@@ -36,8 +36,9 @@ n_cells = len(search.cv_results_["params"])
 print(f"{n_cells} models in 5 folds took {perf_counter() - start:.1f} s; best: {search.best_params_}")
 
 # %%
-# Cells that share the best score have a frame, the one chosen a ring: among equals, the simplest wins. The
-# row of sigma = 1 is plain OPF. Along the tree sigma may not exceed 1, hence the empty row.
+# Cells that share the best score have a frame, and the chosen cell has a ring: among equal scores, the
+# simplest model wins. The row of sigma = 1 is plain OPF. Along the tree sigma may not exceed 1, hence the
+# empty row.
 
 plot_landscape(
     search.cv_results_, search.best_params_, figure=plt.figure(figsize=(11.5, 4.2), layout="constrained")

@@ -2,9 +2,9 @@
 Explaining a prediction
 =======================
 
-Every prediction has a reason that can be drawn: the training sample that conquered the new one, the path from
-there to a prototype, and what the other classes offered. A small lead over the next class tells that the
-answer is doubtful.
+Every prediction can be explained and drawn: the training sample that conquered the new one, the path from
+there to a prototype, and the offers of the other classes. A small lead over the second-best class means that
+the answer is doubtful.
 """
 
 import matplotlib.pyplot as plt
@@ -35,8 +35,8 @@ for i in (farthest, doubtful):
     print("  costs  ", *np.round(reason.costs, 3))
 
 # %%
-# As pictures: the test sample with the longest path, and the most doubtful one. The number beside the star is
-# the offer that won, those along the path are the costs of its samples.
+# As pictures: the test sample with the longest path, and the most doubtful one. The number next to the star
+# is the winning offer; the numbers along the path are the costs of its samples.
 
 fig, axes = plt.subplots(1, 2, figsize=(12, 4.8), layout="constrained")
 plot_explanation(model, X_test.iloc[[farthest]], ax=axes[0], legend=False)

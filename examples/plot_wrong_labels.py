@@ -2,9 +2,9 @@
 Wrong labels, and more than one conqueror
 =========================================
 
-One mislabelled sample founds a tree of its own and conquers its surroundings: with a fifth of the labels
-wrong, the regions of plain OPF are full of islands. `n_conquerors` lets a class offer the mean of its
-cheapest paths, so that no sample decides alone.
+A mislabelled sample starts its own tree and conquers its surroundings: with a fifth of the labels wrong, the
+regions of plain OPF are full of islands. With `n_conquerors` a class offers the mean of its cheapest paths,
+so no sample decides alone.
 """
 
 import matplotlib.pyplot as plt
@@ -31,8 +31,9 @@ for r, ax in zip((1, 13), axes, strict=True):
     ax.set_title(f"n_conquerors={r}: test accuracy {model.score(X_test, y_test):.1%}")
 
 # %%
-# It acts in prediction only, so one fit serves all values. Clean labels lose nothing by it here; the more
-# labels are wrong, the more there is to gain. FuzzyOPFClassifierCV chooses the value by cross-validation.
+# `n_conquerors` affects prediction only, so one fit serves all values. With clean labels it costs nothing
+# here; the more labels are wrong, the more it gains. FuzzyOPFClassifierCV chooses the value by
+# cross-validation.
 
 fig, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 numbers = [1, 2, 3, 5, 8, 13, 21, 34]

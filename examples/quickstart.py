@@ -1,7 +1,7 @@
 """Plain and fuzzy Optimum-Path Forest next to 1-NN and an SVM: a table and a figure.
 
-Three overlapping classes in the plane (a cone, half a ring, a Gaussian cloud) are drawn with a fixed seed, so
-nothing is downloaded. Run with: python examples/quickstart.py [--out quickstart.png]
+The data has three overlapping classes in the plane (a cone, half a ring, a Gaussian cloud), generated with a
+fixed seed, so nothing is downloaded. Run with: python examples/quickstart.py [--out quickstart.png]
 """
 
 import argparse
@@ -143,7 +143,7 @@ def draw_figure(models, scores, X, y, path):
 
 def main():
     parser = argparse.ArgumentParser(description="Plain and fuzzy OPF next to 1-NN and an SVM.")
-    parser.add_argument("--out", default="quickstart.png", help="where the figure goes")
+    parser.add_argument("--out", default="quickstart.png", help="path of the figure")
     path = parser.parse_args().out
 
     X, y = make_data()

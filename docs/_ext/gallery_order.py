@@ -1,4 +1,4 @@
-"""The order in which the gallery tells its stories."""
+"""The order of the examples in the gallery."""
 
 STORIES = [
     "plot_idea.py",
@@ -17,5 +17,5 @@ STORIES = [
 
 
 def by_story(file_name):
-    """Sort key of a script; one that is not in the list is an error, so that none is forgotten."""
+    """Sort key of a script; a script that is missing from the list raises an error."""
     return STORIES.index(file_name)

@@ -1,4 +1,4 @@
-"""Formulae as MathML, which browsers draw themselves: no script, no request, no LaTeX to build with."""
+"""Formulae as MathML, which browsers render without scripts, requests or a LaTeX installation."""
 
 from docutils import nodes
 from latex2mathml.converter import convert
@@ -6,7 +6,7 @@ from sphinx.errors import ExtensionError
 
 
 def to_mathml(formula, display):
-    """Convert a formula; a command that the converter passes through, for want of knowing it, is an error."""
+    """Convert a formula; raise an error if the converter does not know a command in it."""
     markup = convert(formula, display=display)
     if "\\" in markup:
         raise ExtensionError(f"a formula has a command that latex2mathml does not know: {formula}")
@@ -20,7 +20,7 @@ def visit_inline(self, node):
 
 
 def visit_block(self, node):
-    """Write a formula on a line of its own."""
+    """Write a displayed formula."""
     self.body.append(f'<div class="formula">{to_mathml(node.astext(), "block")}</div>')
     raise nodes.SkipNode
 

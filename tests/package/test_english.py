@@ -1,0 +1,103 @@
+"""Phrases that a native speaker would not use, with what to write instead.
+
+Text that the library prints is checked where it is written, not again in the output shown on a page.
+"""
+
+import re
+from bisect import bisect_right
+from itertools import accumulate
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+ROOTS = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "examples", "benchmarks")
+ENDINGS = {".md", ".rst", ".py", ".pyi", ".cpp", ".hpp"}
+SKIPPED = (
+    "docs/developer/architecture.md",
+    *("docs/results", "docs/api/generated", "docs/gallery"),  # made from reports, docstrings and examples
+)
+COMMENT_MARKS = {"#", "//", "///", "*"}
+
+COMPARATIVES = (
+    "longer|more|less|fewer|better|worse|different|further|farther|nearer|larger|smaller|higher|lower|greater|"
+    "faster|slower|cheaper|sparser|denser|shorter|later|earlier|simpler|wider|older|newer"
+)
+PHRASES = [  # pattern, whatever its case, and what to write instead
+    (rf"\b(?<!there )(is|are|was|were|being) no (?!({COMPARATIVES})\b)", "is not a, does not have"),
+    (r"\bgraphics cards?\b|\b(a|the|one|this|that|second|no|on) cards?\b", "GPU"),
+    (r"\b(is|are|was|were|be|been|being) told\b(?! to\b)|\btold otherwise\b", "say, report; by default"),
+    (r"\btold (apart|from)\b", "differ, distinguished"),
+    (r"\btells (how|what|which|where|why|when|whether|of|its)\b", "says, reports, explains"),
+    (r"\b(some|no|every)body\b", "a sample, no sample, all samples; a person"),
+    (r"(?<!-)\balike\b", "the same, both"),
+    (r"\bodd ones out\b", "outliers"),
+    (r"\bdealt out\b", "distributed"),
+    (r"\bunheard\b", "discarded"),
+    (r"\blevel(s|led|ling)? (the )?classes\b|\bclasses (are|is) level\b", "balance, balanced"),
+    (r"\bwhere there (is|are) (none\b|any\b|one[.,;:])", "if it does not exist, if it has none"),
+    (r"\bwhat (a|an|the|this|that|its|each) \w+ holds\b", "the contents of"),
+    (r"\bof which (some|one|none|half|a \w+) (is|are)\b", "some of them are"),
+    (r"\b(set|sets) out to (reach|get|be)\b", "aimed for"),
+    (r"\bin the midst of\b", "in, among"),
+    (r"\bfrom afar\b", "from the network"),
+    (r"\b(goes|go|went) on where it\b", "resumes"),
+    (r"\bsearch of k\b", "search for k"),
+    (r"(?-i:\b(Weaker|Better|Worse|Gone|Printed|Wanted|Missing|Out) (is|are)\b)", "the subject first"),
+]
+
+
+def files():
+    for root in ROOTS:
+        path = REPOSITORY / root
+        for found in [path] if path.is_file() else sorted(path.rglob("*")):
+            name = found.relative_to(REPOSITORY).as_posix()
+            if found.suffix in ENDINGS and found != Path(__file__) and not name.startswith(SKIPPED):
+                yield found
+
+
+def without_output(text):
+    """Blank the lines that a command or an example prints, in blocks of a page that show a session."""
+
+    def blanked(block):
+        return re.sub(r"^(?!>>>|\.\.\.|\$|```).*$", "", block[0], flags=re.MULTILINE)
+
+    return re.sub(r"^```(?:pycon|console)\n.*?^```$", blanked, text, flags=re.DOTALL | re.MULTILINE)
+
+
+def findings(text):
+    """Yield line, phrase and what to write instead, also for phrases that span lines."""
+    words = [
+        (word, number)
+        for number, line in enumerate(text.splitlines(), 1)
+        for word in line.split()
+        if word not in COMMENT_MARKS
+    ]
+    starts = [0, *accumulate(len(word) + 1 for word, _ in words)]
+    joined = " ".join(word for word, _ in words)
+    for pattern, instead in PHRASES:
+        for found in re.finditer(pattern, joined, re.IGNORECASE):
+            yield words[bisect_right(starts, found.start()) - 1][1], found[0], instead
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("A value that is no number.", 1),
+        ("Runs on a graphics\ncard.", 1),
+        ("fine\n    # unless told\n    # otherwise", 2),
+        ("There is no column, and it is no longer\nneeded.", None),
+        ("```pycon\n>>> fit()  # on the card\nit is no model\n```", 2),
+    ],
+)
+def test_phrases_are_found_in_their_line(text, line):
+    assert [number for number, *_ in findings(without_output(text))] == ([line] if line else [])
+
+
+def test_english_is_that_of_native_speakers():
+    found = [
+        f"{path.relative_to(REPOSITORY)}:{line}: {phrase!r}; write: {instead}"
+        for path in files()
+        for line, phrase, instead in findings(without_output(path.read_text(encoding="utf-8")))
+    ]
+    assert not found, "\n".join(found)
