@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-REPOSITORY = Path(__file__).parents[1]
+REPOSITORY = Path(__file__).parents[2]
 ROOTS = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "examples", "benchmarks")
 ENDINGS = {".md", ".rst", ".py", ".pyi", ".cpp", ".hpp"}
 SKIPPED = (
