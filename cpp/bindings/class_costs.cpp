@@ -1,5 +1,5 @@
 // What each class offers new samples, from their distances to the training samples.
-#include "pathforest/class_costs.hpp"
+#include "pathforest/forest/class_costs.hpp"
 
 #include "arrays.hpp"
 

@@ -1,8 +1,8 @@
 // Densities, clusters and the search for k*.
 #include "arrays.hpp"
-#include "pathforest/cluster.hpp"
-#include "pathforest/density.hpp"
-#include "pathforest/search_k.hpp"
+#include "pathforest/membership/cluster.hpp"
+#include "pathforest/membership/density.hpp"
+#include "pathforest/membership/search_k.hpp"
 
 #include <nanobind/stl/optional.h>
 

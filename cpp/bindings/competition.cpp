@@ -1,6 +1,6 @@
 // The competition along a spanning tree, which needs no engine.
 #include "arrays.hpp"
-#include "pathforest/compete.hpp"
+#include "pathforest/forest/compete.hpp"
 
 namespace pathforest {
 namespace {

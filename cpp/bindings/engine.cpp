@@ -1,11 +1,11 @@
 // The Engine class: the four questions, asked from Python.
 #include "arrays.hpp"
-#include "pathforest/class_costs.hpp"
-#include "pathforest/compete.hpp"
-#include "pathforest/engines/any.hpp"
-#include "pathforest/knn.hpp"
-#include "pathforest/predict.hpp"
-#include "pathforest/spanning_tree.hpp"
+#include "pathforest/distances/engines/any.hpp"
+#include "pathforest/forest/class_costs.hpp"
+#include "pathforest/forest/compete.hpp"
+#include "pathforest/forest/predict.hpp"
+#include "pathforest/graph/knn.hpp"
+#include "pathforest/graph/spanning_tree.hpp"
 
 #include <nanobind/stl/optional.h>
 
