@@ -10,13 +10,16 @@ std::size_t size(Index i) { return static_cast<std::size_t>(i); }
 constexpr Index rows_per_task = 8;
 
 // Everything is within reach.
-struct Everything {
+struct Everything : PolicyDefaults {
     static constexpr bool sees_everything = true;
     double* row;
+
+    explicit Everything(double* row) : row(row) {}
 
     double limit(Index) const { return infinity; }
     void offer(Index sample, double distance) { row[sample] = distance; }
 };
+static_assert(Policy<Everything>);
 
 // A sample as its class sees it.
 struct Member {
@@ -67,7 +70,7 @@ void all_distances(const AnyEngine& any, Rows<T> queries, std::span<double> dist
     visit_with<T>(any, [&](const auto& engine) {
         search_all(
             engine, queries.count, control, [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
-            [&](Index i) { return Everything{distances.data() + at(i, engine.n_samples())}; },
+            [&](Index i) { return Everything(distances.data() + at(i, engine.n_samples())); },
             [](Index, Everything&) {});
     });
 }

@@ -109,7 +109,7 @@ Adjacency tree_adjacency(std::span<const Arc> tree, Index n_samples) {
 // reaches the top is it worth a search over the samples that have left: from then on it is `awake`, its cost
 // is exact, and later leavers search for the awake samples within whose reach they lie. So each pair is
 // looked at once at most, and most pairs never.
-template <class Engine>
+template <SearchEngine Engine>
 class CompleteCompetition {
   public:
     CompleteCompetition(const Engine& engine, const KnnGraph& graph, std::span<const Index> prototypes,
@@ -194,9 +194,11 @@ class CompleteCompetition {
     }
 
     // Shows u the samples that have left.
-    struct Sources {
+    struct Sources : PolicyDefaults {
         CompleteCompetition* competition;
         Index u;
+
+        Sources(CompleteCompetition* competition, Index u) : competition(competition), u(u) {}
 
         double limit(Index node) const {
             const double cheapest = competition->least_left_cost_[size(node)];
@@ -207,11 +209,14 @@ class CompleteCompetition {
             if (competition->contest_.has_left(q)) competition->contest_.offer(q, u, distance);
         }
     };
+    static_assert(Policy<Sources>);
 
     // Shows the leaver q the samples that are awake.
-    struct Awake {
+    struct Awake : PolicyDefaults {
         CompleteCompetition* competition;
         Index q;
+
+        Awake(CompleteCompetition* competition, Index q) : competition(competition), q(q) {}
 
         double limit(Index node) const {
             const double reach = competition->most_reach_[size(node)];
@@ -221,15 +226,16 @@ class CompleteCompetition {
             if (competition->awake(u)) competition->take_offer(q, u, distance);
         }
     };
+    static_assert(Policy<Awake>);
 
-    template <class Policy>
-    void search(Index sample, Policy policy) {
+    template <Policy P>
+    void search(Index sample, P policy) {
         engine_.ask_sample(sample, query_);
         engine_.search(&query_, &policy, 1, pause_);
     }
 
     void wake(Index u) {
-        search(u, Sources{this, u});
+        search(u, Sources(this, u));
         set_reach(u, is_settled(u) ? -1.0 : reach_of(u));
         requeue(u);
     }
@@ -240,7 +246,7 @@ class CompleteCompetition {
         left_cost_[size(q)] = contest_.cost(q).weight;
         engine_.refresh(q, left_cost_, least, least_left_cost_);
         for (const Neighbour& listing : listed_by_.of(q)) take_offer(q, listing.sample, listing.distance);
-        if (n_awake_ > 0) search(q, Awake{this, q});
+        if (n_awake_ > 0) search(q, Awake(this, q));
     }
 
     const Engine& engine_;

@@ -22,8 +22,10 @@ struct Costs {
     std::size_t n_conquerors;
 };
 
-class CheapestOffers {
+class CheapestOffers : public PolicyDefaults {
   public:
+    static constexpr bool nearest_first = false;
+
     explicit CheapestOffers(const Costs& costs) : costs_(&costs), kept_(costs.n_conquerors) {}
 
     double limit(Index node) const {
@@ -55,6 +57,7 @@ class CheapestOffers {
     const Costs* costs_;
     Smallest<Offer> kept_;
 };
+static_assert(Policy<CheapestOffers>);
 
 }  // namespace
 

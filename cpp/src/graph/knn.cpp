@@ -7,7 +7,7 @@
 namespace pathforest {
 namespace {
 
-class Nearest {
+class Nearest : public PolicyDefaults {
   public:
     Nearest(Index k, Index self, double reach, const std::vector<Index>& first_sample)
         : kept_(static_cast<std::size_t>(k)), k_(k), self_(self), reach_(reach),
@@ -45,6 +45,7 @@ class Nearest {
     double reach_;
     const std::vector<Index>* first_sample_;
 };
+static_assert(Policy<Nearest>);
 
 }  // namespace
 

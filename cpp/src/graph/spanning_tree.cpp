@@ -10,7 +10,7 @@ namespace {
 std::size_t size(Index i) { return static_cast<std::size_t>(i); }
 
 // Looks for the nearest sample of another component, no farther than the best arc any member has found.
-class NearestForeign {
+class NearestForeign : public PolicyDefaults {
   public:
     // What all searches of a round read, per node of the engine.
     struct Nodes {
@@ -55,15 +55,16 @@ class NearestForeign {
     Index own_;
     Neighbour best_{infinity, none};
 };
+static_assert(Policy<NearestForeign>);
 
-template <class Engine>
+template <SearchEngine Engine>
 NearestForeign::Nodes summarise(const Engine& engine, const std::vector<Index>& component) {
     return {engine.summarise(component, [](Index a, Index b) { return a == b ? a : none; }),
             first_sample_of_nodes(engine)};
 }
 
 // Asks the samples that must be asked, those that the engine keeps together one after the other.
-template <class Engine>
+template <SearchEngine Engine>
 void ask(const Engine& engine, Boruvka& boruvka, Control& control) {
     const std::vector<Index>& component = boruvka.component();
     const NearestForeign::Nodes nodes = summarise(engine, component);

@@ -23,7 +23,7 @@ inline Index n_features(const AnyEngine& engine) {
 }
 
 // Per node the smallest index below it, to settle ties for whole nodes.
-template <class Engine>
+template <SearchEngine Engine>
 std::vector<Index> first_sample_of_nodes(const Engine& engine) {
     return engine.summarise(given_order(engine.n_samples()), [](Index a, Index b) { return std::min(a, b); });
 }
@@ -55,12 +55,13 @@ void visit_with(const AnyEngine& engine, Work work) {
 
 // Runs one search per query in tiles: ask(i, query) states query i, start(i) gives its policy and finish(i,
 // policy) takes the result.
-template <class Engine, class Ask, class Start, class Finish>
+template <SearchEngine Engine, class Ask, class Start, class Finish>
 void search_all(const Engine& engine, Index count, Control& control, Ask ask, Start start, Finish finish) {
-    using Policy = decltype(start(Index{}));
+    using P = decltype(start(Index{}));
+    static_assert(Policy<P>);
     struct Scratch {
         std::vector<typename Engine::Query> queries;
-        std::vector<Policy> policies;
+        std::vector<P> policies;
     };
     // A task is big enough to hide the counter it is taken from, and small enough for every thread to get
     // one.

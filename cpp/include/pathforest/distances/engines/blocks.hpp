@@ -1,6 +1,7 @@
 // Samples in blocks of `lanes`, feature by feature, and summaries of a value per block.
 #pragma once
 
+#include "pathforest/distances/engines/concepts.hpp"
 #include "pathforest/distances/engines/order.hpp"
 #include "pathforest/distances/kernels.hpp"
 #include "pathforest/types.hpp"
@@ -57,9 +58,9 @@ struct Blocks {
     Index end_position(Index b) const { return std::min(n_samples, (b + 1) * lanes); }
 
     // Offers the block's samples that lie within the policy's reach of the query.
-    template <class Policy>
+    template <Policy P>
     void scan(Index b, const double* query, double reduced_limit, const Kernels<T>& kernels,
-              const Metric& metric, const Order& order, Policy& policy) const {
+              const Metric& metric, const Order& order, P& policy) const {
         double reduced[lanes];
         kernels.block(query, block(b), n_features, metric.p, reduced);
         const Index first = first_position(b);
@@ -104,8 +105,8 @@ class FlatEngine {
     }
 
     // Calls visit(block) for the blocks that matter to the policy.
-    template <class Policy, class Visit>
-    void for_each_block(const Policy& policy, Visit visit) const {
+    template <Policy P, class Visit>
+    void for_each_block(const P& policy, Visit visit) const {
         for (Index p = 0; p < n_panels(); ++p) {
             if (policy.limit(panel_node(p)) < 0) continue;
             const Index end = std::min(n_blocks(), (p + 1) * panel_blocks);

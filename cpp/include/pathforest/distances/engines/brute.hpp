@@ -42,12 +42,11 @@ class BruteEngine : public FlatEngine {
         query.home = 0;
     }
 
-    template <class Policy>
-    void search(const Query* queries, Policy* policies, Index count, const Pause& pause) const {
+    template <Policy P>
+    void search(const Query* queries, P* policies, Index count, const Pause& pause) const {
         // The filter computes a whole group at once: not worth it for a lone query, nor where nothing will be
         // discarded.
-        constexpr bool discards = !requires { Policy::sees_everything; };
-        if (discards && count > 2 && panels_.filterable()) {
+        if (!P::sees_everything && count > 2 && panels_.filterable()) {
             search_by_panels(queries, policies, count, pause);
         } else {
             for (Index i = 0; i < count; ++i) search_by_blocks(queries[i], policies[i], pause);
@@ -73,9 +72,9 @@ class BruteEngine : public FlatEngine {
         std::size_t work_ = 0;
     };
 
-    template <class Policy>
-    void search_by_panels(const Query* queries, Policy* policies, Index count, const Pause& pause) const {
-        Tile<BruteEngine, Policy> queries_together(*this, queries, policies, count);
+    template <Policy P>
+    void search_by_panels(const Query* queries, P* policies, Index count, const Pause& pause) const {
+        Tile<BruteEngine, P> queries_together(*this, queries, policies, count);
         Breather breather(pause, at(count, n_features()) * panel);
         for (Index step = 0; step < n_panels(); ++step) {
             breather();
@@ -84,8 +83,8 @@ class BruteEngine : public FlatEngine {
         queries_together.settle(pause);
     }
 
-    template <class Policy>
-    void search_by_blocks(const Query& query, Policy& policy, const Pause& pause) const {
+    template <Policy P>
+    void search_by_blocks(const Query& query, P& policy, const Pause& pause) const {
         ReducedLimit reduced(metric_);
         Breather breather(pause, at(lanes, n_features()));
         for_each_block(policy, [&](Index b, double limit) {
@@ -98,5 +97,7 @@ class BruteEngine : public FlatEngine {
     Kernels<T> kernels_;
     Panels<T> panels_;
 };
+
+static_assert(SearchEngine<BruteEngine<float>> && SearchEngine<BruteEngine<double>>);
 
 }  // namespace pathforest

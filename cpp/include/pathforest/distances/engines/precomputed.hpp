@@ -24,8 +24,8 @@ class PrecomputedEngine : public FlatEngine {
     void ask_sample(Index sample, Query& query) const { query.row = distances_ + at(sample, n_samples()); }
     void ask(const T* row, Query& query) const { query.row = row; }
 
-    template <class Policy>
-    void search(const Query* queries, Policy* policies, Index count, const Pause&) const {
+    template <Policy P>
+    void search(const Query* queries, P* policies, Index count, const Pause&) const {
         for (Index i = 0; i < count; ++i) {
             for_each_block(policies[i], [&](Index b, double limit) {
                 for (Index j = b * lanes; j < std::min(n_samples(), (b + 1) * lanes); ++j) {
@@ -39,5 +39,7 @@ class PrecomputedEngine : public FlatEngine {
   private:
     const T* distances_;
 };
+
+static_assert(SearchEngine<PrecomputedEngine<float>> && SearchEngine<PrecomputedEngine<double>>);
 
 }  // namespace pathforest

@@ -17,10 +17,10 @@ struct Candidate {
 // the exact distances would give, so what lies beyond it at the end is out, and only the few candidates left
 // need their exact distance. What policies share among them, such as the reach of a component, may be told
 // such upper bounds too.
-template <class Policy>
+template <Policy P>
 class Scout {
   public:
-    Scout(const Policy& policy, const Metric& metric)
+    Scout(const P& policy, const Metric& metric)
         : policy_(policy), metric_(&metric), reduced_limit_(metric) {}
 
     // The largest reduced distance that matters in a node; negative: none.
@@ -31,9 +31,7 @@ class Scout {
 
     // A sample whose reduced distance lies between these two.
     void meet(Index sample, Index position, double least, double most) {
-        if constexpr (requires { policy_.wants(sample); }) {
-            if (!policy_.wants(sample)) return;
-        }
+        if (!policy_.wants(sample)) return;
         if (candidates_.capacity() == 0) candidates_.reserve(16);
         candidates_.push_back({least, position});
         policy_.offer(sample, metric_->distance(most, metric_->p));
@@ -54,7 +52,7 @@ class Scout {
     }
 
     // Goes on from a policy that was offered all candidates, by exact distances.
-    void restart(const Policy& policy) {
+    void restart(const P& policy) {
         policy_ = policy;
         candidates_.clear();
     }
@@ -69,7 +67,7 @@ class Scout {
         });
     }
 
-    Policy policy_;
+    P policy_;
     const Metric* metric_;
     ReducedLimit reduced_limit_;
     std::vector<Candidate> candidates_;

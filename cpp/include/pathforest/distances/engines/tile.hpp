@@ -11,13 +11,13 @@
 
 namespace pathforest {
 
-template <class Engine, class Policy>
+template <class Engine, Policy P>
 class Tile {
   public:
     using T = typename Engine::Value;
     using Query = typename Engine::Query;
 
-    Tile(const Engine& engine, const Query* queries, Policy* policies, Index count)
+    Tile(const Engine& engine, const Query* queries, P* policies, Index count)
         : engine_(engine), panels_(engine.panels()), block_(at(engine.n_features(), lanes)) {
         seekers_.reserve(static_cast<std::size_t>(count));
         for (Index i = 0; i < count; ++i) {
@@ -62,8 +62,8 @@ class Tile {
 
     struct Seeker {
         const std::vector<double>* query;
-        Policy* policy;
-        Scout<Policy> scout;
+        P* policy;
+        Scout<P> scout;
         Estimate by_products;
         double limit = -1;  // the largest reduced distance that matters in the panel at hand
     };

@@ -1,17 +1,8 @@
 // The engine for few dimensions: a balanced k-d tree over blocks, pruned by bounding boxes.
-//
-// Every engine answers one request, `search`: show a policy every sample that may still matter to it. A
-// policy has
-//     double limit(Index node) const;          the largest distance that matters below a node, negative: none
-//     void offer(Index sample, double distance);
-//     double promise(Index node, double least_distance) const;   optional: smallest is searched first
-//     bool wants(Index sample) const;                            optional: whether it matters at all
-//     sees_everything                                            optional, a constant: the limit is infinite
-// and the four questions of the design are four policies (knn, spanning_tree, compete, predict). Engines
-// are immutable, so any number of threads may search one.
 #pragma once
 
 #include "pathforest/distances/engines/blocks.hpp"
+#include "pathforest/distances/engines/concepts.hpp"
 #include "pathforest/parallel.hpp"
 
 #include <array>
@@ -49,8 +40,8 @@ class TreeEngine {
 
     void ask(const T* row, Query& query) const { query.values.assign(row, row + n_features()); }
 
-    template <class Policy>
-    void search(const Query* queries, Policy* policies, Index count, const Pause&) const {
+    template <Policy P>
+    void search(const Query* queries, P* policies, Index count, const Pause&) const {
         for (Index i = 0; i < count; ++i) search_one(queries[i].values.data(), policies[i]);
     }
 
@@ -89,8 +80,8 @@ class TreeEngine {
     // Halving the blocks makes the depth at most 27 for any Index, so fixed stacks suffice.
     static constexpr std::size_t stack_size = 64;
 
-    template <class Policy>
-    void search_one(const double* query, Policy& policy) const {
+    template <Policy P>
+    void search_one(const double* query, P& policy) const {
         std::array<Pending, stack_size> stack;
         ReducedLimit reduced_limit(metric_);
         std::size_t size = 0;
@@ -114,12 +105,12 @@ class TreeEngine {
     }
 
     // What the best sample below a node could be worth; the more promising child is searched first.
-    template <class Policy>
-    double promise(const Policy& policy, const Pending& child) const {
-        if constexpr (requires { policy.promise(Index{}, double{}); }) {
-            return policy.promise(child.node, metric_.distance(child.bound, metric_.p));
+    template <Policy P>
+    double promise(const P& policy, const Pending& child) const {
+        if constexpr (P::nearest_first) {
+            return child.bound;  // the order is that of distances, without the root or logarithm
         } else {
-            return child.bound;
+            return policy.promise(child.node, metric_.distance(child.bound, metric_.p));
         }
     }
 
@@ -206,5 +197,7 @@ class TreeEngine {
     std::vector<T> boxes_;  // per node the low corner, then the high one
     std::vector<Index> leaf_of_block_;
 };
+
+static_assert(SearchEngine<TreeEngine<float>> && SearchEngine<TreeEngine<double>>);
 
 }  // namespace pathforest
