@@ -20,8 +20,10 @@ void require_k(const KnnGraph& graph, Index k) {
 
 // Densities need distances only.
 KnnGraph distances_only(const Matrix<double>& distances) {
-    return {
-        {distances.data(), distances.size()}, {}, as_index(distances.shape(0)), as_index(distances.shape(1))};
+    return {{distances.data(), distances.size()},
+            {},
+            as_count(distances.shape(0)),
+            as_count(distances.shape(1), "neighbours")};
 }
 
 Result<double> density_of(const Matrix<double>& distances, Index k, bool squared) {
@@ -34,7 +36,7 @@ Result<double> density_of(const Matrix<double>& distances, Index k, bool squared
 
 Result<double> query_density(const Matrix<double>& distances, double largest_arc, bool squared) {
     const DensityKernel kernel(largest_arc, squared);
-    const Index k = as_index(distances.shape(1));
+    const Index k = as_count(distances.shape(1), "neighbours");
     std::vector<double> result(distances.shape(0));
     kernel.sum_rows({distances.data(), distances.size()}, k, k, result);
     return to_numpy(std::move(result));

@@ -30,8 +30,8 @@ template <class T>
 void require_samples(const Matrix<T>& X) {
     if (X.shape(0) == 0 || X.shape(1) == 0)
         throw std::invalid_argument("an engine needs samples and features");
-    as_index(X.shape(0));
-    as_index(X.shape(1));
+    as_count(X.shape(0));
+    as_count(X.shape(1), "features");
 }
 
 template <class T>
@@ -42,8 +42,8 @@ Engine make_tree(const Matrix<T>& X, const std::string& metric_name, double p, i
         throw std::invalid_argument("the tree engine does not serve metric '" + metric_name + "'");
     std::optional<AnyEngine> any;
     run_interruptibly(n_threads, [&](Control& control) {
-        any.emplace(std::in_place_type<TreeEngine<T>>, X.data(), as_index(X.shape(0)), as_index(X.shape(1)),
-                    metric, control);
+        any.emplace(std::in_place_type<TreeEngine<T>>, X.data(), as_count(X.shape(0)),
+                    as_count(X.shape(1), "features"), metric, control);
     });
     return {"tree", dtype_name<T>(), std::move(*any), nb::none()};
 }
@@ -55,8 +55,8 @@ Engine make_brute(const Matrix<T>& X, const std::string& metric_name, double p, 
     const Metric metric = find_metric(metric_name, p);
     std::optional<AnyEngine> any;
     run_interruptibly(n_threads, [&](Control& control) {
-        any.emplace(std::in_place_type<BruteEngine<T>>, X.data(), as_index(X.shape(0)), as_index(X.shape(1)),
-                    metric, keep_order, control);
+        any.emplace(std::in_place_type<BruteEngine<T>>, X.data(), as_count(X.shape(0)),
+                    as_count(X.shape(1), "features"), metric, keep_order, control);
     });
     return {"brute", dtype_name<T>(), std::move(*any), nb::none()};
 }
@@ -68,7 +68,7 @@ Engine make_precomputed(const Matrix<T>& distances) {
         throw std::invalid_argument("the distance matrix is not square");
     return {
         "precomputed", dtype_name<T>(),
-        AnyEngine(std::in_place_type<PrecomputedEngine<T>>, distances.data(), as_index(distances.shape(0))),
+        AnyEngine(std::in_place_type<PrecomputedEngine<T>>, distances.data(), as_count(distances.shape(0))),
         nb::cast(distances)};
 }
 
@@ -77,7 +77,7 @@ template <class T>
 Engine make_rows_engine(std::size_t count) {
     if (count == 0) throw std::invalid_argument("an engine needs samples");
     return {"rows", dtype_name<T>(),
-            AnyEngine(std::in_place_type<PrecomputedEngine<T>>, nullptr, as_index(count)), nb::none()};
+            AnyEngine(std::in_place_type<PrecomputedEngine<T>>, nullptr, as_count(count)), nb::none()};
 }
 
 Engine make_rows(std::size_t count, const std::string& dtype) {
@@ -97,17 +97,17 @@ void require_k(Index k, Index most) {
 }
 
 void require_length(std::size_t length, const Engine& engine, const char* what) {
-    if (length != static_cast<std::size_t>(n_samples(engine.any))) {
+    if (length != as_size(n_samples(engine.any))) {
         throw std::invalid_argument(std::string(what) + " must have one entry per training sample");
     }
 }
 
 template <class T>
 Rows<T> as_rows(const Matrix<T>& queries, const Engine& engine) {
-    if (queries.shape(1) != static_cast<std::size_t>(n_features(engine.any))) {
+    if (queries.shape(1) != as_size(n_features(engine.any))) {
         throw std::invalid_argument("the queries have another width than the engine");
     }
-    return {queries.data(), as_index(queries.shape(0)), as_index(queries.shape(1))};
+    return {queries.data(), as_count(queries.shape(0), "queries"), as_count(queries.shape(1), "features")};
 }
 
 using ListArrays = std::tuple<Result<double>, Result<Index>>;
@@ -133,7 +133,7 @@ ListArrays knn_of_samples(const Engine& engine, Index k, int n_threads, Index st
     require_k(k, n - 1);
     if (start < 0 || end < start || end > n)
         throw std::invalid_argument("start and stop are not in order, or not among the samples");
-    Lists lists{static_cast<std::size_t>(end - start), static_cast<std::size_t>(k)};
+    Lists lists{as_size(end - start), as_size(k)};
     run_interruptibly(n_threads, [&](Control& control) {
         knn(engine.any, start, end, k, lists.values, lists.indices, control);
     });
@@ -148,7 +148,7 @@ ListArrays knn_of_queries(const Engine& engine, const Matrix<T>& queries, Index 
     if (reach && reach->size() != queries.shape(0))
         throw std::invalid_argument("reach must have one entry per query");
     const std::span<const double> reaches = reach ? as_span(*reach) : std::span<const double>{};
-    Lists lists{queries.shape(0), static_cast<std::size_t>(k)};
+    Lists lists{queries.shape(0), as_size(k)};
     run_interruptibly(n_threads, [&](Control& control) {
         query_knn(engine.any, rows, k, reaches, lists.values, lists.indices, control);
     });
@@ -204,7 +204,7 @@ ListArrays conquer_queries(const Engine& engine, const Matrix<T>& queries, const
     if (n_conquerors < 1) throw std::invalid_argument("n_conquerors must be at least 1");
     const Index kept = std::min(n_conquerors, n_samples(engine.any));
     const Rows<T> rows = as_rows(queries, engine);
-    Lists lists{queries.shape(0), static_cast<std::size_t>(kept)};
+    Lists lists{queries.shape(0), as_size(kept)};
     run_interruptibly(n_threads, [&](Control& control) {
         conquer(engine.any, rows, as_span(cost), as_span(order), kept, lists.values, lists.indices, control);
     });
@@ -214,7 +214,7 @@ ListArrays conquer_queries(const Engine& engine, const Matrix<T>& queries, const
 template <class T>
 Result<double> distances_of_queries(const Engine& engine, const Matrix<T>& queries, int n_threads) {
     const Rows<T> rows = as_rows(queries, engine);
-    const std::size_t width = static_cast<std::size_t>(n_samples(engine.any));
+    const std::size_t width = as_size(n_samples(engine.any));
     std::vector<double> distances(queries.shape(0) * width);
     run_interruptibly(n_threads,
                       [&](Control& control) { all_distances(engine.any, rows, distances, control); });

@@ -17,9 +17,12 @@ using Index = std::int32_t;
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr Index none = -1;
 
+// An Index where a container wants a size; never negative.
+constexpr std::size_t as_size(Index i) { return static_cast<std::size_t>(i); }
+
 // Offsets into n x k arrays outgrow Index long before the sample count does.
 constexpr std::size_t at(Index row, Index width, Index column = 0) {
-    return static_cast<std::size_t>(row) * static_cast<std::size_t>(width) + static_cast<std::size_t>(column);
+    return as_size(row) * as_size(width) + as_size(column);
 }
 
 // The tie rule: arcs compare by weight, then lower endpoint, then higher endpoint. A path cost is such an

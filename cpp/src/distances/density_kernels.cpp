@@ -88,7 +88,7 @@ void density_rows(const double* distances, Index width, Index k, Index n_rows, b
     double buffer[rows_together][columns_together] = {};
     for (Index first = 0; first < n_rows; first += rows_together) {
         const Index rows = n_rows - first < rows_together ? n_rows - first : rows_together;
-        const double* row = distances + static_cast<std::size_t>(first) * static_cast<std::size_t>(width);
+        const double* row = distances + as_size(first) * as_size(width);
         double sums[rows_together] = {};
         for (Index column = 0; column < k; column += columns_together) {
             const int columns = k - column < columns_together ? k - column : columns_together;

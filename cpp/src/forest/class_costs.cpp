@@ -5,8 +5,6 @@
 namespace pathforest {
 namespace {
 
-std::size_t size(Index i) { return static_cast<std::size_t>(i); }
-
 constexpr Index rows_per_task = 8;
 
 // Everything is within reach.
@@ -30,11 +28,11 @@ struct Member {
 
 // The samples of every class by ascending rank, hence by ascending cost.
 std::vector<std::vector<Member>> members_of_classes(const Rivals& rivals) {
-    std::vector<std::vector<Member>> classes(size(rivals.n_classes));
+    std::vector<std::vector<Member>> classes(as_size(rivals.n_classes));
     for (std::size_t rank = 0; rank < rivals.order.size(); ++rank) {
         const Index sample = rivals.order[rank];
-        const double cost = rivals.cost[size(sample)];
-        classes[size(rivals.code[size(sample)])].push_back({cost, sample, static_cast<Index>(rank)});
+        const double cost = rivals.cost[as_size(sample)];
+        classes[as_size(rivals.code[as_size(sample)])].push_back({cost, sample, static_cast<Index>(rank)});
     }
     return classes;
 }
@@ -81,19 +79,19 @@ template void all_distances(const AnyEngine&, Rows<double>, std::span<double>, C
 void class_costs(Rows<double> distances, const Rivals& rivals, std::span<const Index> n_conquerors,
                  std::span<double> costs, std::span<Index> first, Control& control) {
     const std::vector<std::vector<Member>> classes = members_of_classes(rivals);
-    const auto most = size(*std::max_element(n_conquerors.begin(), n_conquerors.end()));
+    const auto most = as_size(*std::max_element(n_conquerors.begin(), n_conquerors.end()));
 
     const auto answer = [&](Index query) {
         for (Index c = 0; c < rivals.n_classes; ++c) {
-            ClassOffers offers(classes[size(c)], distances.row(query), most);
+            ClassOffers offers(classes[as_size(c)], distances.row(query), most);
             first[at(query, rivals.n_classes, c)] = offers.first == none ? distances.width : offers.first;
             const std::vector<double>& ascending = offers.kept.sorted();
             for (std::size_t r = 0; r < n_conquerors.size(); ++r) {
-                const std::size_t count = std::min(size(n_conquerors[r]), ascending.size());
+                const std::size_t count = std::min(as_size(n_conquerors[r]), ascending.size());
                 double total = 0.0;
                 for (std::size_t i = 0; i < count; ++i) total += ascending[i];
                 const std::size_t row = at(static_cast<Index>(r), distances.count, query);
-                costs[row * size(rivals.n_classes) + size(c)] =
+                costs[row * as_size(rivals.n_classes) + as_size(c)] =
                     count == 0 ? infinity : total / static_cast<double>(count);
             }
         }

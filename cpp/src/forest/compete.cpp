@@ -8,8 +8,6 @@
 namespace pathforest {
 namespace {
 
-std::size_t size(Index i) { return static_cast<std::size_t>(i); }
-
 // Prototypes cost nothing and carry an arc before all others.
 constexpr Arc prototype_cost{0.0, none, none};
 
@@ -17,34 +15,34 @@ constexpr Arc prototype_cost{0.0, none, none};
 class Contest {
   public:
     Contest(Index n_samples, std::span<const Index> prototypes, const Membership& membership)
-        : membership_(membership), cost_(size(n_samples)), predecessor_(size(n_samples), none),
-          turn_(size(n_samples), none) {
-        for (const Index prototype : prototypes) cost_[size(prototype)] = prototype_cost;
+        : membership_(membership), cost_(as_size(n_samples)), predecessor_(as_size(n_samples), none),
+          turn_(as_size(n_samples), none) {
+        for (const Index prototype : prototypes) cost_[as_size(prototype)] = prototype_cost;
     }
 
     Index n_samples() const { return static_cast<Index>(cost_.size()); }
-    const Arc& cost(Index i) const { return cost_[size(i)]; }
-    bool has_left(Index i) const { return turn_[size(i)] != none; }
+    const Arc& cost(Index i) const { return cost_[as_size(i)]; }
+    bool has_left(Index i) const { return turn_[as_size(i)] != none; }
 
     // Leaving the queue makes a sample's cost final.
     void leave(Index i) {
-        turn_[size(i)] = static_cast<Index>(left_.size());
+        turn_[as_size(i)] = static_cast<Index>(left_.size());
         left_.push_back(i);
     }
 
     // q, which has left the queue, offers u, which has not, a path; true if u takes it. A smaller pair
     // (value, arc that set it) wins; of equal pairs the source that left first keeps the sample.
     bool offer(Index q, Index u, double distance) {
-        Arc pair = std::max(cost_[size(q)], Arc::between(distance, q, u));
-        pair.weight *= membership_.values[size(membership_.source_side ? q : u)];
-        Arc& current = cost_[size(u)];
+        Arc pair = std::max(cost_[as_size(q)], Arc::between(distance, q, u));
+        pair.weight *= membership_.values[as_size(membership_.source_side ? q : u)];
+        Arc& current = cost_[as_size(u)];
         if (pair > current) return false;
         if (pair == current) {
-            const Index holder = predecessor_[size(u)];
-            if (holder == none || turn_[size(holder)] <= turn_[size(q)]) return false;
+            const Index holder = predecessor_[as_size(u)];
+            if (holder == none || turn_[as_size(holder)] <= turn_[as_size(q)]) return false;
         }
         current = pair;
-        predecessor_[size(u)] = q;
+        predecessor_[as_size(u)] = q;
         return true;
     }
 
@@ -52,13 +50,13 @@ class Contest {
         const std::size_t n = cost_.size();
         Forest forest{std::vector<double>(n), predecessor_, std::vector<Index>(n), std::vector<Index>(n)};
         for (const Index i : left_) {
-            const Index q = predecessor_[size(i)];
-            forest.root[size(i)] = q == none ? i : forest.root[size(q)];
+            const Index q = predecessor_[as_size(i)];
+            forest.root[as_size(i)] = q == none ? i : forest.root[as_size(q)];
         }
         for (std::size_t i = 0; i < n; ++i) forest.cost[i] = cost_[i].weight;
         std::iota(forest.order.begin(), forest.order.end(), Index{0});
         std::sort(forest.order.begin(), forest.order.end(), [this](Index a, Index b) {
-            const auto by_cost = cost_[size(a)] <=> cost_[size(b)];
+            const auto by_cost = cost_[as_size(a)] <=> cost_[as_size(b)];
             return by_cost != 0 ? by_cost < 0 : a < b;
         });
         return forest;
@@ -79,16 +77,16 @@ struct Adjacency {
 
     // for_each(visit) calls visit(row, neighbour) for all entries, twice over, in the same order.
     template <class ForEach>
-    Adjacency(Index n_rows, ForEach for_each) : begin(size(n_rows) + 1, 0) {
-        for_each([&](Index row, const Neighbour&) { ++begin[size(row) + 1]; });
+    Adjacency(Index n_rows, ForEach for_each) : begin(as_size(n_rows) + 1, 0) {
+        for_each([&](Index row, const Neighbour&) { ++begin[as_size(row) + 1]; });
         std::partial_sum(begin.begin(), begin.end(), begin.begin());
         entries.resize(begin.back());
         std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
-        for_each([&](Index row, const Neighbour& neighbour) { entries[next[size(row)]++] = neighbour; });
+        for_each([&](Index row, const Neighbour& neighbour) { entries[next[as_size(row)]++] = neighbour; });
     }
 
     std::span<const Neighbour> of(Index row) const {
-        return {entries.data() + begin[size(row)], entries.data() + begin[size(row) + 1]};
+        return {entries.data() + begin[as_size(row)], entries.data() + begin[as_size(row) + 1]};
     }
 };
 
@@ -123,12 +121,12 @@ class CompleteCompetition {
                                  visit(graph.index(u, c), {graph.distance(u, c), u});
                          }
                      }),
-          queue_(engine.n_samples()), floor_(size(engine.n_samples())),
+          queue_(engine.n_samples()), floor_(as_size(engine.n_samples())),
           least_factor_(*std::min_element(membership.values.begin(), membership.values.end())),
-          left_cost_(size(engine.n_samples()), infinity), reach_(size(engine.n_samples()), -1.0) {
+          left_cost_(as_size(engine.n_samples()), infinity), reach_(as_size(engine.n_samples()), -1.0) {
         if (graph.k < graph.n_samples - 1) {
             for (Index u = 0; u < graph.n_samples; ++u) {
-                floor_[size(u)] = floor_of(u, graph);
+                floor_[as_size(u)] = floor_of(u, graph);
             }
         }
         least_left_cost_ = engine.summarise(left_cost_, least);
@@ -155,7 +153,7 @@ class CompleteCompetition {
 
     // The smallest factor an offer to u can carry.
     double factor(Index u) const {
-        return membership_.source_side ? least_factor_ : membership_.values[size(u)];
+        return membership_.source_side ? least_factor_ : membership_.values[as_size(u)];
     }
 
     // An arc outside u's list comes after the list's last one, and so does any path that ends in it. Times
@@ -168,8 +166,8 @@ class CompleteCompetition {
         return Arc::between(product, u, graph.index(u, graph.k - 1));
     }
 
-    bool is_settled(Index u) const { return contest_.cost(u) <= floor_[size(u)]; }
-    bool awake(Index u) const { return reach_[size(u)] >= 0; }
+    bool is_settled(Index u) const { return contest_.cost(u) <= floor_[as_size(u)]; }
+    bool awake(Index u) const { return reach_[as_size(u)] >= 0; }
 
     // The farthest a source can be and still improve u; the margin is for rounding in the product with the
     // factor.
@@ -178,12 +176,14 @@ class CompleteCompetition {
         return (contest_.cost(u).weight + std::numeric_limits<double>::denorm_min()) / factor(u) * margin;
     }
 
-    void requeue(Index u) { queue_.set(u, is_settled(u) || awake(u) ? contest_.cost(u) : floor_[size(u)]); }
+    void requeue(Index u) {
+        queue_.set(u, is_settled(u) || awake(u) ? contest_.cost(u) : floor_[as_size(u)]);
+    }
 
     void set_reach(Index u, double reach) {
-        if (reach_[size(u)] == reach) return;
-        n_awake_ += (reach >= 0) - (reach_[size(u)] >= 0);
-        reach_[size(u)] = reach;
+        if (reach_[as_size(u)] == reach) return;
+        n_awake_ += (reach >= 0) - (reach_[as_size(u)] >= 0);
+        reach_[as_size(u)] = reach;
         engine_.refresh(u, reach_, most, most_reach_);
     }
 
@@ -201,7 +201,7 @@ class CompleteCompetition {
         Sources(CompleteCompetition* competition, Index u) : competition(competition), u(u) {}
 
         double limit(Index node) const {
-            const double cheapest = competition->least_left_cost_[size(node)];
+            const double cheapest = competition->least_left_cost_[as_size(node)];
             const double reach = competition->reach_of(u);
             return cheapest == infinity || cheapest > reach ? -1.0 : reach;
         }
@@ -219,7 +219,7 @@ class CompleteCompetition {
         Awake(CompleteCompetition* competition, Index q) : competition(competition), q(q) {}
 
         double limit(Index node) const {
-            const double reach = competition->most_reach_[size(node)];
+            const double reach = competition->most_reach_[as_size(node)];
             return competition->contest_.cost(q).weight > reach ? -1.0 : reach;
         }
         void offer(Index u, double distance) {
@@ -243,7 +243,7 @@ class CompleteCompetition {
     void leave(Index q) {
         contest_.leave(q);
         set_reach(q, -1.0);
-        left_cost_[size(q)] = contest_.cost(q).weight;
+        left_cost_[as_size(q)] = contest_.cost(q).weight;
         engine_.refresh(q, left_cost_, least, least_left_cost_);
         for (const Neighbour& listing : listed_by_.of(q)) take_offer(q, listing.sample, listing.distance);
         if (n_awake_ > 0) search(q, Awake(this, q));
@@ -275,11 +275,11 @@ Forest follow_tree(std::span<const Arc> tree, std::span<const Index> prototypes)
     const Adjacency arcs = tree_adjacency(tree, static_cast<Index>(n));
     Forest forest{
         std::vector<double>(n, infinity), std::vector<Index>(n, none), std::vector<Index>(n, none), {}};
-    const auto conquered = [&](Index i) { return forest.root[size(i)] != none; };
+    const auto conquered = [&](Index i) { return forest.root[as_size(i)] != none; };
     const auto conquer = [&](Index i, Index predecessor, double cost) {
-        forest.cost[size(i)] = cost;
-        forest.predecessor[size(i)] = predecessor;
-        forest.root[size(i)] = predecessor == none ? i : forest.root[size(predecessor)];
+        forest.cost[as_size(i)] = cost;
+        forest.predecessor[as_size(i)] = predecessor;
+        forest.root[as_size(i)] = predecessor == none ? i : forest.root[as_size(predecessor)];
         forest.order.push_back(i);
     };
     forest.order.reserve(n);

@@ -31,28 +31,28 @@ class CheapestOffers : public PolicyDefaults {
     double limit(Index node) const {
         if (!kept_.full()) return infinity;
         // No offer from below the node is smaller than this pair, however near its samples are.
-        const Index first = costs_->first_rank[static_cast<std::size_t>(node)];
+        const Index first = costs_->first_rank[as_size(node)];
         return kept_.worst() < Offer{cost(first), first} ? -1.0 : kept_.worst().value;
     }
 
     double promise(Index node, double least_distance) const {
-        return std::max(cost(costs_->first_rank[static_cast<std::size_t>(node)]), least_distance);
+        return std::max(cost(costs_->first_rank[as_size(node)]), least_distance);
     }
 
     void offer(Index sample, double distance) {
-        const Index rank = costs_->rank[static_cast<std::size_t>(sample)];
+        const Index rank = costs_->rank[as_size(sample)];
         kept_.offer({std::max(cost(rank), distance), rank});
     }
 
     void write(std::span<const Index> order, double* offers, Index* conquerors) {
         for (const Offer& offer : kept_.sorted()) {
             *offers++ = offer.value;
-            *conquerors++ = order[static_cast<std::size_t>(offer.rank)];
+            *conquerors++ = order[as_size(offer.rank)];
         }
     }
 
   private:
-    double cost(Index rank) const { return costs_->by_rank[static_cast<std::size_t>(rank)]; }
+    double cost(Index rank) const { return costs_->by_rank[as_size(rank)]; }
 
     const Costs* costs_;
     Smallest<Offer> kept_;
@@ -66,13 +66,11 @@ void conquer(const AnyEngine& any, Rows<T> queries, std::span<const double> cost
              std::span<const Index> order, Index n_conquerors, std::span<double> offers,
              std::span<Index> conquerors, Control& control) {
     visit_with<T>(any, [&](const auto& engine) {
-        Costs costs{std::vector<double>(order.size()),
-                    std::vector<Index>(order.size()),
-                    {},
-                    static_cast<std::size_t>(n_conquerors)};
+        Costs costs{
+            std::vector<double>(order.size()), std::vector<Index>(order.size()), {}, as_size(n_conquerors)};
         for (std::size_t rank = 0; rank < order.size(); ++rank) {
-            costs.by_rank[rank] = cost[static_cast<std::size_t>(order[rank])];
-            costs.rank[static_cast<std::size_t>(order[rank])] = static_cast<Index>(rank);
+            costs.by_rank[rank] = cost[as_size(order[rank])];
+            costs.rank[as_size(order[rank])] = static_cast<Index>(rank);
         }
         costs.first_rank = engine.summarise(costs.rank, [](Index a, Index b) { return std::min(a, b); });
         search_all(

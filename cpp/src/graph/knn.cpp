@@ -10,15 +10,13 @@ namespace {
 class Nearest : public PolicyDefaults {
   public:
     Nearest(Index k, Index self, double reach, const std::vector<Index>& first_sample)
-        : kept_(static_cast<std::size_t>(k)), k_(k), self_(self), reach_(reach),
-          first_sample_(&first_sample) {}
+        : kept_(as_size(k)), k_(k), self_(self), reach_(reach), first_sample_(&first_sample) {}
 
     // A node whose samples all come after the worst kept one wins no tie against it.
     double limit(Index node) const {
         if (!kept_.full()) return reach_;
         const auto [distance, sample] = kept_.worst();  // within reach
-        return (*first_sample_)[static_cast<std::size_t>(node)] > sample ? strictly_below(distance)
-                                                                         : distance;
+        return (*first_sample_)[as_size(node)] > sample ? strictly_below(distance) : distance;
     }
 
     bool wants(Index sample) const { return sample != self_; }
@@ -60,7 +58,7 @@ void knn(const AnyEngine& any, Index start, Index stop, Index k, std::span<doubl
                 const Index sample = engine.sample_at(position);
                 if (start <= sample && sample < stop) asking.push_back(sample);
             }
-            const auto sample_of = [&](Index i) { return asking[static_cast<std::size_t>(i)]; };
+            const auto sample_of = [&](Index i) { return asking[as_size(i)]; };
             search_all(
                 engine, static_cast<Index>(asking.size()), control,
                 [&](Index i, auto& query) { engine.ask_sample(sample_of(i), query); },
@@ -81,9 +79,7 @@ void query_knn(const AnyEngine& any, Rows<T> queries, Index k, std::span<const d
         const std::vector<Index> first = first_sample_of_nodes(engine);
         search_all(
             engine, queries.count, control, [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
-            [&](Index i) {
-                return Nearest(k, none, reach.empty() ? infinity : reach[static_cast<std::size_t>(i)], first);
-            },
+            [&](Index i) { return Nearest(k, none, reach.empty() ? infinity : reach[as_size(i)], first); },
             [&](Index i, Nearest& nearest) {
                 nearest.write(distances.data() + at(i, k), indices.data() + at(i, k));
             });

@@ -7,8 +7,6 @@
 namespace pathforest {
 namespace {
 
-std::size_t size(Index i) { return static_cast<std::size_t>(i); }
-
 // Looks for the nearest sample of another component, no farther than the best arc any member has found.
 class NearestForeign : public PolicyDefaults {
   public:
@@ -23,13 +21,13 @@ class NearestForeign : public PolicyDefaults {
         : component_(component), nodes_(&nodes), reach_(&reach), own_(own) {}
 
     double limit(Index node) const {
-        if (nodes_->component[index(node)] == own_) return -1;
-        const bool wins_no_tie = best_.sample != none && nodes_->first_sample[index(node)] > best_.sample;
+        if (nodes_->component[as_size(node)] == own_) return -1;
+        const bool wins_no_tie = best_.sample != none && nodes_->first_sample[as_size(node)] > best_.sample;
         return std::min(wins_no_tie ? strictly_below(best_.distance) : best_.distance,
                         reach_->load(std::memory_order_relaxed));
     }
 
-    bool wants(Index sample) const { return component_[index(sample)] != own_; }
+    bool wants(Index sample) const { return component_[as_size(sample)] != own_; }
 
     void offer(Index sample, double distance) {
         if (!wants(sample)) return;
@@ -47,8 +45,6 @@ class NearestForeign : public PolicyDefaults {
     const Neighbour& best() const { return best_; }
 
   private:
-    static std::size_t index(Index i) { return static_cast<std::size_t>(i); }
-
     std::span<const Index> component_;
     const Nodes* nodes_;
     std::atomic<double>* reach_;
@@ -71,23 +67,23 @@ void ask(const Engine& engine, Boruvka& boruvka, Control& control) {
     std::vector<std::atomic<double>> reach(component.size());
     std::vector<char> must_ask(component.size(), 0);
     for (const Index i : boruvka.asking()) {
-        reach[size(component[size(i)])] = boruvka.reach(i);
-        must_ask[size(i)] = 1;
+        reach[as_size(component[as_size(i)])] = boruvka.reach(i);
+        must_ask[as_size(i)] = 1;
     }
     std::vector<Index> asking;
     for (Index position = 0; position < engine.n_samples(); ++position) {
         const Index i = engine.sample_at(position);
-        if (must_ask[size(i)]) asking.push_back(i);
+        if (must_ask[as_size(i)]) asking.push_back(i);
     }
     search_all(
         engine, static_cast<Index>(asking.size()), control,
-        [&](Index a, auto& query) { engine.ask_sample(asking[size(a)], query); },
+        [&](Index a, auto& query) { engine.ask_sample(asking[as_size(a)], query); },
         [&](Index a) {
-            const Index own = component[size(asking[size(a)])];
-            return NearestForeign(own, component, nodes, reach[size(own)]);
+            const Index own = component[as_size(asking[as_size(a)])];
+            return NearestForeign(own, component, nodes, reach[as_size(own)]);
         },
         [&](Index a, NearestForeign& found) {
-            boruvka.answer(asking[size(a)], found.best(), found.searched());
+            boruvka.answer(asking[as_size(a)], found.best(), found.searched());
         });
 }
 
@@ -116,11 +112,11 @@ void nearest_foreign(const AnyEngine& any, Rows<T> queries, std::span<const Inde
         for (std::size_t i = 0; i < reach.size(); ++i) reaches[i] = reach[i];
         search_all(
             engine, queries.count, control, [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
-            [&](Index i) { return NearestForeign(own[size(i)], component, nodes, reaches[size(i)]); },
+            [&](Index i) { return NearestForeign(own[as_size(i)], component, nodes, reaches[as_size(i)]); },
             [&](Index i, NearestForeign& found) {
-                const bool is_near = found.best().distance <= reach[size(i)];
-                distances[size(i)] = is_near ? found.best().distance : infinity;
-                indices[size(i)] = is_near ? found.best().sample : none;
+                const bool is_near = found.best().distance <= reach[as_size(i)];
+                distances[as_size(i)] = is_near ? found.best().distance : infinity;
+                indices[as_size(i)] = is_near ? found.best().sample : none;
             });
     });
 }

@@ -7,17 +7,13 @@
 namespace pathforest {
 namespace {
 
-std::size_t size(Index i) { return static_cast<std::size_t>(i); }
-
-constexpr Index samples_between_pauses = 1024;
-
 constexpr std::size_t pops_ahead = 20;  // longer than a fetch from memory takes, as measured
 constexpr Index per_cache_line = 64 / sizeof(Index);
 
 }  // namespace
 
 ClusterCompetition::ClusterCompetition(const KnnGraph& graph)
-    : graph_(graph), queue_(graph.n_samples), nodes_(size(graph.n_samples)), open_(size(graph.k) + 1) {}
+    : graph_(graph), queue_(graph.n_samples), nodes_(as_size(graph.n_samples)), open_(as_size(graph.k) + 1) {}
 
 void ClusterCompetition::run(Index k, std::span<const double> scaled, const Pause& pause) {
     const std::size_t n = scaled.size();
@@ -30,7 +26,7 @@ void ClusterCompetition::run(Index k, std::span<const double> scaled, const Paus
     Index step = 0;
     for (Index q = queue_.pop(); q != none; q = queue_.pop()) {
         if (step++ % samples_between_pauses == 0) pause();
-        Node& node = nodes_[size(q)];
+        Node& node = nodes_[as_size(q)];
         if (node.predecessor == none) {
             node.cost = node.density;
             node.label = static_cast<Index>(roots_.size());
@@ -44,7 +40,7 @@ void ClusterCompetition::run(Index k, std::span<const double> scaled, const Paus
 void ClusterCompetition::conquer(Index q, Index k) {
     // Samples leave in an order no processor foresees; what they need, in far memory, would be waited for.
     const Index upcoming = queue_.upcoming(pops_ahead);
-    __builtin_prefetch(&nodes_[size(upcoming)], 1);
+    __builtin_prefetch(&nodes_[as_size(upcoming)], 1);
     const Index* upcoming_row = graph_.indices.data() + at(upcoming, graph_.k);
     for (Index c = 0; c < k; c += per_cache_line) __builtin_prefetch(upcoming_row + c);
     if (k > 0) __builtin_prefetch(upcoming_row + k - 1);  // rows do not begin with a cache line
@@ -55,9 +51,9 @@ void ClusterCompetition::conquer(Index q, Index k) {
     for (Index c = 0; c < k; ++c) {
         const Index u = row[c];
         *open = u;
-        open += ~(settled[size(u) / 64] >> (u % 64)) & 1;
+        open += ~(settled[as_size(u) / 64] >> (u % 64)) & 1;
     }
-    for (const Index* u = open_.data(); u != open; ++u) __builtin_prefetch(&nodes_[size(*u)], 1);
+    for (const Index* u = open_.data(); u != open; ++u) __builtin_prefetch(&nodes_[as_size(*u)], 1);
     for (const Index* u = open_.data(); u != open; ++u) offer(q, *u);
     for (const PlateauArc& arc : plateaus_.of(q)) {
         if (!is_settled(arc.target)) offer(q, arc.target);
@@ -65,8 +61,8 @@ void ClusterCompetition::conquer(Index q, Index k) {
 }
 
 void ClusterCompetition::offer(Index q, Index u) {
-    const Node& conqueror = nodes_[size(q)];
-    Node& node = nodes_[size(u)];
+    const Node& conqueror = nodes_[as_size(q)];
+    Node& node = nodes_[as_size(u)];
     const double value = std::min(conqueror.cost, node.density);
     if (value <= node.cost) return;
     node.cost = value;
@@ -83,7 +79,7 @@ Clustering cluster(const KnnGraph& graph, Index k, std::span<const double> scale
     for (const ClusterCompetition::Node& node : competition.nodes()) {
         result.label.push_back(node.label);
         result.predecessor.push_back(node.predecessor);
-        result.root.push_back(competition.roots()[size(node.label)]);
+        result.root.push_back(competition.roots()[as_size(node.label)]);
         result.cost.push_back(node.cost);
     }
     const Partition partition{k, static_cast<Index>(competition.roots().size()), result.label,

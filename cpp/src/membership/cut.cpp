@@ -8,10 +8,6 @@
 namespace pathforest {
 namespace {
 
-std::size_t size(Index i) { return static_cast<std::size_t>(i); }
-
-constexpr Index samples_between_pauses = 1024;
-
 // A power of two near the shortest arc with a length. Weighing arcs by it over their length instead of 1
 // leaves every ratio of sums as it is, bit for bit, but keeps the weights of very short arcs from
 // overflowing.
@@ -30,13 +26,13 @@ double unit_of_length(const KnnGraph& graph) {
 }  // namespace
 
 NormalisedCut::NormalisedCut(const KnnGraph& graph)
-    : graph_(graph), unit_(unit_of_length(graph)), labels_(size(graph.n_samples), Labels{}) {}
+    : graph_(graph), unit_(unit_of_length(graph)), labels_(as_size(graph.n_samples), Labels{}) {}
 
 std::vector<double> NormalisedCut::operator()(std::span<const Partition> partitions, const Pause& pause) {
     std::vector<std::vector<double>> total, outside;  // of each cluster of each partition
     for (const Partition& partition : partitions) {
-        total.emplace_back(size(partition.n_clusters), 0.0);
-        outside.emplace_back(size(partition.n_clusters), 0.0);
+        total.emplace_back(as_size(partition.n_clusters), 0.0);
+        outside.emplace_back(as_size(partition.n_clusters), 0.0);
     }
     for (std::size_t i = 0; i < labels_.size(); ++i) {
         for (std::size_t p = 0; p < partitions.size(); ++p) labels_[i][p] = partitions[p].label[i];
@@ -45,7 +41,7 @@ std::vector<double> NormalisedCut::operator()(std::span<const Partition> partiti
         if (i % samples_between_pauses == 0) pause();
         const Weights weights = weigh(i, partitions);
         for (std::size_t p = 0; p < partitions.size(); ++p) {
-            const std::size_t own = size(partitions[p].label[size(i)]);
+            const std::size_t own = as_size(partitions[p].label[as_size(i)]);
             total[p][own] += weights.total[p];
             outside[p][own] += weights.outside[p];
         }
@@ -60,7 +56,7 @@ std::vector<double> NormalisedCut::operator()(std::span<const Partition> partiti
 }
 
 NormalisedCut::Weights NormalisedCut::weigh(Index i, std::span<const Partition> partitions) const {
-    const Labels own = labels_[size(i)];
+    const Labels own = labels_[as_size(i)];
     double total = 0.0;
     Sums outside{};
     // The weight or 0, by a mask: as a choice, compilers make it a branch, which cannot be foreseen.
@@ -72,8 +68,8 @@ NormalisedCut::Weights NormalisedCut::weigh(Index i, std::span<const Partition> 
     const Index next = std::min(i + 1, graph_.n_samples - 1);  // its labels are fetched ahead of time
     for (Index c = 0; c < shared; ++c) {
         const double arc = weight(graph_.distance(i, c));
-        const Labels& other = labels_[size(graph_.index(i, c))];
-        __builtin_prefetch(&labels_[size(graph_.index(next, c))]);
+        const Labels& other = labels_[as_size(graph_.index(i, c))];
+        __builtin_prefetch(&labels_[as_size(graph_.index(next, c))]);
         total += arc;
         for (std::size_t p = 0; p < most_together; ++p) add_outside(p, arc, other);
     }
@@ -83,11 +79,11 @@ NormalisedCut::Weights NormalisedCut::weigh(Index i, std::span<const Partition> 
         for (Index c = shared; c < partitions[p].k; ++c) {
             const double arc = weight(graph_.distance(i, c));
             totals[p] += arc;
-            add_outside(p, arc, labels_[size(graph_.index(i, c))]);
+            add_outside(p, arc, labels_[as_size(graph_.index(i, c))]);
         }
         for (const PlateauArc& arc : partitions[p].plateaus.of(i)) {
             totals[p] += weight(arc.length);
-            add_outside(p, weight(arc.length), labels_[size(arc.target)]);
+            add_outside(p, weight(arc.length), labels_[as_size(arc.target)]);
         }
     }
     return {totals, outside};

@@ -10,8 +10,6 @@ namespace {
 constexpr double lowest_density = 1.0;
 constexpr double highest_density = 1000.0;
 
-constexpr Index samples_between_pauses = 1024;
-
 }  // namespace
 
 DensityKernel::DensityKernel(double largest_arc, bool squared) : squared_(squared) {
@@ -36,15 +34,14 @@ double largest_arc(const KnnGraph& graph, Index k) {
 }
 
 std::vector<double> density(const KnnGraph& graph, Index k, bool squared, const Pause& pause) {
-    std::vector<double> result(static_cast<std::size_t>(graph.n_samples), 1.0);
+    std::vector<double> result(as_size(graph.n_samples), 1.0);
     if (k == 0) return result;
     const DensityKernel kernel(largest_arc(graph, k), squared);
     for (Index first = 0; first < graph.n_samples; first += samples_between_pauses) {
         pause();
         const Index n_rows = std::min(samples_between_pauses, graph.n_samples - first);
-        kernel.sum_rows(
-            graph.distances.subspan(at(first, graph.k)), graph.k, k,
-            std::span(result).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(n_rows)));
+        kernel.sum_rows(graph.distances.subspan(at(first, graph.k)), graph.k, k,
+                        std::span(result).subspan(as_size(first), as_size(n_rows)));
     }
     return result;
 }

@@ -18,7 +18,7 @@ void Plateaus::find(const KnnGraph& graph, Index k, std::span<const double> scal
         const Index i = order[rank].sample;
         for (Index c = 0; c < k; ++c) {
             const Index j = graph.index(i, c);
-            if (scaled[static_cast<std::size_t>(j)] != order[rank].value()) continue;
+            if (scaled[as_size(j)] != order[rank].value()) continue;
             // j's list is sorted, so i is among its first k exactly if it does not come after the last of
             // them.
             const Neighbour seen_from_j{graph.distance(i, c), i};
@@ -31,7 +31,7 @@ void Plateaus::find(const KnnGraph& graph, Index k, std::span<const double> scal
         return a.source != b.source ? a.source < b.source : a.target < b.target;
     });
     first_.assign(order.size() + 1, 0);
-    for (const PlateauArc& arc : arcs_) ++first_[static_cast<std::size_t>(arc.source) + 1];
+    for (const PlateauArc& arc : arcs_) ++first_[as_size(arc.source) + 1];
     for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
 }
 

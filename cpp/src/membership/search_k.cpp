@@ -14,8 +14,6 @@
 namespace pathforest {
 namespace {
 
-std::size_t size(Index i) { return static_cast<std::size_t>(i); }
-
 constexpr Index block_size = 64;  // rows that stay in cache while every k has its turn
 
 // The k from `first` to `last` go through each stage together, so that a row of the graph is fetched once for
@@ -47,7 +45,7 @@ class BatchSearch {
 
     // The cut of each k in the batch.
     std::vector<double> run(const Batch& batch, const Pause& pause) {
-        const auto trials = std::span(trials_).first(size(batch.last - batch.first + 1));
+        const auto trials = std::span(trials_).first(as_size(batch.last - batch.first + 1));
         for (std::size_t t = 0; t < trials.size(); ++t) trials[t].k = batch.first + static_cast<Index>(t);
         find_densities(trials, pause);
         std::vector<Partition> partitions;
@@ -74,7 +72,7 @@ class BatchSearch {
                 largest[t] = std::max(largest[t], graph_.distance(i, trials[t].k - 1));
             }
         }
-        for (Trial& trial : trials) trial.density.resize(size(graph_.n_samples));
+        for (Trial& trial : trials) trial.density.resize(as_size(graph_.n_samples));
         for (Index first = 0; first < graph_.n_samples; first += block_size) {
             pause();
             const Index n_rows = std::min(block_size, graph_.n_samples - first);
@@ -82,7 +80,7 @@ class BatchSearch {
             for (std::size_t t = 0; t < trials.size(); ++t) {
                 DensityKernel(largest[t], squared_)
                     .sum_rows(rows, graph_.k, trials[t].k,
-                              std::span(trials[t].density).subspan(size(first), size(n_rows)));
+                              std::span(trials[t].density).subspan(as_size(first), as_size(n_rows)));
             }
         }
     }
@@ -107,13 +105,13 @@ class BatchSearch {
 
 std::vector<double> search_k(const KnnGraph& graph, Index k_max, bool squared, Control& control) {
     const std::vector<Batch> batches = make_batches(k_max, control.n_threads());
-    std::vector<double> cuts(size(k_max), infinity);
+    std::vector<double> cuts(as_size(k_max), infinity);
     // Shrinks to the first k with cut 0, after which nothing is worth trying.
     std::atomic<Index> tried{k_max};
     parallel_for(
         static_cast<Index>(batches.size()), control, [&] { return BatchSearch(graph, squared); },
         [&](Index b, BatchSearch& search, const Pause& pause) {
-            const Batch& batch = batches[size(b)];
+            const Batch& batch = batches[as_size(b)];
             if (batch.first > tried.load()) return;
             const std::vector<double> found = search.run(batch, pause);
             std::copy(found.begin(), found.end(), cuts.begin() + batch.first - 1);
@@ -124,7 +122,7 @@ std::vector<double> search_k(const KnnGraph& graph, Index k_max, bool squared, C
             while (k < known && !tried.compare_exchange_weak(known, k)) {
             }
         });
-    cuts.resize(size(tried.load()));
+    cuts.resize(as_size(tried.load()));
     return cuts;
 }
 

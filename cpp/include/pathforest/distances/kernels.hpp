@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pathforest/distances/metrics.hpp"
+#include "pathforest/limits.hpp"
 #include "pathforest/types.hpp"
 
 namespace pathforest {
@@ -15,6 +16,7 @@ inline constexpr int lanes = 16;
 inline constexpr int panel_blocks = 16;
 inline constexpr int panel = panel_blocks * lanes;
 inline constexpr int filter_queries = 6;
+static_assert(longest_step % panel == 0);
 
 // A value for each pair of query and sample, in T with all its rounding (see Estimate): fit to discard pairs,
 // never to decide. Each group holds `filter_queries` queries, feature by feature; reach, values and hits go

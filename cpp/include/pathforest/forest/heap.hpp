@@ -12,18 +12,17 @@ namespace pathforest {
 template <class Key>
 class IndexedHeap {
   public:
-    explicit IndexedHeap(Index n_samples)
-        : key_(static_cast<std::size_t>(n_samples)), slot_(static_cast<std::size_t>(n_samples), none) {
-        heap_.reserve(static_cast<std::size_t>(n_samples));
+    explicit IndexedHeap(Index n_samples) : key_(as_size(n_samples)), slot_(as_size(n_samples), none) {
+        heap_.reserve(as_size(n_samples));
     }
 
     bool empty() const { return heap_.empty(); }
     Index top() const { return heap_.front(); }
-    const Key& top_key() const { return key_[static_cast<std::size_t>(heap_.front())]; }
+    const Key& top_key() const { return key_[as_size(heap_.front())]; }
 
     // Inserts the sample, or moves it to its new key, larger or smaller.
     void set(Index sample, const Key& key) {
-        const auto s = static_cast<std::size_t>(sample);
+        const auto s = as_size(sample);
         if (slot_[s] == none) {
             slot_[s] = static_cast<Index>(heap_.size());
             heap_.push_back(sample);
@@ -40,7 +39,7 @@ class IndexedHeap {
         const Index first = heap_.front();
         const Index last = heap_.back();
         heap_.pop_back();
-        slot_[static_cast<std::size_t>(first)] = none;
+        slot_[as_size(first)] = none;
         if (first != last) {
             place(last, 0);
             sift_down(0);
@@ -50,23 +49,23 @@ class IndexedHeap {
 
   private:
     bool before(Index a, Index b) const {
-        const Key& key_a = key_[static_cast<std::size_t>(a)];
-        const Key& key_b = key_[static_cast<std::size_t>(b)];
+        const Key& key_a = key_[as_size(a)];
+        const Key& key_b = key_[as_size(b)];
         if (key_a < key_b) return true;
         if (key_b < key_a) return false;
         return a < b;
     }
 
     void place(Index sample, Index slot) {
-        heap_[static_cast<std::size_t>(slot)] = sample;
-        slot_[static_cast<std::size_t>(sample)] = slot;
+        heap_[as_size(slot)] = sample;
+        slot_[as_size(sample)] = slot;
     }
 
     void sift_up(Index slot) {
-        const Index sample = heap_[static_cast<std::size_t>(slot)];
+        const Index sample = heap_[as_size(slot)];
         while (slot > 0) {
             const Index parent = (slot - 1) / 2;
-            const Index above = heap_[static_cast<std::size_t>(parent)];
+            const Index above = heap_[as_size(parent)];
             if (!before(sample, above)) break;
             place(above, slot);
             slot = parent;
@@ -75,16 +74,12 @@ class IndexedHeap {
     }
 
     void sift_down(Index slot) {
-        const auto size = static_cast<std::int64_t>(heap_.size());
-        const Index sample = heap_[static_cast<std::size_t>(slot)];
+        const Index sample = heap_[as_size(slot)];
         while (true) {
-            std::int64_t child = 2 * static_cast<std::int64_t>(slot) + 1;
-            if (child >= size) break;
-            if (child + 1 < size &&
-                before(heap_[static_cast<std::size_t>(child + 1)], heap_[static_cast<std::size_t>(child)])) {
-                ++child;
-            }
-            const Index below = heap_[static_cast<std::size_t>(child)];
+            std::size_t child = 2 * as_size(slot) + 1;  // may be beyond any Index
+            if (child >= heap_.size()) break;
+            if (child + 1 < heap_.size() && before(heap_[child + 1], heap_[child])) ++child;
+            const Index below = heap_[child];
             if (!before(below, sample)) break;
             place(below, slot);
             slot = static_cast<Index>(child);

@@ -30,7 +30,7 @@ class Boruvka {
     // that is no farther than `reach`.
     const std::vector<Index>& asking() const { return asking_; }
     const std::vector<Index>& component() const { return component_; }
-    double reach(Index sample) const { return best_[size(component_[size(sample)])].weight; }
+    double reach(Index sample) const { return best_[as_size(component_[as_size(sample)])].weight; }
 
     // Nobody but `nearest` is at most `searched` away, or comes before it; `nearest` may be farther than
     // that, or nobody, and then says nothing.
@@ -43,12 +43,10 @@ class Boruvka {
     std::vector<Arc> arcs() const;
 
   private:
-    static std::size_t size(Index i) { return static_cast<std::size_t>(i); }
-
     void label_components();
     bool known_foreign(Index i, Neighbour& foreign);
     void read_lists();
-    bool is_open(Index i) const { return bound_[size(i)] < best_[size(component_[size(i)])]; }
+    bool is_open(Index i) const { return bound_[as_size(i)] < best_[as_size(component_[as_size(i)])]; }
     void improve(Index i, const Neighbour& foreign);
     Index largest_component();
     template <class MayMove>

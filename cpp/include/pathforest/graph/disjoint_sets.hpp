@@ -11,8 +11,7 @@ namespace pathforest {
 
 class DisjointSets {
   public:
-    explicit DisjointSets(Index count)
-        : parent_(static_cast<std::size_t>(count)), size_(static_cast<std::size_t>(count), 1) {
+    explicit DisjointSets(Index count) : parent_(as_size(count)), size_(as_size(count), 1) {
         std::iota(parent_.begin(), parent_.end(), Index{0});
     }
 
@@ -38,8 +37,8 @@ class DisjointSets {
     Index size_of(Index i) { return size(find(i)); }
 
   private:
-    Index& parent(Index i) { return parent_[static_cast<std::size_t>(i)]; }
-    Index& size(Index i) { return size_[static_cast<std::size_t>(i)]; }
+    Index& parent(Index i) { return parent_[as_size(i)]; }
+    Index& size(Index i) { return size_[as_size(i)]; }
 
     std::vector<Index> parent_;
     std::vector<Index> size_;

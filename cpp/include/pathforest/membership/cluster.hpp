@@ -37,8 +37,8 @@ class ClusterCompetition {
     void conquer(Index q, Index k);
     void offer(Index q, Index u);
 
-    bool is_settled(Index u) const { return settled_[static_cast<std::size_t>(u) / 64] >> (u % 64) & 1; }
-    void settle(Index u) { settled_[static_cast<std::size_t>(u) / 64] |= std::uint64_t{1} << (u % 64); }
+    bool is_settled(Index u) const { return settled_[as_size(u) / 64] >> (u % 64) & 1; }
+    void settle(Index u) { settled_[as_size(u) / 64] |= std::uint64_t{1} << (u % 64); }
 
     KnnGraph graph_;
     DensityQueue queue_;

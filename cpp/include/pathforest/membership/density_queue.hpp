@@ -25,7 +25,7 @@ struct Ranked {
 // itself. Both kinds leave in order of density, so one sort serves them; only the others need a heap.
 class DensityQueue {
   public:
-    explicit DensityQueue(Index n_samples) : order_(static_cast<std::size_t>(n_samples)), heap_(n_samples) {}
+    explicit DensityQueue(Index n_samples) : order_(as_size(n_samples)), heap_(n_samples) {}
 
     // All samples, untouched. Densities are scaled: being at least δ, none loses digits when δ is taken off.
     void fill(std::span<const double> scaled) {
@@ -77,8 +77,6 @@ class DensityQueue {
 
   private:
     enum class State : std::uint8_t { untouched, full, in_heap };
-
-    static std::size_t as_size(Index sample) { return static_cast<std::size_t>(sample); }
 
     State state_of(std::size_t rank) const { return state_[as_size(order_[rank].sample)]; }
 

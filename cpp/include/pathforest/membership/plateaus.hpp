@@ -24,8 +24,8 @@ class Plateaus {
     // The added arcs of sample i, by target.
     std::span<const PlateauArc> of(Index i) const {
         if (arcs_.empty()) return {};
-        const std::size_t first = first_[static_cast<std::size_t>(i)];
-        return std::span(arcs_).subspan(first, first_[static_cast<std::size_t>(i) + 1] - first);
+        const std::size_t first = first_[as_size(i)];
+        return std::span(arcs_).subspan(first, first_[as_size(i) + 1] - first);
     }
 
   private:

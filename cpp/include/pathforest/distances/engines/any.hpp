@@ -65,22 +65,21 @@ void search_all(const Engine& engine, Index count, Control& control, Ask ask, St
     };
     // A task is big enough to hide the counter it is taken from, and small enough for every thread to get
     // one.
-    const Index share = (count + control.n_threads() - 1) / control.n_threads();
+    const Index share = (count - 1) / control.n_threads() + 1;
     const Index task = std::clamp<Index>(share, 1, Engine::tile > 1 ? Engine::tile : 32);
     parallel_for((count + task - 1) / task, control, [] { return Scratch{}; },
                  [&](Index t, Scratch& scratch, const Pause& pause) {
                      const Index end = std::min(count, (t + 1) * task);
                      for (Index first = t * task; first < end; first += Engine::tile) {
                          const Index size = std::min<Index>(Engine::tile, end - first);
-                         scratch.queries.resize(static_cast<std::size_t>(size));
+                         scratch.queries.resize(as_size(size));
                          scratch.policies.clear();
                          for (Index i = 0; i < size; ++i) {
-                             ask(first + i, scratch.queries[static_cast<std::size_t>(i)]);
+                             ask(first + i, scratch.queries[as_size(i)]);
                              scratch.policies.push_back(start(first + i));
                          }
                          engine.search(scratch.queries.data(), scratch.policies.data(), size, pause);
-                         for (Index i = 0; i < size; ++i)
-                             finish(first + i, scratch.policies[static_cast<std::size_t>(i)]);
+                         for (Index i = 0; i < size; ++i) finish(first + i, scratch.policies[as_size(i)]);
                      }
                  });
 }

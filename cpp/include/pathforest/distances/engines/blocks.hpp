@@ -35,7 +35,7 @@ struct Blocks {
             const T* from[lanes];
             for (Index lane = 0; lane < lanes; ++lane) {
                 const Index position = std::min(first_position(b) + lane, n_samples - 1);
-                from[lane] = X + at(order.sample[static_cast<std::size_t>(position)], n_features);
+                from[lane] = X + at(order.sample[as_size(position)], n_features);
             }
             transpose(from, n_features, values.data() + at(b, n_features) * lanes);
         }
@@ -43,14 +43,12 @@ struct Blocks {
 
     // A sample's features lie `lanes` apart.
     const T* sample(Index position) const {
-        return values.data() + at(position / lanes, n_features) * lanes +
-               static_cast<std::size_t>(position % lanes);
+        return values.data() + at(position / lanes, n_features) * lanes + as_size(position % lanes);
     }
     void read(Index position, std::vector<double>& features) const {
-        features.resize(static_cast<std::size_t>(n_features));
+        features.resize(as_size(n_features));
         const T* from = sample(position);
-        for (Index j = 0; j < n_features; ++j)
-            features[static_cast<std::size_t>(j)] = static_cast<double>(from[at(j, lanes)]);
+        for (Index j = 0; j < n_features; ++j) features[as_size(j)] = static_cast<double>(from[at(j, lanes)]);
     }
     const T* block(Index b) const { return values.data() + at(b, n_features) * lanes; }
     Index count() const { return blocks_for(n_samples); }
@@ -67,8 +65,7 @@ struct Blocks {
         for (Index position = first; position < end_position(b); ++position) {
             const double value = reduced[position - first];
             if (value <= reduced_limit) {
-                policy.offer(order.sample[static_cast<std::size_t>(position)],
-                             metric.distance(value, metric.p));
+                policy.offer(order.sample[as_size(position)], metric.distance(value, metric.p));
             }
         }
     }
@@ -85,13 +82,13 @@ class FlatEngine {
     Index n_panels() const { return (n_blocks() + panel_blocks - 1) / panel_blocks; }
     Index n_nodes() const { return n_blocks() + n_panels(); }
     Index panel_node(Index p) const { return n_blocks() + p; }
-    Index sample_at(Index position) const { return order_.sample[static_cast<std::size_t>(position)]; }
+    Index sample_at(Index position) const { return order_.sample[as_size(position)]; }
     const Order& order() const { return order_; }
 
     // One value per node from one per sample.
     template <class V, class Combine>
     std::vector<V> summarise(const std::vector<V>& values, Combine combine) const {
-        std::vector<V> summary(static_cast<std::size_t>(n_nodes()));
+        std::vector<V> summary(as_size(n_nodes()));
         for (Index node = 0; node < n_nodes(); ++node) update(node, values, combine, summary);
         return summary;
     }
@@ -99,7 +96,7 @@ class FlatEngine {
     // Brings the summaries up to date after one sample's value changed.
     template <class V, class Combine>
     void refresh(Index sample, const std::vector<V>& values, Combine combine, std::vector<V>& summary) const {
-        const Index block = order_.position[static_cast<std::size_t>(sample)] / lanes;
+        const Index block = order_.position[as_size(sample)] / lanes;
         update(block, values, combine, summary);
         update(panel_node(block / panel_blocks), values, combine, summary);
     }
@@ -125,12 +122,11 @@ class FlatEngine {
         const Index first = (is_block ? node : node - n_blocks()) * width;
         const Index end = std::min(is_block ? n_samples() : n_blocks(), first + width);
         const auto value = [&](Index i) -> const V& {
-            return is_block ? values[static_cast<std::size_t>(sample_at(i))]
-                            : summary[static_cast<std::size_t>(i)];
+            return is_block ? values[as_size(sample_at(i))] : summary[as_size(i)];
         };
         V combined = value(first);
         for (Index i = first + 1; i < end; ++i) combined = combine(combined, value(i));
-        summary[static_cast<std::size_t>(node)] = combined;
+        summary[as_size(node)] = combined;
     }
 
     Order order_;

@@ -32,7 +32,7 @@ class BruteEngine : public FlatEngine {
     const Panels<T>& panels() const { return panels_; }
 
     void ask_sample(Index sample, Query& query) const {
-        const Index position = order().position[static_cast<std::size_t>(sample)];
+        const Index position = order().position[as_size(sample)];
         panels_.blocks().read(position, query.values);
         query.home = position / panel;
     }

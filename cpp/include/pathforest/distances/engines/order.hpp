@@ -20,13 +20,13 @@ struct Order {
 
     explicit Order(std::vector<Index> samples) : sample(std::move(samples)), position(sample.size()) {
         for (std::size_t p = 0; p < sample.size(); ++p) {
-            position[static_cast<std::size_t>(sample[p])] = static_cast<Index>(p);
+            position[as_size(sample[p])] = static_cast<Index>(p);
         }
     }
 };
 
 inline std::vector<Index> given_order(Index n_samples) {
-    std::vector<Index> samples(static_cast<std::size_t>(n_samples));
+    std::vector<Index> samples(as_size(n_samples));
     std::iota(samples.begin(), samples.end(), Index{0});
     return samples;
 }
@@ -57,9 +57,7 @@ void part(BlockRange range, const T* X, Index n_features, std::vector<Index>& sa
     }
     Index longest = 0;
     for (Index j = 1; j < n_features; ++j) {
-        const auto side = [&](Index f) {
-            return high[static_cast<std::size_t>(f)] - low[static_cast<std::size_t>(f)];
-        };
+        const auto side = [&](Index f) { return high[as_size(f)] - low[as_size(f)]; };
         if (side(j) > side(longest)) longest = j;
     }
     std::nth_element(begin, begin + range.left().count * lanes, end, [=](Index a, Index b) {
@@ -97,9 +95,7 @@ std::vector<Index> spatial_order(const T* X, Index n_samples, Index n_features, 
             [&](BlockRange range) { pieces.push_back(range); });
     parallel_for(
         static_cast<Index>(pieces.size()), control, [] { return 0; },
-        [&](Index i, int&, const Pause& pause) {
-            descend(pieces[static_cast<std::size_t>(i)], 1, pause, [](BlockRange) {});
-        });
+        [&](Index i, int&, const Pause& pause) { descend(pieces[as_size(i)], 1, pause, [](BlockRange) {}); });
     return samples;
 }
 

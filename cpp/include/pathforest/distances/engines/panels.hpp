@@ -51,10 +51,10 @@ class Panels {
     }
 
     void measure_lengths() {
-        half_squares_.resize(blocks_.values.size() / static_cast<std::size_t>(blocks_.n_features));
+        half_squares_.resize(blocks_.values.size() / as_size(blocks_.n_features));
         for (Index position = 0; position < blocks_.n_samples; ++position) {
             const double length = length_of(row(position));
-            half_squares_[static_cast<std::size_t>(position)] = static_cast<T>(length * length / 2);
+            half_squares_[as_size(position)] = static_cast<T>(length * length / 2);
             largest_length_ = std::max(largest_length_, length);
         }
     }

@@ -19,7 +19,7 @@ class Tile {
 
     Tile(const Engine& engine, const Query* queries, P* policies, Index count)
         : engine_(engine), panels_(engine.panels()), block_(at(engine.n_features(), lanes)) {
-        seekers_.reserve(static_cast<std::size_t>(count));
+        seekers_.reserve(as_size(count));
         for (Index i = 0; i < count; ++i) {
             seekers_.push_back({&queries[i].values, &policies[i], Scout(policies[i], engine.metric()),
                                 panels_.by_products(queries[i].values)});

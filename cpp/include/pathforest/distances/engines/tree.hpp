@@ -32,10 +32,10 @@ class TreeEngine {
     Index n_nodes() const { return static_cast<Index>(nodes_.size()); }
 
     // Neighbouring positions hold neighbouring samples: work in this order stays in cache.
-    Index sample_at(Index position) const { return order_.sample[static_cast<std::size_t>(position)]; }
+    Index sample_at(Index position) const { return order_.sample[as_size(position)]; }
 
     void ask_sample(Index sample, Query& query) const {
-        blocks_.read(order_.position[static_cast<std::size_t>(sample)], query.values);
+        blocks_.read(order_.position[as_size(sample)], query.values);
     }
 
     void ask(const T* row, Query& query) const { query.values.assign(row, row + n_features()); }
@@ -54,12 +54,11 @@ class TreeEngine {
 
     template <class V, class Combine>
     void refresh(Index sample, const std::vector<V>& values, Combine combine, std::vector<V>& summary) const {
-        const Index block = order_.position[static_cast<std::size_t>(sample)] / lanes;
-        for (Index node = leaf_of_block_[static_cast<std::size_t>(block)]; node != none;
-             node = nodes_[static_cast<std::size_t>(node)].parent) {
-            const V before = summary[static_cast<std::size_t>(node)];
+        const Index block = order_.position[as_size(sample)] / lanes;
+        for (Index node = leaf_of_block_[as_size(block)]; node != none; node = nodes_[as_size(node)].parent) {
+            const V before = summary[as_size(node)];
             update(node, values, combine, summary);
-            if (summary[static_cast<std::size_t>(node)] == before) break;
+            if (summary[as_size(node)] == before) break;
         }
     }
 
@@ -90,7 +89,7 @@ class TreeEngine {
             const auto [index, bound] = stack[--size];
             const double limit = policy.limit(index);
             if (limit < 0 || bound > reduced_limit(limit)) continue;
-            const Node& node = nodes_[static_cast<std::size_t>(index)];
+            const Node& node = nodes_[as_size(index)];
             if (node.n_blocks == 1) {
                 blocks_.scan(node.first_block, query, reduced_limit(limit), kernels_, metric_, order_,
                              policy);
@@ -115,29 +114,28 @@ class TreeEngine {
     }
 
     double box_bound(Index node, const double* query) const {
-        const T* low = boxes_.data() + at(node, 2 * n_features());
+        const T* low = boxes_.data() + at(2 * node, n_features());
         return kernels_.box(query, low, low + n_features(), n_features(), metric_.p);
     }
 
     template <class V, class Combine>
     void update(Index index, const std::vector<V>& values, Combine combine, std::vector<V>& summary) const {
-        const Node& node = nodes_[static_cast<std::size_t>(index)];
-        V& out = summary[static_cast<std::size_t>(index)];
+        const Node& node = nodes_[as_size(index)];
+        V& out = summary[as_size(index)];
         if (node.n_blocks > 1) {
-            out = combine(summary[static_cast<std::size_t>(index + 1)],
-                          summary[static_cast<std::size_t>(node.right)]);
+            out = combine(summary[as_size(index + 1)], summary[as_size(node.right)]);
             return;
         }
         const Index first = blocks_.first_position(node.first_block);
-        out = values[static_cast<std::size_t>(sample_at(first))];
+        out = values[as_size(sample_at(first))];
         for (Index position = first + 1; position < blocks_.end_position(node.first_block); ++position) {
-            out = combine(out, values[static_cast<std::size_t>(sample_at(position))]);
+            out = combine(out, values[as_size(sample_at(position))]);
         }
     }
 
     void lay_out(Index n_blocks) {
-        nodes_.reserve(static_cast<std::size_t>(2 * n_blocks - 1));
-        leaf_of_block_.resize(static_cast<std::size_t>(n_blocks));
+        nodes_.reserve(as_size(2 * n_blocks - 1));
+        leaf_of_block_.resize(as_size(n_blocks));
         struct Child {
             Index parent;
             BlockRange blocks;
@@ -153,18 +151,18 @@ class TreeEngine {
                 pending.push_back({index, blocks.right()});
                 pending.push_back({index, blocks.left()});
             } else {
-                leaf_of_block_[static_cast<std::size_t>(blocks.first)] = index;
+                leaf_of_block_[as_size(blocks.first)] = index;
             }
         }
     }
 
     // Children follow their parents, so going backwards every box is the union of boxes that are ready.
     void box(const T* X) {
-        const auto width = static_cast<std::size_t>(n_features());
+        const auto width = as_size(n_features());
         boxes_.resize(nodes_.size() * 2 * width);
         for (Index index = n_nodes() - 1; index >= 0; --index) {
-            const Node& node = nodes_[static_cast<std::size_t>(index)];
-            T* low = boxes_.data() + at(index, 2 * n_features());
+            const Node& node = nodes_[as_size(index)];
+            T* low = boxes_.data() + at(2 * index, n_features());
             T* high = low + width;
             const auto include = [&](const T* other_low, const T* other_high) {
                 for (std::size_t j = 0; j < width; ++j) {
@@ -173,8 +171,8 @@ class TreeEngine {
                 }
             };
             if (node.n_blocks > 1) {
-                std::copy_n(low + at(1, 2 * n_features()), 2 * width, low);  // the left child comes next
-                const T* right = boxes_.data() + at(node.right, 2 * n_features());
+                std::copy_n(low + at(2, n_features()), 2 * width, low);  // the left child comes next
+                const T* right = boxes_.data() + at(2 * node.right, n_features());
                 include(right, right + width);
                 continue;
             }
