@@ -15,15 +15,17 @@ namespace pathforest {
 namespace {
 
 struct Engine {
-    std::string name;
-    std::string dtype;
     AnyEngine any;
     nb::object kept_alive;  // the caller's matrix, for the precomputed engine
 };
 
-template <class T>
-std::string dtype_name() {
-    return std::is_same_v<T, float> ? "float32" : "float64";
+const char* dtype_of(const Engine& engine) {
+    return std::visit(
+        [](const auto& e) {
+            using Value = typename std::remove_cvref_t<decltype(e)>::Value;
+            return std::is_same_v<Value, float> ? "float32" : "float64";
+        },
+        engine.any);
 }
 
 template <class T>
@@ -45,7 +47,7 @@ Engine make_tree(const Matrix<T>& X, const std::string& metric_name, double p, i
         any.emplace(std::in_place_type<TreeEngine<T>>, X.data(), as_count(X.shape(0)),
                     as_count(X.shape(1), "features"), metric, control);
     });
-    return {"tree", dtype_name<T>(), std::move(*any), nb::none()};
+    return {std::move(*any), nb::none()};
 }
 
 template <class T>
@@ -58,7 +60,7 @@ Engine make_brute(const Matrix<T>& X, const std::string& metric_name, double p, 
         any.emplace(std::in_place_type<BruteEngine<T>>, X.data(), as_count(X.shape(0)),
                     as_count(X.shape(1), "features"), metric, keep_order, control);
     });
-    return {"brute", dtype_name<T>(), std::move(*any), nb::none()};
+    return {std::move(*any), nb::none()};
 }
 
 template <class T>
@@ -67,26 +69,15 @@ Engine make_precomputed(const Matrix<T>& distances) {
     if (distances.shape(0) != distances.shape(1))
         throw std::invalid_argument("the distance matrix is not square");
     return {
-        "precomputed", dtype_name<T>(),
         AnyEngine(std::in_place_type<PrecomputedEngine<T>>, distances.data(), as_count(distances.shape(0))),
         nb::cast(distances)};
 }
 
-// For queries given as rows of distances to training samples nobody needs any more.
-template <class T>
-Engine make_rows_engine(std::size_t count) {
-    if (count == 0) throw std::invalid_argument("an engine needs samples");
-    return {"rows", dtype_name<T>(),
-            AnyEngine(std::in_place_type<PrecomputedEngine<T>>, nullptr, as_count(count)), nb::none()};
-}
-
 Engine make_rows(std::size_t count, const std::string& dtype) {
-    return dtype == "float32" ? make_rows_engine<float>(count) : make_rows_engine<double>(count);
-}
-
-void require_distances_between_samples(const Engine& engine) {
-    if (engine.name == "rows")
-        throw std::invalid_argument("this engine knows no distances between its samples");
+    if (count == 0) throw std::invalid_argument("an engine needs samples");
+    const Index n_samples = as_count(count);
+    if (dtype == "float32") return {RowsEngine<float>(n_samples), nb::none()};
+    return {RowsEngine<double>(n_samples), nb::none()};
 }
 
 void require_k(Index k, Index most) {
@@ -127,7 +118,6 @@ struct Lists {
 
 ListArrays knn_of_samples(const Engine& engine, Index k, int n_threads, Index start,
                           std::optional<Index> stop) {
-    require_distances_between_samples(engine);
     const Index n = n_samples(engine.any);
     const Index end = stop.value_or(n);
     require_k(k, n - 1);
@@ -157,7 +147,6 @@ ListArrays knn_of_queries(const Engine& engine, const Matrix<T>& queries, Index 
 
 TreeArrays spanning_tree_of(const Engine& engine, const Matrix<double>& distances,
                             const Matrix<Index>& indices, int n_threads) {
-    require_distances_between_samples(engine);
     const KnnGraph graph = as_graph(distances, indices);
     require_length(distances.shape(0), engine, "the neighbour lists");
     std::vector<Arc> arcs;
@@ -182,7 +171,6 @@ ListArrays nearest_foreign_of(const Engine& engine, const Matrix<T>& queries, co
 
 ForestArrays compete(const Engine& engine, const Matrix<double>& distances, const Matrix<Index>& indices,
                      const Vector<Index>& prototypes, const Vector<double>& membership, bool source_side) {
-    require_distances_between_samples(engine);
     const KnnGraph graph = as_graph(distances, indices);
     require_length(distances.shape(0), engine, "the neighbour lists");
     require_length(membership.size(), engine, "membership");
@@ -258,8 +246,8 @@ void bind_engine(nb::module_& m) {
     engine
         .def_static("rows", make_rows, "n_samples"_a, "dtype"_a,
                     "No samples at all: queries come as rows of distances to them.")
-        .def_ro("name", &Engine::name)
-        .def_ro("dtype", &Engine::dtype)
+        .def_prop_ro("name", [](const Engine& e) { return name_of(e.any); })
+        .def_prop_ro("dtype", dtype_of)
         .def_prop_ro("n_samples", [](const Engine& e) { return n_samples(e.any); })
         .def_prop_ro("n_features", [](const Engine& e) { return n_features(e.any); })
         .def("knn", knn_of_samples, "k"_a, "n_threads"_a = 1, "start"_a = 0, "stop"_a = nb::none(),

@@ -107,7 +107,7 @@ Adjacency tree_adjacency(std::span<const Arc> tree, Index n_samples) {
 // reaches the top is it worth a search over the samples that have left: from then on it is `awake`, its cost
 // is exact, and later leavers search for the awake samples within whose reach they lie. So each pair is
 // looked at once at most, and most pairs never.
-template <SearchEngine Engine>
+template <KnowsSamples Engine>
 class CompleteCompetition {
   public:
     CompleteCompetition(const Engine& engine, const KnnGraph& graph, std::span<const Index> prototypes,
@@ -322,11 +322,9 @@ Forest compete_tree(std::span<const Arc> tree, std::span<const Index> prototypes
 
 Forest compete_complete(const AnyEngine& any, const KnnGraph& graph, std::span<const Index> prototypes,
                         const Membership& membership, Control& control) {
-    return std::visit(
-        [&](const auto& engine) {
-            return CompleteCompetition(engine, graph, prototypes, membership, control).run();
-        },
-        any);
+    return visit_samples(any, [&](const auto& engine) {
+        return CompleteCompetition(engine, graph, prototypes, membership, control).run();
+    });
 }
 
 }  // namespace pathforest

@@ -49,26 +49,24 @@ static_assert(Policy<Nearest>);
 
 void knn(const AnyEngine& any, Index start, Index stop, Index k, std::span<double> distances,
          std::span<Index> indices, Control& control) {
-    if (k == 0) return;
-    std::visit(
-        [&](const auto& engine) {
-            const std::vector<Index> first = first_sample_of_nodes(engine);
-            std::vector<Index> asking;  // those that the engine keeps together one after the other
-            for (Index position = 0; position < engine.n_samples(); ++position) {
-                const Index sample = engine.sample_at(position);
-                if (start <= sample && sample < stop) asking.push_back(sample);
-            }
-            const auto sample_of = [&](Index i) { return asking[as_size(i)]; };
-            search_all(
-                engine, static_cast<Index>(asking.size()), control,
-                [&](Index i, auto& query) { engine.ask_sample(sample_of(i), query); },
-                [&](Index i) { return Nearest(k, sample_of(i), infinity, first); },
-                [&](Index i, Nearest& nearest) {
-                    const std::size_t row = at(sample_of(i) - start, k);
-                    nearest.write(distances.data() + row, indices.data() + row);
-                });
-        },
-        any);
+    visit_samples(any, [&](const auto& engine) {
+        if (k == 0) return;
+        const std::vector<Index> first = first_sample_of_nodes(engine);
+        std::vector<Index> asking;  // those that the engine keeps together one after the other
+        for (Index position = 0; position < engine.n_samples(); ++position) {
+            const Index sample = engine.sample_at(position);
+            if (start <= sample && sample < stop) asking.push_back(sample);
+        }
+        const auto sample_of = [&](Index i) { return asking[as_size(i)]; };
+        search_all(
+            engine, static_cast<Index>(asking.size()), control,
+            [&](Index i, auto& query) { engine.ask_sample(sample_of(i), query); },
+            [&](Index i) { return Nearest(k, sample_of(i), infinity, first); },
+            [&](Index i, Nearest& nearest) {
+                const std::size_t row = at(sample_of(i) - start, k);
+                nearest.write(distances.data() + row, indices.data() + row);
+            });
+    });
 }
 
 template <class T>

@@ -60,7 +60,7 @@ NearestForeign::Nodes summarise(const Engine& engine, const std::vector<Index>& 
 }
 
 // Asks the samples that must be asked, those that the engine keeps together one after the other.
-template <SearchEngine Engine>
+template <KnowsSamples Engine>
 void ask(const Engine& engine, Boruvka& boruvka, Control& control) {
     const std::vector<Index>& component = boruvka.component();
     const NearestForeign::Nodes nodes = summarise(engine, component);
@@ -90,16 +90,14 @@ void ask(const Engine& engine, Boruvka& boruvka, Control& control) {
 }  // namespace
 
 std::vector<Arc> spanning_tree(const AnyEngine& any, const KnnGraph& graph, Control& control) {
-    return std::visit(
-        [&](const auto& engine) {
-            Boruvka boruvka(graph);
-            while (boruvka.must_ask(control)) {
-                ask(engine, boruvka, control);
-                boruvka.merge_answers();
-            }
-            return boruvka.arcs();
-        },
-        any);
+    return visit_samples(any, [&](const auto& engine) {
+        Boruvka boruvka(graph);
+        while (boruvka.must_ask(control)) {
+            ask(engine, boruvka, control);
+            boruvka.merge_answers();
+        }
+        return boruvka.arcs();
+    });
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 
 #include "pathforest/distances/engines/brute.hpp"
 #include "pathforest/distances/engines/precomputed.hpp"
+#include "pathforest/distances/engines/rows.hpp"
 #include "pathforest/distances/engines/tree.hpp"
 
 #include <stdexcept>
@@ -11,11 +12,16 @@
 
 namespace pathforest {
 
-using AnyEngine = std::variant<TreeEngine<float>, TreeEngine<double>, BruteEngine<float>, BruteEngine<double>,
-                               PrecomputedEngine<float>, PrecomputedEngine<double>>;
+using AnyEngine =
+    std::variant<TreeEngine<float>, TreeEngine<double>, BruteEngine<float>, BruteEngine<double>,
+                 PrecomputedEngine<float>, PrecomputedEngine<double>, RowsEngine<float>, RowsEngine<double>>;
 
 inline Index n_samples(const AnyEngine& engine) {
     return std::visit([](const auto& e) { return e.n_samples(); }, engine);
+}
+
+inline const char* name_of(const AnyEngine& engine) {
+    return std::visit([](const auto& e) { return std::remove_cvref_t<decltype(e)>::name; }, engine);
 }
 
 inline Index n_features(const AnyEngine& engine) {
@@ -37,6 +43,21 @@ struct Rows {
 
     const T* row(Index i) const { return values + at(i, width); }
 };
+
+// Calls work(engine) with the concrete engine, which must know the distances between its samples.
+template <class Work>
+auto visit_samples(const AnyEngine& engine, Work work) {
+    using Result = std::invoke_result_t<Work, const TreeEngine<float>&>;
+    return std::visit(
+        [&](const auto& e) -> Result {
+            if constexpr (KnowsSamples<std::remove_cvref_t<decltype(e)>>) {
+                return work(e);
+            } else {
+                throw std::invalid_argument("this engine knows no distances between its samples");
+            }
+        },
+        engine);
+}
 
 // Calls work(engine) with the concrete engine, which must hold samples of type T.
 template <class T, class Work>

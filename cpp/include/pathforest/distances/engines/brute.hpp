@@ -10,6 +10,7 @@ template <class T>
 class BruteEngine : public FlatEngine {
   public:
     using Value = T;
+    static constexpr const char* name = "brute";
     static constexpr int tile = 20 * filter_queries;  // queries that share one pass over the samples
 
     struct Query {
@@ -98,6 +99,6 @@ class BruteEngine : public FlatEngine {
     Panels<T> panels_;
 };
 
-static_assert(SearchEngine<BruteEngine<float>> && SearchEngine<BruteEngine<double>>);
+static_assert(KnowsSamples<BruteEngine<float>> && KnowsSamples<BruteEngine<double>>);
 
 }  // namespace pathforest

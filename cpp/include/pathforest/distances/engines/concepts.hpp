@@ -58,6 +58,7 @@ template <class E>
 concept SearchEngine =
     requires(const E engine, typename E::Query& query, const typename E::Value* row, Index i,
              AnyPolicy* policies, const Pause& pause, std::vector<double>& values) {
+        { E::name } -> std::convertible_to<const char*>;
         { E::tile } -> std::convertible_to<int>;  // queries worth searching together
         { engine.n_samples() } -> std::same_as<Index>;
         { engine.n_features() } -> std::same_as<Index>;  // the width of a row
@@ -73,5 +74,12 @@ concept SearchEngine =
         { engine.summarise(values, AnyCombination{}) } -> std::same_as<std::vector<double>>;
         engine.refresh(i, values, AnyCombination{}, values);
     };
+
+// Most engines can also be asked about the samples they hold.
+template <class E>
+concept KnowsSamples = SearchEngine<E> && requires(const E engine, typename E::Query& query, Index sample) {
+    // Makes the query of a training sample.
+    engine.ask_sample(sample, query);
+};
 
 }  // namespace pathforest

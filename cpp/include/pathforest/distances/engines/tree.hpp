@@ -13,6 +13,7 @@ template <class T>
 class TreeEngine {
   public:
     using Value = T;
+    static constexpr const char* name = "tree";
     static constexpr int tile = 1;  // queries worth searching together
 
     struct Query {
@@ -196,6 +197,6 @@ class TreeEngine {
     std::vector<Index> leaf_of_block_;
 };
 
-static_assert(SearchEngine<TreeEngine<float>> && SearchEngine<TreeEngine<double>>);
+static_assert(KnowsSamples<TreeEngine<float>> && KnowsSamples<TreeEngine<double>>);
 
 }  // namespace pathforest
