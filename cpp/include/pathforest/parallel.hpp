@@ -21,6 +21,9 @@ namespace pathforest {
 // False in a forked child: OpenMP's threads stay behind in the parent, and waiting for them would hang.
 bool threads_are_safe();
 
+// False if there is no memory for so many threads. OpenMP would end the process.
+bool threads_can_start(int n_threads);
+
 // OpenMP's own limit (OMP_NUM_THREADS, threadpoolctl), or 1 in a build without OpenMP.
 int max_threads();
 
@@ -57,7 +60,8 @@ class Finish {
 };
 
 // Calls work(i, state, pause) for i in [0, count), in no particular order; each call writes to its own slots
-// only, so the number of threads changes nothing. `make_state()` is called once per thread for scratch
+// only, so the number of threads changes nothing. An exception, lack of memory included, ends the loop on all
+// threads and reaches the caller. `make_state()` is called once per thread for scratch
 // space; work that may take long calls pause() on its way.
 template <class MakeState, class Work>
 void parallel_for(Index count, Control& control, MakeState make_state, Work work) {
@@ -89,7 +93,7 @@ void parallel_for(Index count, Control& control, MakeState make_state, Work work
     };
 #ifdef _OPENMP
     const int n_threads = threads_are_safe() ? std::min<int>(control.n_threads(), count) : 1;
-    if (n_threads > 1) {
+    if (n_threads > 1 && threads_can_start(n_threads)) {
     #pragma omp parallel num_threads(n_threads)
         take_turns(omp_get_thread_num() == 0 ? &control : nullptr);
     } else
