@@ -8,8 +8,8 @@ import pytest
 # Not marked `kernel`: the sanitizers reserve more address space than any limit would leave them.
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits the address space, and reads /proc")
 
-# Each job in turn with little more address space than the process has by then. Threads are started by the first
-# that asks for them, so their stacks are short of room as well.
+# Each job in turn with little more address space than the process has by then. Threads are started by the
+# first that asks for them, so their stacks are short of room as well.
 SCRIPT = """
 import resource
 import numpy as np

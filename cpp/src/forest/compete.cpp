@@ -9,7 +9,7 @@ namespace pathforest {
 namespace {
 
 // Prototypes cost nothing and carry an arc before all others.
-constexpr Arc prototype_cost{0.0, none, none};
+constexpr PathCost prototype_cost{0.0, {0.0, none, none}};
 
 // What both competitions share: the costs so far and the rule by which an offer wins.
 class Contest {
@@ -21,7 +21,7 @@ class Contest {
     }
 
     Index n_samples() const { return static_cast<Index>(cost_.size()); }
-    const Arc& cost(Index i) const { return cost_[as_size(i)]; }
+    const PathCost& cost(Index i) const { return cost_[as_size(i)]; }
     bool has_left(Index i) const { return turn_[as_size(i)] != none; }
 
     // Leaving the queue makes a sample's cost final.
@@ -33,9 +33,9 @@ class Contest {
     // q, which has left the queue, offers u, which has not, a path; true if u takes it. A smaller pair
     // (value, arc that set it) wins; of equal pairs the source that left first keeps the sample.
     bool offer(Index q, Index u, double distance) {
-        Arc pair = std::max(cost_[as_size(q)], Arc::between(distance, q, u));
-        pair.weight *= membership_.values[as_size(membership_.source_side ? q : u)];
-        Arc& current = cost_[as_size(u)];
+        PathCost pair = std::max(cost_[as_size(q)], PathCost::of(Arc::between(distance, q, u)));
+        pair.value *= membership_.values[as_size(membership_.source_side ? q : u)];
+        PathCost& current = cost_[as_size(u)];
         if (pair > current) return false;
         if (pair == current) {
             const Index holder = predecessor_[as_size(u)];
@@ -53,7 +53,7 @@ class Contest {
             const Index q = predecessor_[as_size(i)];
             forest.root[as_size(i)] = q == none ? i : forest.root[as_size(q)];
         }
-        for (std::size_t i = 0; i < n; ++i) forest.cost[i] = cost_[i].weight;
+        for (std::size_t i = 0; i < n; ++i) forest.cost[i] = cost_[i].value;
         std::iota(forest.order.begin(), forest.order.end(), Index{0});
         std::sort(forest.order.begin(), forest.order.end(), [this](Index a, Index b) {
             const auto by_cost = cost_[as_size(a)] <=> cost_[as_size(b)];
@@ -64,7 +64,7 @@ class Contest {
 
   private:
     Membership membership_;
-    std::vector<Arc> cost_;
+    std::vector<PathCost> cost_;
     std::vector<Index> predecessor_;
     std::vector<Index> turn_;  // when the sample left the queue, none if it has not
     std::vector<Index> left_;  // samples in the order they left
@@ -156,14 +156,15 @@ class CompleteCompetition {
         return membership_.source_side ? least_factor_ : membership_.values[as_size(u)];
     }
 
-    // An arc outside u's list comes after the list's last one, and so does any path that ends in it. Times
-    // the factor, values may round to the same product; then the arcs they carry say nothing any more.
-    Arc floor_of(Index u, const KnnGraph& graph) const {
+    // An arc outside u's list comes after the list's last one, and so does the pair that any path ending in
+    // it passes on: its value is larger, or its arc is. Times the factor, larger values may round to the same
+    // product. Their arcs may be any, shorter ones included: a path whose cost was multiplied up before.
+    PathCost floor_of(Index u, const KnnGraph& graph) const {
         if (graph.k == 0) return prototype_cost;
         const double length = graph.distance(u, graph.k - 1);
         const double product = length * factor(u);
-        if (std::nextafter(length, infinity) * factor(u) == product) return Arc{product, none, none};
-        return Arc::between(product, u, graph.index(u, graph.k - 1));
+        if (std::nextafter(length, infinity) * factor(u) == product) return {product, prototype_cost.arc};
+        return {product, Arc::between(length, u, graph.index(u, graph.k - 1))};
     }
 
     bool is_settled(Index u) const { return contest_.cost(u) <= floor_[as_size(u)]; }
@@ -173,7 +174,7 @@ class CompleteCompetition {
     // factor.
     double reach_of(Index u) const {
         constexpr double margin = 1 + 4 * std::numeric_limits<double>::epsilon();
-        return (contest_.cost(u).weight + std::numeric_limits<double>::denorm_min()) / factor(u) * margin;
+        return (contest_.cost(u).value + std::numeric_limits<double>::denorm_min()) / factor(u) * margin;
     }
 
     void requeue(Index u) {
@@ -220,7 +221,7 @@ class CompleteCompetition {
 
         double limit(Index node) const {
             const double reach = competition->most_reach_[as_size(node)];
-            return competition->contest_.cost(q).weight > reach ? -1.0 : reach;
+            return competition->contest_.cost(q).value > reach ? -1.0 : reach;
         }
         void offer(Index u, double distance) {
             if (competition->awake(u)) competition->take_offer(q, u, distance);
@@ -243,7 +244,7 @@ class CompleteCompetition {
     void leave(Index q) {
         contest_.leave(q);
         set_reach(q, -1.0);
-        left_cost_[as_size(q)] = contest_.cost(q).weight;
+        left_cost_[as_size(q)] = contest_.cost(q).value;
         engine_.refresh(q, left_cost_, least, least_left_cost_);
         for (const Neighbour& listing : listed_by_.of(q)) take_offer(q, listing.sample, listing.distance);
         if (n_awake_ > 0) search(q, Awake(this, q));
@@ -254,8 +255,8 @@ class CompleteCompetition {
     Pause pause_;
     Contest contest_;
     Adjacency listed_by_;  // per sample, who has it in its list
-    IndexedHeap<Arc> queue_;
-    std::vector<Arc> floor_;  // arcs outside u's list offer more; infinite where the list holds all
+    IndexedHeap<PathCost> queue_;
+    std::vector<PathCost> floor_;  // arcs outside u's list offer more; infinite where the list holds all
     double least_factor_;
     std::vector<double> left_cost_;        // infinity until the sample has left
     std::vector<double> least_left_cost_;  // per node of the engine
@@ -306,7 +307,7 @@ Forest compete_tree(std::span<const Arc> tree, std::span<const Index> prototypes
     const auto n_samples = static_cast<Index>(membership.values.size());
     const Adjacency arcs = tree_adjacency(tree, n_samples);
     Contest contest(n_samples, prototypes, membership);
-    IndexedHeap<Arc> queue(n_samples);
+    IndexedHeap<PathCost> queue(n_samples);
     for (const Index prototype : prototypes) queue.set(prototype, contest.cost(prototype));
     while (!queue.empty()) {
         control.check();
