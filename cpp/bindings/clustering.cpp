@@ -42,7 +42,7 @@ Result<double> query_density(const Matrix<double>& distances, double largest_arc
     return to_numpy(std::move(result));
 }
 
-using ClusterArrays = std::tuple<Result<Index>, Result<Index>, Result<Index>, Result<double>, double>;
+using ClusterArrays = std::tuple<Result<Index>, Result<Index>, Result<Index>, Result<double>>;
 
 ClusterArrays cluster_graph(const Matrix<double>& distances, const Matrix<Index>& indices, Index k,
                             const Vector<double>& scaled) {
@@ -54,7 +54,7 @@ ClusterArrays cluster_graph(const Matrix<double>& distances, const Matrix<Index>
     run_interruptibly(
         1, [&](Control& control) { result = cluster(graph, k, as_span(scaled), Pause(&control)); });
     return ClusterArrays(to_numpy(std::move(result.label)), to_numpy(std::move(result.predecessor)),
-                         to_numpy(std::move(result.root)), to_numpy(std::move(result.cost)), result.cut);
+                         to_numpy(std::move(result.root)), to_numpy(std::move(result.cost)));
 }
 
 Result<double> search_best_k(const Matrix<double>& distances, const Matrix<Index>& indices, Index k_max,
@@ -84,8 +84,7 @@ void bind_clustering(nb::module_& m) {
     m.def("scale_density", scale, "density"_a.noconvert(), "low"_a = nb::none(), "high"_a = nb::none(),
           "Densities scaled to [1, 1000] between the extremes given, or their own.");
     m.def("cluster", cluster_graph, "distances"_a.noconvert(), "indices"_a.noconvert(), "k"_a,
-          "scaled_density"_a.noconvert(),
-          "Clusters of the k-nn graph as (labels, predecessor, root, cost, cut).");
+          "scaled_density"_a.noconvert(), "Clusters of the k-nn graph as (labels, predecessor, root, cost).");
     m.def("search_k", search_best_k, "distances"_a.noconvert(), "indices"_a.noconvert(), "k_max"_a,
           "squared"_a, "n_threads"_a = 1, "The normalised cut of every k, up to the first that is 0.");
 }

@@ -89,7 +89,6 @@ struct Clustering {
     std::vector<Index> predecessor;
     std::vector<Index> root;
     std::vector<double> cost;
-    double cut = 0.0;
 };
 
 }  // namespace pathforest

@@ -1,7 +1,5 @@
 #include "pathforest/membership/cluster.hpp"
 
-#include "pathforest/membership/cut.hpp"
-
 #include <algorithm>
 
 namespace pathforest {
@@ -82,9 +80,6 @@ Clustering cluster(const KnnGraph& graph, Index k, std::span<const double> scale
         result.root.push_back(competition.roots()[as_size(node.label)]);
         result.cost.push_back(node.cost);
     }
-    const Partition partition{k, static_cast<Index>(competition.roots().size()), result.label,
-                              competition.plateaus()};
-    result.cut = NormalisedCut(graph)({&partition, 1}, pause).front();
     return result;
 }
 
