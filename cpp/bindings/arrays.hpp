@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pathforest/control.hpp"
+#include "pathforest/limits.hpp"
 #include "pathforest/types.hpp"
 
 #include <nanobind/nanobind.h>
@@ -33,13 +34,6 @@ using Result = nb::ndarray<nb::numpy, T>;
 template <class T>
 std::span<const T> as_span(const Vector<T>& array) {
     return {array.data(), array.size()};
-}
-
-inline Index as_index(std::size_t size) {
-    if (size > static_cast<std::size_t>(std::numeric_limits<Index>::max())) {
-        throw std::invalid_argument("more than 2**31 - 1 samples or features");
-    }
-    return static_cast<Index>(size);
 }
 
 // Hands a buffer over to NumPy without a copy.
@@ -91,10 +85,13 @@ inline KnnGraph as_graph(const Matrix<double>& distances, const Matrix<Index>& i
     if (distances.shape(0) != indices.shape(0) || distances.shape(1) != indices.shape(1)) {
         throw std::invalid_argument("distances and indices differ in shape");
     }
-    const Index n_samples = as_index(distances.shape(0));
+    const Index n_samples = as_count(distances.shape(0));
     const std::span<const Index> all_indices{indices.data(), indices.size()};
     require_indices(all_indices, n_samples, "indices");
-    return {{distances.data(), distances.size()}, all_indices, n_samples, as_index(distances.shape(1))};
+    return {{distances.data(), distances.size()},
+            all_indices,
+            n_samples,
+            as_count(distances.shape(1), "neighbours")};
 }
 
 // Runs work(control) without the GIL. Signals are looked at a few times a second; a handler that raises

@@ -1,5 +1,5 @@
 // What each class offers new samples, from their distances to the training samples.
-#include "pathforest/class_costs.hpp"
+#include "pathforest/forest/class_costs.hpp"
 
 #include "arrays.hpp"
 
@@ -19,14 +19,14 @@ std::tuple<Result<double>, Result<Index>> costs_of_classes(const Matrix<double>&
     if (counts.empty() || std::any_of(counts.begin(), counts.end(), [](Index r) { return r < 1; })) {
         throw std::invalid_argument("n_conquerors must be one or more numbers of at least 1");
     }
-    require_indices(as_span(order), as_index(n), "order");
+    require_indices(as_span(order), as_count(n), "order");
     require_indices(as_span(code), n_classes, "code");
     const std::size_t m = distances.shape(0);
-    const auto classes = static_cast<std::size_t>(n_classes);
+    const auto classes = as_size(n_classes);
     std::vector<double> costs(counts.size() * m * classes);
     std::vector<Index> first(m * classes);
     run_interruptibly(n_threads, [&](Control& control) {
-        class_costs(Rows<double>{distances.data(), as_index(m), as_index(n)},
+        class_costs(Rows<double>{distances.data(), as_count(m, "queries"), as_count(n)},
                     {as_span(cost), as_span(order), as_span(code), n_classes}, counts, costs, first, control);
     });
     return {to_numpy(std::move(costs), {counts.size(), m, classes}),

@@ -1,8 +1,8 @@
 // Densities, clusters and the search for k*.
 #include "arrays.hpp"
-#include "pathforest/cluster.hpp"
-#include "pathforest/density.hpp"
-#include "pathforest/search_k.hpp"
+#include "pathforest/membership/cluster.hpp"
+#include "pathforest/membership/density.hpp"
+#include "pathforest/membership/search_k.hpp"
 
 #include <nanobind/stl/optional.h>
 
@@ -20,8 +20,10 @@ void require_k(const KnnGraph& graph, Index k) {
 
 // Densities need distances only.
 KnnGraph distances_only(const Matrix<double>& distances) {
-    return {
-        {distances.data(), distances.size()}, {}, as_index(distances.shape(0)), as_index(distances.shape(1))};
+    return {{distances.data(), distances.size()},
+            {},
+            as_count(distances.shape(0)),
+            as_count(distances.shape(1), "neighbours")};
 }
 
 Result<double> density_of(const Matrix<double>& distances, Index k, bool squared) {
@@ -34,13 +36,13 @@ Result<double> density_of(const Matrix<double>& distances, Index k, bool squared
 
 Result<double> query_density(const Matrix<double>& distances, double largest_arc, bool squared) {
     const DensityKernel kernel(largest_arc, squared);
-    const Index k = as_index(distances.shape(1));
+    const Index k = as_count(distances.shape(1), "neighbours");
     std::vector<double> result(distances.shape(0));
     kernel.sum_rows({distances.data(), distances.size()}, k, k, result);
     return to_numpy(std::move(result));
 }
 
-using ClusterArrays = std::tuple<Result<Index>, Result<Index>, Result<Index>, Result<double>, double>;
+using ClusterArrays = std::tuple<Result<Index>, Result<Index>, Result<Index>, Result<double>>;
 
 ClusterArrays cluster_graph(const Matrix<double>& distances, const Matrix<Index>& indices, Index k,
                             const Vector<double>& scaled) {
@@ -52,7 +54,7 @@ ClusterArrays cluster_graph(const Matrix<double>& distances, const Matrix<Index>
     run_interruptibly(
         1, [&](Control& control) { result = cluster(graph, k, as_span(scaled), Pause(&control)); });
     return ClusterArrays(to_numpy(std::move(result.label)), to_numpy(std::move(result.predecessor)),
-                         to_numpy(std::move(result.root)), to_numpy(std::move(result.cost)), result.cut);
+                         to_numpy(std::move(result.root)), to_numpy(std::move(result.cost)));
 }
 
 Result<double> search_best_k(const Matrix<double>& distances, const Matrix<Index>& indices, Index k_max,
@@ -82,8 +84,7 @@ void bind_clustering(nb::module_& m) {
     m.def("scale_density", scale, "density"_a.noconvert(), "low"_a = nb::none(), "high"_a = nb::none(),
           "Densities scaled to [1, 1000] between the extremes given, or their own.");
     m.def("cluster", cluster_graph, "distances"_a.noconvert(), "indices"_a.noconvert(), "k"_a,
-          "scaled_density"_a.noconvert(),
-          "Clusters of the k-nn graph as (labels, predecessor, root, cost, cut).");
+          "scaled_density"_a.noconvert(), "Clusters of the k-nn graph as (labels, predecessor, root, cost).");
     m.def("search_k", search_best_k, "distances"_a.noconvert(), "indices"_a.noconvert(), "k_max"_a,
           "squared"_a, "n_threads"_a = 1, "The normalised cut of every k, up to the first that is 0.");
 }

@@ -1,6 +1,6 @@
 // The competition along a spanning tree, which needs no engine.
 #include "arrays.hpp"
-#include "pathforest/compete.hpp"
+#include "pathforest/forest/compete.hpp"
 
 namespace pathforest {
 namespace {
@@ -10,7 +10,7 @@ std::vector<Arc> as_tree(const Vector<Index>& source, const Vector<Index>& targe
     if (source.size() != target.size() || source.size() != weight.size()) {
         throw std::invalid_argument("source, target and weight differ in length");
     }
-    const Index n_samples = as_index(source.size() + 1);
+    const Index n_samples = as_count(source.size() + 1);
     require_indices(as_span(source), n_samples, "source");
     require_indices(as_span(target), n_samples, "target");
     require_indices(as_span(prototypes), n_samples, "prototypes");

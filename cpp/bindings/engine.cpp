@@ -1,11 +1,11 @@
 // The Engine class: the four questions, asked from Python.
 #include "arrays.hpp"
-#include "pathforest/class_costs.hpp"
-#include "pathforest/compete.hpp"
-#include "pathforest/engines/any.hpp"
-#include "pathforest/knn.hpp"
-#include "pathforest/predict.hpp"
-#include "pathforest/spanning_tree.hpp"
+#include "pathforest/distances/engines/any.hpp"
+#include "pathforest/forest/class_costs.hpp"
+#include "pathforest/forest/compete.hpp"
+#include "pathforest/forest/predict.hpp"
+#include "pathforest/graph/knn.hpp"
+#include "pathforest/graph/spanning_tree.hpp"
 
 #include <nanobind/stl/optional.h>
 
@@ -15,23 +15,25 @@ namespace pathforest {
 namespace {
 
 struct Engine {
-    std::string name;
-    std::string dtype;
     AnyEngine any;
     nb::object kept_alive;  // the caller's matrix, for the precomputed engine
 };
 
-template <class T>
-std::string dtype_name() {
-    return std::is_same_v<T, float> ? "float32" : "float64";
+const char* dtype_of(const Engine& engine) {
+    return std::visit(
+        [](const auto& e) {
+            using Value = typename std::remove_cvref_t<decltype(e)>::Value;
+            return std::is_same_v<Value, float> ? "float32" : "float64";
+        },
+        engine.any);
 }
 
 template <class T>
 void require_samples(const Matrix<T>& X) {
     if (X.shape(0) == 0 || X.shape(1) == 0)
         throw std::invalid_argument("an engine needs samples and features");
-    as_index(X.shape(0));
-    as_index(X.shape(1));
+    as_count(X.shape(0));
+    as_count(X.shape(1), "features");
 }
 
 template <class T>
@@ -42,10 +44,10 @@ Engine make_tree(const Matrix<T>& X, const std::string& metric_name, double p, i
         throw std::invalid_argument("the tree engine does not serve metric '" + metric_name + "'");
     std::optional<AnyEngine> any;
     run_interruptibly(n_threads, [&](Control& control) {
-        any.emplace(std::in_place_type<TreeEngine<T>>, X.data(), as_index(X.shape(0)), as_index(X.shape(1)),
-                    metric, control);
+        any.emplace(std::in_place_type<TreeEngine<T>>, X.data(), as_count(X.shape(0)),
+                    as_count(X.shape(1), "features"), metric, control);
     });
-    return {"tree", dtype_name<T>(), std::move(*any), nb::none()};
+    return {std::move(*any), nb::none()};
 }
 
 template <class T>
@@ -55,10 +57,10 @@ Engine make_brute(const Matrix<T>& X, const std::string& metric_name, double p, 
     const Metric metric = find_metric(metric_name, p);
     std::optional<AnyEngine> any;
     run_interruptibly(n_threads, [&](Control& control) {
-        any.emplace(std::in_place_type<BruteEngine<T>>, X.data(), as_index(X.shape(0)), as_index(X.shape(1)),
-                    metric, keep_order, control);
+        any.emplace(std::in_place_type<BruteEngine<T>>, X.data(), as_count(X.shape(0)),
+                    as_count(X.shape(1), "features"), metric, keep_order, control);
     });
-    return {"brute", dtype_name<T>(), std::move(*any), nb::none()};
+    return {std::move(*any), nb::none()};
 }
 
 template <class T>
@@ -67,26 +69,15 @@ Engine make_precomputed(const Matrix<T>& distances) {
     if (distances.shape(0) != distances.shape(1))
         throw std::invalid_argument("the distance matrix is not square");
     return {
-        "precomputed", dtype_name<T>(),
-        AnyEngine(std::in_place_type<PrecomputedEngine<T>>, distances.data(), as_index(distances.shape(0))),
+        AnyEngine(std::in_place_type<PrecomputedEngine<T>>, distances.data(), as_count(distances.shape(0))),
         nb::cast(distances)};
 }
 
-// For queries given as rows of distances to training samples nobody needs any more.
-template <class T>
-Engine make_rows_engine(std::size_t count) {
-    if (count == 0) throw std::invalid_argument("an engine needs samples");
-    return {"rows", dtype_name<T>(),
-            AnyEngine(std::in_place_type<PrecomputedEngine<T>>, nullptr, as_index(count)), nb::none()};
-}
-
 Engine make_rows(std::size_t count, const std::string& dtype) {
-    return dtype == "float32" ? make_rows_engine<float>(count) : make_rows_engine<double>(count);
-}
-
-void require_distances_between_samples(const Engine& engine) {
-    if (engine.name == "rows")
-        throw std::invalid_argument("this engine knows no distances between its samples");
+    if (count == 0) throw std::invalid_argument("an engine needs samples");
+    const Index n_samples = as_count(count);
+    if (dtype == "float32") return {RowsEngine<float>(n_samples), nb::none()};
+    return {RowsEngine<double>(n_samples), nb::none()};
 }
 
 void require_k(Index k, Index most) {
@@ -97,17 +88,17 @@ void require_k(Index k, Index most) {
 }
 
 void require_length(std::size_t length, const Engine& engine, const char* what) {
-    if (length != static_cast<std::size_t>(n_samples(engine.any))) {
+    if (length != as_size(n_samples(engine.any))) {
         throw std::invalid_argument(std::string(what) + " must have one entry per training sample");
     }
 }
 
 template <class T>
 Rows<T> as_rows(const Matrix<T>& queries, const Engine& engine) {
-    if (queries.shape(1) != static_cast<std::size_t>(n_features(engine.any))) {
+    if (queries.shape(1) != as_size(n_features(engine.any))) {
         throw std::invalid_argument("the queries have another width than the engine");
     }
-    return {queries.data(), as_index(queries.shape(0)), as_index(queries.shape(1))};
+    return {queries.data(), as_count(queries.shape(0), "queries"), as_count(queries.shape(1), "features")};
 }
 
 using ListArrays = std::tuple<Result<double>, Result<Index>>;
@@ -127,13 +118,12 @@ struct Lists {
 
 ListArrays knn_of_samples(const Engine& engine, Index k, int n_threads, Index start,
                           std::optional<Index> stop) {
-    require_distances_between_samples(engine);
     const Index n = n_samples(engine.any);
     const Index end = stop.value_or(n);
     require_k(k, n - 1);
     if (start < 0 || end < start || end > n)
         throw std::invalid_argument("start and stop are not in order, or not among the samples");
-    Lists lists{static_cast<std::size_t>(end - start), static_cast<std::size_t>(k)};
+    Lists lists{as_size(end - start), as_size(k)};
     run_interruptibly(n_threads, [&](Control& control) {
         knn(engine.any, start, end, k, lists.values, lists.indices, control);
     });
@@ -148,7 +138,7 @@ ListArrays knn_of_queries(const Engine& engine, const Matrix<T>& queries, Index 
     if (reach && reach->size() != queries.shape(0))
         throw std::invalid_argument("reach must have one entry per query");
     const std::span<const double> reaches = reach ? as_span(*reach) : std::span<const double>{};
-    Lists lists{queries.shape(0), static_cast<std::size_t>(k)};
+    Lists lists{queries.shape(0), as_size(k)};
     run_interruptibly(n_threads, [&](Control& control) {
         query_knn(engine.any, rows, k, reaches, lists.values, lists.indices, control);
     });
@@ -157,7 +147,6 @@ ListArrays knn_of_queries(const Engine& engine, const Matrix<T>& queries, Index 
 
 TreeArrays spanning_tree_of(const Engine& engine, const Matrix<double>& distances,
                             const Matrix<Index>& indices, int n_threads) {
-    require_distances_between_samples(engine);
     const KnnGraph graph = as_graph(distances, indices);
     require_length(distances.shape(0), engine, "the neighbour lists");
     std::vector<Arc> arcs;
@@ -182,7 +171,6 @@ ListArrays nearest_foreign_of(const Engine& engine, const Matrix<T>& queries, co
 
 ForestArrays compete(const Engine& engine, const Matrix<double>& distances, const Matrix<Index>& indices,
                      const Vector<Index>& prototypes, const Vector<double>& membership, bool source_side) {
-    require_distances_between_samples(engine);
     const KnnGraph graph = as_graph(distances, indices);
     require_length(distances.shape(0), engine, "the neighbour lists");
     require_length(membership.size(), engine, "membership");
@@ -204,7 +192,7 @@ ListArrays conquer_queries(const Engine& engine, const Matrix<T>& queries, const
     if (n_conquerors < 1) throw std::invalid_argument("n_conquerors must be at least 1");
     const Index kept = std::min(n_conquerors, n_samples(engine.any));
     const Rows<T> rows = as_rows(queries, engine);
-    Lists lists{queries.shape(0), static_cast<std::size_t>(kept)};
+    Lists lists{queries.shape(0), as_size(kept)};
     run_interruptibly(n_threads, [&](Control& control) {
         conquer(engine.any, rows, as_span(cost), as_span(order), kept, lists.values, lists.indices, control);
     });
@@ -214,7 +202,7 @@ ListArrays conquer_queries(const Engine& engine, const Matrix<T>& queries, const
 template <class T>
 Result<double> distances_of_queries(const Engine& engine, const Matrix<T>& queries, int n_threads) {
     const Rows<T> rows = as_rows(queries, engine);
-    const std::size_t width = static_cast<std::size_t>(n_samples(engine.any));
+    const std::size_t width = as_size(n_samples(engine.any));
     std::vector<double> distances(queries.shape(0) * width);
     run_interruptibly(n_threads,
                       [&](Control& control) { all_distances(engine.any, rows, distances, control); });
@@ -258,8 +246,8 @@ void bind_engine(nb::module_& m) {
     engine
         .def_static("rows", make_rows, "n_samples"_a, "dtype"_a,
                     "No samples at all: queries come as rows of distances to them.")
-        .def_ro("name", &Engine::name)
-        .def_ro("dtype", &Engine::dtype)
+        .def_prop_ro("name", [](const Engine& e) { return name_of(e.any); })
+        .def_prop_ro("dtype", dtype_of)
         .def_prop_ro("n_samples", [](const Engine& e) { return n_samples(e.any); })
         .def_prop_ro("n_features", [](const Engine& e) { return n_features(e.any); })
         .def("knn", knn_of_samples, "k"_a, "n_threads"_a = 1, "start"_a = 0, "stop"_a = nb::none(),

@@ -1,6 +1,6 @@
 #include "arrays.hpp"
-#include "pathforest/kernels.hpp"
-#include "pathforest/metrics.hpp"
+#include "pathforest/distances/kernels.hpp"
+#include "pathforest/distances/metrics.hpp"
 #include "pathforest/parallel.hpp"
 
 NB_MODULE(_core, m) {

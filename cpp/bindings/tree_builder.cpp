@@ -1,6 +1,6 @@
 // The spanning tree for engines that are not ours: it says whom to ask, and is told the answers.
 #include "arrays.hpp"
-#include "pathforest/boruvka.hpp"
+#include "pathforest/graph/boruvka.hpp"
 
 namespace pathforest {
 namespace {

@@ -245,7 +245,7 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     def _cluster(self, graph: KnnGraph, attribute: str | None) -> None:
         """Let the maxima of the density compete for the samples, and larger domes absorb small ones."""
         k, scaled = self.best_k_, _core.scale_density(self.density_)
-        labels, predecessor, root, cost, _ = _core.cluster(graph.distances, graph.indices, k, scaled)
+        labels, predecessor, root, cost = _core.cluster(graph.distances, graph.indices, k, scaled)
         self.labels_ = labels.astype(np.intp)
         self.predecessor_ = predecessor.astype(np.intp)
         self.root_ = root.astype(np.intp)

@@ -155,18 +155,21 @@ def test_conquest_holds_for_any_costs(name, data):
 
 
 def tie_by_rounding():
-    """A distance and a membership whose product the next distance shares, though the quotient is nearer."""
+    """A distance and a membership whose product the next distance shares."""
     rng = np.random.default_rng(0)
     while True:
-        d, f = rng.uniform(1, 2), rng.uniform(0.5, 1)
-        if d * f == np.nextafter(d, 9) * f and d * f / f < np.nextafter(d, 9):
+        d, f = rng.uniform(1, 2), rng.uniform(1, 2)
+        if d * f == np.nextafter(d, 9) * f:
             return d, f
 
 
 def test_an_arc_that_ties_only_after_rounding_is_looked_at():
-    # The two offers to sample 2 differ, but not once multiplied: the arc from 0 wins, and it is not listed.
+    # Sample 2 is offered d by sample 1 and the next number by sample 3, whose cost comes from an arc half as
+    # long, times 2. Times f the offers are equal: that of sample 3 wins by its arc, and it is not listed.
     d, f = tie_by_rounding()
-    D = np.array([[0, 9, np.nextafter(d, 9)], [9, 0, d], [np.nextafter(d, 9), d, 0]])
-    seeds, F = np.array([0, 1], dtype=np.int32), np.array([1, 1, f])
+    half = np.nextafter(d, 9) / 2
+    D = np.array([[0, 9, 9, half], [9, 0, d, 9], [9, d, 0, d], [half, 9, d, 0]])
+    seeds, F = np.array([0, 1], dtype=np.int32), np.array([1, 1, f, 2])
     got = _core.Engine.precomputed(D).compete(*reference.knn(D, 1), seeds, F, False)
+    assert got[1].tolist() == [-1, -1, 3, 0]
     checks.same_arrays(got, reference.compete(D, seeds, F, "target"))

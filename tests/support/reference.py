@@ -153,7 +153,10 @@ def prototypes(tree, codes):
 
 
 def compete(D, prototypes, membership, side="target", tree=None):
-    """Algorithm 3 with costs that are pairs (value, arc); over the complete graph, or along `tree` only."""
+    """Algorithm 3 with costs that are pairs (value, arc); over the complete graph, or along `tree` only.
+
+    An arc is (its own weight, lower end, higher end). A membership multiplies the value, not the arc.
+    """
     n, rows, F = len(D), D.tolist(), [float(f) for f in membership]
     neighbours = [[u for u in range(n) if u != q] for q in range(n)]
     if tree is not None:
@@ -161,10 +164,10 @@ def compete(D, prototypes, membership, side="target", tree=None):
         for i, j in zip(tree[0].tolist(), tree[1].tolist(), strict=True):
             neighbours[i].append(j)
             neighbours[j].append(i)
-    pair = [(math.inf, (n, n))] * n
+    pair = [(math.inf, (math.inf, n, n))] * n
     predecessor, root = [-1] * n, list(range(n))
     for q in prototypes:
-        pair[q] = (0.0, (-1, -1))
+        pair[q] = (0.0, (-1.0, -1, -1))  # an arc before all others
     waiting = set(range(n))
     while waiting:
         q = min(waiting, key=lambda u: (pair[u], u))
@@ -172,7 +175,8 @@ def compete(D, prototypes, membership, side="target", tree=None):
         for u in neighbours[q]:
             if u not in waiting:  # a node that has left the queue is never updated again
                 continue
-            value, arc = max(pair[q], (rows[q][u], (min(q, u), max(q, u))))
+            arc = (rows[q][u], min(q, u), max(q, u))
+            value, arc = max(pair[q], (rows[q][u], arc))
             offer = (value * (F[u] if side == "target" else F[q]), arc)
             if offer < pair[u]:
                 pair[u], predecessor[u], root[u] = offer, q, root[q]

@@ -1,6 +1,8 @@
 // How long work asks whether it should stop: the caller hands in a question, the kernels ask it now and then.
 #pragma once
 
+#include "pathforest/limits.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -35,6 +37,10 @@ class Control {
     std::function<bool()> interrupted_;
     std::chrono::steady_clock::time_point last_asked_ = std::chrono::steady_clock::now();
 };
+
+// Loops over samples that cost little each pause once in so many.
+inline constexpr Index samples_between_pauses = 1024;
+static_assert(longest_step % samples_between_pauses == 0);
 
 // What a loop calls now and then, on whatever thread it runs: throws once the work is to stop.
 class Pause {

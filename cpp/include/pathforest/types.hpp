@@ -17,13 +17,15 @@ using Index = std::int32_t;
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr Index none = -1;
 
+// An Index where a container wants a size; never negative.
+constexpr std::size_t as_size(Index i) { return static_cast<std::size_t>(i); }
+
 // Offsets into n x k arrays outgrow Index long before the sample count does.
 constexpr std::size_t at(Index row, Index width, Index column = 0) {
-    return static_cast<std::size_t>(row) * static_cast<std::size_t>(width) + static_cast<std::size_t>(column);
+    return as_size(row) * as_size(width) + as_size(column);
 }
 
-// The tie rule: arcs compare by weight, then lower endpoint, then higher endpoint. A path cost is such an
-// arc too (the value, and the arc that set it), so one type serves both.
+// The tie rule: arcs compare by weight, then lower endpoint, then higher endpoint.
 struct Arc {
     double weight = infinity;
     Index low = none;
@@ -33,6 +35,17 @@ struct Arc {
         return a < b ? Arc{weight, a, b} : Arc{weight, b, a};
     }
     friend auto operator<=>(const Arc&, const Arc&) = default;
+};
+
+// What a path costs: a value, and the arc that set it. Memberships multiply the value; the arc keeps its own
+// weight, which settles ties between values.
+struct PathCost {
+    double value = infinity;
+    Arc arc;
+
+    // Of a path that is this arc alone.
+    static PathCost of(const Arc& arc) { return {arc.weight, arc}; }
+    friend auto operator<=>(const PathCost&, const PathCost&) = default;
 };
 
 // A sample seen from somewhere else; neighbour lists are sorted by this order.
@@ -76,7 +89,6 @@ struct Clustering {
     std::vector<Index> predecessor;
     std::vector<Index> root;
     std::vector<double> cost;
-    double cut = 0.0;
 };
 
 }  // namespace pathforest

@@ -73,5 +73,5 @@ def compete_within_classes(graph: KnnGraph, k: int, scaled: np.ndarray, codes: n
     arcs = np.hstack([np.where(codes[near] == codes[:, None], near, own), own])
     lengths = np.zeros(arcs.shape)
     lengths[:, -1] = -1.0
-    _, predecessor, root, cost, _ = _core.cluster(lengths, arcs, k + 1, scaled)
+    _, predecessor, root, cost = _core.cluster(lengths, arcs, k + 1, scaled)
     return DensityForest(cost, predecessor.astype(np.intp), root.astype(np.intp))

@@ -1,0 +1,108 @@
+// One type for all engines. Stages are written once as templates over an engine and entered through this.
+#pragma once
+
+#include "pathforest/distances/engines/brute.hpp"
+#include "pathforest/distances/engines/precomputed.hpp"
+#include "pathforest/distances/engines/rows.hpp"
+#include "pathforest/distances/engines/tree.hpp"
+
+#include <stdexcept>
+#include <type_traits>
+#include <variant>
+
+namespace pathforest {
+
+using AnyEngine =
+    std::variant<TreeEngine<float>, TreeEngine<double>, BruteEngine<float>, BruteEngine<double>,
+                 PrecomputedEngine<float>, PrecomputedEngine<double>, RowsEngine<float>, RowsEngine<double>>;
+
+inline Index n_samples(const AnyEngine& engine) {
+    return std::visit([](const auto& e) { return e.n_samples(); }, engine);
+}
+
+inline const char* name_of(const AnyEngine& engine) {
+    return std::visit([](const auto& e) { return std::remove_cvref_t<decltype(e)>::name; }, engine);
+}
+
+inline Index n_features(const AnyEngine& engine) {
+    return std::visit([](const auto& e) { return e.n_features(); }, engine);
+}
+
+// Per node the smallest index below it, to settle ties for whole nodes.
+template <SearchEngine Engine>
+std::vector<Index> first_sample_of_nodes(const Engine& engine) {
+    return engine.summarise(given_order(engine.n_samples()), [](Index a, Index b) { return std::min(a, b); });
+}
+
+// Rows of new samples, or for a precomputed engine rows of distances to the training samples.
+template <class T>
+struct Rows {
+    const T* values;
+    Index count;
+    Index width;
+
+    const T* row(Index i) const { return values + at(i, width); }
+};
+
+// Calls work(engine) with the concrete engine, which must know the distances between its samples.
+template <class Work>
+auto visit_samples(const AnyEngine& engine, Work work) {
+    using Result = std::invoke_result_t<Work, const TreeEngine<float>&>;
+    return std::visit(
+        [&](const auto& e) -> Result {
+            if constexpr (KnowsSamples<std::remove_cvref_t<decltype(e)>>) {
+                return work(e);
+            } else {
+                throw std::invalid_argument("this engine knows no distances between its samples");
+            }
+        },
+        engine);
+}
+
+// Calls work(engine) with the concrete engine, which must hold samples of type T.
+template <class T, class Work>
+void visit_with(const AnyEngine& engine, Work work) {
+    std::visit(
+        [&](const auto& e) {
+            using Engine = std::remove_cvref_t<decltype(e)>;
+            if constexpr (std::is_same_v<typename Engine::Value, T>) {
+                work(e);
+            } else {
+                throw std::invalid_argument("the queries' dtype differs from the engine's");
+            }
+        },
+        engine);
+}
+
+// Runs one search per query in tiles: ask(i, query) states query i, start(i) gives its policy and finish(i,
+// policy) takes the result.
+template <SearchEngine Engine, class Ask, class Start, class Finish>
+void search_all(const Engine& engine, Index count, Control& control, Ask ask, Start start, Finish finish) {
+    using P = decltype(start(Index{}));
+    static_assert(Policy<P>);
+    struct Scratch {
+        std::vector<typename Engine::Query> queries;
+        std::vector<P> policies;
+    };
+    // A task is big enough to hide the counter it is taken from, and small enough for every thread to get
+    // one.
+    const Index share = (count - 1) / control.n_threads() + 1;
+    const Index task = std::clamp<Index>(share, 1, Engine::tile > 1 ? Engine::tile : 32);
+    parallel_for((count + task - 1) / task, control, [] { return Scratch{}; },
+                 [&](Index t, Scratch& scratch, const Pause& pause) {
+                     const Index end = std::min(count, (t + 1) * task);
+                     for (Index first = t * task; first < end; first += Engine::tile) {
+                         const Index size = std::min<Index>(Engine::tile, end - first);
+                         scratch.queries.resize(as_size(size));
+                         scratch.policies.clear();
+                         for (Index i = 0; i < size; ++i) {
+                             ask(first + i, scratch.queries[as_size(i)]);
+                             scratch.policies.push_back(start(first + i));
+                         }
+                         engine.search(scratch.queries.data(), scratch.policies.data(), size, pause);
+                         for (Index i = 0; i < size; ++i) finish(first + i, scratch.policies[as_size(i)]);
+                     }
+                 });
+}
+
+}  // namespace pathforest

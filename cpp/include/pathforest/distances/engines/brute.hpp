@@ -1,0 +1,104 @@
+// The engine for many dimensions: every sample for every query, most of them discarded by the fast filter.
+#pragma once
+
+#include "pathforest/control.hpp"
+#include "pathforest/distances/engines/tile.hpp"
+
+namespace pathforest {
+
+template <class T>
+class BruteEngine : public FlatEngine {
+  public:
+    using Value = T;
+    static constexpr const char* name = "brute";
+    static constexpr int tile = 20 * filter_queries;  // queries that share one pass over the samples
+
+    struct Query {
+        std::vector<double> values;
+        Index home = 0;  // the panel to start from
+    };
+
+    // Where the metric knows nearness by features, near samples are put together: a search that starts at
+    // home then finds its nearest early. `keep_order` leaves them as given.
+    BruteEngine(const T* X, Index n_samples, Index n_features, Metric metric, bool keep_order,
+                Control& control)
+        : FlatEngine(keep_order || !metric.in_tree ? given_order(n_samples)
+                                                   : spatial_order(X, n_samples, n_features, control)),
+          metric_(std::move(metric)), kernels_(find_kernels<T>(metric_.sum)),
+          panels_(X, n_samples, n_features, order(), metric_.sum) {}
+
+    Index n_features() const { return panels_.blocks().n_features; }
+    const Metric& metric() const { return metric_; }
+    const Kernels<T>& kernels() const { return kernels_; }
+    const Panels<T>& panels() const { return panels_; }
+
+    void ask_sample(Index sample, Query& query) const {
+        const Index position = order().position[as_size(sample)];
+        panels_.blocks().read(position, query.values);
+        query.home = position / panel;
+    }
+
+    void ask(const T* row, Query& query) const {
+        query.values.assign(row, row + n_features());
+        query.home = 0;
+    }
+
+    template <Policy P>
+    void search(const Query* queries, P* policies, Index count, const Pause& pause) const {
+        // The filter computes a whole group at once: not worth it for a lone query, nor where nothing will be
+        // discarded.
+        if (!P::sees_everything && count > 2 && panels_.filterable()) {
+            search_by_panels(queries, policies, count, pause);
+        } else {
+            for (Index i = 0; i < count; ++i) search_by_blocks(queries[i], policies[i], pause);
+        }
+    }
+
+  private:
+    // Pauses every few milliseconds of work, measured in feature differences, each of which may cost a power.
+    class Breather {
+      public:
+        Breather(const Pause& pause, std::size_t step) : pause_(pause), step_(step) {}
+
+        void operator()() {
+            work_ += step_;
+            if (work_ < std::size_t{1} << 18) return;
+            pause_();
+            work_ = 0;
+        }
+
+      private:
+        const Pause& pause_;
+        std::size_t step_;
+        std::size_t work_ = 0;
+    };
+
+    template <Policy P>
+    void search_by_panels(const Query* queries, P* policies, Index count, const Pause& pause) const {
+        Tile<BruteEngine, P> queries_together(*this, queries, policies, count);
+        Breather breather(pause, at(count, n_features()) * panel);
+        for (Index step = 0; step < n_panels(); ++step) {
+            breather();
+            queries_together.meet((queries[0].home + step) % n_panels());
+        }
+        queries_together.settle(pause);
+    }
+
+    template <Policy P>
+    void search_by_blocks(const Query& query, P& policy, const Pause& pause) const {
+        ReducedLimit reduced(metric_);
+        Breather breather(pause, at(lanes, n_features()));
+        for_each_block(policy, [&](Index b, double limit) {
+            breather();
+            panels_.blocks().scan(b, query.values.data(), reduced(limit), kernels_, metric_, order(), policy);
+        });
+    }
+
+    Metric metric_;
+    Kernels<T> kernels_;
+    Panels<T> panels_;
+};
+
+static_assert(KnowsSamples<BruteEngine<float>> && KnowsSamples<BruteEngine<double>>);
+
+}  // namespace pathforest

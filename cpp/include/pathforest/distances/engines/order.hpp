@@ -1,0 +1,102 @@
+// The order in which an engine stores its samples: as given, or so that near ones share blocks.
+#pragma once
+
+#include "pathforest/distances/kernels.hpp"
+#include "pathforest/parallel.hpp"
+#include "pathforest/types.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace pathforest {
+
+constexpr Index blocks_for(Index n_samples) { return (n_samples + lanes - 1) / lanes; }
+
+struct Order {
+    std::vector<Index> sample;    // position -> sample
+    std::vector<Index> position;  // sample -> position
+
+    explicit Order(std::vector<Index> samples) : sample(std::move(samples)), position(sample.size()) {
+        for (std::size_t p = 0; p < sample.size(); ++p) {
+            position[as_size(sample[p])] = static_cast<Index>(p);
+        }
+    }
+};
+
+inline std::vector<Index> given_order(Index n_samples) {
+    std::vector<Index> samples(as_size(n_samples));
+    std::iota(samples.begin(), samples.end(), Index{0});
+    return samples;
+}
+
+// Consecutive blocks, halved again and again. The left half gets the odd block.
+struct BlockRange {
+    Index first;
+    Index count;
+
+    BlockRange left() const { return {first, (count + 1) / 2}; }
+    BlockRange right() const { return {first + (count + 1) / 2, count / 2}; }
+};
+
+// Parts the samples of a range between its halves, at the middle along the longest side of their box.
+template <class T>
+void part(BlockRange range, const T* X, Index n_features, std::vector<Index>& samples) {
+    const auto begin = samples.begin() + range.first * lanes;
+    const auto end =
+        samples.begin() + std::min(static_cast<Index>(samples.size()), (range.first + range.count) * lanes);
+    std::vector<T> low(X + at(*begin, n_features), X + at(*begin, n_features) + n_features);
+    std::vector<T> high = low;
+    for (auto sample = begin; sample != end; ++sample) {
+        const T* row = X + at(*sample, n_features);
+        for (std::size_t j = 0; j < low.size(); ++j) {
+            low[j] = std::min(low[j], row[j]);
+            high[j] = std::max(high[j], row[j]);
+        }
+    }
+    Index longest = 0;
+    for (Index j = 1; j < n_features; ++j) {
+        const auto side = [&](Index f) { return high[as_size(f)] - low[as_size(f)]; };
+        if (side(j) > side(longest)) longest = j;
+    }
+    std::nth_element(begin, begin + range.left().count * lanes, end, [=](Index a, Index b) {
+        // Equal values by index: of many duplicates the first ones are then found first, the others pruned.
+        const T value_a = X[at(a, n_features, longest)];
+        const T value_b = X[at(b, n_features, longest)];
+        return value_a != value_b ? value_a < value_b : a < b;
+    });
+}
+
+// The order of the leaves of a balanced k-d tree with one block per leaf.
+template <class T>
+std::vector<Index> spatial_order(const T* X, Index n_samples, Index n_features, Control& control) {
+    std::vector<Index> samples = given_order(n_samples);
+    // Parts ranges until they hold at most `enough` blocks, and calls visit with those.
+    const auto descend = [&](BlockRange root, Index enough, const Pause& pause, auto visit) {
+        std::vector<BlockRange> pending{root};
+        while (!pending.empty()) {
+            const BlockRange range = pending.back();
+            pending.pop_back();
+            if (range.count <= enough) {
+                visit(range);
+                continue;
+            }
+            pause();
+            part(range, X, n_features, samples);
+            pending.push_back(range.right());
+            pending.push_back(range.left());
+        }
+    };
+    // The top on one thread, down to pieces small enough to share out; then one piece per task.
+    const BlockRange all{0, blocks_for(n_samples)};
+    std::vector<BlockRange> pieces;
+    descend(all, std::max<Index>(8, all.count / 64), Pause(&control),
+            [&](BlockRange range) { pieces.push_back(range); });
+    parallel_for(
+        static_cast<Index>(pieces.size()), control, [] { return 0; },
+        [&](Index i, int&, const Pause& pause) { descend(pieces[as_size(i)], 1, pause, [](BlockRange) {}); });
+    return samples;
+}
+
+}  // namespace pathforest

@@ -1,0 +1,29 @@
+// Many forests over the same samples, tried on the same new ones: distances are computed once, and what each
+// class offers follows from them, forest by forest.
+#pragma once
+
+#include "pathforest/distances/engines/any.hpp"
+
+#include <span>
+
+namespace pathforest {
+
+// The distances of every query to every training sample, row by row, in the samples' own order.
+template <class T>
+void all_distances(const AnyEngine& engine, Rows<T> queries, std::span<double> distances, Control& control);
+
+// A forest as a query sees it, one entry per training sample.
+struct Rivals {
+    std::span<const double> cost;
+    std::span<const Index> order;  // samples by ascending cost; of equal offers the first wins
+    std::span<const Index> code;   // propagated class, below n_classes
+    Index n_classes;
+};
+
+// For each number of conquerors r the mean of the r smallest offers max{cost, distance} of each class, of all
+// if it has fewer; infinity if it has none. `costs` is (r, query, class). `first` is (query, class): the
+// place in `order` of the sample with the smallest offer, n_samples where there is none.
+void class_costs(Rows<double> distances, const Rivals& rivals, std::span<const Index> n_conquerors,
+                 std::span<double> costs, std::span<Index> first, Control& control);
+
+}  // namespace pathforest

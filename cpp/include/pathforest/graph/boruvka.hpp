@@ -1,0 +1,70 @@
+// Borůvka's algorithm, answered from the neighbour lists as far as they reach (question 2 beyond that).
+//
+// Each component must add its lightest outgoing arc. A sample's list names its nearest sample outside the
+// component until all its entries lie inside; from then on only a lower bound is known, the arc to the
+// list's last entry. A component whose best known arc is below all such bounds is settled for free, and since
+// any settled component may merge, the others can wait. Only when none is settled are samples asked for their
+// nearest outsider, and never those of the largest component, which the others will join.
+//
+// Who is asked is left to the caller, so that engines of any kind, on any machine, can answer.
+#pragma once
+
+#include "pathforest/control.hpp"
+#include "pathforest/graph/disjoint_sets.hpp"
+#include "pathforest/types.hpp"
+
+#include <vector>
+
+namespace pathforest {
+
+class Boruvka {
+  public:
+    // The lists must outlive this; k >= 1, or there is one sample.
+    explicit Boruvka(const KnnGraph& graph);
+
+    // Merges as far as is known. True if samples must be asked before it can go on, false if the tree is
+    // complete.
+    bool must_ask(Control& control);
+
+    // The samples to ask, ascending, and what they are to be asked: the nearest sample of another component
+    // that is no farther than `reach`.
+    const std::vector<Index>& asking() const { return asking_; }
+    const std::vector<Index>& component() const { return component_; }
+    double reach(Index sample) const { return best_[as_size(component_[as_size(sample)])].weight; }
+
+    // Nobody but `nearest` is at most `searched` away, or comes before it; `nearest` may be farther than
+    // that, or nobody, and then says nothing.
+    void answer(Index sample, const Neighbour& nearest, double searched);
+
+    // Uses the answers; every sample that was to be asked has one.
+    void merge_answers();
+
+    // The n - 1 arcs of the complete tree, ascending.
+    std::vector<Arc> arcs() const;
+
+  private:
+    void label_components();
+    bool known_foreign(Index i, Neighbour& foreign);
+    void read_lists();
+    bool is_open(Index i) const { return bound_[as_size(i)] < best_[as_size(component_[as_size(i)])]; }
+    void improve(Index i, const Neighbour& foreign);
+    Index largest_component();
+    template <class MayMove>
+    bool merge(MayMove may_move);
+
+    KnnGraph graph_;
+    Index n_;
+    DisjointSets sets_;
+    std::vector<Index> component_;
+    std::vector<Index> cursor_;     // first list entry that may lie outside
+    std::vector<Neighbour> asked_;  // the nearest outsider found beyond the list
+    std::vector<Arc> bound_;        // every arc to an unknown outsider comes after this one
+    std::vector<Arc> best_;         // per component
+    std::vector<Index> open_;       // per component, how many samples might have a lighter arc
+    std::vector<Index> waiting_;    // samples whose lists are exhausted
+    std::vector<Index> asking_;
+    Index largest_ = none;  // the component that waits for the others
+    std::vector<Arc> arcs_;
+};
+
+}  // namespace pathforest

@@ -1,0 +1,20 @@
+// The minimum spanning tree of the complete graph, unique under the tie rule.
+#pragma once
+
+#include "pathforest/distances/engines/any.hpp"
+
+#include <vector>
+
+namespace pathforest {
+
+// Its n - 1 arcs in ascending order. `graph` holds neighbour lists of the same engine, of any length k >= 1.
+std::vector<Arc> spanning_tree(const AnyEngine& engine, const KnnGraph& graph, Control& control);
+
+// For each query the nearest sample of a component other than its own and no farther than its reach, by
+// (distance, index); `none` and infinity where there is none.
+template <class T>
+void nearest_foreign(const AnyEngine& engine, Rows<T> queries, std::span<const Index> own,
+                     std::span<const Index> component, std::span<const double> reach,
+                     std::span<double> distances, std::span<Index> indices, Control& control);
+
+}  // namespace pathforest

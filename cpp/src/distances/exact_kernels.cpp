@@ -1,0 +1,173 @@
+// Exact distances, as the library defines them: float64, terms added in feature order, no fused multiply-add.
+// This file is compiled with floating-point contraction off; the lanes of a vector are different samples, so
+// vectors change the speed of a sum and never its order.
+#include "pathforest/distances/kernels.hpp"
+#include "simd.hpp"
+
+#include <cmath>
+#include <type_traits>
+
+namespace pathforest {
+namespace {
+
+// Each sum says how a pair of feature values enters it; V is a vector of doubles, or a double for boxes.
+struct Squares {
+    static constexpr int n_sums = 1;
+    template <class V>
+    static void add(V* sums, V a, V b, double) {
+        const V difference = a - b;
+        sums[0] += difference * difference;
+    }
+};
+
+struct Absolutes {
+    static constexpr int n_sums = 1;
+    template <class V>
+    static void add(V* sums, V a, V b, double) {
+        sums[0] += absolute(a - b);
+    }
+};
+
+struct Largest {
+    static constexpr int n_sums = 1;
+    template <class V>
+    static void add(V* sums, V a, V b, double) {
+        sums[0] = larger(sums[0], absolute(a - b));
+    }
+};
+
+struct Powers {
+    static constexpr int n_sums = 1;
+    static void add(double* sums, double a, double b, double p) { sums[0] += pow(absolute(a - b), p); }
+    static void add(Doubles* sums, Doubles a, Doubles b, double p) {
+        const Doubles difference = absolute(a - b);
+        for (int i = 0; i < double_width; ++i) sums[0][i] += pow(difference[i], p);
+    }
+};
+
+// 1 - cos. The root of the product, not the product of the roots, makes equal vectors exactly 0 apart; where
+// the product would leave the range of doubles, the roots must do.
+struct Cosine {
+    static constexpr int n_sums = 3;
+    template <class V>
+    static void add(V* sums, V a, V b, double) {
+        sums[0] += a * b;
+        sums[1] += a * a;
+        sums[2] += b * b;
+    }
+    static double combine(const double* sums) {
+        if (sums[1] == 0 || sums[2] == 0) return sums[1] == sums[2] ? 0.0 : 1.0;
+        const double product = sums[1] * sums[2];
+        const bool in_range = 1e-290 < product && product < 1e290;
+        const double distance = 1 - sums[0] / (in_range ? sqrt(product) : sqrt(sums[1]) * sqrt(sums[2]));
+        return distance > 0 ? distance : 0.0;
+    }
+};
+
+// Terms whose divisor is 0 count as 0: both values are 0 there.
+template <class V>
+V divided(V numerator, V divisor) {
+    return divisor > 0 ? numerator / divisor : V{};
+}
+
+struct Chi2 {
+    static constexpr int n_sums = 1;
+    template <class V>
+    static void add(V* sums, V a, V b, double) {
+        const V difference = a - b;
+        sums[0] += divided(difference * difference, a + b);
+    }
+};
+
+struct Canberra {
+    static constexpr int n_sums = 1;
+    template <class V>
+    static void add(V* sums, V a, V b, double) {
+        sums[0] += divided(absolute(a - b), absolute(a) + absolute(b));
+    }
+};
+
+struct BrayCurtis {
+    static constexpr int n_sums = 2;
+    template <class V>
+    static void add(V* sums, V a, V b, double) {
+        sums[0] += absolute(a - b);
+        sums[1] += a + b;
+    }
+    static double combine(const double* sums) { return divided(sums[0], sums[1]); }
+};
+
+template <class S, class T>
+void block_kernel(const double* query, const T* block, Index n_features, double p, double* reduced) {
+    constexpr int n_vectors = lanes / double_width;
+    Doubles sums[n_vectors][S::n_sums] = {};
+    for (Index j = 0; j < n_features; ++j) {
+        const Doubles a = broadcast<Doubles>(query[j]);
+#pragma GCC unroll 8
+        for (int v = 0; v < n_vectors; ++v) {
+            S::add(sums[v], a, load_wide(block + v * double_width), p);
+        }
+        block += lanes;
+    }
+    if constexpr (S::n_sums == 1) {
+        for (int v = 0; v < n_vectors; ++v) {
+            std::memcpy(reduced + v * double_width, &sums[v][0], sizeof(Doubles));
+        }
+    } else {
+        for (int lane = 0; lane < lanes; ++lane) {
+            double own[S::n_sums];
+            for (int s = 0; s < S::n_sums; ++s) own[s] = sums[lane / double_width][s][lane % double_width];
+            reduced[lane] = S::combine(own);
+        }
+    }
+}
+
+// The same operations in the same order on the gap to the box. Rounding is monotone, so the result is below
+// the exact distance of every sample inside with no allowance needed; pow alone needs one.
+template <class S, class T>
+double box_kernel(const double* query, const T* low, const T* high, Index n_features, double p) {
+    double sum[1] = {0.0};
+    for (Index j = 0; j < n_features; ++j) {
+        const double q = query[j];
+        const double below = static_cast<double>(low[j]) - q;
+        const double above = q - static_cast<double>(high[j]);
+        S::add(sum, larger(larger(below, above), 0.0), 0.0, p);
+    }
+    if constexpr (std::is_same_v<S, Powers>) return sum[0] * (1 - 1e-12 * (p + 1)) - 1e-300;
+    return sum[0];
+}
+
+template <class S, class T>
+Kernels<T> with_box() {
+    return {block_kernel<S, T>, box_kernel<S, T>};
+}
+
+template <class S, class T>
+Kernels<T> without_box() {
+    return {block_kernel<S, T>, nullptr};
+}
+
+template <class T>
+Kernels<T> kernels_of(Sum sum) {
+    switch (sum) {
+    case Sum::squares: return with_box<Squares, T>();
+    case Sum::absolutes: return with_box<Absolutes, T>();
+    case Sum::largest: return with_box<Largest, T>();
+    case Sum::powers: return with_box<Powers, T>();
+    case Sum::cosine: return without_box<Cosine, T>();
+    case Sum::chi2: return without_box<Chi2, T>();
+    case Sum::canberra: return without_box<Canberra, T>();
+    case Sum::braycurtis: return without_box<BrayCurtis, T>();
+    }
+    return {};
+}
+
+}  // namespace
+
+// One namespace per instruction set: the names the dispatcher tells apart.
+namespace PATHFOREST_ISA {
+Kernels<float> exact_kernels_float(Sum sum) { return kernels_of<float>(sum); }
+Kernels<double> exact_kernels_double(Sum sum) { return kernels_of<double>(sum); }
+}  // namespace PATHFOREST_ISA
+
+}  // namespace pathforest

@@ -1,0 +1,331 @@
+#include "pathforest/forest/compete.hpp"
+
+#include "pathforest/forest/heap.hpp"
+
+#include <cmath>
+#include <numeric>
+
+namespace pathforest {
+namespace {
+
+// Prototypes cost nothing and carry an arc before all others.
+constexpr PathCost prototype_cost{0.0, {0.0, none, none}};
+
+// What both competitions share: the costs so far and the rule by which an offer wins.
+class Contest {
+  public:
+    Contest(Index n_samples, std::span<const Index> prototypes, const Membership& membership)
+        : membership_(membership), cost_(as_size(n_samples)), predecessor_(as_size(n_samples), none),
+          turn_(as_size(n_samples), none) {
+        for (const Index prototype : prototypes) cost_[as_size(prototype)] = prototype_cost;
+    }
+
+    Index n_samples() const { return static_cast<Index>(cost_.size()); }
+    const PathCost& cost(Index i) const { return cost_[as_size(i)]; }
+    bool has_left(Index i) const { return turn_[as_size(i)] != none; }
+
+    // Leaving the queue makes a sample's cost final.
+    void leave(Index i) {
+        turn_[as_size(i)] = static_cast<Index>(left_.size());
+        left_.push_back(i);
+    }
+
+    // q, which has left the queue, offers u, which has not, a path; true if u takes it. A smaller pair
+    // (value, arc that set it) wins; of equal pairs the source that left first keeps the sample.
+    bool offer(Index q, Index u, double distance) {
+        PathCost pair = std::max(cost_[as_size(q)], PathCost::of(Arc::between(distance, q, u)));
+        pair.value *= membership_.values[as_size(membership_.source_side ? q : u)];
+        PathCost& current = cost_[as_size(u)];
+        if (pair > current) return false;
+        if (pair == current) {
+            const Index holder = predecessor_[as_size(u)];
+            if (holder == none || turn_[as_size(holder)] <= turn_[as_size(q)]) return false;
+        }
+        current = pair;
+        predecessor_[as_size(u)] = q;
+        return true;
+    }
+
+    Forest finish() const {
+        const std::size_t n = cost_.size();
+        Forest forest{std::vector<double>(n), predecessor_, std::vector<Index>(n), std::vector<Index>(n)};
+        for (const Index i : left_) {
+            const Index q = predecessor_[as_size(i)];
+            forest.root[as_size(i)] = q == none ? i : forest.root[as_size(q)];
+        }
+        for (std::size_t i = 0; i < n; ++i) forest.cost[i] = cost_[i].value;
+        std::iota(forest.order.begin(), forest.order.end(), Index{0});
+        std::sort(forest.order.begin(), forest.order.end(), [this](Index a, Index b) {
+            const auto by_cost = cost_[as_size(a)] <=> cost_[as_size(b)];
+            return by_cost != 0 ? by_cost < 0 : a < b;
+        });
+        return forest;
+    }
+
+  private:
+    Membership membership_;
+    std::vector<PathCost> cost_;
+    std::vector<Index> predecessor_;
+    std::vector<Index> turn_;  // when the sample left the queue, none if it has not
+    std::vector<Index> left_;  // samples in the order they left
+};
+
+// Samples and what they are joined to, row by row.
+struct Adjacency {
+    std::vector<std::size_t> begin;
+    std::vector<Neighbour> entries;
+
+    // for_each(visit) calls visit(row, neighbour) for all entries, twice over, in the same order.
+    template <class ForEach>
+    Adjacency(Index n_rows, ForEach for_each) : begin(as_size(n_rows) + 1, 0) {
+        for_each([&](Index row, const Neighbour&) { ++begin[as_size(row) + 1]; });
+        std::partial_sum(begin.begin(), begin.end(), begin.begin());
+        entries.resize(begin.back());
+        std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+        for_each([&](Index row, const Neighbour& neighbour) { entries[next[as_size(row)]++] = neighbour; });
+    }
+
+    std::span<const Neighbour> of(Index row) const {
+        return {entries.data() + begin[as_size(row)], entries.data() + begin[as_size(row) + 1]};
+    }
+};
+
+Adjacency tree_adjacency(std::span<const Arc> tree, Index n_samples) {
+    return Adjacency(n_samples, [&](auto visit) {
+        for (const Arc& arc : tree) {
+            visit(arc.low, {arc.weight, arc.high});
+            visit(arc.high, {arc.weight, arc.low});
+        }
+    });
+}
+
+// Competition over the complete graph without looking at all of it.
+//
+// When q leaves the queue it makes offers to every u whose list holds q. Offers along arcs outside u's list
+// come after its `floor`, the list's last arc times the membership; a u whose cost does not is settled by
+// lists alone. Any other u waits in the queue under its floor, which is the least it could cost. Only when it
+// reaches the top is it worth a search over the samples that have left: from then on it is `awake`, its cost
+// is exact, and later leavers search for the awake samples within whose reach they lie. So each pair is
+// looked at once at most, and most pairs never.
+template <KnowsSamples Engine>
+class CompleteCompetition {
+  public:
+    CompleteCompetition(const Engine& engine, const KnnGraph& graph, std::span<const Index> prototypes,
+                        const Membership& membership, Control& control)
+        : engine_(engine), membership_(membership), pause_(&control),
+          contest_(engine.n_samples(), prototypes, membership),
+          listed_by_(graph.n_samples,
+                     [&](auto visit) {
+                         for (Index u = 0; u < graph.n_samples; ++u) {
+                             for (Index c = 0; c < graph.k; ++c)
+                                 visit(graph.index(u, c), {graph.distance(u, c), u});
+                         }
+                     }),
+          queue_(engine.n_samples()), floor_(as_size(engine.n_samples())),
+          least_factor_(*std::min_element(membership.values.begin(), membership.values.end())),
+          left_cost_(as_size(engine.n_samples()), infinity), reach_(as_size(engine.n_samples()), -1.0) {
+        if (graph.k < graph.n_samples - 1) {
+            for (Index u = 0; u < graph.n_samples; ++u) {
+                floor_[as_size(u)] = floor_of(u, graph);
+            }
+        }
+        least_left_cost_ = engine.summarise(left_cost_, least);
+        most_reach_ = engine.summarise(reach_, most);
+    }
+
+    Forest run() {
+        for (Index u = 0; u < contest_.n_samples(); ++u) requeue(u);
+        while (!queue_.empty()) {
+            pause_();
+            const Index top = queue_.top();
+            if (is_settled(top) || awake(top)) {
+                leave(queue_.pop());
+            } else {
+                wake(top);
+            }
+        }
+        return contest_.finish();
+    }
+
+  private:
+    static constexpr auto least = [](double a, double b) { return std::min(a, b); };
+    static constexpr auto most = [](double a, double b) { return std::max(a, b); };
+
+    // The smallest factor an offer to u can carry.
+    double factor(Index u) const {
+        return membership_.source_side ? least_factor_ : membership_.values[as_size(u)];
+    }
+
+    // An arc outside u's list comes after the list's last one, and so does the pair that any path ending in
+    // it passes on: its value is larger, or its arc is. Times the factor, larger values may round to the same
+    // product. Their arcs may be any, shorter ones included: a path whose cost was multiplied up before.
+    PathCost floor_of(Index u, const KnnGraph& graph) const {
+        if (graph.k == 0) return prototype_cost;
+        const double length = graph.distance(u, graph.k - 1);
+        const double product = length * factor(u);
+        if (std::nextafter(length, infinity) * factor(u) == product) return {product, prototype_cost.arc};
+        return {product, Arc::between(length, u, graph.index(u, graph.k - 1))};
+    }
+
+    bool is_settled(Index u) const { return contest_.cost(u) <= floor_[as_size(u)]; }
+    bool awake(Index u) const { return reach_[as_size(u)] >= 0; }
+
+    // The farthest a source can be and still improve u; the margin is for rounding in the product with the
+    // factor.
+    double reach_of(Index u) const {
+        constexpr double margin = 1 + 4 * std::numeric_limits<double>::epsilon();
+        return (contest_.cost(u).value + std::numeric_limits<double>::denorm_min()) / factor(u) * margin;
+    }
+
+    void requeue(Index u) {
+        queue_.set(u, is_settled(u) || awake(u) ? contest_.cost(u) : floor_[as_size(u)]);
+    }
+
+    void set_reach(Index u, double reach) {
+        if (reach_[as_size(u)] == reach) return;
+        n_awake_ += (reach >= 0) - (reach_[as_size(u)] >= 0);
+        reach_[as_size(u)] = reach;
+        engine_.refresh(u, reach_, most, most_reach_);
+    }
+
+    void take_offer(Index q, Index u, double distance) {
+        if (contest_.has_left(u) || !contest_.offer(q, u, distance)) return;
+        if (awake(u)) set_reach(u, is_settled(u) ? -1.0 : reach_of(u));
+        requeue(u);
+    }
+
+    // Shows u the samples that have left.
+    struct Sources : PolicyDefaults {
+        CompleteCompetition* competition;
+        Index u;
+
+        Sources(CompleteCompetition* competition, Index u) : competition(competition), u(u) {}
+
+        double limit(Index node) const {
+            const double cheapest = competition->least_left_cost_[as_size(node)];
+            const double reach = competition->reach_of(u);
+            return cheapest == infinity || cheapest > reach ? -1.0 : reach;
+        }
+        void offer(Index q, double distance) {
+            if (competition->contest_.has_left(q)) competition->contest_.offer(q, u, distance);
+        }
+    };
+    static_assert(Policy<Sources>);
+
+    // Shows the leaver q the samples that are awake.
+    struct Awake : PolicyDefaults {
+        CompleteCompetition* competition;
+        Index q;
+
+        Awake(CompleteCompetition* competition, Index q) : competition(competition), q(q) {}
+
+        double limit(Index node) const {
+            const double reach = competition->most_reach_[as_size(node)];
+            return competition->contest_.cost(q).value > reach ? -1.0 : reach;
+        }
+        void offer(Index u, double distance) {
+            if (competition->awake(u)) competition->take_offer(q, u, distance);
+        }
+    };
+    static_assert(Policy<Awake>);
+
+    template <Policy P>
+    void search(Index sample, P policy) {
+        engine_.ask_sample(sample, query_);
+        engine_.search(&query_, &policy, 1, pause_);
+    }
+
+    void wake(Index u) {
+        search(u, Sources(this, u));
+        set_reach(u, is_settled(u) ? -1.0 : reach_of(u));
+        requeue(u);
+    }
+
+    void leave(Index q) {
+        contest_.leave(q);
+        set_reach(q, -1.0);
+        left_cost_[as_size(q)] = contest_.cost(q).value;
+        engine_.refresh(q, left_cost_, least, least_left_cost_);
+        for (const Neighbour& listing : listed_by_.of(q)) take_offer(q, listing.sample, listing.distance);
+        if (n_awake_ > 0) search(q, Awake(this, q));
+    }
+
+    const Engine& engine_;
+    Membership membership_;
+    Pause pause_;
+    Contest contest_;
+    Adjacency listed_by_;  // per sample, who has it in its list
+    IndexedHeap<PathCost> queue_;
+    std::vector<PathCost> floor_;  // arcs outside u's list offer more; infinite where the list holds all
+    double least_factor_;
+    std::vector<double> left_cost_;        // infinity until the sample has left
+    std::vector<double> least_left_cost_;  // per node of the engine
+    std::vector<double> reach_;            // negative unless awake
+    std::vector<double> most_reach_;       // per node of the engine
+    Index n_awake_ = 0;
+    typename Engine::Query query_;
+};
+
+}  // namespace
+
+// A sample costs the largest arc on its cheapest path to a prototype. Going through the arcs in order, the
+// first one that leads from conquered samples to others conquers all of these that are joined by smaller
+// arcs, and each at the cost of that one arc. No queue is needed, and `order` comes out sorted.
+Forest follow_tree(std::span<const Arc> tree, std::span<const Index> prototypes) {
+    const std::size_t n = tree.size() + 1;
+    const Adjacency arcs = tree_adjacency(tree, static_cast<Index>(n));
+    Forest forest{
+        std::vector<double>(n, infinity), std::vector<Index>(n, none), std::vector<Index>(n, none), {}};
+    const auto conquered = [&](Index i) { return forest.root[as_size(i)] != none; };
+    const auto conquer = [&](Index i, Index predecessor, double cost) {
+        forest.cost[as_size(i)] = cost;
+        forest.predecessor[as_size(i)] = predecessor;
+        forest.root[as_size(i)] = predecessor == none ? i : forest.root[as_size(predecessor)];
+        forest.order.push_back(i);
+    };
+    forest.order.reserve(n);
+    for (const Index prototype : prototypes) conquer(prototype, none, 0.0);
+    std::sort(forest.order.begin(), forest.order.end());
+    for (const Arc& arc : tree) {
+        if (conquered(arc.low) == conquered(arc.high)) continue;
+        const auto first = forest.order.size();
+        const bool upwards = conquered(arc.low);
+        conquer(upwards ? arc.high : arc.low, upwards ? arc.low : arc.high, arc.weight);
+        for (auto next = first; next < forest.order.size(); ++next) {
+            const Index q = forest.order[next];
+            for (const auto& [length, u] : arcs.of(q)) {
+                if (!conquered(u) && Arc::between(length, q, u) < arc) conquer(u, q, arc.weight);
+            }
+        }
+        std::sort(forest.order.begin() + static_cast<std::ptrdiff_t>(first), forest.order.end());
+    }
+    return forest;
+}
+
+Forest compete_tree(std::span<const Arc> tree, std::span<const Index> prototypes,
+                    const Membership& membership, Control& control) {
+    const auto n_samples = static_cast<Index>(membership.values.size());
+    const Adjacency arcs = tree_adjacency(tree, n_samples);
+    Contest contest(n_samples, prototypes, membership);
+    IndexedHeap<PathCost> queue(n_samples);
+    for (const Index prototype : prototypes) queue.set(prototype, contest.cost(prototype));
+    while (!queue.empty()) {
+        control.check();
+        const Index q = queue.pop();
+        contest.leave(q);
+        for (const Neighbour& arc : arcs.of(q)) {
+            const Index u = arc.sample;
+            if (!contest.has_left(u) && contest.offer(q, u, arc.distance)) queue.set(u, contest.cost(u));
+        }
+    }
+    return contest.finish();
+}
+
+Forest compete_complete(const AnyEngine& any, const KnnGraph& graph, std::span<const Index> prototypes,
+                        const Membership& membership, Control& control) {
+    return visit_samples(any, [&](const auto& engine) {
+        return CompleteCompetition(engine, graph, prototypes, membership, control).run();
+    });
+}
+
+}  // namespace pathforest
