@@ -109,6 +109,11 @@ def class_costs(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, N
     The mean of the smallest offers of each class for each number of them, and the place in `order` of the smallest.
     """
 
+def mean_offers(offers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    """
+    The mean of each row of ascending offers, terms added from the first; infinity for empty rows.
+    """
+
 def follow_tree(source: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prototypes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
     Plain OPF along ascending tree arcs as (cost, predecessor, root, order).
