@@ -20,6 +20,7 @@ void require_k(const KnnGraph& graph, Index k) {
 
 // Densities need distances only.
 KnnGraph distances_only(const Matrix<double>& distances) {
+    require_ascending_rows({distances.data(), distances.size()}, distances.shape(1));
     return {{distances.data(), distances.size()},
             {},
             as_count(distances.shape(0)),
@@ -50,6 +51,7 @@ ClusterArrays cluster_graph(const Matrix<double>& distances, const Matrix<Index>
     require_k(graph, k);
     if (scaled.size() != distances.shape(0))
         throw std::invalid_argument("scaled_density must have one entry per sample");
+    require_finite(as_span(scaled), "scaled_density", "scale finite densities with scale_density");
     if (codes && codes->size() != distances.shape(0))
         throw std::invalid_argument("codes must have one entry per sample");
     const std::span<const Index> classes = codes ? as_span(*codes) : std::span<const Index>{};
@@ -71,6 +73,7 @@ Result<double> search_best_k(const Matrix<double>& distances, const Matrix<Index
 
 Result<double> scale(const Vector<double>& density, std::optional<double> low, std::optional<double> high) {
     if (low.has_value() != high.has_value()) throw std::invalid_argument("low and high go together");
+    require_finite(as_span(density), "density", "estimate densities from finite distances");
     if (density.size() == 0 && !low) throw std::invalid_argument("no densities to scale");
     std::vector<double> scaled(density.data(), density.data() + density.size());
     low ? scale_density(scaled, *low, *high) : scale_density(scaled);
