@@ -1,6 +1,7 @@
 // NumPy arrays in and out, and Ctrl-C: what every binding file needs.
 #pragma once
 
+#include "checks.hpp"
 #include "pathforest/control.hpp"
 #include "pathforest/limits.hpp"
 #include "pathforest/types.hpp"
@@ -73,13 +74,6 @@ inline TreeArrays as_arrays(const std::vector<Arc>& arcs) {
     return TreeArrays(to_numpy(std::move(source)), to_numpy(std::move(target)), to_numpy(std::move(weight)));
 }
 
-// Kernels trust their inputs, so indices are looked at here.
-inline void require_indices(std::span<const Index> indices, Index n_samples, const char* what) {
-    const bool all_inside =
-        std::all_of(indices.begin(), indices.end(), [=](Index i) { return 0 <= i && i < n_samples; });
-    if (!all_inside) throw std::invalid_argument(std::string(what) + " holds an index that is no sample's");
-}
-
 // Neighbour lists as they come from Python; the arrays must outlive the result.
 inline KnnGraph as_graph(const Matrix<double>& distances, const Matrix<Index>& indices) {
     if (distances.shape(0) != indices.shape(0) || distances.shape(1) != indices.shape(1)) {
@@ -88,6 +82,7 @@ inline KnnGraph as_graph(const Matrix<double>& distances, const Matrix<Index>& i
     const Index n_samples = as_count(distances.shape(0));
     const std::span<const Index> all_indices{indices.data(), indices.size()};
     require_indices(all_indices, n_samples, "indices");
+    require_ascending_rows({distances.data(), distances.size()}, distances.shape(1));
     return {{distances.data(), distances.size()},
             all_indices,
             n_samples,

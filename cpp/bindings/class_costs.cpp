@@ -33,6 +33,13 @@ std::tuple<Result<double>, Result<Index>> costs_of_classes(const Matrix<double>&
             to_numpy(std::move(first), {m, classes})};
 }
 
+Result<double> mean_offers(const Matrix<double>& offers) {
+    const std::size_t count = offers.shape(1);
+    std::vector<double> means(offers.shape(0));
+    for (std::size_t i = 0; i < means.size(); ++i) means[i] = mean_offer({offers.data() + i * count, count});
+    return to_numpy(std::move(means));
+}
+
 }  // namespace
 
 void bind_class_costs(nb::module_& m) {
@@ -42,6 +49,8 @@ void bind_class_costs(nb::module_& m) {
         "n_threads"_a = 1,
         "The mean of the smallest offers of each class for each number of them, and the place in `order` of "
         "the smallest.");
+    m.def("mean_offers", mean_offers, "offers"_a.noconvert(),
+          "The mean of each row of ascending offers, terms added from the first; infinity for empty rows.");
 }
 
 }  // namespace pathforest

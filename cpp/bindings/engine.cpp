@@ -174,6 +174,7 @@ ForestArrays compete(const Engine& engine, const Matrix<double>& distances, cons
     const KnnGraph graph = as_graph(distances, indices);
     require_length(distances.shape(0), engine, "the neighbour lists");
     require_length(membership.size(), engine, "membership");
+    require_not_negative(as_span(membership), "membership", "give each sample a factor, 1 for no effect");
     require_indices(as_span(prototypes), n_samples(engine.any), "prototypes");
     Forest forest;
     run_interruptibly(1, [&](Control& control) {
@@ -189,6 +190,8 @@ ListArrays conquer_queries(const Engine& engine, const Matrix<T>& queries, const
     require_length(cost.size(), engine, "cost");
     require_length(order.size(), engine, "order");
     require_indices(as_span(order), n_samples(engine.any), "order");
+    require_not_negative(as_span(cost), "cost", "take the costs of a forest", true);
+    require_ascending_costs(as_span(cost), as_span(order));
     if (n_conquerors < 1) throw std::invalid_argument("n_conquerors must be at least 1");
     const Index kept = std::min(n_conquerors, n_samples(engine.any));
     const Rows<T> rows = as_rows(queries, engine);

@@ -38,7 +38,11 @@ class TreeBuilder {
             boruvka_.answer(sample, {distances.data()[a], found}, boruvka_.reach(sample));
         }
         n_asked_ = 0;
-        boruvka_.merge_answers();
+        if (boruvka_.merge_answers()) return;
+        throw std::invalid_argument(
+            "the answers join no components, so the tree would never be complete; answer with the nearest "
+            "sample "
+            "whose component is not the own one, and -1 only if none is within reach");
     }
 
     TreeArrays arcs() const { return as_arrays(boruvka_.arcs()); }

@@ -109,6 +109,11 @@ def class_costs(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, N
     The mean of the smallest offers of each class for each number of them, and the place in `order` of the smallest.
     """
 
+def mean_offers(offers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    """
+    The mean of each row of ascending offers, terms added from the first; infinity for empty rows.
+    """
+
 def follow_tree(source: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prototypes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
     Plain OPF along ascending tree arcs as (cost, predecessor, root, order).
@@ -130,8 +135,10 @@ def scale_density(density: Annotated[NDArray[numpy.float64], dict(shape=(None,),
     Densities scaled to [1, 1000] between the extremes given, or their own.
     """
 
-def cluster(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, scaled_density: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]]:
-    """Clusters of the k-nn graph as (labels, predecessor, root, cost)."""
+def cluster(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, scaled_density: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]]:
+    """
+    Clusters of the k-nn graph as (labels, predecessor, root, cost). Given classes, arcs between them take no part.
+    """
 
 def search_k(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k_max: int, squared: bool, n_threads: int = 1) -> NDArray[numpy.float64]:
     """The normalised cut of every k, up to the first that is 0."""

@@ -219,6 +219,8 @@ def conquer(
 def path_to_root(predecessor: np.ndarray, node: int) -> list[int]:
     """Follow the predecessors from `node` to its prototype.
 
+    Predecessors that lead in a circle, or to no sample, are refused.
+
     Examples
     --------
     >>> import numpy as np
@@ -226,7 +228,18 @@ def path_to_root(predecessor: np.ndarray, node: int) -> list[int]:
     >>> path_to_root(np.array([-1, 0, 1]), 2)
     [2, 1, 0]
     """
-    path = [int(node)]
+    n, path = len(predecessor), [int(node)]
+    if not 0 <= path[0] < n:
+        raise ValueError(f"node={node} is not a sample; give an index from 0 to {n - 1}")
     while (previous := int(predecessor[path[-1]])) >= 0:
+        if previous >= n:
+            raise ValueError(
+                f"predecessor[{path[-1]}]={previous} is not a sample; there are {n}, and -1 stands for none"
+            )
+        if len(path) == n:
+            raise ValueError(
+                f"the predecessors of node={node} lead in a circle and never to a prototype; take those of a "
+                "fitted forest, where prototypes have -1"
+            )
         path.append(previous)
     return path

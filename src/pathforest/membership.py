@@ -159,6 +159,11 @@ def fuzzy_membership(density: np.ndarray, sigma: float) -> np.ndarray:
     [0.5, 0.625, 1.0]
     """
     low, high = density.min(), density.max()
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ValueError(
+            f"densities lie between {low} and {high}, which are not finite; "
+            "estimate them from finite distances"
+        )
     if low == high:
         return np.ones_like(density)
     t = (density - low) / (high - low)
@@ -176,4 +181,6 @@ def values_to_membership(values: np.ndarray, sigma: float) -> np.ndarray:
     [0.5, 0.75, 1.0]
     """
     sigma = float(sigma)  # a fraction or a float32 would decide the type of the result
+    if not 0 < sigma < np.inf:
+        raise ValueError(f"sigma={sigma} is not a positive number; 1 is plain OPF, and 0.8 a safe choice")
     return (1 - sigma) * values + sigma

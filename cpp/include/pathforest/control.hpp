@@ -58,4 +58,21 @@ class Pause {
     const std::atomic<bool>* stop_;
 };
 
+// Pauses every few milliseconds of work, measured in feature differences, each of which may cost a power.
+class Breather {
+  public:
+    explicit Breather(const Pause& pause) : pause_(pause) {}
+
+    void operator()(std::size_t work) {
+        work_ += work;
+        if (work_ < std::size_t{1} << 18) return;
+        pause_();
+        work_ = 0;
+    }
+
+  private:
+    const Pause& pause_;
+    std::size_t work_ = 0;
+};
+
 }  // namespace pathforest

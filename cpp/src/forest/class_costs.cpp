@@ -76,6 +76,13 @@ void all_distances(const AnyEngine& any, Rows<T> queries, std::span<double> dist
 template void all_distances(const AnyEngine&, Rows<float>, std::span<double>, Control&);
 template void all_distances(const AnyEngine&, Rows<double>, std::span<double>, Control&);
 
+double mean_offer(std::span<const double> ascending) {
+    if (ascending.empty()) return infinity;
+    double total = 0.0;
+    for (const double offer : ascending) total += offer;
+    return total / static_cast<double>(ascending.size());
+}
+
 void class_costs(Rows<double> distances, const Rivals& rivals, std::span<const Index> n_conquerors,
                  std::span<double> costs, std::span<Index> first, Control& control) {
     const std::vector<std::vector<Member>> classes = members_of_classes(rivals);
@@ -88,11 +95,9 @@ void class_costs(Rows<double> distances, const Rivals& rivals, std::span<const I
             const std::vector<double>& ascending = offers.kept.sorted();
             for (std::size_t r = 0; r < n_conquerors.size(); ++r) {
                 const std::size_t count = std::min(as_size(n_conquerors[r]), ascending.size());
-                double total = 0.0;
-                for (std::size_t i = 0; i < count; ++i) total += ascending[i];
                 const std::size_t row = at(static_cast<Index>(r), distances.count, query);
                 costs[row * as_size(rivals.n_classes) + as_size(c)] =
-                    count == 0 ? infinity : total / static_cast<double>(count);
+                    mean_offer(std::span(ascending).first(count));
             }
         }
     };

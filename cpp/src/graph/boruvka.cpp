@@ -47,13 +47,13 @@ void Boruvka::answer(Index sample, const Neighbour& nearest, double searched) {
     }
 }
 
-void Boruvka::merge_answers() {
+bool Boruvka::merge_answers() {
     for (const Index i : asking_) {
         const Neighbour& foreign = asked_[as_size(i)];
         if (foreign.sample != none && component_[as_size(foreign.sample)] != component_[as_size(i)])
             improve(i, foreign);
     }
-    merge([this](Index c) { return c != largest_; });
+    return merge([this](Index c) { return c != largest_; });
 }
 
 std::vector<Arc> Boruvka::arcs() const {

@@ -13,7 +13,8 @@ constexpr Index per_cache_line = 64 / sizeof(Index);
 ClusterCompetition::ClusterCompetition(const KnnGraph& graph)
     : graph_(graph), queue_(graph.n_samples), nodes_(as_size(graph.n_samples)), open_(as_size(graph.k) + 1) {}
 
-void ClusterCompetition::run(Index k, std::span<const double> scaled, const Pause& pause) {
+void ClusterCompetition::run(Index k, std::span<const double> scaled, const Pause& pause,
+                             std::span<const Index> codes) {
     const std::size_t n = scaled.size();
     queue_.fill(scaled);
     plateaus_.find(graph_, k, scaled, queue_.order());
@@ -31,11 +32,11 @@ void ClusterCompetition::run(Index k, std::span<const double> scaled, const Paus
             roots_.push_back(q);
         }
         settle(q);
-        conquer(q, k);
+        conquer(q, k, codes);
     }
 }
 
-void ClusterCompetition::conquer(Index q, Index k) {
+void ClusterCompetition::conquer(Index q, Index k, std::span<const Index> codes) {
     // Samples leave in an order no processor foresees; what they need, in far memory, would be waited for.
     const Index upcoming = queue_.upcoming(pops_ahead);
     __builtin_prefetch(&nodes_[as_size(upcoming)], 1);
@@ -51,10 +52,12 @@ void ClusterCompetition::conquer(Index q, Index k) {
         *open = u;
         open += ~(settled[as_size(u) / 64] >> (u % 64)) & 1;
     }
+    const auto is_foreign = [&](Index u) { return !codes.empty() && codes[as_size(u)] != codes[as_size(q)]; };
+    if (!codes.empty()) open = std::remove_if(open_.data(), open, is_foreign);
     for (const Index* u = open_.data(); u != open; ++u) __builtin_prefetch(&nodes_[as_size(*u)], 1);
     for (const Index* u = open_.data(); u != open; ++u) offer(q, *u);
     for (const PlateauArc& arc : plateaus_.of(q)) {
-        if (!is_settled(arc.target)) offer(q, arc.target);
+        if (!is_settled(arc.target) && !is_foreign(arc.target)) offer(q, arc.target);
     }
 }
 
@@ -70,9 +73,10 @@ void ClusterCompetition::offer(Index q, Index u) {
     queue_.raise(u, value, node.density);
 }
 
-Clustering cluster(const KnnGraph& graph, Index k, std::span<const double> scaled, const Pause& pause) {
+Clustering cluster(const KnnGraph& graph, Index k, std::span<const double> scaled,
+                   std::span<const Index> codes, const Pause& pause) {
     ClusterCompetition competition(graph);
-    competition.run(k, scaled, pause);
+    competition.run(k, scaled, pause, codes);
     Clustering result;
     for (const ClusterCompetition::Node& node : competition.nodes()) {
         result.label.push_back(node.label);

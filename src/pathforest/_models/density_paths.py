@@ -64,14 +64,5 @@ def compete_within_classes(graph: KnnGraph, k: int, scaled: np.ndarray, codes: n
 
     `scaled` holds the densities on their scale from 1 to 1000. Arcs between classes take no part.
     """
-    n = len(codes)
-    own = np.arange(n, dtype=np.int32)[:, None]
-    near = graph.indices[:, :k]
-    # The core knows no classes. An arc to another class becomes a loop, along which nothing is offered.
-    # Plateaus need the other way of each arc unless the other list has it too, and the core learns that from
-    # the lengths at the lists' ends; those given here have it add every one. An arc twice changes nothing.
-    arcs = np.hstack([np.where(codes[near] == codes[:, None], near, own), own])
-    lengths = np.zeros(arcs.shape)
-    lengths[:, -1] = -1.0
-    _, predecessor, root, cost = _core.cluster(lengths, arcs, k + 1, scaled)
+    _, predecessor, root, cost = _core.cluster(*graph, k, scaled, np.ascontiguousarray(codes, dtype=np.int32))
     return DensityForest(cost, predecessor.astype(np.intp), root.astype(np.intp))

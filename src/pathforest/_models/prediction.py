@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pathforest._core import Engine
+from pathforest._core import Engine, mean_offers
 from pathforest._engines.metric import Metric
 from pathforest._models.base import LabelledEstimator
 from pathforest._models.parameters import check_parameters
@@ -227,7 +227,7 @@ class BaseOPFClassifier(LabelledEstimator):
         for rows, block in self._query_blocks(Q, width=r):
             for code in present:
                 values, indices = self._rivals(Q.dtype, code).offers(block, r, n_threads)
-                offers.cost[rows, code] = _mean(values)
+                offers.cost[rows, code] = mean_offers(values)
                 offers.cheapest[rows, code] = values[:, 0]
                 offers.conqueror[rows, code] = indices[:, 0]
         return offers
@@ -246,11 +246,3 @@ def probabilities(costs: np.ndarray, beta: float) -> np.ndarray:
     np.divide(lowest, costs, out=ratio, where=costs != lowest)
     ratio **= float(beta)
     return ratio / ratio.sum(axis=1, keepdims=True)
-
-
-def _mean(values: np.ndarray) -> np.ndarray:
-    """Mean of each row, its terms added from the left: numpy's own sum would group them."""
-    total = values[:, 0].copy()
-    for column in values.T[1:]:
-        total += column
-    return total / values.shape[1]

@@ -12,6 +12,10 @@ namespace pathforest {
 template <class T>
 void all_distances(const AnyEngine& engine, Rows<T> queries, std::span<double> distances, Control& control);
 
+// What a class offers of its cheapest offers, ascending: their mean, terms added from the first; infinity if
+// there are none.
+double mean_offer(std::span<const double> ascending);
+
 // A forest as a query sees it, one entry per training sample.
 struct Rivals {
     std::span<const double> cost;

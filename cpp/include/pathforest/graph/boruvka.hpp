@@ -36,8 +36,9 @@ class Boruvka {
     // that, or nobody, and then says nothing.
     void answer(Index sample, const Neighbour& nearest, double searched);
 
-    // Uses the answers; every sample that was to be asked has one.
-    void merge_answers();
+    // Uses the answers; every sample that was to be asked has one. False if they join no components: right
+    // answers always do.
+    bool merge_answers();
 
     // The n - 1 arcs of the complete tree, ascending.
     std::vector<Arc> arcs() const;

@@ -25,8 +25,8 @@ class ClusterCompetition {
         Index label;        // none as long as nothing has reached the sample
     };
 
-    // Clusters the k-nn graph by its scaled densities.
-    void run(Index k, std::span<const double> scaled, const Pause& pause);
+    // Clusters the k-nn graph by its scaled densities. Given classes, arcs between them take no part.
+    void run(Index k, std::span<const double> scaled, const Pause& pause, std::span<const Index> codes = {});
 
     // Of the last run.
     std::span<const Node> nodes() const { return nodes_; }
@@ -34,7 +34,7 @@ class ClusterCompetition {
     Plateaus& plateaus() { return plateaus_; }
 
   private:
-    void conquer(Index q, Index k);
+    void conquer(Index q, Index k, std::span<const Index> codes);
     void offer(Index q, Index u);
 
     bool is_settled(Index u) const { return settled_[as_size(u) / 64] >> (u % 64) & 1; }
@@ -51,7 +51,9 @@ class ClusterCompetition {
     std::vector<Index> open_;  // the neighbours an offer can still raise
 };
 
-// Clusters the k-nn graph by its scaled densities.
-Clustering cluster(const KnnGraph& graph, Index k, std::span<const double> scaled, const Pause& pause);
+// Clusters the k-nn graph by its scaled densities. Given the classes of the samples, none for one class, arcs
+// between classes take no part.
+Clustering cluster(const KnnGraph& graph, Index k, std::span<const double> scaled,
+                   std::span<const Index> codes, const Pause& pause);
 
 }  // namespace pathforest

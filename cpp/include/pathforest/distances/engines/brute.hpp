@@ -55,30 +55,13 @@ class BruteEngine : public FlatEngine {
     }
 
   private:
-    // Pauses every few milliseconds of work, measured in feature differences, each of which may cost a power.
-    class Breather {
-      public:
-        Breather(const Pause& pause, std::size_t step) : pause_(pause), step_(step) {}
-
-        void operator()() {
-            work_ += step_;
-            if (work_ < std::size_t{1} << 18) return;
-            pause_();
-            work_ = 0;
-        }
-
-      private:
-        const Pause& pause_;
-        std::size_t step_;
-        std::size_t work_ = 0;
-    };
-
     template <Policy P>
     void search_by_panels(const Query* queries, P* policies, Index count, const Pause& pause) const {
         Tile<BruteEngine, P> queries_together(*this, queries, policies, count);
-        Breather breather(pause, at(count, n_features()) * panel);
+        Breather breather(pause);
+        const std::size_t work = at(count, n_features()) * panel;
         for (Index step = 0; step < n_panels(); ++step) {
-            breather();
+            breather(work);
             queries_together.meet((queries[0].home + step) % n_panels());
         }
         queries_together.settle(pause);
@@ -87,9 +70,9 @@ class BruteEngine : public FlatEngine {
     template <Policy P>
     void search_by_blocks(const Query& query, P& policy, const Pause& pause) const {
         ReducedLimit reduced(metric_);
-        Breather breather(pause, at(lanes, n_features()));
+        Breather breather(pause);
         for_each_block(policy, [&](Index b, double limit) {
-            breather();
+            breather(at(lanes, n_features()));
             panels_.blocks().scan(b, query.values.data(), reduced(limit), kernels_, metric_, order(), policy);
         });
     }

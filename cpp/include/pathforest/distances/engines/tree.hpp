@@ -42,8 +42,9 @@ class TreeEngine {
     void ask(const T* row, Query& query) const { query.values.assign(row, row + n_features()); }
 
     template <Policy P>
-    void search(const Query* queries, P* policies, Index count, const Pause&) const {
-        for (Index i = 0; i < count; ++i) search_one(queries[i].values.data(), policies[i]);
+    void search(const Query* queries, P* policies, Index count, const Pause& pause) const {
+        Breather breather(pause);
+        for (Index i = 0; i < count; ++i) search_one(queries[i].values.data(), policies[i], breather);
     }
 
     template <class V, class Combine>
@@ -81,7 +82,7 @@ class TreeEngine {
     static constexpr std::size_t stack_size = 64;
 
     template <Policy P>
-    void search_one(const double* query, P& policy) const {
+    void search_one(const double* query, P& policy, Breather& breather) const {
         std::array<Pending, stack_size> stack;
         ReducedLimit reduced_limit(metric_);
         std::size_t size = 0;
@@ -91,6 +92,7 @@ class TreeEngine {
             const double limit = policy.limit(index);
             if (limit < 0 || bound > reduced_limit(limit)) continue;
             const Node& node = nodes_[as_size(index)];
+            breather(at(lanes, n_features()));
             if (node.n_blocks == 1) {
                 blocks_.scan(node.first_block, query, reduced_limit(limit), kernels_, metric_, order_,
                              policy);
