@@ -33,7 +33,7 @@ FILE_FORMAT = 1
 HEAD = "pathforest.json"
 START = re.compile(rb"PK\x03\x04.{26}" + re.escape(HEAD.encode()), re.DOTALL)  # entry of the first member
 START_SIZE = 30 + len(HEAD)
-LARGEST_HEAD = 2**26  # bytes; JSON takes up to 50 times as much memory when it is parsed
+LARGEST_HEAD = 2**25  # bytes; JSON takes up to 50 times as much memory when it is parsed
 DIGEST_SIZE = len(hashlib.sha256().hexdigest())
 BLOCK = 2**20  # bytes hashed at a time
 
