@@ -200,6 +200,7 @@ def test_a_member_that_announces_more_than_the_file_is_refused(size, saved, tmp_
         archive.comment = bytes(64)  # has the directory written again
     with little_memory():
         assert_refused(sign((tmp_path / "lie").read_bytes()), "announces more")
+    assert_refused(forge(b" " * (2**25 + 1), []), "announces more")
 
 
 DEEP = json.loads("[" * 300 + "]" * 300)
@@ -330,12 +331,8 @@ WRONG_VALUES = [
     ("plain", "n_features_in_", "", [True]),
     ("plain", "training_error_", "", [2.0]),
     ("plain", "_fit_algorithm", "algorithm", ["precomputed", "magic"]),
-    (
-        "plain",
-        "_fit_metric",
-        "euclidean",
-        [metric("euclidean", "matrix"), metric("euclidean", "features", w=1)],
-    ),
+    ("plain", "_fit_metric", "euclidean", [metric("euclidean", kind) for kind in ("matrix", "precomputed")]),
+    ("plain", "_fit_metric", "euclidean", [metric("euclidean", "features", w=1)]),
     ("plain", "_fit_metric", "l2", [metric("l2", "features")]),
     ("plain", "_fit_metric", "evil", [metric("evil", "features")]),
     ("plain", "_fit_metric", "p must", [metric("minkowski", "features", p) for p in (0.5, {"float": "nan"})]),
@@ -466,6 +463,7 @@ def test_an_array_with_a_lying_header_is_refused_without_memory(header, saved, a
         (npy(np.array([None, OPFClassifier()])), "cannot be in a file"),
         (npy(X).replace(b"\x01\x00", b"\x02\x00", 1), "version of the NPY format"),
         (npy(X) + b"\0", "does not fill"),
+        (lying(np.empty(0), shape=(0, 10**18)), "not the shape"),
         (npy(np.array([0x110000, 0x7FFFFFFF], dtype="<u4").view("<U1")), "character"),
         (npy(np.array([0, 2], dtype=np.uint8).view(bool)), "truth value"),
         (npy(X)[:100], ""),
@@ -525,11 +523,6 @@ def many_trees(saved):
     yield forge(head | {"objects": head["objects"] * 5000}, arrays)
 
 
-def many_members(saved):
-    """A directory of 40,000 members."""
-    yield pack([(HEAD, b"{}"), *((f"{i}.npy", b"") for i in range(40_000))])
-
-
 SCRIPT = """
 import resource, sys, time
 import pathforest
@@ -550,7 +543,7 @@ for file in files:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits and units of Linux")
-@pytest.mark.parametrize("bombs", [many_texts, nested_pipelines, many_trees, many_members])
+@pytest.mark.parametrize("bombs", [many_texts, nested_pipelines, many_trees])
 def test_a_file_that_stands_for_much_more_is_refused_within_a_second_and_300_mb(bombs, saved, tmp_path):
     files = [tmp_path / "good.opf"]
     files[0].write_bytes(saved["search"])

@@ -34,11 +34,13 @@ def encode(model: Any) -> tuple[list[Any], list[np.ndarray]]:
 
 def decode(objects: list[Any], arrays: list[np.ndarray]) -> Any:
     """Make the model that :func:`encode` has taken apart, and check everything."""
-    *inner, last = [item["class"] for item in objects]
-    if last not in ESTIMATORS:
-        raise ValueError(f"{last!r} is not a model; it may need a later pathforest")
-    if unknown := [name for name in inner if name not in INNER]:
-        raise ValueError(f"{unknown[0]!r} cannot be part of a model; it may need a later pathforest")
+    names = [item["class"] for item in objects]
+    if not names or names[-1] not in ESTIMATORS:
+        raise ValueError(f"{brief.repr(names[-1:])} is not a model; it may need a later pathforest")
+    if unknown := [name for name in names[:-1] if name not in INNER]:
+        raise ValueError(
+            f"{brief.repr(unknown[0])} cannot be part of a model; it may need a later pathforest"
+        )
     decoder = _Decoder(arrays)
     for item in objects:
         decoder.add(item["class"], item["state"])
