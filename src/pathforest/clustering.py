@@ -289,7 +289,7 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         starts = check_paths(self, n)
         maxima = np.flatnonzero(self.predecessor_ < 0)
         if not (np.array_equal(labels, labels[starts]) and np.array_equal(root, roots[labels])):
-            raise ValueError("labels_, root_ and the paths tell different clusters")
+            raise ValueError("labels_, root_ and the paths name different clusters")
         if (labels[roots] != np.arange(len(roots))).any() or not np.isin(roots, maxima).all():
             raise ValueError("labels_ does not number the clusters of cluster_roots_")
         if len(maxima) > len(roots) and not self._has_tree():
@@ -299,12 +299,8 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         return n
 
     def _has_tree(self) -> bool:
-        """Tell whether there is a tree of the maxima, as an attribute or in the columns that a file has."""
+        """Say whether a file has the tree of the maxima, column by column."""
         columns = [vars(self).get(name) for name in TREE_COLUMNS]
-        if "cluster_tree_" in vars(self):
-            if getattr(self.cluster_tree_, "dtype", None) != DOME_TREE or self.cluster_tree_.ndim != 1:
-                raise ValueError("cluster_tree_ is no tree of maxima")
-            columns = [self.cluster_tree_[name] for name in DOME_TREE.names]
         if all(column is None for column in columns):
             return False
         maxima = np.flatnonzero(self.predecessor_ < 0)
@@ -314,14 +310,14 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
             if column.shape != (len(maxima) - 1,):
                 raise ValueError("cluster_tree_ does not have a row for every maximum but one")
             if name in ("child", "parent") and not np.isin(column, maxima).all():
-                raise ValueError("cluster_tree_ names what is no maximum")
+                raise ValueError("cluster_tree_ names samples that are not maxima")
         return True
 
     def _derived_names(self) -> set[str]:
         return super()._derived_names() | {"cluster_tree_"}
 
     def _state_to_save(self) -> dict[str, Any]:
-        """Put the tree into a file column by column: a file holds arrays of numbers alone."""
+        """Put the tree into a file column by column: a file has only arrays of one type."""
         tree = vars(self).get("cluster_tree_")
         if tree is None:
             return super()._state_to_save()

@@ -250,7 +250,7 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
         n = super()._check_fitted_state()
         check_density(self, n)
         if not self.density_.all():
-            raise ValueError("density_ holds zeros, which have no logarithm")
+            raise ValueError("density_ has zeros, which have no logarithm")
         check_number(self, "_fit_largest_arc")
         check_number(self, "offset_", -math.inf)
         return n

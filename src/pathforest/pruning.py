@@ -23,7 +23,7 @@ from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.persistence.checks import (
     LARGEST,
     check_classes,
-    check_feature_names,
+    check_features,
     check_indices,
     check_whole,
 )
@@ -301,25 +301,23 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
         template = self._build_template() if "_fit_template" in vars(self) else self._template()
         _check_prunable(template)
         template._check_settings()
-        n_features = check_whole(self, "n_features_in_", 1)
-        check_feature_names(self, n_features)
+        n_features = check_features(self)
         check_whole(self, "n_iter_", 0)
         inner = vars(self).get("estimator_")
         if not isinstance(inner, PRUNABLE):
-            raise ValueError("estimator_ is no fitted classifier")
+            raise ValueError("estimator_ is not a fitted classifier")
         classes, n_kept = check_classes(self), len(inner.order_)
         if classes.dtype != inner.classes_.dtype or not np.array_equal(classes, inner.classes_):
             raise ValueError("classes_ and those of estimator_ differ")
         pairwise = Metric(*inner._fit_metric).kind == "precomputed"
-        kept = check_indices(self, "sample_indices_", (n_kept,), n_features if pairwise else LARGEST)
-        if (np.diff(kept) <= 0).any():
-            raise ValueError("sample_indices_ does not ascend")
+        stop = n_features if pairwise else LARGEST
+        check_indices(self, "sample_indices_", (n_kept,), stop, ascending=True)
         if inner.n_features_in_ != (n_kept if pairwise else n_features):
             raise ValueError("estimator_ has other features")
         return n_kept
 
     def _state_to_save(self) -> dict[str, Any]:
-        """Put the template into a file as a name and parameters: a file holds fitted estimators alone."""
+        """Put the template into a file as a name and parameters: a file has only fitted estimators."""
         state = super()._state_to_save() | {"estimator": None}
         if self.estimator is not None:
             _check_prunable(self.estimator)
@@ -333,7 +331,7 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
             case (str(name), dict(params)) if self.estimator is None and name in kinds:
                 if params.keys() <= set(kinds[name]._get_param_names()):
                     return kinds[name](**params)
-        raise ValueError("estimator is described by no name and parameters of a classifier")
+        raise ValueError("estimator is not described by the name and parameters of a classifier")
 
     def _derive_state(self) -> None:
         if "_fit_template" in vars(self):

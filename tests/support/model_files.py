@@ -1,49 +1,64 @@
-"""Model files taken apart and put together again, with a checksum that is right: what a forger would do."""
+"""Model files taken apart and put together again, with a correct checksum, as a forger would do."""
 
+import copy
 import hashlib
+import io
 import json
+from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
 
-FIRST_LINE = b"pathforest model 1\n"
-
-
-def forge(header, payload, first_line=FIRST_LINE):
-    """The bytes of a file with this header, a dict or text, and a checksum that matches."""
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    content = first_line + text + b"\n" + payload
-    return content + hashlib.sha256(content).digest()
+HEAD = "pathforest.json"
 
 
 def take_apart(data):
-    """The header and the bytes of the arrays."""
-    start = data.index(b"\n") + 1
-    end = data.index(b"\n", start)
-    return json.loads(data[start:end]), data[end + 1 : -32]
+    """The head and the arrays of a file."""
+    archive = np.load(io.BytesIO(data))
+    head, *arrays = (archive[name] for name in archive.files)
+    return json.loads(head), arrays
 
 
-def arrays_of(header, payload):
-    """Every array of a file, in the order of its table."""
-    arrays, start = [], 0
-    for item in header["arrays"]:
-        dtype = np.dtype(item["dtype"])
-        stop = start + dtype.itemsize * int(np.prod(item["shape"]))
-        raw = np.frombuffer(payload[start:stop], dtype)
-        arrays.append(raw.reshape(item["shape"], order=item["order"]).copy())
-        start = stop
-    return arrays
+def forge(head, arrays, **changed):
+    """A file of this head and these arrays, which may also be bytes, with other attributes of the model."""
+    head, arrays = copy.deepcopy(head), list(arrays)
+    for name, value in changed.items():
+        if isinstance(value, np.ndarray):
+            arrays.append(value)
+            value = {"array": len(arrays) - 1}
+        head["objects"][-1]["state"][name] = value
+    head = head if isinstance(head, bytes) else json.dumps(head).encode()
+    return pack([(HEAD, head), *((f"{i}.npy", npy(array)) for i, array in enumerate(arrays))])
 
 
-def with_arrays(header, arrays, **changed):
-    """A file with other arrays; those in `changed` replace attributes of the model, by name."""
-    header, arrays = json.loads(json.dumps(header)), list(arrays)
-    state = header["objects"][-1]["state"]
-    for name, array in changed.items():
-        state[name] = {"array": len(arrays)}
-        arrays.append(np.asarray(array))
-    table = [{"dtype": a.dtype.newbyteorder("<").str, "shape": list(a.shape), "order": "C"} for a in arrays]
-    header["arrays"] = table
-    return forge(header, b"".join(np.ascontiguousarray(array).tobytes() for array in arrays))
+def npy(array):
+    """The bytes of an array in NumPy's format; bytes stay as they are."""
+    if isinstance(array, bytes):
+        return array
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, array, (1, 0), allow_pickle=True)
+    return stream.getvalue()
+
+
+def lying(array, **header):
+    """The bytes of an array with another header."""
+    header = np.lib.format.header_data_from_array_1_0(array) | header
+    text = f"{header!r}\n".encode("latin1")
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + array.tobytes()
+
+
+def pack(members, compression=ZIP_STORED):
+    """A file of these pairs of name and bytes."""
+    file = io.BytesIO()
+    with ZipFile(file, "w", compression) as archive:
+        archive.comment = bytes(64)
+        for name, data in members:
+            archive.writestr(name, data)
+    return sign(file.getvalue())
+
+
+def sign(data):
+    """A file with its last bytes replaced by the checksum of those before."""
+    return data[:-64] + hashlib.sha256(data[:-64]).hexdigest().encode()
 
 
 def positions(tree, path=()):
@@ -55,9 +70,12 @@ def positions(tree, path=()):
 
 
 def replaced(tree, path, value):
-    """A copy of nested lists and dicts with another value at one path."""
+    """A copy of nested lists and dicts with another value at one path, or without it for `...`."""
     if not path:
         return value
-    copy = dict(tree) if isinstance(tree, dict) else list(tree)
-    copy[path[0]] = replaced(tree[path[0]], path[1:], value)
-    return copy
+    copied = dict(tree) if isinstance(tree, dict) else list(tree)
+    if len(path) == 1 and value is ...:
+        del copied[path[0]]
+    else:
+        copied[path[0]] = replaced(tree[path[0]], path[1:], value)
+    return copied

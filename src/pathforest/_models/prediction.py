@@ -163,9 +163,7 @@ class BaseOPFClassifier(LabelledEstimator):
 
     def _check_fitted_state(self) -> int:
         n = super()._check_fitted_state()
-        prototypes = check_indices(self, "prototypes_", (None,), n)
-        if (np.diff(prototypes) <= 0).any():
-            raise ValueError("prototypes_ does not ascend")
+        prototypes = check_indices(self, "prototypes_", (None,), n, ascending=True)
         check_forest(self, prototypes, n)
         if self.cost_[prototypes].any():
             raise ValueError("cost_ is not 0 at the prototypes")

@@ -9,15 +9,13 @@ from typing import Any, TypeVar
 
 from sklearn.base import BaseEstimator
 
+from pathforest.persistence import save
+from pathforest.persistence.allowed import is_fitted_name
+
 # Raise when the meaning of a pickled attribute changes, and let __setstate__ read the older ones.
 FORMAT_VERSION = 1
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
-
-
-def is_fitted_name(name: str) -> bool:
-    """Tell whether an attribute of this name is fitted state: a public result, or what predictions need."""
-    return name.startswith("_fit_") or (name.endswith("_") and not name.startswith("_"))
 
 
 def unfitted_on_failure(fit: Fit) -> Fit:
@@ -70,8 +68,6 @@ class SavableEstimator(BaseEstimator):
         >>> loaded.predict([[3.0], [7.0]]).tolist()
         [0, 1]
         """
-        from pathforest.persistence import save  # here, because most never need it
-
         save(self, path)
 
     def _state_to_save(self) -> dict[str, Any]:

@@ -16,11 +16,11 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from pathforest._engines.metric import Metric, array_options
 from pathforest._models.base import OPFEstimator
 from pathforest._models.prediction import Explanation
-from pathforest._models.state import is_fitted_name
 from pathforest._search.cells import Samples
 from pathforest._search.scoring import resolve_scoring
 from pathforest.fuzzy import FuzzyOPFClassifier
-from pathforest.persistence.checks import check_classes, check_feature_names, check_metric, check_whole
+from pathforest.persistence.allowed import check_steps, check_transformer, is_fitted_name
+from pathforest.persistence.checks import check_classes, check_features, check_metric
 
 
 class WithRefit:
@@ -151,21 +151,19 @@ class AverageOfBest(ClassifierMixin, OPFEstimator):
         check_metric(self)
         check_classes(self)
         if "n_features_in_" in vars(self):  # lists of texts, for a user's transformer, have no features
-            check_feature_names(self, check_whole(self, "n_features_in_", 1))
+            check_features(self)
         if type(vars(self).get("_fit_untouched")) is not bool:
-            raise ValueError("nothing says whether transformers take the samples untouched")
+            raise ValueError("_fit_untouched is neither True nor False")
         if "estimators_" not in vars(self):
             return 0
         if type(self.estimators_) is not list or not self.estimators_:
-            raise ValueError("estimators_ is no list of models")
+            raise ValueError("estimators_ is not a list of models")
         for model in self.estimators_:
             self._check_member(model)
         return len(_classifier(self.estimators_[0]).order_)
 
     def _check_member(self, model: Any) -> None:
         """Check one of the models that are averaged."""
-        from pathforest.persistence.allowed import check_steps, check_transformer
-
         width, classifier = getattr(self, "n_features_in_", None), model
         if isinstance(model, Pipeline):
             *transformers, (_, classifier) = check_steps(model)

@@ -86,7 +86,7 @@ def check_table(model: Any) -> None:
     """Raise ValueError unless a model's `cv_results_` is such a table, and its best row is in it."""
     results = vars(model).get("cv_results_")
     if type(results) is not dict or type(results.get("params")) is not list:
-        raise ValueError("cv_results_ is no table with a column params")
+        raise ValueError("cv_results_ is not a table with a column params")
     n_rows = len(results["params"])
     for name, column in results.items():
         if not (name == "params" or (isinstance(column, np.ndarray) and column.shape == (n_rows,))):

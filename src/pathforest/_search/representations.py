@@ -16,6 +16,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from pathforest._utils.checks import check_positive
+from pathforest.persistence.allowed import check_transformer
+from pathforest.persistence.checks import check_array
+
 PRESETS = ("linear", "kernel")
 LANDMARKS = 300  # samples that span the kernel features, at most
 GAMMA_SCALES = (1.0, 0.25)  # widths of the RBF kernel tried, times 1 / n_features
@@ -74,6 +78,11 @@ class RidgeDiscriminant(TransformerMixin, BaseEstimator):
         """Project samples on the directions."""
         check_is_fitted(self)
         return (X - self.mean_) @ self.scalings_
+
+    def _check_fitted(self, n_features: int) -> int:
+        """Raise ValueError unless samples of `n_features` can be transformed; return how many they get."""
+        check_array(self, "mean_", (n_features,))
+        return check_array(self, "scalings_", (n_features, None)).shape[1]
 
 
 def principal_axes(centred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -143,6 +152,15 @@ class KernelDiscriminant(TransformerMixin, BaseEstimator):
         """Project samples on these directions, at most one fewer than there are classes."""
         check_is_fitted(self)
         return self.discriminant_.transform(self._features(X))
+
+    def _check_fitted(self, n_features: int) -> int:
+        """Raise ValueError unless samples of `n_features` can be transformed; return how many they get."""
+        check_positive("gamma_scale", self.gamma_scale, "1 is the default")
+        landmarks = check_array(self, "landmarks_", (None, n_features))
+        root = check_array(self, "root_", (len(landmarks), len(landmarks)))
+        if not root.diagonal().all():
+            raise ValueError("root_ is singular")
+        return check_transformer(self.discriminant_, len(landmarks))
 
     def _kernel(self, X: np.ndarray) -> np.ndarray:
         X = np.asarray(X, dtype=np.float64)

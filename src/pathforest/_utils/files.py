@@ -39,7 +39,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     # In the same folder, because a file can be moved in one step only within a disk.
     temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}.tmp")
     try:
-        with open(temporary, "xb") as file:
+        with open(temporary, "x+b") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -16,7 +16,7 @@ import pathforest
 from pathforest.cli.distances import name_positions
 from pathforest.cli.errors import UsageError, did_you_mean
 from pathforest.libopf import read_model, read_positions
-from pathforest.persistence import START
+from pathforest.persistence.model_file import is_model_file
 
 LIBOPF = ".opf"  # how LibOPF's files of models end; nothing in them says what they are
 
@@ -82,8 +82,7 @@ def is_model(path: str) -> bool:
 def _is_ours(path: str) -> bool:
     if os.path.exists(path) and not os.path.isfile(path):
         return False  # a pipe can be read only once
-    with open(path, "rb") as file:
-        return file.read(len(START)) == START
+    return is_model_file(path)
 
 
 def _is_libopf(path: str) -> bool:

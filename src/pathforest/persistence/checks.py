@@ -1,4 +1,4 @@
-"""Checks of fitted attributes: whether they can be used without a crash, wherever they come from."""
+"""Checks of fitted attributes, wherever they come from: those that pass can be used without a crash."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from pathforest._engines.ranges import check_training_values
 
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 FEATURE_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
-LARGEST = np.iinfo(np.int32).max  # of any number of samples or features: the core counts with 32 bits
+LARGEST = np.iinfo(np.int32).max  # number of samples or features: the core counts with 32 bits
+SHAPES = {"V": "f", "w": "f", "VI": "ff", "p": ""}  # of a metric's parameters, f the number of features
 
 
 def _get(model: Any, name: str) -> Any:
@@ -26,7 +27,8 @@ def check_array(
     model: Any,
     name: str,
     shape: tuple[int | None, ...],
-    dtypes: tuple[np.dtype, ...] = (np.dtype(np.float64),),
+    dtypes: tuple[np.dtype, ...] = FEATURE_TYPES[1:],
+    low: float = -math.inf,
 ) -> np.ndarray:
     """Return an attribute that must be an array of this shape, None for any length, and finite."""
     array = _get(model, name)
@@ -36,65 +38,64 @@ def check_array(
     if array.ndim != len(shape) or any(b not in (None, a) for a, b in zip(array.shape, shape, strict=True)):
         wanted = tuple("any" if length is None else length for length in shape)
         raise ValueError(f"{name} has shape {array.shape} instead of {wanted}")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ValueError(f"{name} holds values that are not finite")
+    if array.dtype.kind == "f" and not (np.isfinite(array).all() and array.min(initial=math.inf) >= low):
+        raise ValueError(f"{name} has values that are not finite numbers from {low} up")
     return array
 
 
 def check_indices(
-    model: Any, name: str, shape: tuple[int | None, ...], stop: int, start: int = 0
+    model: Any, name: str, shape: tuple[int | None, ...], stop: int, start: int = 0, ascending: bool = False
 ) -> np.ndarray:
     """Return an attribute that must be an array of integers from `start` to below `stop`."""
     array = check_array(model, name, shape, INDEX_TYPES)
     if array.size and not (array.min() >= start and array.max() < stop):
-        raise ValueError(f"{name} refers to what is not there: it leaves the range {start} to {stop - 1}")
+        raise ValueError(f"{name} should be in the range {start} to {stop - 1}")
+    if ascending and (np.diff(array) <= 0).any():
+        raise ValueError(f"{name} does not ascend")
     return array
+
+
+def check_number(
+    model: Any, name: str, low: float = 0.0, high: float = math.inf, kind: type = float
+) -> float:
+    """Return an attribute that must be a finite number within limits."""
+    value = _get(model, name)
+    if type(value) is not kind or not (low <= value <= high and abs(value) < math.inf):
+        raise ValueError(f"{name}={value!r} should be a finite {kind.__name__} from {low} to {high}")
+    return value
 
 
 def check_whole(model: Any, name: str, low: int, high: int = LARGEST) -> int:
     """Return an attribute that must be an integer within limits."""
-    value = _get(model, name)
-    if type(value) is not int or not low <= value <= high:
-        raise ValueError(f"{name}={value!r} should be an integer from {low} to {high}")
-    return value
-
-
-def check_number(model: Any, name: str, low: float = 0.0, high: float = math.inf) -> float:
-    """Return an attribute that must be a finite number within limits."""
-    value = _get(model, name)
-    if type(value) is not float or not (math.isfinite(value) and low <= value <= high):
-        raise ValueError(f"{name}={value!r} should be a finite number from {low} to {high}")
-    return value
+    return check_number(model, name, low, high, int)
 
 
 def check_classes(model: Any) -> np.ndarray:
-    """Return `classes_`, which must be labels in ascending order, none missing and none twice."""
+    """Return `classes_`, which must be labels in ascending order without repetition or missing values."""
     classes = _get(model, "classes_")
     if type(classes) is not np.ndarray or classes.ndim != 1 or not len(classes):
-        raise ValueError("classes_ is no array of labels")
+        raise ValueError("classes_ is not an array of labels")
     if not ((classes == classes).all() and (classes[:-1] < classes[1:]).all()):
-        raise ValueError("classes_ is not sorted, or holds a label twice or none")
+        raise ValueError("classes_ is not sorted, or a label is missing or repeated")
     return classes
 
 
-def check_feature_names(model: Any, n_features: int) -> None:
-    """Refuse names of features that are not one text per feature; there may be none."""
-    names = vars(model).get("feature_names_in_")
-    if "feature_names_in_" in vars(model) and not (
-        type(names) is np.ndarray
-        and names.shape == (n_features,)
-        and names.dtype == object
-        and all(isinstance(name, str) for name in names)
-    ):
-        raise ValueError("feature_names_in_ does not name each feature")
+def check_features(model: Any) -> int:
+    """Return the number of features; their names, if there are any, must be one text for each."""
+    n_features = check_whole(model, "n_features_in_", 1)
+    if "feature_names_in_" in vars(model):
+        names = model.feature_names_in_
+        is_array = type(names) is np.ndarray and names.dtype == object and names.shape == (n_features,)
+        if not is_array or not all(isinstance(name, str) for name in names):
+            raise ValueError("feature_names_in_ does not name each feature")
+    return n_features
 
 
 def check_paths(model: Any, n_samples: int) -> np.ndarray:
     """Return where the path to every sample starts; paths may not run in circles, nor costs be negative."""
     predecessor = check_indices(model, "predecessor_", (n_samples,), n_samples, start=-1)
-    if (check_array(model, "cost_", (n_samples,)) < 0).any():
-        raise ValueError("cost_ holds negative values")
-    # Each round doubles the length of the leap, so all of them end at a root: unless paths run in circles.
+    check_array(model, "cost_", (n_samples,), low=0)
+    # Each round doubles the number of steps, so all paths end at a root unless they run in circles.
     reached = np.where(predecessor < 0, np.arange(n_samples), predecessor)
     for _ in range(n_samples.bit_length()):
         reached = reached[reached]
@@ -104,7 +105,7 @@ def check_paths(model: Any, n_samples: int) -> np.ndarray:
 
 
 def check_forest(model: Any, roots: np.ndarray, n_samples: int) -> None:
-    """Check that paths lead from every sample to the root that `root_` says, which must be one of `roots`."""
+    """Check that paths lead from every sample to the root in `root_`, which must be one of `roots`."""
     reached = check_paths(model, n_samples)
     root = check_indices(model, "root_", (n_samples,), n_samples)
     if not np.array_equal(np.flatnonzero(model.predecessor_ < 0), np.sort(roots)):
@@ -117,16 +118,16 @@ def check_order(model: Any, n_samples: int) -> None:
     """Check that `order_` lists every sample once, by ascending cost."""
     order = check_indices(model, "order_", (n_samples,), n_samples)
     if (np.bincount(order, minlength=n_samples) != 1).any():
-        raise ValueError("order_ does not hold every sample once")
+        raise ValueError("order_ does not list every sample once")
     if (np.diff(model.cost_[order]) < 0).any():
         raise ValueError("order_ does not sort cost_")
 
 
 def check_propagated(model: Any, n_samples: int) -> None:
-    """Check that every sample carries the label of its root, in `label_` and as a code."""
+    """Check that every sample has the label of its root, in `label_` and as a code."""
     classes = check_classes(model)
     codes = check_indices(model, "_fit_codes", (n_samples,), len(classes))
-    # The type first: labels of the classes' own width take as much memory as those at hand.
+    # The type first: labels as wide as those of the classes take no more memory than `label_`.
     label = check_array(model, "label_", (n_samples,), (classes.dtype,))
     if not (np.array_equal(codes, codes[model.root_]) and np.array_equal(label, classes[codes])):
         raise ValueError("label_ and the labels of the roots differ")
@@ -134,26 +135,22 @@ def check_propagated(model: Any, n_samples: int) -> None:
 
 def check_density(model: Any, n_samples: int, curve: str = "cuts_") -> None:
     """Check the density, the neighbourhood it was estimated from, and the curve that chose that."""
-    if (check_array(model, "density_", (n_samples,)) < 0).any():
-        raise ValueError("density_ holds negative values")
+    check_array(model, "density_", (n_samples,), low=0)
     check_whole(model, "best_k_", min(1, n_samples - 1), n_samples - 1)
     values = _get(model, curve)
     if type(values) is not np.ndarray or values.dtype != np.float64 or values.ndim != 1:
-        raise ValueError(f"{curve} is no array of numbers")
+        raise ValueError(f"{curve} is not an array of numbers")
 
 
 def check_samples(model: Any) -> int:
     """Check the metric and the training samples that a model keeps; return their number."""
     metric = check_metric(model)
-    n_features = check_whole(model, "n_features_in_", 1)
-    check_feature_names(model, n_features)
+    n_features = check_features(model)
     algorithm = _get(model, "_fit_algorithm")
+    if algorithm not in (("tree", "brute") if metric.kind == "features" else ("precomputed",)):
+        raise ValueError(f"the algorithm {algorithm!r} does not suit metric={metric.name!r}")
     if metric.kind == "features":
-        if algorithm not in ("tree", "brute"):
-            raise ValueError(f"the algorithm {algorithm!r} is unknown")
         check_algorithm(metric, algorithm)
-    elif algorithm != "precomputed":
-        raise ValueError(f"the algorithm {algorithm!r} does not suit a matrix of distances")
     if metric.kind == "precomputed":
         if _get(model, "_fit_X") is not None:
             raise ValueError("a model of precomputed distances keeps no samples")
@@ -161,7 +158,7 @@ def check_samples(model: Any) -> int:
     types = FEATURE_TYPES if metric.kind == "features" else FEATURE_TYPES[1:]
     X = check_array(model, "_fit_X", (None, n_features), types)
     if not len(X) or not X.flags.c_contiguous:
-        raise ValueError("the training samples are not there, or not row by row")
+        raise ValueError("the training samples are missing, or not stored row by row")
     check_training_values(X, metric)
     if metric.kind == "matrix":
         _check_metric_params(metric, n_features)
@@ -170,23 +167,22 @@ def check_samples(model: Any) -> int:
 
 
 def check_metric(model: Any) -> Metric:
-    """Return the metric a model was fitted with, which must be one that a name stands for."""
+    """Return the metric a model was fitted with, which must be one that has a name."""
     found = _get(model, "_fit_metric")
     if type(found) is not tuple or [type(part) for part in found] != [str, str, float, dict]:
         raise ValueError("the metric is not described by name, kind, exponent and parameters")
     metric = Metric(*found)
     given = {"p": metric.p} if metric[:2] == ("minkowski", "features") else metric.params
     if resolve_metric(metric.name, given)[:3] != metric[:3] or (metric.kind != "matrix" and metric.params):
-        raise ValueError(f"metric={metric.name!r} is not described as it should be")
+        raise ValueError(f"metric={metric.name!r} does not have this kind or these parameters")
     return metric
 
 
 def _check_metric_params(metric: Metric, n_features: int) -> None:
-    """Check the form of arrays before SciPy sees them: it does not always look."""
-    shapes = {"V": (n_features,), "w": (n_features,), "VI": (n_features, n_features), "p": ()}
+    """Check the form of arrays before SciPy uses them, because it does not always check."""
     for name, value in metric.params.items():
-        if value is None and name == "w":
+        shape, values = (n_features,) * len(SHAPES[name]), np.asarray(value)
+        if name == "w" and value is None:
             continue
-        values = np.asarray(value)
-        if values.dtype.kind not in "biuf" or values.shape != shapes[name]:
-            raise ValueError(f"metric={metric.name!r} needs {name} of shape {shapes[name]} in its parameters")
+        if values.dtype.kind not in "biuf" or values.shape != shape:
+            raise ValueError(f"metric={metric.name!r} needs {name} of shape {shape} in its parameters")

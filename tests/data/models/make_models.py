@@ -1,7 +1,7 @@
-"""Make one small file per estimator and what each model answers, in the format of the pathforest at hand.
+"""Make one small file per estimator, and a table of each model's answers, in the current format.
 
-Files that are there stay as they are: they are reread to see that they still can be. Run this after the
-format has changed, or for a new model below, from this folder: python make_models.py
+Existing files stay as they are: the tests read them to see that they still can. Run this after the format has
+changed, or for a new model below, from this folder: python make_models.py
 """
 
 import json
@@ -19,7 +19,7 @@ from pathforest import (
     OPFPruner,
     OPFSemiSupervisedClassifier,
 )
-from pathforest.persistence import FILE_FORMAT
+from pathforest.persistence.model_file import FILE_FORMAT
 
 HERE = Path(__file__).parent
 SMALL = {"k_max": 5, "cv": 2}
@@ -57,7 +57,7 @@ def models():
 
 
 def answers(model, Q):
-    """What a model says about queries, in types of JSON."""
+    """The answers of a model to queries, in types of JSON."""
     methods = ("predict", "class_costs", "predict_proba", "score_samples")
     answer = {method: getattr(model, method)(Q).tolist() for method in methods if hasattr(model, method)}
     if hasattr(model, "explain"):
