@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 
-from benchmarks import accuracy, accuracy_report, problems
-from benchmarks.fingerprint import fingerprint
+from benchmarks.studies import accuracy, accuracy_report, problems
+from benchmarks.studies.fingerprint import fingerprint
 
 ARGS = argparse.Namespace(only="tiny", repeats=2)
 
@@ -85,19 +85,19 @@ def test_torn_lines_are_skipped_wherever_they_are(tmp_path, calls):
 
 
 def test_a_fingerprint_follows_sources_and_versions(tmp_path, monkeypatch):
-    for folder in ("src/pathforest/__pycache__", "cpp/src", "benchmarks"):
+    for folder in ("src/pathforest/__pycache__", "cpp/src", "benchmarks/studies"):
         (tmp_path / folder).mkdir(parents=True)
-    files = ["src/pathforest/a.py", "cpp/src/b.cpp", "benchmarks/c.py"]
+    files = ["src/pathforest/a.py", "cpp/src/b.cpp", "benchmarks/studies/c.py"]
     for name in files:
         (tmp_path / name).write_text("1")
     marks = {fingerprint("c", root=tmp_path)}
     (tmp_path / "src/pathforest/__pycache__/a.pyc").write_text("1")
-    (tmp_path / "benchmarks/other.py").write_text("1")
+    (tmp_path / "benchmarks/studies/other.py").write_text("1")
     assert fingerprint("c", root=tmp_path) in marks
     for name in files:
         (tmp_path / name).write_text("2")
         marks.add(fingerprint("c", root=tmp_path))
-    monkeypatch.setattr("benchmarks.fingerprint.version", lambda name: "0")
+    monkeypatch.setattr("benchmarks.studies.fingerprint.version", lambda name: "0")
     marks.add(fingerprint("c", root=tmp_path))
     assert len(marks) == 5
 

@@ -1,7 +1,7 @@
 """From a folder that `pathforest reproduce` wrote to what docs/using/reproducing.md shows of it.
 
-`python -m benchmarks.paper FOLDER` copies the tables to docs/results/paper.md, and saves the figures of the
-report as the browser draws them to docs/images; it needs playwright and a Chromium.
+`python -m benchmarks.studies.paper FOLDER` copies the tables to docs/results/paper.md, and saves the figures
+of the report as the browser draws them to docs/images; it needs playwright and a Chromium.
 """
 
 from __future__ import annotations

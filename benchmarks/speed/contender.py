@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.data import Problem
+from benchmarks.speed.data import Problem
 
 
 class Contender(NamedTuple):

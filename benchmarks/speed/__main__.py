@@ -1,4 +1,4 @@
-"""One run of the benchmark: python -m benchmarks [--quick] [--busy] [--only TEXT] [--out FOLDER]."""
+"""One run of the benchmark: python -m benchmarks.speed [--quick] [--busy] [--only TEXT] [--out FOLDER]."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.data import Spec
-from benchmarks.machine import busy_core, describe, limits
-from benchmarks.measure import LONG, Result, race
-from benchmarks.memory import peak_memory
-from benchmarks.ours import OURS
-from benchmarks.report import (
+from benchmarks.speed.data import Spec
+from benchmarks.speed.machine import busy_core, describe, limits
+from benchmarks.speed.measure import LONG, Result, race
+from benchmarks.speed.memory import peak_memory
+from benchmarks.speed.ours import OURS
+from benchmarks.speed.report import (
     SHORT,
     Line,
     against_limit,
@@ -25,14 +25,14 @@ from benchmarks.report import (
     share_of_peak,
     table,
 )
-from benchmarks.rows import GROWTH, GROWTH_PEERS, GROWTH_QUICK, MEMORY, ROWS, Bar, Row
+from benchmarks.speed.rows import GROWTH, GROWTH_PEERS, GROWTH_QUICK, MEMORY, ROWS, Bar, Row
 
 JUDGED = 2  # the number of threads the bars are set for
 
 
 def parse() -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.partition(":")[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__.partition(":")[0])
     parser.add_argument("--quick", action="store_true", help="the core rows, 2 threads, median of 3")
     parser.add_argument("--busy", action="store_true", help="let a second process load one core meanwhile")
     parser.add_argument("--only", metavar="TEXT", default="", help="rows whose work or size contains this")

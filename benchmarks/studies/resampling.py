@@ -1,4 +1,4 @@
-"""Our samplers beside others: python -m benchmarks.resampling.
+"""Our samplers beside others: python -m benchmarks.studies.resampling.
 
 Unbalanced sets are split in halves, stratified, ten times; features are standardised on the training half,
 which is then resampled until classes are level. A classifier is fitted to it and scored by the balanced
@@ -20,7 +20,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.problems import Data, problems
+from benchmarks.studies.problems import Data, problems
 from pathforest import O2PFSampler, OPFClassifier, OPFUnderSampler
 
 REPEATS = 10

@@ -1,4 +1,4 @@
-"""What a Dask cluster gains and costs on this machine: python -m benchmarks.dask.
+"""What a Dask cluster gains and costs on this machine: python -m benchmarks.speed.dask.
 
 Three tables. The neighbour pass and `fit` beside our own engine on one thread: wall-clock seconds, and
 seconds of CPU, because other programs may want the cores as well; rounds are interleaved, and ratios are
@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from distributed import Client, LocalCluster
 
-from benchmarks.data import Spec, load
-from benchmarks.machine import describe
+from benchmarks.speed.data import Spec, load
+from benchmarks.speed.machine import describe
 from pathforest import OPFClassifier, _core
 from pathforest._engines.build import build_engine
 from pathforest.dask import DaskOPFClassifier

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import Result
-from benchmarks.rows import Bar, Limit, Row
+from benchmarks.speed.measure import Result
+from benchmarks.speed.rows import Bar, Limit, Row
 
 DENSE_FEATURES = 20  # from here on everybody compares all pairs, 2 d operations each
 COLUMNS = {

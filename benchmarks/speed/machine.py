@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from benchmarks.openblas import cpu_info
+from benchmarks.speed.openblas import cpu_info
 
 PACKAGES = (
     "pathforest",

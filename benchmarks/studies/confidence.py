@@ -1,4 +1,4 @@
-"""Whether confidence or calibration improves the probabilities of plain OPF: python -m benchmarks.confidence.
+"""Do confidence or calibration improve the probabilities of OPF: python -m benchmarks.studies.confidence.
 
 Confidence, after Fernandes and Papa: a training sample is as reliable as the share of its conquests that are
 right, when each of five folds is classified from the others; one that conquers nobody has confidence 1. Its
@@ -23,8 +23,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.accuracy import log_loss
-from benchmarks.problems import LOCAL, Data, announce, problems, thin
+from benchmarks.studies.accuracy import log_loss
+from benchmarks.studies.problems import LOCAL, Data, announce, problems, thin
 from pathforest import OPFClassifier
 from pathforest._models.prediction import probabilities
 
@@ -148,7 +148,7 @@ def losses(data: Data, name: str, repeat: int) -> dict[str, tuple[float, float]]
 
 def main() -> None:
     """Print the log losses of every dataset, then how often each variant is better than the plain one."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.confidence")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.studies.confidence")
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--only", metavar="TEXT", default="", help="datasets whose name contains this")
     args = parser.parse_args()

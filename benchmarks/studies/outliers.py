@@ -1,4 +1,4 @@
-"""Our outlier detector beside scikit-learn's: python -m benchmarks.outliers.
+"""Our outlier detector beside scikit-learn's: python -m benchmarks.studies.outliers.
 
 Each set holds normal samples and a few outliers; the detectors see both, without labels, and are compared by
 the area under the ROC curve of their scores of the same samples. All run with their defaults, isolation
@@ -20,7 +20,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.problems import Data, problems
+from benchmarks.studies.problems import Data, problems
 from pathforest import OPFOutlierDetector
 
 SEEDS = range(10)

@@ -1,4 +1,4 @@
-"""What unlabelled samples add when labels are few: python -m benchmarks.semi_supervised.
+"""What unlabelled samples add when labels are few: python -m benchmarks.studies.semi_supervised.
 
 Digits, a fifth set aside for testing; of the rest a small share is labelled. Every method sees the same
 labels. Accuracy is measured on the unlabelled training samples and on the test samples.
@@ -67,7 +67,7 @@ def measure(name: str, share: float, repeat: int) -> tuple[float, float, float]:
 def main() -> None:
     """Measure and print one table."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.semi_supervised", description=__doc__.partition(":")[0]
+        prog="python -m benchmarks.studies.semi_supervised", description=__doc__.partition(":")[0]
     )
     parser.add_argument("--repeats", type=int, default=10, help="splits and draws of labels")
     parser.add_argument("--only", metavar="TEXT", default="", help="methods whose name contains this")

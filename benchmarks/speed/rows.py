@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from benchmarks.contender import Contender
-from benchmarks.data import Spec, real_data
-from benchmarks.ours import OURS
-from benchmarks.peers import PEERS
+from benchmarks.speed.contender import Contender
+from benchmarks.speed.data import Spec, real_data
+from benchmarks.speed.ours import OURS
+from benchmarks.speed.peers import PEERS
 
 CONTENDERS: dict[str, Contender] = OURS | PEERS
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata, wilcoxon
 
-from benchmarks.classifiers import SVM_COSTS, SVM_GAMMAS
+from benchmarks.studies.classifiers import SVM_COSTS, SVM_GAMMAS
 
 MEASURES = {
     "accuracy": "accuracy, %",

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from benchmarks.contender import Timed
-from benchmarks.data import Spec, load
-from benchmarks.machine import limited_threads
-from benchmarks.peers import why_missing
-from benchmarks.rows import CONTENDERS
+from benchmarks.speed.contender import Timed
+from benchmarks.speed.data import Spec, load
+from benchmarks.speed.machine import limited_threads
+from benchmarks.speed.peers import why_missing
+from benchmarks.speed.rows import CONTENDERS
 
 PAUSE = (
     0.02  # OpenMP threads spin for a moment after their last loop, and would take a core from the next one

@@ -7,12 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.data import Spec, load
+from benchmarks.speed.data import Spec, load
 
 
 def peak_memory(name: str, spec: Spec, threads: int) -> dict[str, float] | None:
     """Measure MB before and at the peak of one call, libraries and data included; None if it fails."""
-    command = [sys.executable, "-m", "benchmarks.memory", name, *map(str, tuple(spec)), str(threads)]
+    command = [sys.executable, "-m", "benchmarks.speed.memory", name, *map(str, tuple(spec)), str(threads)]
     done = subprocess.run(command, capture_output=True, text=True)
     return json.loads(done.stdout) if done.returncode == 0 else None
 
@@ -35,8 +35,8 @@ def megabytes(field: str) -> float:
 
 
 def _main(name: str, kind: str, n_samples: str, n_features: str, threads: str) -> None:
-    from benchmarks.machine import limited_threads
-    from benchmarks.rows import CONTENDERS
+    from benchmarks.speed.machine import limited_threads
+    from benchmarks.speed.rows import CONTENDERS
 
     problem = load(Spec(kind, int(n_samples), int(n_features)))
     before = megabytes("VmRSS")

@@ -17,8 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.contender import Contender, Timed, accuracy, neighbor_accuracy, no_score, relative_weight
-from benchmarks.data import Problem
+from benchmarks.speed.contender import (
+    Contender,
+    Timed,
+    accuracy,
+    neighbor_accuracy,
+    no_score,
+    relative_weight,
+)
+from benchmarks.speed.data import Problem
 
 # opfython would print and open a log file in the working directory unless its logger has a handler already.
 logging.getLogger("opfython").addHandler(logging.NullHandler())

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.contender import Contender, accuracy
-from benchmarks.data import Problem
+from benchmarks.speed.contender import Contender, accuracy
+from benchmarks.speed.data import Problem
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier
 from pathforest.distances import make_engine
 from pathforest.fuzzy import TrainingErrorWarning

@@ -1,7 +1,7 @@
 """Training and prediction on a graphics card, beside a plain blocked product with PyTorch.
 
-`python -m benchmarks.gpu` on a machine with a card prints the table of docs/using/gpu.md; with `--device
-torch-cpu --scale 0.01` the script can be tried anywhere. Contenders take turns; the first turn warms up.
+`python -m benchmarks.speed.gpu` on a machine with a card prints the table of docs/using/gpu.md; with
+`--device torch-cpu --scale 0.01` the script can be tried anywhere. Contenders take turns; the first turn warms up.
 Answers are compared with those of the CPU engines on the same data.
 """
 
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from benchmarks.data import Spec, load
+from benchmarks.speed.data import Spec, load
 from pathforest import FuzzyOPFClassifier, OPFClassifier
 from pathforest._core import max_threads
 

@@ -1,6 +1,6 @@
 """Time and memory by number of samples and features: the table and the curves of docs/using/large_data.md.
 
-`python -m benchmarks.large_data` measures each size in a process of its own, largest neighbourhoods and
+`python -m benchmarks.speed.large_data` measures each size in a process of its own, largest neighbourhoods and
 competitions as they come by default, and writes docs/results/large_data.md and docs/images/large_data.png.
 A line ends where a measurement took longer than LONGEST.
 """
@@ -16,9 +16,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.data import Spec, load
-from benchmarks.machine import describe, limited_threads
-from benchmarks.memory import megabytes
+from benchmarks.speed.data import Spec, load
+from benchmarks.speed.machine import describe, limited_threads
+from benchmarks.speed.memory import megabytes
 
 LONGEST = 40.0  # seconds
 REPEATS = 3
@@ -47,7 +47,7 @@ def measure(work: str, n_samples: int, n_features: int, threads: int) -> dict[st
 
 def measure_apart(work: str, n_samples: int, n_features: int, threads: int) -> dict[str, Any]:
     """Measure in a process of its own, so that peaks of memory do not mix."""
-    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.large_data", "--one"]
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.speed.large_data", "--one"]
     place = [work, str(n_samples), str(n_features), str(threads)]
     done = subprocess.run([*command, *place], capture_output=True, text=True, check=True)
     return {"work": work, "n": n_samples, "d": n_features, **json.loads(done.stdout)}
@@ -70,7 +70,7 @@ def table(rows: list[dict[str, Any]], about: dict[str, Any], threads: int) -> st
     """Write the Markdown of the page: one line per work and number of features, one column per size."""
     head = [f"{n:,}" for n in SIZES]
     text = [
-        f"`python -m benchmarks.large_data`, {threads} threads, {about['cpu']}, {about['date'][:10]}.",
+        f"`python -m benchmarks.speed.large_data`, {threads} threads, {about['cpu']}, {about['date'][:10]}.",
         "Overlapping Gaussian mixtures in five classes, float32, default parameters. Seconds (median), and",
         "behind the stroke megabytes at the peak beyond libraries and data; `predict` is that of",
         "`OPFClassifier`, for as many new samples as there are training samples.",

@@ -1,4 +1,4 @@
-"""Our accuracy beside that of others, with clean and with wrong labels: python -m benchmarks.accuracy.
+"""Our accuracy beside that of others, labels clean and wrong: python -m benchmarks.studies.accuracy.
 
 Each dataset is split 80 to 20, stratified, several times; features are standardised on the training part; 0,
 10 and 20 % of the training labels are changed to another class, uniformly; test labels stay clean. All tuning
@@ -24,10 +24,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from benchmarks.accuracy_report import report
-from benchmarks.classifiers import CLASSIFIERS, probabilities, quiet
-from benchmarks.fingerprint import fingerprint
-from benchmarks.problems import Data, announce, problems, repeats, thin
+from benchmarks.studies.accuracy_report import report
+from benchmarks.studies.classifiers import CLASSIFIERS, probabilities, quiet
+from benchmarks.studies.fingerprint import fingerprint
+from benchmarks.studies.problems import Data, announce, problems, repeats, thin
 from pathforest.noise import flip_labels
 
 NOISE = (0.0, 0.1, 0.2)
@@ -38,7 +38,7 @@ FIELDS = {"dataset", "noise", "repeat", "classifier", "accuracy", "balanced", "l
 def parse() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.accuracy", description=__doc__.partition(":")[0]
+        prog="python -m benchmarks.studies.accuracy", description=__doc__.partition(":")[0]
     )
     parser.add_argument("--out", type=Path, default=Path("build/accuracy"), help="folder for the results")
     parser.add_argument("--only", metavar="TEXT", default="", help="datasets whose name contains this")

@@ -1,4 +1,4 @@
-"""What the paths of a forest add to the distances: python -m benchmarks.paths.
+"""What the paths of a forest add to the distances: python -m benchmarks.studies.paths.
 
 A training sample q offers max{C(q), d(q, x)}. Here its path cost C(q) is set to 0, which leaves the distance
 alone, and the same models are tuned and tested again: first the plain call of FuzzyOPFClassifierCV on the
@@ -18,7 +18,7 @@ from sklearn.datasets import load_iris, make_circles, make_moons
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.problems import Data, problems, thin
+from benchmarks.studies.problems import Data, problems, thin
 from pathforest import FuzzyOPFClassifierCV, OPFClassifier
 from pathforest._search.training import SharedTraining
 from pathforest.distances import make_engine
@@ -117,7 +117,9 @@ def line(title: str, scores: list[tuple[float, ...]]) -> str:
 
 def main() -> None:
     """Measure and print two tables."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.paths", description=__doc__.partition(":")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.studies.paths", description=__doc__.partition(":")[0]
+    )
     parser.add_argument("--repeats", type=int, default=3, help="splits of each dataset of the first table")
     parser.add_argument("--draws", type=int, default=200, help="draws of labels of the second table")
     args = parser.parse_args()

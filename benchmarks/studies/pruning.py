@@ -1,4 +1,4 @@
-"""What pruning and learning give and cost: python -m benchmarks.pruning.
+"""What pruning and learning give and cost: python -m benchmarks.studies.pruning.
 
 Each set is divided into 60 % for training, 20 % for validation and 20 % for testing, stratified, five times;
 features are standardised on the training part. Test samples have no part in any choice. As controls there
@@ -17,8 +17,8 @@ from sklearn import datasets
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.data import Spec, load
-from benchmarks.problems import Data, problems
+from benchmarks.speed.data import Spec, load
+from benchmarks.studies.problems import Data, problems
 from pathforest import OPFClassifier
 from pathforest.learning import learn
 from pathforest.pruning import prune
