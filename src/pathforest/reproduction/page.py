@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
 from string import Template
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pathforest._utils.files import replace_file
-from pathforest.reproduction import cells, findings, provenance, published, statistics
-from pathforest.reproduction.markup import figure_html, paragraph, table_html
-from pathforest.reproduction.names import (
-    classifier_title,
-    dataset_title,
-    datasets_of,
-    duration,
-    has_marks,
-    is_repeated,
-    listed,
+from pathforest.reproduction import findings, provenance, published, statistics, tables
+from pathforest.reproduction.experiment import Experiment, classifier_title, dataset_title, in_order
+from pathforest.reproduction.figures.agreement import agreement_figure
+from pathforest.reproduction.figures.gains import gain_figure
+from pathforest.reproduction.figures.ranks import rank_figure
+from pathforest.reproduction.figures.samples import (
+    MOST_POINTS,
+    dataset_figure,
+    flat_datasets,
+    membership_datasets,
+    membership_figure,
 )
-from pathforest.reproduction.tables import about
-from pathforest.reproduction.types import Experiment
+from pathforest.reproduction.figures.search import landscape_figure, sensitivity_figure
+from pathforest.reproduction.figures.ties import tie_figure
+from pathforest.reproduction.formats import duration, listed
+from pathforest.reproduction.layout import html_table
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 
 class Section(NamedTuple):
@@ -72,8 +79,7 @@ def report_html(experiment: Experiment) -> str:
 
 
 def _lead(experiment: Experiment) -> str:
-    runs = experiment.results["run"].nunique()
-    sets = len(datasets_of(experiment))
+    runs, sets = experiment.n_runs, len(experiment.datasets)
     return (
         f"{sets} dataset{'s' * (sets != 1)}, {runs} run{'s' * (runs != 1)}, "
         f"preset “{experiment.settings.preset}”, seed {experiment.settings.seed}; "
@@ -124,29 +130,27 @@ def _summary(experiment: Experiment) -> str:
 def _scores(experiment: Experiment) -> str:
     compared = not statistics.agreement(experiment.results).empty
     hint = ""
-    if compared and is_repeated(experiment):
+    if compared and experiment.is_repeated:
         hint = (
             "Under each score stands the paper’s; ≠ marks those that differ by more than two standard errors."
         )
     elif compared:
         hint = "Under each score stands the paper’s."
-    first, *others = cells.score_grids(experiment)
+    first, *others = tables.score_grids(experiment)
     more = "With the classifiers that the paper does not have."
-    if has_marks(experiment):
+    if experiment.has_marks:
         more = more.replace(".", "; here all of them compete for the bold marks.")
     return "\n".join(
         [
-            paragraph(about(experiment), hint),
-            table_html(first),
+            paragraph(findings.about(experiment), hint),
+            html_table(first),
             paragraph(more) if others else "",
-            *map(table_html, others),
+            *map(html_table, others),
         ]
     )
 
 
 def _agreement(experiment: Experiment) -> str:
-    from pathforest.reproduction.figures.agreement import agreement_figure
-
     caption = (
         "Each mark is one score of Table I. Inside the band ours and the published one agree within two "
         "standard errors of both; marks at the edge are farther out, and say how far."
@@ -155,7 +159,7 @@ def _agreement(experiment: Experiment) -> str:
         [
             paragraph(findings.agreement_sentence(experiment), findings.bold_sentence(experiment)),
             figure_html("agreement-figure", caption, [("", agreement_figure(experiment))]),
-            table_html(cells.agreement_grid(experiment)),
+            html_table(tables.agreement_grid(experiment)),
         ]
     )
 
@@ -163,22 +167,22 @@ def _agreement(experiment: Experiment) -> str:
 def _differences(experiment: Experiment) -> str:
     if statistics.agreement(experiment.results).empty:
         return ""
-    grid = cells.agreement_grid(experiment)
+    grid = tables.agreement_grid(experiment)
     flagged = tuple(row for row in grid.rows if any(cell.flagged for cell in row.cells))
     private = (
         f"{listed(map(dataset_title, published.PRIVATE))} are private: their rows stay in the tables, and "
         "nobody outside can measure them."
     )
-    if not is_repeated(experiment):
+    if not experiment.is_repeated:
         return paragraph("One run cannot tell chance from a difference; repeat with more.", private)
     none = "" if flagged else "No score and no bold mark of the paper is contradicted here."
     changed = findings.changed_sentence(experiment)
     return "\n".join(
         [
             paragraph(findings.disagreement_sentence(experiment), none),
-            table_html(grid._replace(title="Scores or bold marks that differ", rows=flagged)),
+            html_table(grid._replace(title="Scores or bold marks that differ", rows=flagged)),
             paragraph(changed),
-            table_html(cells.changed_grid(experiment)) if changed else "",
+            html_table(tables.changed_grid(experiment)) if changed else "",
             paragraph(
                 "A bold mark hangs on a test near its threshold, so it can change while the score agrees.",
                 private,
@@ -188,8 +192,6 @@ def _differences(experiment: Experiment) -> str:
 
 
 def _gains(experiment: Experiment) -> str:
-    from pathforest.reproduction.figures.gains import gain_figure
-
     if statistics.gains(experiment.results).empty:
         return ""
     caption = (
@@ -202,14 +204,12 @@ def _gains(experiment: Experiment) -> str:
             paragraph(findings.gain_sentence(experiment)),
             paragraph(findings.gain_sentence(experiment, "fuzzy_opf_tree")),
             figure_html("gains-figure", caption, [("", gain_figure(experiment))]),
-            table_html(cells.gain_grid(experiment)),
+            html_table(tables.gain_grid(experiment)),
         ]
     )
 
 
 def _ranks(experiment: Experiment) -> str:
-    from pathforest.reproduction.figures.ranks import rank_figure
-
     caption = (
         "Mean rank of each classifier over the datasets. The bars on the right join classifiers whose ranks "
         "are nearer than the critical difference (Nemenyi, 0.05): these datasets do not tell them apart."
@@ -218,9 +218,6 @@ def _ranks(experiment: Experiment) -> str:
 
 
 def _landscapes(experiment: Experiment) -> str:
-    from pathforest.reproduction.figures.landscapes import landscape_datasets, landscape_figure
-    from pathforest.reproduction.figures.sensitivity import sensitivity_figure
-
     if experiment.landscapes.empty:
         return ""
     claim = (
@@ -228,7 +225,8 @@ def _landscapes(experiment: Experiment) -> str:
         "satisfactory results in many cases”. A flat map agrees with that; dark stripes do not."
     )
     maps = [
-        (dataset_title(name), landscape_figure(experiment, name)) for name in landscape_datasets(experiment)
+        (dataset_title(name), landscape_figure(experiment, name))
+        for name in in_order(experiment.landscapes["dataset"])
     ]
     map_caption = (
         "Mean held-out accuracy over the runs for every σ and k_max, the brighter the better. Both "
@@ -243,15 +241,13 @@ def _landscapes(experiment: Experiment) -> str:
         [
             paragraph(claim, findings.sensitivity_sentence(experiment)),
             figure_html("sensitivity-figure", bar_caption, [("", sensitivity_figure(experiment))]),
-            table_html(cells.sensitivity_grid(experiment)),
+            html_table(tables.sensitivity_grid(experiment)),
             figure_html("landscapes-figure", map_caption, maps),
         ]
     )
 
 
 def _ties(experiment: Experiment) -> str:
-    from pathforest.reproduction.figures.ties import tie_figure
-
     focus = findings.tie_focus(experiment)
     if focus is None:
         return ""
@@ -268,14 +264,12 @@ def _ties(experiment: Experiment) -> str:
         [
             paragraph(findings.tie_sentence(experiment), story),
             figure_html("ties-figure", caption, [("", tie_figure(experiment))]),
-            table_html(cells.tie_grid(experiment)),
+            html_table(tables.tie_grid(experiment)),
         ]
     )
 
 
 def _membership(experiment: Experiment) -> str:
-    from pathforest.reproduction.figures.samples import membership_datasets, membership_figure
-
     caption = (
         "Membership F of every sample: the more a point stands out from the page, the higher (in the paper, "
         "the darker). High values sit in the middle of dense regions, and one class can have many of those."
@@ -287,8 +281,6 @@ def _membership(experiment: Experiment) -> str:
 
 
 def _datasets(experiment: Experiment) -> str:
-    from pathforest.reproduction.figures.samples import MOST_POINTS, dataset_figure, flat_datasets
-
     panels = [
         (dataset_title(name), dataset_figure(experiment.samples[name])) for name in flat_datasets(experiment)
     ]
@@ -304,8 +296,8 @@ def _times(experiment: Experiment) -> str:
         "Seconds compare machines as much as methods, so ratios come first: how much longer training takes "
         "than that of OPF, or of the linear SVM, in the same measurement."
     )
-    grids = cells.time_grids(experiment)
-    return "\n".join([paragraph(findings.speed_sentence(experiment), hint), *map(table_html, grids)])
+    grids = tables.time_grids(experiment)
+    return "\n".join([paragraph(findings.speed_sentence(experiment), hint), *map(html_table, grids)])
 
 
 def _repeat(experiment: Experiment) -> str:
@@ -326,9 +318,44 @@ def _repeat(experiment: Experiment) -> str:
         "Written": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     }
     rows = "\n".join(f"<div><dt>{key}</dt><dd>{escape(value)}</dd></div>" for key, value in facts.items())
-    code = escape(provenance.repeat_command(settings))
+    code = escape(settings.command)
     return (
         f'<dl class="facts">\n{rows}\n</dl>\n<p>To repeat it:</p>\n'
         '<pre role="region" tabindex="0" aria-label="Commands that repeat this experiment"><code>'
         f"pip install 'pathforest[reproduce]=={provenance.versions()['pathforest']}'\n{code}</code></pre>"
     )
+
+
+def figure_html(name: str, caption: str, panels: Sequence[tuple[str, go.Figure | None]]) -> str:
+    """Write a figure of one or more panels, each with the data that the script draws.
+
+    Nothing where there is nothing to draw.
+    """
+    drawn = [(title, panel) for title, panel in panels if panel is not None]
+    if not drawn:
+        return ""
+    # Few panels get more room each.
+    kind = "single" if not drawn[0][0] else "panels few" if len(drawn) <= 2 else "panels"
+    parts = [_panel_html(title or caption, title, panel) for title, panel in drawn]
+    note = '<noscript><p class="note">This figure needs JavaScript; the tables do not.</p></noscript>'
+    return (
+        f'<figure id="{escape(name)}">\n{note}\n<div class="{kind}">\n{"".join(parts)}</div>\n'
+        f"<figcaption>{escape(caption)}</figcaption>\n</figure>"
+    )
+
+
+def _panel_html(label: str, title: str, panel: go.Figure) -> str:
+    heading = f"<h4>{escape(title)}</h4>" if title else ""
+    # plotly writes <, > and / as escapes, so that no text of the data can end the element.
+    return (
+        f'<div class="panel">{heading}'
+        f'<div class="plot" role="img" aria-label="{escape(label)}" '
+        f'style="height:{panel.layout.height}px"></div>'
+        f'<script type="application/json">{panel.to_json()}</script></div>\n'
+    )
+
+
+def paragraph(*sentences: str) -> str:
+    """Write sentences as one paragraph, nothing if there are none."""
+    text = " ".join(sentence for sentence in sentences if sentence)
+    return f"<p>{escape(text)}</p>" if text else ""

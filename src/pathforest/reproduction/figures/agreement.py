@@ -6,9 +6,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pathforest.reproduction import published, statistics
-from pathforest.reproduction.figures.style import BAND, COLORS, INK, MARKERS, figure, text
-from pathforest.reproduction.names import classifier_title, dataset_title, in_order, is_repeated, signed
-from pathforest.reproduction.types import Experiment
+from pathforest.reproduction.experiment import Experiment, classifier_title, dataset_title, in_order
+from pathforest.reproduction.figures.style import BAND, COLORS, INK, MARKERS, figure, name_rows, text
+from pathforest.reproduction.formats import signed
 
 FARTHEST = 6.0  # what is farther stands at the edge, and says so
 
@@ -16,10 +16,10 @@ FARTHEST = 6.0  # what is farther stands at the edge, and says so
 def agreement_figure(experiment: Experiment) -> go.Figure | None:
     """Draw z of every score, with the band in which scores agree."""
     table = statistics.agreement(experiment.results)
-    if table.empty or not is_repeated(experiment):
+    if table.empty or not experiment.is_repeated:
         return None
-    names = in_order(table["dataset"].unique(), tuple(published.TITLES))[::-1]
-    classifiers = in_order(table["classifier"].unique(), published.CLASSIFIERS)
+    names = in_order(table["dataset"])[::-1]
+    classifiers = in_order(table["classifier"], published.CLASSIFIERS)
     result = figure(110 + 40 * len(names))
     result.add_vrect(
         x0=-statistics.AGREES, x1=statistics.AGREES, fillcolor=BAND, line={"width": 0}, layer="below"
@@ -59,9 +59,4 @@ def agreement_figure(experiment: Experiment) -> go.Figure | None:
         dtick=2,
         zeroline=False,
     )
-    return result.update_yaxes(
-        tickvals=list(range(len(names))),
-        ticktext=[text(dataset_title(name)) for name in names],
-        range=[-0.5, len(names) - 0.5],
-        zeroline=False,
-    )
+    return name_rows(result, names, range=[-0.5, len(names) - 0.5])

@@ -7,9 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pathforest.reproduction import statistics
+from pathforest.reproduction.experiment import Experiment, classifier_title
 from pathforest.reproduction.figures.style import COLORS, INK, MARKERS, MUTED, figure, text
-from pathforest.reproduction.names import classifier_title
-from pathforest.reproduction.types import Experiment
 
 
 def rank_figure(experiment: Experiment) -> go.Figure | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from pathforest.reproduction.experiment import Experiment
 from pathforest.reproduction.figures.style import COLORS, figure
 from pathforest.reproduction.findings import tie_focus
-from pathforest.reproduction.types import Experiment
 
 
 def tie_figure(experiment: Experiment) -> go.Figure | None:

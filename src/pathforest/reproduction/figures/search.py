@@ -1,4 +1,4 @@
-"""The search over σ and k_max: a map for each competition."""
+"""The search over σ and k_max: a map of each competition, and how much of it loses accuracy."""
 
 from __future__ import annotations
 
@@ -8,20 +8,15 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from pathforest.reproduction import published
-from pathforest.reproduction.figures.style import AXIS, figure
-from pathforest.reproduction.names import COMPETITIONS, in_order
-from pathforest.reproduction.types import Experiment
+from pathforest.reproduction import statistics
+from pathforest.reproduction.experiment import COMPETITIONS, Experiment, in_order
+from pathforest.reproduction.figures.style import AXIS, COLORS, INK, figure, name_rows
 
 TIE = 1e-12  # means nearer than this are equal
 SPAN = 0.02  # of accuracy that the colours cover at least, so that flat maps look flat
 LABELS = 6  # of k_max at most, so that they fit a narrow page
+BARS = {"complete": COLORS["fuzzy_opf"], "tree": COLORS["fuzzy_opf_tree"]}
 CELL, TITLE = 20, 26  # heights in pixels, of a row of cells and of what stands above a map
-
-
-def landscape_datasets(experiment: Experiment) -> list[str]:
-    """List the datasets that have a landscape, those of the paper first."""
-    return in_order(experiment.landscapes["dataset"].unique(), tuple(published.TITLES))
 
 
 def landscape_figure(experiment: Experiment, dataset: str) -> go.Figure:
@@ -124,3 +119,37 @@ def _axis(title: str, anchor: str, **options) -> dict:
         "title": {"text": title, "font": {"size": 13}},
     }
     return {**AXIS, **look, "anchor": anchor, **options}
+
+
+def sensitivity_figure(experiment: Experiment) -> go.Figure | None:
+    """Draw the share of cells that lose more than a point against the best."""
+    table = statistics.sensitivity(experiment.landscapes)
+    if table.empty:
+        return None
+    names = in_order(table["dataset"])[::-1]
+    result = figure(110 + 38 * len(names), barmode="group", bargap=0.3, legend={"traceorder": "reversed"})
+    longest = max(10, 100 * (table["losing"] / table["cells"]).max())
+    # Horizontal bars are stacked upwards, so the first competition comes last.
+    for competition in reversed(BARS):
+        here = table[table["competition"] == competition].set_index("dataset")
+        if here.empty:
+            continue
+        here = here.reindex(names)
+        share = 100 * here["losing"] / here["cells"]
+        result.add_bar(
+            y=list(range(len(names))),
+            x=share,
+            orientation="h",
+            name=COMPETITIONS[competition],
+            marker={"color": BARS[competition]},
+            text=[f"{value:.0f} %" if value == value else "" for value in share],
+            textposition="outside",
+            textfont={"color": INK},
+            cliponaxis=False,
+            customdata=100 * here["worst"],
+            hovertemplate="%{x:.1f} % of the cells; the worst loses %{customdata:.1f} points<extra></extra>",
+        )
+    result.update_xaxes(
+        title={"text": "cells losing over a point, in %"}, range=[0, 1.15 * longest], zeroline=False
+    )
+    return name_rows(result, names, showgrid=False)
