@@ -10,53 +10,44 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from benchmarks.speed import report
 from benchmarks.speed.data import Spec
 from benchmarks.speed.machine import busy_core, describe, limits
 from benchmarks.speed.measure import LONG, Result, race
 from benchmarks.speed.memory import peak_memory
 from benchmarks.speed.ours import OURS
-from benchmarks.speed.report import (
-    SHORT,
-    Line,
-    against_limit,
-    compare,
-    draw_scaling,
-    exponent,
-    share_of_peak,
-    table,
-)
-from benchmarks.speed.rows import GROWTH, GROWTH_PEERS, GROWTH_QUICK, MEMORY, ROWS, Bar, Row
+from benchmarks.speed.rows import GROWTH, GROWTH_PEERS, GROWTH_QUICK, MEMORY, ROWS, Row
+from benchmarks.tables import parser
 
 JUDGED = 2  # the number of threads the bars are set for
 
 
-def parse() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__.partition(":")[0])
-    parser.add_argument("--quick", action="store_true", help="the core rows, 2 threads, median of 3")
-    parser.add_argument("--busy", action="store_true", help="let a second process load one core meanwhile")
-    parser.add_argument("--only", metavar="TEXT", default="", help="rows whose work or size contains this")
-    parser.add_argument("--out", type=Path, default=Path("build/bench"), help="folder for the results")
-    return parser.parse_args()
-
-
 def main() -> None:
     """Measure, print the table, write the results."""
-    args = parse()
+    options = parser("benchmarks.speed", __doc__)
+    options.add_argument("--quick", action="store_true", help="the core rows, 2 threads, median of 3")
+    options.add_argument("--busy", action="store_true", help="let a second process load one core meanwhile")
+    options.add_argument("--only", metavar="TEXT", default="", help="rows whose work or size contains this")
+    options.add_argument("--out", type=Path, default=Path("build/bench"), help="folder for the results")
+    args = options.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     repeats = 3 if args.quick else 5
     counts = (JUDGED,) if args.quick else (JUDGED, 1)
     started = time.perf_counter()
     with busy_core(args.busy):
         peaks = {threads: limits(threads, repeats) for threads in counts}
-        rows = [row._replace(bars=bars_of(row, args)) for row in select(ROWS, args)]
+        # A quick run leaves out the bars whose peers are too slow for it.
+        rows = [
+            row._replace(bars=tuple(bar for bar in row.bars if bar.quick or not args.quick))
+            for row in select(ROWS, args)
+        ]
         races = run_races(rows, counts, repeats, args.out / "races.json")
         memory = {} if args.quick else measure_memory(races)
         lines = compare_all(rows, races, memory, peaks)
         lines += memory_lines(args)
         growth_lines, growth = run_growth(args, repeats)
         lines += growth_lines
-    report = {
+    found = {
         "machine": describe(),
         "settings": {"quick": args.quick, "busy": args.busy, "only": args.only, "repeats": repeats},
         "minutes": (time.perf_counter() - started) / 60,
@@ -66,9 +57,9 @@ def main() -> None:
         "growth": growth,
     }
     path = args.out / "results.json"
-    path.write_text(json.dumps(report, indent=1) + "\n")
-    (args.out / "table.md").write_text(table(lines, SHORT) + "\n")
-    print(heading(report), "", table(lines), "", f"written: {path}", sep="\n")
+    path.write_text(json.dumps(found, indent=1) + "\n")
+    (args.out / "table.md").write_text(report.table(lines, report.SHORT) + "\n")
+    print(heading(found), "", report.table(lines), "", f"written: {path}", sep="\n")
 
 
 def select(rows: list[Any], args: argparse.Namespace) -> list[Any]:
@@ -79,11 +70,6 @@ def select(rows: list[Any], args: argparse.Namespace) -> list[Any]:
         if (row.quick or not args.quick)
         and (args.only in row.work or args.only in str(row.data if isinstance(row, Row) else row.data[0]))
     ]
-
-
-def bars_of(row: Row, args: argparse.Namespace) -> tuple[Bar, ...]:
-    """Leave out the bars whose peers are too slow for a quick run."""
-    return tuple(bar for bar in row.bars if bar.quick or not args.quick)
 
 
 Races = dict[tuple[Spec, int], dict[str, Result]]
@@ -123,40 +109,39 @@ def measure_memory(races: Races) -> dict[tuple[Spec, str], float | None]:
             wanted = name in OURS or (result.first < LONG and not name.startswith("import"))
             if threads == JUDGED and result.times and wanted:
                 progress(f"memory, {spec}: {name}")
-                found = peak_memory(name, spec, threads)
-                peaks[spec, name] = found and found["peak"]
+                peaks[spec, name] = peak_memory(name, spec, threads)
     return peaks
 
 
 def compare_all(
     rows: list[Row], races: Races, memory: dict, peaks: dict[int, dict[str, float]]
-) -> list[Line]:
+) -> list[report.Line]:
     """Make a line for every bar, judged at 2 threads, with the ratio at 1 beside it."""
     lines = []
     for row in rows:
         for bar in row.bars:
-            line = compare(row, bar, races[row.data, JUDGED], JUDGED)
+            line = report.compare(row, bar, races[row.data, JUDGED], JUDGED)
             if (row.data, 1) in races:
-                single = compare(row, bar, races[row.data, 1], 1)
+                single = report.compare(row, bar, races[row.data, 1], 1)
                 line |= {f"{key}_1": single[key] for key in ("ours", "theirs", "ratio")}
-            line["share"] = share_of_peak(row, line["ours"], peaks[JUDGED]["sgemm"])
+            line["share"] = report.share_of_peak(row, line["ours"], peaks[JUDGED]["sgemm"])
             if (row.data, row.work) in memory:
                 line["memory"] = [memory[row.data, row.work], memory.get((row.data, line["peer"]))]
             lines.append(line)
     return lines
 
 
-def memory_lines(args: argparse.Namespace) -> list[Line]:
+def memory_lines(args: argparse.Namespace) -> list[report.Line]:
     """Peak memory on the large sets."""
     lines = []
     for limit in select(MEMORY, args):
         progress(f"memory, {limit.data[0]}: {limit.work}")
-        found = peak_memory(limit.work, limit.data[0], JUDGED)
-        lines.append(against_limit(limit, f"peak memory of {limit.work}", found and found["peak"], "MB"))
+        peak = peak_memory(limit.work, limit.data[0], JUDGED)
+        lines.append(report.against_limit(limit, f"peak memory of {limit.work}", peak, "MB"))
     return lines
 
 
-def run_growth(args: argparse.Namespace, repeats: int) -> tuple[list[Line], dict[str, list[float]]]:
+def run_growth(args: argparse.Namespace, repeats: int) -> tuple[list[report.Line], dict[str, list[float]]]:
     """Time our training for growing sizes, peers beside it in a full run; draw it."""
     limit = GROWTH_QUICK if args.quick else GROWTH
     work = f"growth of {limit.work}"
@@ -170,9 +155,9 @@ def run_growth(args: argparse.Namespace, repeats: int) -> tuple[list[Line], dict
     times = {name: [r[name].median for r in results] for name in names if all(r[name].times for r in results)}
     sizes = [spec.n_samples for spec in limit.data]
     if times:
-        draw_scaling(args.out / "scaling.png", sizes, times, f"Growth on {JUDGED} threads, 2 features")
-    slope = exponent(sizes, times[limit.work]) if limit.work in times else None
-    return [against_limit(limit, work, slope, "exponent")], {"samples": sizes, **times}
+        report.draw_scaling(args.out / "scaling.png", sizes, times, f"Growth on {JUDGED} threads, 2 features")
+    slope = report.exponent(sizes, times[limit.work]) if limit.work in times else None
+    return [report.against_limit(limit, work, slope, "exponent")], {"samples": sizes, **times}
 
 
 def progress(text: str) -> None:
@@ -180,13 +165,13 @@ def progress(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def heading(report: dict[str, Any]) -> str:
+def heading(found: dict[str, Any]) -> str:
     """Describe machine, versions and limits in a few lines above the table."""
-    machine, settings = report["machine"], report["settings"]
+    machine, settings = found["machine"], found["settings"]
     versions = ", ".join(f"{name} {number or 'missing'}" for name, number in machine["versions"].items())
     rates = "; ".join(
         f"{threads} thread(s) {rate['sgemm']:.0f} GFLOP/s, {rate['copy']:.1f} GB/s"
-        for threads, rate in report["limits"].items()
+        for threads, rate in found["limits"].items()
     )
     return "\n".join(
         [
@@ -197,7 +182,7 @@ def heading(report: dict[str, Any]) -> str:
             f"machine limits (float32 matrix product; copy, read and written): {rates}",
             f"{JUDGED} threads unless said, float32, median of {settings['repeats']}, "
             f"interleaved (on 1 thread calls over {LONG:.0f} s once); ratio = ours / theirs; "
-            f"in brackets the stretch; yes? = theirs is faster on 1 thread; {report['minutes']:.1f} min",
+            f"in brackets the stretch; yes? = theirs is faster on 1 thread; {found['minutes']:.1f} min",
         ]
     )
 

@@ -21,6 +21,7 @@ from distributed import Client, LocalCluster
 
 from benchmarks.speed.data import Spec, load
 from benchmarks.speed.machine import describe
+from benchmarks.tables import head, line, markdown
 from pathforest import OPFClassifier, _core
 from pathforest._engines.build import build_engine
 from pathforest.dask import DaskOPFClassifier
@@ -95,10 +96,8 @@ def report(work: str, times: dict[str, list[Times]], base: str) -> None:
         busiest = middle(name, lambda t: max(t.workers, default=t.here))
         by_wall = middle(base, lambda t: t.wall) / wall / n_workers
         by_cpu = middle(base, lambda t: t.cpu) / busiest / n_workers
-        print(
-            f"| {work} | {name} | {wall:.2f} | {cpu:.2f} | {busiest:.2f} | {by_wall:.2f} | {by_cpu:.2f} |",
-            flush=True,
-        )
+        numbers = (wall, cpu, busiest, by_wall, by_cpu)
+        print(line([work, name, *(f"{number:.2f}" for number in numbers)]), flush=True)
 
 
 class Rates(NamedTuple):
@@ -180,8 +179,8 @@ def main() -> None:
         Client(one, set_as_default=False) as single,
         Client(two, set_as_default=False) as double,
     ):
-        print("| work | where | wall, s | CPU, s | busiest, s | efficiency, wall | efficiency, CPU |")
-        print("|---|---|---:|---:|---:|---:|---:|")
+        columns = ["wall, s", "CPU, s", "busiest, s", "efficiency, wall", "efficiency, CPU"]
+        print(head(["work", "where", *columns], n_words=2))
         clients = {"1 thread, no Dask": None, "1 worker": single, "2 workers": double}
         base = "1 thread, no Dask"
         size = f"{SIZE[0]:,} x {SIZE[1]}"
@@ -194,12 +193,11 @@ def main() -> None:
         race_of_fits = race({name: (partial(model.fit, X, y), c) for name, (model, c) in fits.items()})
         report(f"OPFClassifier.fit, {size}", race_of_fits, base)
         rates = measure_rates(X, y, single)
-        print("\n| rate | per second |\n|---|---:|")
-        for name, value in rates._asdict().items():
-            print(f"| {name} | {value:.3g} |")
-        print("\n| stage, 10 million x 50 on 50 x 8 | amount | seconds |\n|---|---|---:|")
-        for name, (amount, seconds) in estimate(rates, 10**7, 50, K, 50, 8).items():
-            print(f"| {name} | {amount} | {seconds:.0f} |")
+        shown = ([name, f"{value:.3g}"] for name, value in rates._asdict().items())
+        print("", markdown(["rate", "per second"], shown), "", sep="\n")
+        stages = estimate(rates, 10**7, 50, K, 50, 8).items()
+        shown = ([name, amount, f"{seconds:.0f}"] for name, (amount, seconds) in stages)
+        print(markdown(["stage, 10 million x 50 on 50 x 8", "amount", "seconds"], shown, n_words=2))
     print(f"\nload at the end {os.getloadavg()[0]:.1f}; {_core.simd_level()}")
 
 

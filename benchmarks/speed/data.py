@@ -85,8 +85,9 @@ def load(spec: Spec) -> Problem:
 
 
 def _read(spec: Spec) -> Problem:
-    table = np.loadtxt(real_data(), delimiter=",", skiprows=1, dtype=np.float32)
-    table = table[np.random.default_rng(SEED).permutation(len(table))]
-    X, y = table[:, 1:], table[:, 0].astype(np.int64)
-    n = spec.n_samples
-    return Problem(X[:n], y[:n], X[n:], y[n:])
+    from pathforest.datasets import read
+
+    X, y, _ = read(real_data())
+    order = np.random.default_rng(SEED).permutation(len(X))
+    chosen, others = order[: spec.n_samples], order[spec.n_samples :]
+    return Problem(X[chosen], y[chosen], X[others], y[others])

@@ -7,18 +7,17 @@ A line ends where a measurement took longer than LONGEST.
 
 from __future__ import annotations
 
-import argparse
-import json
-import subprocess
-import sys
 import time
+import warnings
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+import pathforest
 from benchmarks.speed.data import Spec, load
 from benchmarks.speed.machine import describe, limited_threads
-from benchmarks.speed.memory import megabytes
+from benchmarks.speed.memory import apart, megabytes
+from benchmarks.tables import markdown, parser
 
 LONGEST = 40.0  # seconds
 REPEATS = 3
@@ -30,8 +29,7 @@ COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#000000")
 
 def measure(work: str, n_samples: int, n_features: int, threads: int) -> dict[str, float]:
     """Median seconds of one piece of work, and the memory it took beyond libraries and data."""
-    import pathforest
-
+    warnings.simplefilter("ignore")
     problem = load(Spec("mixture", n_samples, n_features))
     model = getattr(pathforest, "OPFClassifier" if work == "predict" else work)(n_jobs=threads)
     if work == "predict":
@@ -45,21 +43,13 @@ def measure(work: str, n_samples: int, n_features: int, threads: int) -> dict[st
     return {"seconds": median(seconds), "megabytes": megabytes("VmHWM") - before}
 
 
-def measure_apart(work: str, n_samples: int, n_features: int, threads: int) -> dict[str, Any]:
-    """Measure in a process of its own, so that peaks of memory do not mix."""
-    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.speed.large_data", "--one"]
-    place = [work, str(n_samples), str(n_features), str(threads)]
-    done = subprocess.run([*command, *place], capture_output=True, text=True, check=True)
-    return {"work": work, "n": n_samples, "d": n_features, **json.loads(done.stdout)}
-
-
 def lines(threads: int, largest: int) -> list[dict[str, Any]]:
     """Measure every line, from the smallest size on, until it takes too long."""
     rows = []
     for work in WORK:
         for d in FEATURES:
             for n in (size for size in SIZES if size <= largest):
-                rows.append(measure_apart(work, n, d, threads))
+                rows.append({"work": work, "n": n, "d": d} | apart(measure, work, n, d, threads))
                 print("{work:22}{n:>10,} x {d:<3}{seconds:9.3f} s {megabytes:8.0f} MB".format(**rows[-1]))
                 if rows[-1]["seconds"] > LONGEST / 8:  # the next size is four times as large
                     break
@@ -68,22 +58,24 @@ def lines(threads: int, largest: int) -> list[dict[str, Any]]:
 
 def table(rows: list[dict[str, Any]], about: dict[str, Any], threads: int) -> str:
     """Write the Markdown of the page: one line per work and number of features, one column per size."""
-    head = [f"{n:,}" for n in SIZES]
+    cells = {
+        (row["work"], row["d"], row["n"]): f"{row['seconds']:.3g} / {row['megabytes']:.0f}" for row in rows
+    }
     text = [
         f"`python -m benchmarks.speed.large_data`, {threads} threads, {about['cpu']}, {about['date'][:10]}.",
         "Overlapping Gaussian mixtures in five classes, float32, default parameters. Seconds (median), and",
         "behind the stroke megabytes at the peak beyond libraries and data; `predict` is that of",
         "`OPFClassifier`, for as many new samples as there are training samples.",
         "",
-        "| work | features | " + " | ".join(head) + " |",
-        "|---|---:|" + "---:|" * len(head),
+        markdown(
+            ["work", "features", *(f"{n:,}" for n in SIZES)],
+            [
+                [work, str(d), *(cells.get((work, d, n), "") for n in SIZES)]
+                for work in WORK
+                for d in FEATURES
+            ],
+        ),
     ]
-    cells = {(row["work"], row["d"], row["n"]): row for row in rows}
-    for work in WORK:
-        for d in FEATURES:
-            found = [cells.get((work, d, n)) for n in SIZES]
-            shown = ["" if row is None else f"{row['seconds']:.3g} / {row['megabytes']:.0f}" for row in found]
-            text.append(f"| {work} | {d} | " + " | ".join(shown) + " |")
     return "\n".join(text) + "\n"
 
 
@@ -116,16 +108,11 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
 
 def main() -> None:
     """Measure everything, then write the table and the curves."""
-    parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
-    parser.add_argument("--one", nargs=4, metavar=("WORK", "N", "D", "THREADS"), help="one measurement")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--largest", type=int, default=SIZES[-1], help="leave out sizes above this")
-    parser.add_argument("--docs", type=Path, default=Path("docs"), help="folder of the site")
-    args = parser.parse_args()
-    if args.one:
-        work, *sizes = args.one
-        print(json.dumps(measure(work, *map(int, sizes))))
-        return
+    options = parser("benchmarks.speed.large_data", __doc__)
+    options.add_argument("--threads", type=int, default=2)
+    options.add_argument("--largest", type=int, default=SIZES[-1], help="leave out sizes above this")
+    options.add_argument("--docs", type=Path, default=Path("docs"), help="folder of the site")
+    args = options.parse_args()
     rows = lines(args.threads, args.largest)
     for folder in ("results", "images"):
         (args.docs / folder).mkdir(parents=True, exist_ok=True)

@@ -11,52 +11,36 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from statistics import median
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from benchmarks.speed.openblas import cpu_info
+from pathforest import _core
+from pathforest.reproduction.provenance import processor, versions
 
 PACKAGES = (
-    "pathforest",
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "faiss-cpu",
-    "mlpack",
-    "fast_hdbscan",
-    "numba",
-    "opfython",
-)
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
+    "pathforest", "numpy", "scipy", "scikit-learn",
+    "faiss-cpu", "mlpack", "fast_hdbscan", "numba", "opfython",
+)  # fmt: skip
 
 
 def describe() -> dict[str, Any]:
     """Processor, system, versions and date."""
-    from pathforest import _core
-
+    found = versions(PACKAGES)
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "cpu": cpu_info("model name") or platform.processor(),
+        "cpu": processor(),
         "cores": os.cpu_count(),
         "load": os.getloadavg() if hasattr(os, "getloadavg") else None,
         "simd": _core.simd_level(),
         "system": platform.platform(),
-        "python": platform.python_version(),
-        "versions": {package: _version(package) for package in PACKAGES},
+        "python": found.pop("Python"),
+        "versions": dict.fromkeys(PACKAGES) | found,
         "openblas_coretype": os.environ.get("OPENBLAS_CORETYPE"),
-        "omp_wait_policy": os.environ.get(
-            "OMP_WAIT_POLICY"
-        ),  # decides what waiting threads cost on a busy machine
+        # Decides what waiting threads cost on a busy machine.
+        "omp_wait_policy": os.environ.get("OMP_WAIT_POLICY"),
         "blas": [
             {key: info.get(key) for key in ("prefix", "version", "architecture", "threading_layer")}
             for info in threadpool_info()

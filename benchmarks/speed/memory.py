@@ -1,24 +1,43 @@
-"""Peak memory of a contender, in a process of its own."""
+"""Peak memory, measured in a process of its own."""
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from benchmarks.speed.data import Spec, load
+from benchmarks.speed.machine import limited_threads
 
 
-def peak_memory(name: str, spec: Spec, threads: int) -> dict[str, float] | None:
-    """Measure MB before and at the peak of one call, libraries and data included; None if it fails."""
-    command = [sys.executable, "-m", "benchmarks.speed.memory", name, *map(str, tuple(spec)), str(threads)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    return json.loads(done.stdout) if done.returncode == 0 else None
+def apart(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function in a fresh process, so that peaks of memory do not mix."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(function, *args).result()
+
+
+def peak_memory(name: str, spec: Spec, threads: int) -> float | None:
+    """Measure MB at the peak of one call of a contender, libraries and data included; None if it fails."""
+    try:
+        return apart(_peak, name, spec, threads)
+    except Exception:  # of the contender, or of its process; one contender must not end the run
+        return None
+
+
+def _peak(name: str, spec: Spec, threads: int) -> float:
+    from benchmarks.speed.rows import CONTENDERS
+
+    problem = load(spec)
+    with limited_threads(threads):
+        CONTENDERS[name].prepare(problem, threads)()
+    return megabytes("VmHWM")
 
 
 def megabytes(field: str) -> float:
-    """Read a value of this process's status file; the peak from getrusage where there is none.
+    """Read a value of this process's status file; the peak from getrusage if there is no such file.
 
     The status file comes first because getrusage lets a child inherit the peak of its parent.
     """
@@ -32,18 +51,3 @@ def megabytes(field: str) -> float:
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
-
-
-def _main(name: str, kind: str, n_samples: str, n_features: str, threads: str) -> None:
-    from benchmarks.speed.machine import limited_threads
-    from benchmarks.speed.rows import CONTENDERS
-
-    problem = load(Spec(kind, int(n_samples), int(n_features)))
-    before = megabytes("VmRSS")
-    with limited_threads(int(threads)):
-        CONTENDERS[name].prepare(problem, int(threads))()
-    print(json.dumps({"before": before, "peak": megabytes("VmHWM")}))
-
-
-if __name__ == "__main__":
-    _main(*sys.argv[1:])

@@ -10,15 +10,10 @@ from pathlib import Path
 
 def name_kernels() -> None:
     """Name the kernels in the environment, unless the user has; it acts on libraries loaded later."""
-    flags = set(cpu_info("flags").split())
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text().splitlines() if path.exists() else []
+    flags = next((set(line.split()) for line in lines if line.startswith("flags")), set())
     if "avx512f" in flags:
         os.environ.setdefault("OPENBLAS_CORETYPE", "SkylakeX")
     elif {"avx2", "fma"} <= flags:
         os.environ.setdefault("OPENBLAS_CORETYPE", "Haswell")
-
-
-def cpu_info(field: str) -> str:
-    """Read a field of the first processor; empty where the system has no such file."""
-    path = Path("/proc/cpuinfo")
-    lines = path.read_text().splitlines() if path.exists() else []
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith(field)), "")

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata, wilcoxon
+import pandas as pd
+from scipy.stats import wilcoxon
 
 from benchmarks.studies.classifiers import SVM_COSTS, SVM_GAMMAS
+from benchmarks.tables import markdown
 
 MEASURES = {
     "accuracy": "accuracy, %",
@@ -35,170 +37,131 @@ NOTES = (
     "behind the diagram are, by Holm's method.",
 )
 
-# (dataset, noise) -> classifier -> measure -> one value per repeat
-Results = dict[tuple[str, float], dict[str, dict[str, np.ndarray]]]
-
 
 def report(lines: list[dict[str, Any]], out: Path) -> str:
     """Write table.md and critical_difference.png into `out`, and return the text."""
-    results, classifiers = gather(lines)
-    if not results:
+    if not lines or (runs := gather(lines)).empty:
         return "no results yet"
-    noises = sorted({noise for _, noise in results})
-    datasets = sorted({dataset for dataset, _ in results})
-    n_runs = min(len(runs[classifiers[0]]["accuracy"]) for runs in results.values())
+    datasets, noises = (sorted(runs.index.unique(level)) for level in ("dataset", "noise"))
+    n_runs = runs.groupby(["dataset", "noise"]).size().min()
     text = [
         f"{len(datasets)} datasets, at least {n_runs} repeats each: {', '.join(datasets)}.",
-        "",
-        *overview(results, classifiers, noises),
+        *(f"\n{overview(runs, noise)}" for noise in noises),
         "",
         *NOTES,
-        "",
-        *bars(results, classifiers, datasets, noises),
-        "",
-        *(line for noise in noises for line in per_dataset(results, classifiers, datasets, noise)),
+        f"\n{bars(runs, datasets, noises)}\n",
+        *(f"\n{per_dataset(runs, noise)}" for noise in noises),
     ]
     (out / "table.md").write_text("\n".join(text) + "\n")
-    draw(results, classifiers, noises, out / "critical_difference.png")
+    draw(runs, noises, out / "critical_difference.png")
     return "\n".join([*text, f"written: {out / 'table.md'}, {out / 'critical_difference.png'}"])
 
 
-def gather(lines: list[dict[str, Any]]) -> tuple[Results, list[str]]:
-    """Sort results by dataset and noise, keeping the repeats that every classifier has finished."""
-    classifiers = list(dict.fromkeys(line["classifier"] for line in lines))
-    runs: dict[tuple[str, float, int], dict[str, dict[str, Any]]] = {}
-    for line in lines:
-        runs.setdefault((line["dataset"], line["noise"], line["repeat"]), {})[line["classifier"]] = line
-    complete = {key: run for key, run in runs.items() if len(run) == len(classifiers)}
-    results: Results = {}
-    for dataset, noise, _ in sorted(complete):
-        results.setdefault((dataset, noise), {})
-    for dataset, noise in results:
-        chosen = [run for key, run in sorted(complete.items()) if key[:2] == (dataset, noise)]
-        results[dataset, noise] = {
-            name: {measure: np.array([run[name][measure] for run in chosen]) for measure in MEASURES}
-            for name in classifiers
-        }
-    levels = {noise for _, noise in results}
-    whole = {dataset for dataset, _ in results if all((dataset, noise) in results for noise in levels)}
-    return {key: value for key, value in results.items() if key[0] in whole}, classifiers
+def gather(lines: list[dict[str, Any]]) -> pd.DataFrame:
+    """Give each repeat that every classifier has finished a row, and each measure of a classifier a column.
+
+    Only datasets that have every level of noise are kept.
+    """
+    table = pd.DataFrame(lines, columns=["dataset", "noise", "repeat", "classifier", *MEASURES])
+    runs = table.pivot(index=["dataset", "noise", "repeat"], columns="classifier", values=list(MEASURES))
+    runs = runs.reindex(columns=table["classifier"].unique(), level="classifier").dropna()
+    n_levels = runs.index.to_frame(index=False).groupby("dataset")["noise"].nunique()
+    whole = n_levels.index[n_levels == len(runs.index.unique("noise"))]
+    return runs[runs.index.isin(whole, level="dataset")]
 
 
-def means(results: Results, noise: float, measure: str, classifiers: list[str]) -> np.ndarray:
-    """Mean over repeats: a row per dataset, a column per classifier."""
-    return np.array(
-        [
-            [runs[name][measure].mean() for name in classifiers]
-            for (_, level), runs in sorted(results.items())
-            if level == noise
-        ]
-    )
+def means(runs: pd.DataFrame, noise: float, measure: str) -> pd.DataFrame:
+    """Mean over repeats, a row per dataset, a column per classifier; rounded, so that equal means tie."""
+    return runs.xs(noise, level="noise")[measure].groupby("dataset").mean().round(12)
 
 
-def ranks(values: np.ndarray) -> np.ndarray:
+def ranks(values: pd.DataFrame) -> pd.Series:
     """Average rank of each column, 1 for the largest."""
-    return np.mean([rankdata(-row.round(12)) for row in values], axis=0)
+    return values.rank(axis="columns", ascending=False).mean()
 
 
-def compare(results: Results, noise: float, one: str, other: str) -> float:
+def compare(values: pd.DataFrame, one: str, other: str) -> float:
     """Wilcoxon signed-rank test over datasets, two-sided; 1 if all means are equal."""
-    first, second = means(results, noise, "accuracy", [one, other]).T
-    return float(wilcoxon(first, second).pvalue) if np.any(first != second) else 1.0
+    difference = (values[one] - values[other]).round(12)
+    return float(wilcoxon(difference).pvalue) if difference.any() else 1.0
 
 
-def overview(results: Results, classifiers: list[str], noises: list[float]) -> list[str]:
+def overview(runs: pd.DataFrame, noise: float) -> str:
     """Means over datasets, average ranks, and p-values against the plain call and the kernel preset."""
-    lines = []
-    ours = {label: name for label, name in (("plain call", PLAIN), ("kernel", KERNEL)) if name in classifiers}
-    for noise in noises:
-        columns = {measure: means(results, noise, measure, classifiers).mean(axis=0) for measure in MEASURES}
-        rank = ranks(means(results, noise, "accuracy", classifiers))
-        tested = [f"uncorrected p, {label}" for label in ours]
-        head = [f"{noise:.0%} wrong labels", *MEASURES.values(), "mean rank", *tested]
-        lines += ["", row(head), row(["---"] + ["---:"] * (len(head) - 1))]
-        for i, name in enumerate(classifiers):
-            tests = [compare(results, noise, mine, name) if mine != name else None for mine in ours.values()]
-            cells = [
-                name,
-                f"{100 * columns['accuracy'][i]:.2f}",
-                f"{100 * columns['balanced'][i]:.2f}",
-                f"{columns['log_loss'][i]:.3f}",
-                f"{columns['seconds'][i]:.2f}",
-                f"{rank[i]:.2f}",
-                *("" if p is None else f"{p:.3f}" for p in tests),
-            ]
-            lines.append(row(cells))
-    return lines
+    mean = {measure: means(runs, noise, measure).mean() for measure in MEASURES}
+    accuracy = means(runs, noise, "accuracy")
+    rank = ranks(accuracy)
+    ours = {label: name for label, name in (("plain call", PLAIN), ("kernel", KERNEL)) if name in accuracy}
+    tested = [f"uncorrected p, {label}" for label in ours]
+    rows = [
+        [
+            name,
+            f"{100 * mean['accuracy'][name]:.2f}",
+            f"{100 * mean['balanced'][name]:.2f}",
+            f"{mean['log_loss'][name]:.3f}",
+            f"{mean['seconds'][name]:.2f}",
+            f"{rank[name]:.2f}",
+            *("" if mine == name else f"{compare(accuracy, mine, name):.3f}" for mine in ours.values()),
+        ]
+        for name in accuracy
+    ]
+    return markdown([f"{noise:.0%} wrong labels", *MEASURES.values(), "mean rank", *tested], rows)
 
 
-def row(cells: list[str]) -> str:
-    """Lay out a line of a Markdown table."""
-    return "| " + " | ".join(cells) + " |"
-
-
-def bars(results: Results, classifiers: list[str], datasets: list[str], noises: list[float]) -> list[str]:
+def bars(runs: pd.DataFrame, datasets: list[str], noises: list[float]) -> str:
     """Compare with what was asked for, as far as the classifiers it is about were run."""
-    lines = [row(["bar", "measured", "met"]), row(["---", "---", "---"])]
+    rows = []
+    have = set(runs["accuracy"])
 
     def add(text: str, measured: str, met: bool) -> None:
-        lines.append(row([text, measured, "yes" if met else "no"]))
+        rows.append([text, measured, "yes" if met else "no"])
 
-    def mean(measure: str, noise: float, *names: str) -> np.ndarray | None:
-        return means(results, noise, measure, list(names)).mean(axis=0) if have >= set(names) else None
-
-    have = set(classifiers)
     for noise in noises:
-        if (accuracy := mean("accuracy", noise, PLAIN, KNN)) is not None:
-            gap, wish = 100 * (accuracy[0] - accuracy[1]), 0.0 if noise == 0 else 0.8
+        accuracy, loss, seconds = (
+            means(runs, noise, measure).mean() for measure in ("accuracy", "log_loss", "seconds")
+        )
+        if have >= {PLAIN, KNN}:
+            gap, wish = 100 * (accuracy[PLAIN] - accuracy[KNN]), 0.0 if noise == 0 else 0.8
             add(f"plain call over kNN at {noise:.0%}: at least {wish:+.1f}", f"{gap:+.2f}", gap >= wish)
-            ours, theirs = mean("log_loss", noise, PLAIN, KNN)
             text = f"log loss of the plain call below kNN's at {noise:.0%}"
-            add(text, f"{ours:.3f}, {theirs:.3f}", ours < theirs)
-        if (accuracy := mean("accuracy", noise, KERNEL, SVM)) is not None:
-            gap = 100 * (accuracy[0] - accuracy[1])
+            add(text, f"{loss[PLAIN]:.3f}, {loss[KNN]:.3f}", loss[PLAIN] < loss[KNN])
+        if have >= {KERNEL, SVM}:
+            gap = 100 * (accuracy[KERNEL] - accuracy[SVM])
             add(f"kernel over SVM at {noise:.0%}: at least -0.3", f"{gap:+.2f}", gap >= -0.3)
-            ours, theirs = mean("seconds", noise, KERNEL, SVM)
             text = f"kernel cheaper to tune than SVM ({SVM_GRID}) at {noise:.0%}"
-            add(text, f"{ours:.2f} s, {theirs:.2f} s", ours < theirs)
+            add(text, f"{seconds[KERNEL]:.2f} s, {seconds[SVM]:.2f} s", seconds[KERNEL] < seconds[SVM])
     for name in (PLAIN, LINEAR, KERNEL):
         if have >= {name, OPF}:
             worse = [
                 f"{dataset} at {noise:.0%} (p = {p:.3f})"
                 for dataset in datasets
                 for noise in noises
-                if (p := worse_than_opf(results[dataset, noise], name)) < 0.05
+                if (p := worse_than_opf(runs.loc[dataset, noise]["accuracy"], name)) < 0.05
             ]
             text = f"{name} significantly worse than OPF (uncorrected p < 0.05): on no set"
             add(text, ", ".join(worse) or "none", not worse)
-    return lines
+    return markdown(["bar", "measured", "met"], rows, n_words=3)
 
 
-def worse_than_opf(runs: dict[str, dict[str, np.ndarray]], name: str) -> float:
-    """Give the p-value of one of ours being worse, over repeats, one-sided; 1 where it is not worse."""
-    ours, theirs = runs[name]["accuracy"], runs[OPF]["accuracy"]
-    if ours.mean() >= theirs.mean():
+def worse_than_opf(runs: pd.DataFrame, name: str) -> float:
+    """Give the p-value of one of ours being worse, over repeats, one-sided; 1 if it is not worse."""
+    if runs[name].mean() >= runs[OPF].mean():
         return 1.0
-    return float(wilcoxon(ours, theirs, alternative="less").pvalue)
+    return float(wilcoxon(runs[name], runs[OPF], alternative="less").pvalue)
 
 
-def per_dataset(results: Results, classifiers: list[str], datasets: list[str], noise: float) -> list[str]:
+def per_dataset(runs: pd.DataFrame, noise: float) -> str:
     """Mean accuracy on every dataset."""
-    lines = [
-        "",
-        row([f"accuracy, {noise:.0%} wrong labels", *classifiers]),
-        row(["---"] + ["---:"] * len(classifiers)),
+    accuracy = means(runs, noise, "accuracy")
+    rows = [
+        [dataset, *(f"**{100 * v:.1f}**" if v == values.max() else f"{100 * v:.1f}" for v in values)]
+        for dataset, values in accuracy.iterrows()
     ]
-    for dataset, values in zip(datasets, means(results, noise, "accuracy", classifiers), strict=True):
-        best = values.max()
-        lines.append(
-            row([dataset, *(f"**{100 * v:.1f}**" if v == best else f"{100 * v:.1f}" for v in values)])
-        )
-    return lines
+    return markdown([f"accuracy, {noise:.0%} wrong labels", *accuracy], rows)
 
 
-def draw(results: Results, classifiers: list[str], noises: list[float], path: Path) -> None:
-    """Draw average ranks; bars join what Wilcoxon's test with Holm's correction cannot tell apart."""
-    import pandas as pd
+def draw(runs: pd.DataFrame, noises: list[float], path: Path) -> None:
+    """Draw average ranks; bars join what Wilcoxon's test with Holm's correction cannot distinguish."""
     import scikit_posthocs as posthocs
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -206,28 +169,15 @@ def draw(results: Results, classifiers: list[str], noises: list[float], path: Pa
     figure = Figure(figsize=(9, 3.1 * len(noises)), layout="constrained")
     FigureCanvasAgg(figure)
     for axes, noise in zip(np.atleast_1d(figure.subplots(len(noises), 1)), noises, strict=True):
-        values = means(results, noise, "accuracy", classifiers)
+        values = means(runs, noise, "accuracy")
         if min(values.shape) < 2:
             continue
-        long = pd.DataFrame(
-            [
-                (i, name, v)
-                for i, line in enumerate(values)
-                for name, v in zip(classifiers, line, strict=True)
-            ],
-            columns=["dataset", "classifier", "accuracy"],
-        )
         tests = posthocs.posthoc_wilcoxon(
-            long,
-            val_col="accuracy",
-            group_col="classifier",
-            p_adjust="holm",
-            sort=False,
-            zero_method="zsplit",
-        )
-        average = pd.Series(ranks(values), index=classifiers)
+            values.melt(var_name="classifier", value_name="accuracy"), val_col="accuracy",
+            group_col="classifier", p_adjust="holm", sort=False, zero_method="zsplit",
+        )  # fmt: skip
         posthocs.critical_difference_diagram(
-            average, tests, ax=axes, text_h_margin=0.02,
+            ranks(values), tests, ax=axes, text_h_margin=0.02,
             label_fmt_left="{label}  {rank:.2f}", label_fmt_right="{rank:.2f}  {label}",
         )  # fmt: skip
         axes.set_title(

@@ -30,10 +30,6 @@ def _folds(seed: int) -> StratifiedKFold:
     return StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
 
 
-def _opf(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
-    return OPFClassifier().fit(X, y)
-
-
 def _paper(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
     """Search the paper's grid on one evaluation part of a quarter, and take the first best."""
     rows = np.arange(len(X))
@@ -52,10 +48,6 @@ def _ours(transforms: str | None) -> Fit:
     return fit
 
 
-def _nearest(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
-    return KNeighborsClassifier(1).fit(X, y)
-
-
 def _tuned_knn(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
     largest = len(X) * (FOLDS - 1) // FOLDS - 1
     sizes = [k for k in KNN_SIZES if k <= largest]
@@ -68,25 +60,17 @@ def _tuned_svm(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
     return GridSearchCV(SVC(), grid, cv=_folds(seed)).fit(X, y)
 
 
-def _forest(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
-    return RandomForestClassifier(200, random_state=seed).fit(X, y)
-
-
-def _boosting(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
-    return HistGradientBoostingClassifier(random_state=seed).fit(X, y)
-
-
 CLASSIFIERS: dict[str, Fit] = {
-    "OPF": _opf,
+    "OPF": lambda X, y, seed: OPFClassifier().fit(X, y),
     "Fuzzy OPF (paper)": _paper,
     "FuzzyOPFClassifierCV": _ours(None),
     "FuzzyOPFClassifierCV linear": _ours("linear"),
     "FuzzyOPFClassifierCV kernel": _ours("kernel"),
-    "1-NN": _nearest,
+    "1-NN": lambda X, y, seed: KNeighborsClassifier(1).fit(X, y),
     "kNN, tuned": _tuned_knn,
     "SVM-RBF, tuned": _tuned_svm,
-    "random forest": _forest,
-    "gradient boosting": _boosting,
+    "random forest": lambda X, y, seed: RandomForestClassifier(200, random_state=seed).fit(X, y),
+    "gradient boosting": lambda X, y, seed: HistGradientBoostingClassifier(random_state=seed).fit(X, y),
 }
 
 

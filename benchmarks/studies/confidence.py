@@ -11,20 +11,20 @@ experiment, with clean labels. Everything is chosen inside the training part.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import warnings
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 from scipy.stats import wilcoxon
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, train_test_split
-from sklearn.preprocessing import StandardScaler
+from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.studies.accuracy import log_loss
-from benchmarks.studies.problems import LOCAL, Data, announce, problems, thin
+from benchmarks.studies.problems import LOCAL, Data, announce, problems, split
+from benchmarks.tables import head, line, parser
 from pathforest import OPFClassifier
 from pathforest._models.prediction import probabilities
 
@@ -122,11 +122,7 @@ def sklearn_calibrated(method: str, X: np.ndarray, y: np.ndarray, Q: np.ndarray,
 
 def losses(data: Data, name: str, repeat: int) -> dict[str, tuple[float, float]]:
     """Log loss and accuracy of every variant on one split."""
-    rng = np.random.default_rng([repeat, *name.encode()])
-    data, seed = thin(data, rng), int(rng.integers(2**31))
-    X, Q, y, answers = train_test_split(data.X, data.y, test_size=0.2, stratify=data.y, random_state=seed)
-    scaler = StandardScaler().fit(X)
-    X, Q = scaler.transform(X), scaler.transform(Q)
+    X, y, Q, answers, seed = split(data, name, repeat)
     plain, confident = plain_costs(X, y, Q, seed), confident_costs(X, y, Q, seed)
     held_out, confident_out = (held_out_costs(f, X, y, seed) for f in (plain_costs, confident_costs))
     given = {
@@ -148,40 +144,38 @@ def losses(data: Data, name: str, repeat: int) -> dict[str, tuple[float, float]]
 
 def main() -> None:
     """Print the log losses of every dataset, then how often each variant is better than the plain one."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.studies.confidence")
-    parser.add_argument("--repeats", type=int, default=10)
-    parser.add_argument("--only", metavar="TEXT", default="", help="datasets whose name contains this")
-    args = parser.parse_args()
+    options = parser("benchmarks.studies.confidence", __doc__)
+    options.add_argument("--repeats", type=int, default=10, help="splits of each dataset")
+    options.add_argument("--only", metavar="TEXT", default="", help="datasets whose name contains this")
+    args = options.parse_args()
     print(announce(args.only), file=sys.stderr)
     warnings.filterwarnings("ignore", message="The least populated class")
-    table, right = {}, {}
+    loss, right = {}, {}
     for name, load in problems().items():
         if args.only in name:
             runs = [losses(load(), name, repeat) for repeat in range(args.repeats)]
-            if not table:
-                print("| set | " + " | ".join(runs[0]) + " |")
-                print("|---" + "|---:" * len(runs[0]) + "|")
-            table[name] = {v: np.mean([r[v][0] for r in runs]) for v in runs[0]}
-            right[name] = {v: np.mean([r[v][1] for r in runs]) for v in runs[0]}
-            print(f"| {name} | " + " | ".join(f"{x:.3f}" for x in table[name].values()) + " |", flush=True)
-    summarise(table, right)
+            if not loss:
+                print(head(["set", *runs[0]]))
+            loss[name], right[name] = (
+                {v: np.mean([run[v][i] for run in runs]) for v in runs[0]} for i in (0, 1)
+            )
+            print(line([name, *(f"{mean:.3f}" for mean in loss[name].values())]), flush=True)
+    summarise(pd.DataFrame(loss).T, pd.DataFrame(right).T)
 
 
-def summarise(table: dict[str, dict[str, float]], right: dict[str, dict[str, float]]) -> None:
+def summarise(loss: pd.DataFrame, right: pd.DataFrame) -> None:
     """Count the datasets on which each variant is better, and test the differences over datasets."""
-    variants = next(iter(table.values()))
-    public = [name for name in table if name not in LOCAL]
+    public = [name for name in loss.index if name not in LOCAL]
     for rival in ("plain", "beta", "n_conquerors, beta"):
-        for names, where in ((public, "generated and scikit-learn's"), (list(table), "all")):
-            own = np.array([table[name][rival] for name in names])
-            others = {v: np.array([table[name][v] for name in names]) for v in variants}
-            won = [f"{(other < own).sum()}" for other in others.values()]
-            print(f"| better than {rival}, of {len(names)} ({where}) | " + " | ".join(won) + " |")
-            p = [f"{wilcoxon(o, own).pvalue:.3f}" if v != rival else "" for v, o in others.items()]
-            print("| Wilcoxon p of that | " + " | ".join(p) + " |")
-    for title, values in (("mean log loss", table), ("mean accuracy", right)):
-        means = [np.mean([row[v] for row in values.values()]) for v in variants]
-        print(f"| {title} | " + " | ".join(f"{x:.3f}" for x in means) + " |")
+        for names, where in ((public, "generated and scikit-learn's"), (list(loss.index), "all")):
+            here = loss.loc[names]
+            own = here[rival]
+            won = [f"{(here[variant] < own).sum()}" for variant in here]
+            print(line([f"better than {rival}, of {len(names)} ({where})", *won]))
+            p = [f"{wilcoxon(here[v], own).pvalue:.3f}" if v != rival else "" for v in here]
+            print(line(["Wilcoxon p of that", *p]))
+    for title, values in (("mean log loss", loss), ("mean accuracy", right)):
+        print(line([title, *(f"{mean:.3f}" for mean in values.mean())]))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from sklearn import datasets
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import IsolationForest
@@ -21,6 +22,7 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.studies.problems import Data, problems
+from benchmarks.tables import markdown
 from pathforest import OPFOutlierDetector
 
 SEEDS = range(10)
@@ -118,34 +120,26 @@ def main() -> None:
     names = list(detectors(0))
     areas, calls = [], []
     for name, draws in sets().items():
-        area = {detector: [] for detector in names}
-        flagged, found, seconds = ({d: [] for d in names} for _ in range(3))
+        found = []
         for data, seed in zip(draws if len(draws) > 1 else draws * len(SEEDS), SEEDS, strict=True):
             X = StandardScaler().fit_transform(data.X)
             for detector, model in detectors(seed).items():
                 if len(draws) == 1 and seed > 0 and detector != "isolation forest":
                     continue  # the same samples would give the same answer
                 verdict = judge(model, X)
-                area[detector].append(roc_auc_score(data.y, verdict.abnormality))
-                flagged[detector].append(verdict.is_outlier.mean())
-                found[detector].append(verdict.is_outlier[data.y == 1].mean())
-                seconds[detector].append(verdict.seconds)
+                area, is_outlier = roc_auc_score(data.y, verdict.abnormality), verdict.is_outlier
+                found.append(
+                    (detector, area, is_outlier.mean(), is_outlier[data.y == 1].mean(), verdict.seconds)
+                )
+        table = pd.DataFrame(found, columns=["detector", "area", "flagged", "found", "seconds"])
+        mean, middle = (table.groupby("detector").agg(how).loc[names] for how in ("mean", "median"))
         share = f"{np.mean(draws[0].y):.1%}"
         shape = f"{draws[0].X.shape[0]:,} x {draws[0].X.shape[1]}"
-        areas.append([name, shape, share] + [f"{np.mean(area[d]):.3f}" for d in names])
-        calls.append(
-            [name, share]
-            + [f"{np.mean(flagged[d]):.1%} / {np.mean(found[d]):.0%}" for d in names]
-            + [" / ".join(f"{np.median(seconds[d]):.2f}" for d in names)]
-        )
-    _table(["set", "size", "outliers", *names], areas)
-    _table(["set", "outliers", *names, "seconds"], calls)
-
-
-def _table(header: list[str], rows: list[list[str]]) -> None:
-    for row in [header, ["---"] * len(header), *rows]:
-        print("| " + " | ".join(row) + " |")
-    print()
+        areas.append([name, shape, share, *(f"{area:.3f}" for area in mean["area"])])
+        shares = (f"{line.flagged:.1%} / {line.found:.0%}" for line in mean.itertuples())
+        calls.append([name, share, *shares, " / ".join(f"{value:.2f}" for value in middle["seconds"])])
+    print(markdown(["set", "size", "outliers", *names], areas), end="\n\n")
+    print(markdown(["set", "outliers", *names, "seconds"], calls))
 
 
 if __name__ == "__main__":

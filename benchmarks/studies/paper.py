@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from benchmarks.tables import markdown
 from pathforest.reproduction import published
-from pathforest.reproduction.names import classifier_title
-from pathforest.reproduction.types import CLASSIFIERS
+from pathforest.reproduction.experiment import CLASSIFIERS
 
 FIGURES = ("agreement", "gains", "ranks", "sensitivity", "landscapes")
 WIDTH = 900  # pixels
@@ -28,20 +28,16 @@ def tables(text: str) -> str:
 
 def accuracies(results: pd.DataFrame) -> str:
     """Write the mean accuracies of all classifiers in %, the published ones beside them."""
-    means = 100 * results.groupby(["dataset", "classifier"])["accuracy"].mean().unstack()
-    names, published_ones = ["Dataset"], published.CLASSIFIERS
-    for classifier in CLASSIFIERS:
-        names += [classifier_title(classifier), *(["paper"] if classifier in published_ones else [])]
-    lines = ["| " + " | ".join(names) + " |", "|---|" + "---:|" * (len(names) - 1)]
-    for dataset in published.PUBLIC:
-        cells = [published.TITLES[dataset]]
-        for classifier in CLASSIFIERS:
-            cells.append(f"{means.loc[dataset, classifier]:.2f}")
-            if classifier in published_ones:
-                score = published.SCORES[dataset][published_ones.index(classifier)]
-                cells.append(f"{100 * score.mean:.2f}")
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+    ours = 100 * results.groupby(["dataset", "classifier"])["accuracy"].mean().unstack()
+    paper = 100 * published.TABLE["mean"].unstack()
+    columns = [(title, ours[name]) for name, title in CLASSIFIERS.items()]
+    for name in reversed(published.CLASSIFIERS):
+        columns.insert(list(CLASSIFIERS).index(name) + 1, ("paper", paper[name]))
+    rows = [
+        [published.TITLES[dataset], *(f"{values[dataset]:.2f}" for _, values in columns)]
+        for dataset in published.PUBLIC
+    ]
+    return markdown(["Dataset", *(title for title, _ in columns)], rows) + "\n"
 
 
 def save_figures(report: Path, folder: Path) -> None:

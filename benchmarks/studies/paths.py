@@ -8,23 +8,20 @@ lets the paths run through the samples without a label as well, which only a tra
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest import mock
 
 import numpy as np
 from sklearn.datasets import load_iris, make_circles, make_moons
-from sklearn.model_selection import train_test_split
-from sklearn.preprocessing import StandardScaler
 
-from benchmarks.studies.problems import Data, problems, thin
+from benchmarks.studies.problems import Data, problems, split
+from benchmarks.tables import gain, head, line, parser
 from pathforest import FuzzyOPFClassifierCV, OPFClassifier
 from pathforest._search.training import SharedTraining
 from pathforest.distances import make_engine
 from pathforest.forest import Forest, grow_forest
 from pathforest.graph import SpanningTree, knn_graph, spanning_tree
-from pathforest.noise import flip_labels
 
 NOISE = (0.0, 0.1, 0.2)
 LABELS = (2, 3, 5, 10, 40)  # per class
@@ -69,11 +66,7 @@ def forget_paths(model: OPFClassifier) -> OPFClassifier:
 
 def compare_tuned(data: Data, name: str, noise: float, repeat: int) -> tuple[float, float]:
     """Test accuracy of the plain call with paths, and without."""
-    rng = np.random.default_rng([repeat, *name.encode()])
-    data, seed = thin(data, rng), int(rng.integers(2**31))
-    X, Q, y, answers = train_test_split(data.X, data.y, test_size=0.2, stratify=data.y, random_state=seed)
-    scaler, y = StandardScaler().fit(X), flip_labels(y, noise, rng)
-    X, Q = scaler.transform(X), scaler.transform(Q)
+    X, y, Q, answers, _ = split(data, name, repeat, noise)
     whole = FuzzyOPFClassifierCV().fit(X, y).score(Q, answers)
     with without_paths():
         return whole, FuzzyOPFClassifierCV().fit(X, y).score(Q, answers)
@@ -106,39 +99,40 @@ def compare_few(data: Data, tree: SpanningTree, n_labels: int, draw: int) -> tup
     return whole, flat, float(np.mean(spread(tree, data.y, np.sort(chosen))[rest] == data.y[rest]))
 
 
-def line(title: str, scores: list[tuple[float, ...]]) -> str:
+def cells(title: str, scores: list[tuple[float, ...]]) -> list[str]:
     """Give the means in %, and the difference of the first two with its standard error."""
     whole, flat, *others = 100 * np.array(scores).T
-    gain = whole - flat
-    error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else np.nan
-    cells = [f"{whole.mean():.2f}", f"{flat.mean():.2f}", f"{gain.mean():+.2f} ± {error:.2f}"]
-    return f"| {' | '.join([title, *cells, *(f'{other.mean():.2f}' for other in others)])} |"
+    return [
+        title,
+        f"{whole.mean():.2f}",
+        f"{flat.mean():.2f}",
+        gain(whole - flat),
+        *(f"{other.mean():.2f}" for other in others),
+    ]
 
 
 def main() -> None:
     """Measure and print two tables."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.studies.paths", description=__doc__.partition(":")[0]
-    )
-    parser.add_argument("--repeats", type=int, default=3, help="splits of each dataset of the first table")
-    parser.add_argument("--draws", type=int, default=200, help="draws of labels of the second table")
-    args = parser.parse_args()
-    head = "max{C, d} | d alone | difference"
+    options = parser("benchmarks.studies.paths", __doc__)
+    options.add_argument("--repeats", type=int, default=3, help="splits of each dataset of the first table")
+    options.add_argument("--draws", type=int, default=200, help="draws of labels of the second table")
+    args = options.parse_args()
+    columns = ["max{C, d}", "d alone", "difference"]
     chosen = {name: load() for name, load in problems().items()}
-    print(f"| plain call, {len(chosen)} datasets | {head} |\n|---|---:|---:|---:|")
+    print(head([f"plain call, {len(chosen)} datasets", *columns]))
     for noise in NOISE:
         pairs = [
             compare_tuned(data, name, noise, repeat)
             for name, data in chosen.items()
             for repeat in range(args.repeats)
         ]
-        print(line(f"{noise:.0%} wrong labels", pairs), flush=True)
-    print(f"\n| plain OPF, labels per class | {head} | paths through all |\n|---|---:|---:|---:|---:|")
+        print(line(cells(f"{noise:.0%} wrong labels", pairs)), flush=True)
+    print("\n" + head(["plain OPF, labels per class", *columns, "paths through all"]))
     for name, data in THIN.items():
         tree = tree_of(data)
         for n_labels in LABELS:
             scores = [compare_few(data, tree, n_labels, draw) for draw in range(args.draws)]
-            print(line(f"{name}, {n_labels}", scores), flush=True)
+            print(line(cells(f"{name}, {n_labels}", scores)), flush=True)
 
 
 if __name__ == "__main__":

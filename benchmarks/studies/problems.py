@@ -1,14 +1,20 @@
-"""The datasets of the accuracy experiment: scikit-learn's, generated ones, and those of a local folder."""
+"""The datasets of the studies, scikit-learn's, generated and from a local folder, and how they are split."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from sklearn import datasets
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+
+from pathforest.datasets import read
+from pathforest.noise import flip_labels
 
 SEED = 2019
 SMALL = 700  # up to this many samples a dataset gets ten repeats, above it five
@@ -108,19 +114,17 @@ SCIKIT_LEARN: dict[str, Callable[[], Data]] = {
 }
 
 
-def _read(path: Path) -> Callable[[], Data]:
-    def load() -> Data:
-        table = np.loadtxt(path, delimiter=",", skiprows=1)
-        return Data(table[:, 1:], table[:, 0].astype(int))
-
-    return load
-
-
 def problems() -> dict[str, Callable[[], Data]]:
     """Name every dataset there is here, with the function that loads it."""
     folder = os.environ.get("PATHFOREST_DATA")
     paths = {name: Path(folder) / f"{name}.csv.gz" for name in LOCAL} if folder else {}
-    return SCIKIT_LEARN | GENERATED | {name: _read(path) for name, path in paths.items() if path.exists()}
+    here = {name: path for name, path in paths.items() if path.exists()}
+    return SCIKIT_LEARN | GENERATED | {name: partial(_read, path) for name, path in here.items()}
+
+
+def _read(path: Path) -> Data:
+    table = read(path)
+    return Data(table.X, table.y)
 
 
 def announce(only: str = "") -> str:
@@ -146,3 +150,25 @@ def thin(data: Data, rng: np.random.Generator) -> Data:
         return data
     chosen = rng.choice(len(data.X), LARGEST, replace=False)
     return Data(data.X[chosen], data.y[chosen])
+
+
+class Split(NamedTuple):
+    """Training samples and queries, standardised on the training part."""
+
+    X: np.ndarray
+    y: np.ndarray
+    Q: np.ndarray
+    answers: np.ndarray
+    seed: int  # for whatever else is drawn
+
+
+def split(data: Data, name: str, repeat: int, noise: float = 0.0) -> Split:
+    """Keep a fifth for testing, stratified, and change a share of the training labels.
+
+    All is decided by the arguments.
+    """
+    rng = np.random.default_rng([repeat, *name.encode()])
+    data, seed = thin(data, rng), int(rng.integers(2**31))
+    X, Q, y, answers = train_test_split(data.X, data.y, test_size=0.2, stratify=data.y, random_state=seed)
+    scaler = StandardScaler().fit(X)
+    return Split(scaler.transform(X), flip_labels(y, noise, rng), scaler.transform(Q), answers, seed)

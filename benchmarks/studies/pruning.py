@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.speed.data import Spec, load
 from benchmarks.studies.problems import Data, problems
+from benchmarks.tables import gain, head, line
 from pathforest import OPFClassifier
 from pathforest.learning import learn
 from pathforest.pruning import prune
@@ -80,22 +81,24 @@ def run(data: Data, seed: int) -> dict[str, tuple[int, float, float]]:
 def main() -> None:
     """Print a table of all sets."""
     chosen = SETS | {name: problem for name, problem in problems().items() if name == "landsat"}
-    print("| set | model | samples | predict, ms | speed-up | accuracy, % | difference |")
-    print("|---|---|---:|---:|---:|---:|---:|")
+    columns = ["set", "model", "samples", "predict, ms", "speed-up", "accuracy, %", "difference"]
+    print(head(columns, n_words=2))
     for name, load_set in chosen.items():
         data = load_set()
         runs = [run(data, seed) for seed in range(REPEATS)]
+        _, base_seconds, base = np.array([found["training part"] for found in runs]).T
         for variant in runs[0]:
-            size, seconds, accuracy = (np.array([r[variant][i] for r in runs]) for i in range(3))
-            base_seconds, base = (np.array([r["training part"][i] for r in runs]) for i in (1, 2))
-            gain = 100 * (accuracy - base)
-            error = gain.std(ddof=1) / np.sqrt(len(runs))
-            print(
-                f"| {name} | {variant} | {size.mean():,.0f} | {1e3 * np.median(seconds):.1f} | "
-                f"{np.median(base_seconds / seconds):.1f} | {100 * accuracy.mean():.2f} | "
-                f"{gain.mean():+.2f} ± {error:.2f} |",
-                flush=True,
-            )
+            size, seconds, accuracy = np.array([found[variant] for found in runs]).T
+            cells = [
+                name,
+                variant,
+                f"{size.mean():,.0f}",
+                f"{1e3 * np.median(seconds):.1f}",
+                f"{np.median(base_seconds / seconds):.1f}",
+                f"{100 * accuracy.mean():.2f}",
+                gain(100 * (accuracy - base)),
+            ]
+            print(line(cells), flush=True)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.studies.problems import Data, problems
+from benchmarks.tables import gain, head, line
 from pathforest import O2PFSampler, OPFClassifier, OPFUnderSampler
 
 REPEATS = 10
@@ -91,8 +92,7 @@ def main() -> None:
     chosen = SETS | {name: here[name] for name in LOCAL if name in here}
     for name, classifier in CLASSIFIERS.items():
         print(f"\n{name}\n")
-        print("| " + " | ".join(["set", *SAMPLERS, "OPF-US - random under", "O2PF - SMOTE"]) + " |")
-        print("|---" + "|---:" * (len(SAMPLERS) + 2) + "|")
+        print(head(["set", *SAMPLERS, "OPF-US - random under", "O2PF - SMOTE"]))
         for dataset, load in chosen.items():
             data = thinned(load())
             scores = {
@@ -102,9 +102,8 @@ def main() -> None:
             }
             cells = [f"{values.mean():.1f}" for values in scores.values()]
             for ours, theirs in (("OPF-US", "random under"), ("O2PF", "SMOTE")):
-                gain = scores[ours] - scores[theirs]
-                cells.append(f"{gain.mean():+.1f} ± {gain.std(ddof=1) / np.sqrt(REPEATS):.1f}")
-            print("| " + " | ".join([dataset, *cells]) + " |", flush=True)
+                cells.append(gain(scores[ours] - scores[theirs], 1))
+            print(line([dataset, *cells]), flush=True)
 
 
 if __name__ == "__main__":

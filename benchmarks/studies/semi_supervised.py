@@ -6,7 +6,6 @@ labels. Accuracy is measured on the unlabelled training samples and on the test 
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
 
+from benchmarks.tables import head, line, parser
 from pathforest import OPFClassifier, OPFSemiSupervisedClassifier
 
 SHARES = (0.02, 0.05, 0.1)
@@ -66,14 +66,12 @@ def measure(name: str, share: float, repeat: int) -> tuple[float, float, float]:
 
 def main() -> None:
     """Measure and print one table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.studies.semi_supervised", description=__doc__.partition(":")[0]
-    )
-    parser.add_argument("--repeats", type=int, default=10, help="splits and draws of labels")
-    parser.add_argument("--only", metavar="TEXT", default="", help="methods whose name contains this")
-    args = parser.parse_args()
-    head = " | ".join(f"{share:.0%} unlabelled | {share:.0%} test" for share in SHARES)
-    print(f"| method | {head} | fit, s |\n|---|{'---:|' * (2 * len(SHARES) + 1)}")
+    options = parser("benchmarks.studies.semi_supervised", __doc__)
+    options.add_argument("--repeats", type=int, default=10, help="splits and draws of labels")
+    options.add_argument("--only", metavar="TEXT", default="", help="methods whose name contains this")
+    args = options.parse_args()
+    columns = [f"{share:.0%} {part}" for share in SHARES for part in ("unlabelled", "test")]
+    print(head(["method", *columns, "fit, s"]))
     # Of classes with fewer samples than folds, and of samples that no label reaches in LabelSpreading.
     warnings.simplefilter("ignore")
     for name in (name for name in METHODS if args.only in name):
@@ -82,7 +80,7 @@ def main() -> None:
         cells = [
             f"{100 * values.mean():.1f} ± {100 * values.std():.1f}" for part in found for values in part.T[:2]
         ]
-        print(f"| {' | '.join([name, *cells, f'{np.median(found[..., 2]):.3f}'])} |", flush=True)
+        print(line([name, *cells, f"{np.median(found[..., 2]):.3f}"]), flush=True)
 
 
 if __name__ == "__main__":
