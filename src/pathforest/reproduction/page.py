@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pathforest._utils.files import replace_file
 from pathforest.reproduction import findings, provenance, published, statistics, tables
@@ -32,14 +32,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-class Section(NamedTuple):
-    """A part of the page, with the name it has in the navigation."""
-
-    name: str
-    title: str
-    body: str
-
-
 def write_report(experiment: Experiment, path: str | os.PathLike[str]) -> None:
     """Write the report of an experiment as one self-contained HTML file.
 
@@ -61,12 +53,13 @@ def report_html(experiment: Experiment) -> str:
         raise ImportError("the report needs plotly; run pip install 'pathforest[reproduce]'") from None
 
     here = files("pathforest.reproduction")
-    sections = [section for section in _sections(experiment) if section.body]
-    links = "\n".join(f'<li><a href="#{part.name}">{escape(part.title)}</a></li>' for part in sections)
+    written = [(name, title, "\n".join(filter(None, make(experiment)))) for name, title, make in SECTIONS]
+    sections = [(name, escape(title), body) for name, title, body in written if body]
+    links = "\n".join(f'<li><a href="#{name}">{title}</a></li>' for name, title, _ in sections)
     bodies = "\n".join(
-        f'<section id="{part.name}" aria-labelledby="{part.name}-title">\n'
-        f'<h2 id="{part.name}-title">{escape(part.title)}</h2>\n{part.body}\n</section>'
-        for part in sections
+        f'<section id="{name}" aria-labelledby="{name}-title">\n'
+        f'<h2 id="{name}-title">{title}</h2>\n{body}\n</section>'
+        for name, title, body in sections
     )
     return Template((here / "template.html").read_text(encoding="utf-8")).substitute(
         style=(here / "style.css").read_text(encoding="utf-8"),
@@ -87,24 +80,7 @@ def _lead(experiment: Experiment) -> str:
     )
 
 
-def _sections(experiment: Experiment) -> list[Section]:
-    return [
-        Section("summary", "Summary", _summary(experiment)),
-        Section("scores", "Table I: accuracy", _scores(experiment)),
-        Section("agreement", "Agreement with the paper", _agreement(experiment)),
-        Section("differences", "What does not reproduce", _differences(experiment)),
-        Section("gains", "Does Fuzzy OPF help?", _gains(experiment)),
-        Section("ranks", "Ranks", _ranks(experiment)),
-        Section("landscapes", "The search over σ and k_max", _landscapes(experiment)),
-        Section("ties", "Ties", _ties(experiment)),
-        Section("membership", "Membership", _membership(experiment)),
-        Section("datasets", "Datasets", _datasets(experiment)),
-        Section("times", "Table II: training time", _times(experiment)),
-        Section("repeat", "Settings, and how to repeat this", _repeat(experiment)),
-    ]
-
-
-def _summary(experiment: Experiment) -> str:
+def _summary(experiment: Experiment) -> list[str]:
     cards = "".join(
         f"<div><dt>{escape(label)}</dt><dd>{escape(number)}</dd></div>"
         for number, label in findings.key_numbers(experiment)
@@ -124,10 +100,10 @@ def _summary(experiment: Experiment) -> str:
         for question, *answers in points
         if any(answers)
     )
-    return (f'<dl class="cards">{cards}</dl>\n' if cards else "") + f'<ul class="findings">\n{told}\n</ul>'
+    return [f'<dl class="cards">{cards}</dl>' if cards else "", f'<ul class="findings">\n{told}\n</ul>']
 
 
-def _scores(experiment: Experiment) -> str:
+def _scores(experiment: Experiment) -> list[str]:
     compared = not statistics.agreement(experiment.results).empty
     hint = ""
     if compared and experiment.is_repeated:
@@ -140,33 +116,29 @@ def _scores(experiment: Experiment) -> str:
     more = "With the classifiers that the paper does not have."
     if experiment.has_marks:
         more = more.replace(".", "; here all of them compete for the bold marks.")
-    return "\n".join(
-        [
-            paragraph(findings.about(experiment), hint),
-            html_table(first),
-            paragraph(more) if others else "",
-            *map(html_table, others),
-        ]
-    )
+    return [
+        paragraph(findings.about(experiment), hint),
+        html_table(first),
+        paragraph(more) if others else "",
+        *map(html_table, others),
+    ]
 
 
-def _agreement(experiment: Experiment) -> str:
+def _agreement(experiment: Experiment) -> list[str]:
     caption = (
         "Each mark is one score of Table I. Inside the band ours and the published one agree within two "
         "standard errors of both; marks at the edge are farther out, and say how far."
     )
-    return "\n".join(
-        [
-            paragraph(findings.agreement_sentence(experiment), findings.bold_sentence(experiment)),
-            figure_html("agreement-figure", caption, [("", agreement_figure(experiment))]),
-            html_table(tables.agreement_grid(experiment)),
-        ]
-    )
+    return [
+        paragraph(findings.agreement_sentence(experiment), findings.bold_sentence(experiment)),
+        figure_html("agreement-figure", caption, [("", agreement_figure(experiment))]),
+        html_table(tables.agreement_grid(experiment)),
+    ]
 
 
-def _differences(experiment: Experiment) -> str:
+def _differences(experiment: Experiment) -> list[str]:
     if statistics.agreement(experiment.results).empty:
-        return ""
+        return []
     grid = tables.agreement_grid(experiment)
     flagged = tuple(row for row in grid.rows if any(cell.flagged for cell in row.cells))
     private = (
@@ -174,52 +146,48 @@ def _differences(experiment: Experiment) -> str:
         "nobody outside can measure them."
     )
     if not experiment.is_repeated:
-        return paragraph("One run cannot tell chance from a difference; repeat with more.", private)
+        return [paragraph("One run cannot tell chance from a difference; repeat with more.", private)]
     none = "" if flagged else "No score and no bold mark of the paper is contradicted here."
     changed = findings.changed_sentence(experiment)
-    return "\n".join(
-        [
-            paragraph(findings.disagreement_sentence(experiment), none),
-            html_table(grid._replace(title="Scores or bold marks that differ", rows=flagged)),
-            paragraph(changed),
-            html_table(tables.changed_grid(experiment)) if changed else "",
-            paragraph(
-                "A bold mark hangs on a test near its threshold, so it can change while the score agrees.",
-                private,
-            ),
-        ]
-    )
+    return [
+        paragraph(findings.disagreement_sentence(experiment), none),
+        html_table(grid._replace(title="Scores or bold marks that differ", rows=flagged)),
+        paragraph(changed),
+        html_table(tables.changed_grid(experiment)) if changed else "",
+        paragraph(
+            "A bold mark hangs on a test near its threshold, so it can change while the score agrees.",
+            private,
+        ),
+    ]
 
 
-def _gains(experiment: Experiment) -> str:
+def _gains(experiment: Experiment) -> list[str]:
     if statistics.gains(experiment.results).empty:
-        return ""
+        return []
     caption = (
         "Every mark is one run: its accuracy minus that of plain OPF on the same split. Marks on the dotted "
         "line are runs in which the membership changed nothing; where they straddle it, it helped as often "
         "as it harmed."
     )
-    return "\n".join(
-        [
-            paragraph(findings.gain_sentence(experiment)),
-            paragraph(findings.gain_sentence(experiment, "fuzzy_opf_tree")),
-            figure_html("gains-figure", caption, [("", gain_figure(experiment))]),
-            html_table(tables.gain_grid(experiment)),
-        ]
-    )
+    return [
+        paragraph(findings.gain_sentence(experiment)),
+        paragraph(findings.gain_sentence(experiment, "fuzzy_opf_tree")),
+        figure_html("gains-figure", caption, [("", gain_figure(experiment))]),
+        html_table(tables.gain_grid(experiment)),
+    ]
 
 
-def _ranks(experiment: Experiment) -> str:
+def _ranks(experiment: Experiment) -> list[str]:
     caption = (
         "Mean rank of each classifier over the datasets. The bars on the right join classifiers whose ranks "
         "are nearer than the critical difference (Nemenyi, 0.05): these datasets do not tell them apart."
     )
-    return figure_html("ranks-figure", caption, [("", rank_figure(experiment))])
+    return [figure_html("ranks-figure", caption, [("", rank_figure(experiment))])]
 
 
-def _landscapes(experiment: Experiment) -> str:
+def _landscapes(experiment: Experiment) -> list[str]:
     if experiment.landscapes.empty:
-        return ""
+        return []
     claim = (
         "The paper finds that “a random selection of such hyperparameters would probably provide "
         "satisfactory results in many cases”. A flat map agrees with that; dark stripes do not."
@@ -237,20 +205,18 @@ def _landscapes(experiment: Experiment) -> str:
         "Share of the cells that lose more than a point of accuracy against the best cell of both "
         "competitions: the shorter, the less σ and k_max matter."
     )
-    return "\n".join(
-        [
-            paragraph(claim, findings.sensitivity_sentence(experiment)),
-            figure_html("sensitivity-figure", bar_caption, [("", sensitivity_figure(experiment))]),
-            html_table(tables.sensitivity_grid(experiment)),
-            figure_html("landscapes-figure", map_caption, maps),
-        ]
-    )
+    return [
+        paragraph(claim, findings.sensitivity_sentence(experiment)),
+        figure_html("sensitivity-figure", bar_caption, [("", sensitivity_figure(experiment))]),
+        html_table(tables.sensitivity_grid(experiment)),
+        figure_html("landscapes-figure", map_caption, maps),
+    ]
 
 
-def _ties(experiment: Experiment) -> str:
+def _ties(experiment: Experiment) -> list[str]:
     focus = findings.tie_focus(experiment)
     if focus is None:
-        return ""
+        return []
     story = (
         "Equal distances are common where features are whole numbers; so this is with features as they come, "
         "not scaled, in five orders of each training part, the worst of them shown, on sets of up to 2000 "
@@ -260,16 +226,14 @@ def _ties(experiment: Experiment) -> str:
     caption = (
         f"Training labels that the forest loses on {dataset_title(focus)}, run by run; theory promises none."
     )
-    return "\n".join(
-        [
-            paragraph(findings.tie_sentence(experiment), story),
-            figure_html("ties-figure", caption, [("", tie_figure(experiment))]),
-            html_table(tables.tie_grid(experiment)),
-        ]
-    )
+    return [
+        paragraph(findings.tie_sentence(experiment), story),
+        figure_html("ties-figure", caption, [("", tie_figure(experiment))]),
+        html_table(tables.tie_grid(experiment)),
+    ]
 
 
-def _membership(experiment: Experiment) -> str:
+def _membership(experiment: Experiment) -> list[str]:
     caption = (
         "Membership F of every sample: the more a point stands out from the page, the higher (in the paper, "
         "the darker). High values sit in the middle of dense regions, and one class can have many of those."
@@ -277,10 +241,10 @@ def _membership(experiment: Experiment) -> str:
     panels = [
         (dataset_title(name), membership_figure(experiment, name)) for name in membership_datasets(experiment)
     ]
-    return figure_html("membership-figure", caption, panels)
+    return [figure_html("membership-figure", caption, panels)]
 
 
-def _datasets(experiment: Experiment) -> str:
+def _datasets(experiment: Experiment) -> list[str]:
     panels = [
         (dataset_title(name), dataset_figure(experiment.samples[name])) for name in flat_datasets(experiment)
     ]
@@ -288,19 +252,19 @@ def _datasets(experiment: Experiment) -> str:
         "The datasets with two features, by class; where classes overlap, no classifier is right everywhere. "
         f"Of larger sets {MOST_POINTS} samples are drawn."
     )
-    return figure_html("datasets-figure", caption, panels)
+    return [figure_html("datasets-figure", caption, panels)]
 
 
-def _times(experiment: Experiment) -> str:
+def _times(experiment: Experiment) -> list[str]:
     hint = (
         "Seconds compare machines as much as methods, so ratios come first: how much longer training takes "
         "than that of OPF, or of the linear SVM, in the same measurement."
     )
-    grids = tables.time_grids(experiment)
-    return "\n".join([paragraph(findings.speed_sentence(experiment), hint), *map(html_table, grids)])
+    speed = findings.speed_sentence(experiment)
+    return [paragraph(speed, hint), *map(html_table, tables.time_grids(experiment))]
 
 
-def _repeat(experiment: Experiment) -> str:
+def _repeat(experiment: Experiment) -> list[str]:
     settings = experiment.settings
     facts = {
         "Datasets": ", ".join(dataset_title(name) for name in settings.datasets),
@@ -319,11 +283,28 @@ def _repeat(experiment: Experiment) -> str:
     }
     rows = "\n".join(f"<div><dt>{key}</dt><dd>{escape(value)}</dd></div>" for key, value in facts.items())
     code = escape(settings.command)
-    return (
-        f'<dl class="facts">\n{rows}\n</dl>\n<p>To repeat it:</p>\n'
+    return [
+        f'<dl class="facts">\n{rows}\n</dl>\n<p>To repeat it:</p>',
         '<pre role="region" tabindex="0" aria-label="Commands that repeat this experiment"><code>'
-        f"pip install 'pathforest[reproduce]=={provenance.versions()['pathforest']}'\n{code}</code></pre>"
-    )
+        f"pip install 'pathforest[reproduce]=={provenance.versions()['pathforest']}'\n{code}</code></pre>",
+    ]
+
+
+# The parts of the page, with their names in links and in the navigation; those without data are left out.
+SECTIONS: tuple[tuple[str, str, Callable[[Experiment], list[str]]], ...] = (
+    ("summary", "Summary", _summary),
+    ("scores", "Table I: accuracy", _scores),
+    ("agreement", "Agreement with the paper", _agreement),
+    ("differences", "What does not reproduce", _differences),
+    ("gains", "Does Fuzzy OPF help?", _gains),
+    ("ranks", "Ranks", _ranks),
+    ("landscapes", "The search over σ and k_max", _landscapes),
+    ("ties", "Ties", _ties),
+    ("membership", "Membership", _membership),
+    ("datasets", "Datasets", _datasets),
+    ("times", "Table II: training time", _times),
+    ("repeat", "Settings, and how to repeat this", _repeat),
+)
 
 
 def figure_html(name: str, caption: str, panels: Sequence[tuple[str, go.Figure | None]]) -> str:

@@ -21,14 +21,15 @@ def agreement_figure(experiment: Experiment) -> go.Figure | None:
     names = in_order(table["dataset"])[::-1]
     classifiers = in_order(table["classifier"], published.CLASSIFIERS)
     result = figure(110 + 40 * len(names))
-    result.add_vrect(
-        x0=-statistics.AGREES, x1=statistics.AGREES, fillcolor=BAND, line={"width": 0}, layer="below"
-    )
+    agrees = statistics.AGREES
+    result.add_vrect(x0=-agrees, x1=agrees, fillcolor=BAND, line_width=0, layer="below")
     for place, classifier in enumerate(classifiers):
         here = table[table["classifier"] == classifier]
         # Each classifier has a height of its own within the row, so that equal scores do not hide each other.
         height = 0.17 * ((len(classifiers) - 1) / 2 - place)
         edge = here["z"].abs() > FARTHEST
+        arrows = np.where(here["z"] > 0, "triangle-right", "triangle-left")
+        symbols = np.where(edge, arrows, MARKERS[classifier])
         result.add_scatter(
             x=here["z"].clip(-FARTHEST, FARTHEST),
             y=[names.index(name) + height for name in here["dataset"]],
@@ -44,19 +45,9 @@ def agreement_figure(experiment: Experiment) -> go.Figure | None:
             ],
             hovertemplate="%{customdata}<extra></extra>",
             cliponaxis=False,
-            marker={
-                "color": COLORS[classifier],
-                "symbol": np.where(
-                    edge, np.where(here["z"] > 0, "triangle-right", "triangle-left"), MARKERS[classifier]
-                ).tolist(),
-                "size": 10,
-            },
+            marker={"color": COLORS[classifier], "symbol": symbols.tolist(), "size": 10},
         )
     result.add_vline(x=0, line={"color": INK, "width": 1, "dash": "dot"})
-    result.update_xaxes(
-        title={"text": "z, in standard errors"},
-        range=[-FARTHEST - 0.4, FARTHEST + 0.4],
-        dtick=2,
-        zeroline=False,
-    )
+    reach = [-FARTHEST - 0.4, FARTHEST + 0.4]
+    result.update_xaxes(title_text="z, in standard errors", range=reach, dtick=2, zeroline=False)
     return name_rows(result, names, range=[-0.5, len(names) - 0.5])

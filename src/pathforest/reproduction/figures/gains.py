@@ -59,7 +59,7 @@ def gain_figure(experiment: Experiment) -> go.Figure | None:
     result.add_vline(x=0, line={"color": INK, "width": 1, "dash": "dot"})
     for edge in range(1, len(names)):
         result.add_hline(y=edge - 0.5, line={"color": GRID, "width": 1})
-    result.update_xaxes(title={"text": "gain over OPF, in points"}, zeroline=False)
+    result.update_xaxes(title_text="gain over OPF, in points", zeroline=False)
     return name_rows(result, names, range=[-0.5, len(names) - 0.5], showgrid=False)
 
 

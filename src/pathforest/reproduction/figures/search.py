@@ -48,31 +48,14 @@ def landscape_figure(experiment: Experiment, dataset: str) -> go.Figure:
     for place, (name, table) in enumerate(maps.items(), start=1):
         _add_map(result, table, means.max(), place)
         is_last = place == len(maps)
-        result.update_layout(
-            {
-                f"xaxis{place}": _axis(
-                    "k_max" if is_last else "",
-                    f"y{place}",
-                    range=[-0.5, len(sizes) - 0.5],
-                    tickvals=[f"{size:g}" for size in sizes[:: -(-len(sizes) // LABELS)]],
-                    showticklabels=is_last,
-                ),
-                f"yaxis{place}": _axis(
-                    "σ", f"x{place}", range=[-0.5, len(table) - 0.5], domain=domains[place - 1]
-                ),
-            }
-        )
-        result.add_annotation(
-            text=COMPETITIONS[name],
-            x=0,
-            y=domains[place - 1][1],
-            xref="paper",
-            yref="paper",
-            xanchor="left",
-            yanchor="bottom",
-            showarrow=False,
-            font={"size": 12},
-        )
+        domain = domains[place - 1]
+        labels = [f"{size:g}" for size in sizes[:: -(-len(sizes) // LABELS)]]
+        across = _axis("k_max" if is_last else "", f"y{place}", len(sizes), tickvals=labels)
+        up = _axis("σ", f"x{place}", len(table), domain=domain)
+        result.update_layout({f"xaxis{place}": {**across, "showticklabels": is_last}, f"yaxis{place}": up})
+        corner = {"x": 0, "y": domain[1], "xref": "paper", "yref": "paper"}
+        corner |= {"xanchor": "left", "yanchor": "bottom"}
+        result.add_annotation(text=COMPETITIONS[name], **corner, showarrow=False, font_size=12)
     return result
 
 
@@ -111,14 +94,9 @@ def _add_map(result: go.Figure, table: pd.DataFrame, best: float, place: int) ->
     )
 
 
-def _axis(title: str, anchor: str, **options) -> dict:
-    look = {
-        "type": "category",
-        "showgrid": False,
-        "tickangle": 0,
-        "title": {"text": title, "font": {"size": 13}},
-    }
-    return {**AXIS, **look, "anchor": anchor, **options}
+def _axis(title: str, anchor: str, length: int, **options) -> dict:
+    look = {"type": "category", "showgrid": False, "tickangle": 0, "range": [-0.5, length - 0.5]}
+    return {**AXIS, **look, "title": {"text": title, "font": {"size": 13}}, "anchor": anchor, **options}
 
 
 def sensitivity_figure(experiment: Experiment) -> go.Figure | None:
@@ -130,11 +108,8 @@ def sensitivity_figure(experiment: Experiment) -> go.Figure | None:
     result = figure(110 + 38 * len(names), barmode="group", bargap=0.3, legend={"traceorder": "reversed"})
     longest = max(10, 100 * (table["losing"] / table["cells"]).max())
     # Horizontal bars are stacked upwards, so the first competition comes last.
-    for competition in reversed(BARS):
-        here = table[table["competition"] == competition].set_index("dataset")
-        if here.empty:
-            continue
-        here = here.reindex(names)
+    for competition in in_order(table["competition"], BARS)[::-1]:
+        here = table[table["competition"] == competition].set_index("dataset").reindex(names)
         share = 100 * here["losing"] / here["cells"]
         result.add_bar(
             y=list(range(len(names))),
@@ -150,6 +125,6 @@ def sensitivity_figure(experiment: Experiment) -> go.Figure | None:
             hovertemplate="%{x:.1f} % of the cells; the worst loses %{customdata:.1f} points<extra></extra>",
         )
     result.update_xaxes(
-        title={"text": "cells losing over a point, in %"}, range=[0, 1.15 * longest], zeroline=False
+        title_text="cells losing over a point, in %", range=[0, 1.15 * longest], zeroline=False
     )
     return name_rows(result, names, showgrid=False)
