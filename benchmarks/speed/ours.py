@@ -43,14 +43,6 @@ def _fitted(problem: Problem, threads: int) -> OPFClassifier:
     return OPFClassifier(n_jobs=threads).fit(problem.X, problem.y)
 
 
-def _prepare_predict(problem: Problem, threads: int) -> Callable[[], Any]:
-    return partial(_fitted(problem, threads).predict, problem.queries)
-
-
-def _prepare_proba(problem: Problem, threads: int) -> Callable[[], Any]:
-    return partial(_fitted(problem, threads).predict_proba, problem.queries)
-
-
 def _score_proba(problem: Problem, probabilities: np.ndarray) -> dict[str, float]:
     return accuracy(problem, np.unique(problem.y)[probabilities.argmax(axis=1)])
 
@@ -63,10 +55,6 @@ def _prepare_search(problem: Problem, threads: int) -> Callable[[], Any]:
 def _score_search(problem: Problem, result: tuple[int, np.ndarray]) -> dict[str, float]:
     best_k, cuts = result
     return {"best_k": best_k, "tried": len(cuts)}
-
-
-def _prepare_small(problem: Problem, threads: int) -> Callable[[], Any]:
-    return lambda: OPFClassifier().fit(problem.X, problem.y).predict(problem.queries)
 
 
 # The paper's grid, its largest neighbourhood, and its proportion of evaluation to training samples.
@@ -110,9 +98,17 @@ OURS = {
     "FuzzyOPFClassifier.fit, tree": fit(FuzzyOPFClassifier, n_neighbors=K_MAX, competition="tree"),
     "FuzzyOPFClassifier.fit, k* search": fit(FuzzyOPFClassifier, k_max=K_MAX),
     "k* search alone": Contender("pathforest", _prepare_search, _score_search),
-    "predict": Contender("pathforest", _prepare_predict, accuracy),
-    "predict_proba": Contender("pathforest", _prepare_proba, _score_proba),
+    "predict": Contender(
+        "pathforest", lambda p, threads: partial(_fitted(p, threads).predict, p.queries), accuracy
+    ),
+    "predict_proba": Contender(
+        "pathforest", lambda p, threads: partial(_fitted(p, threads).predict_proba, p.queries), _score_proba
+    ),
     "search of the paper's grid": Contender("pathforest", _prepare_grid, _score_grid),
     "FuzzyOPFClassifier(k_max=150), fit + predict": Contender("pathforest", _prepare_single, _score_single),
-    "fit + predict, defaults": Contender("pathforest", _prepare_small, accuracy),
+    "fit + predict, defaults": Contender(
+        "pathforest",
+        lambda p, threads: lambda: OPFClassifier().fit(p.X, p.y).predict(p.queries),
+        accuracy,
+    ),
 }

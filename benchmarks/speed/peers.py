@@ -16,6 +16,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
+from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks.speed.contender import (
     Contender,
@@ -42,46 +44,36 @@ def _faiss_index(problem: Problem, threads: int) -> Any:
 
 def faiss_knn(k: int) -> Contender:
     """Scan all samples for the k nearest samples of every sample."""
-
-    def prepare(problem: Problem, threads: int) -> Callable[[], Any]:
-        return partial(_faiss_index(problem, threads).search, problem.X, k)
-
-    return Contender("faiss", prepare, lambda problem, result: neighbor_accuracy(problem, result[1]))
+    return Contender(
+        "faiss",
+        lambda problem, threads: partial(_faiss_index(problem, threads).search, problem.X, k),
+        lambda problem, result: neighbor_accuracy(problem, result[1]),
+    )
 
 
 def _faiss_nearest(problem: Problem, threads: int) -> Callable[[], Any]:
     return partial(_faiss_index(problem, threads).search, problem.queries, 1)
 
 
-def _kdtree(problem: Problem) -> Any:
-    from scipy.spatial import cKDTree
-
-    return cKDTree(problem.X64)
-
-
 def kdtree_knn(k: int) -> Contender:
     """Query a search tree for the k nearest samples of every sample."""
-
-    def prepare(problem: Problem, threads: int) -> Callable[[], Any]:
-        return partial(_kdtree(problem).query, problem.X64, k, workers=threads)
-
-    return Contender("scipy", prepare, lambda problem, result: neighbor_accuracy(problem, result[1]))
+    return Contender(
+        "scipy",
+        lambda problem, threads: partial(cKDTree(problem.X64).query, problem.X64, k, workers=threads),
+        lambda problem, result: neighbor_accuracy(problem, result[1]),
+    )
 
 
 def _kdtree_nearest(problem: Problem, threads: int) -> Callable[[], Any]:
-    return partial(_kdtree(problem).query, problem.queries64, 1, workers=threads)
+    return partial(cKDTree(problem.X64).query, problem.queries64, 1, workers=threads)
 
 
 def _sklearn_predict(problem: Problem, threads: int) -> Callable[[], Any]:
-    from sklearn.neighbors import KNeighborsClassifier
-
     model = KNeighborsClassifier(1, n_jobs=threads).fit(problem.X, problem.y)
     return partial(model.predict, problem.queries)
 
 
 def _sklearn_small(problem: Problem, threads: int) -> Callable[[], Any]:
-    from sklearn.neighbors import KNeighborsClassifier
-
     return lambda: KNeighborsClassifier(1).fit(problem.X, problem.y).predict(problem.queries)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -95,34 +95,36 @@ def table(lines: list[Line], columns: Sequence[str] = tuple(COLUMNS)) -> str:
 def _cell(key: str, line: Line) -> str:
     value = line.get(key)
     if key == "ours" and "unit" in line:
-        return _missing(line) if line["value"] is None else f"{line['value']:.4g} {line['unit']}".strip()
-    if key in ("ours", "theirs"):
-        return _seconds(value) if value is not None else _missing(line, line.get(f"{key}_error"))
-    if key in ("ours_score", "theirs_score"):
-        return ", ".join(f"{name} {number:.6g}" for name, number in (value or {}).items())
+        return "" if line["value"] is None else f"{line['value']:.4g} {line['unit']}"
+    if key in ("ours", "theirs") and value is None:
+        error = line.get(f"{key}_error") or ("" if "unit" in line else "not measured")
+        return f"none ({error.splitlines()[0][:60]})" if error else ""
+    if value is None:
+        return ""
     if key == "bar":
-        stretch = f" ({line['stretch']:g})" if line.get("stretch") else ""
-        return "" if value is None else f"{value:g}{stretch}"
+        return f"{value:g} ({line['stretch']:g})" if line.get("stretch") else f"{value:g}"
     if key == "met":
         # A peer that its second thread slows down, as on a machine with other work, is no measure for a bar.
         doubt = "?" if value and line.get("theirs_1") and line["theirs_1"] < line["theirs"] else ""
-        return {True: "yes", False: "no", None: ""}[value] + doubt
-    if key in ("ours_1", "theirs_1"):
-        return "" if value is None else _seconds(value)
-    if key == "share":
-        return "" if value is None else f"{value:.0%}"
-    if key == "memory":
-        return "" if value is None else " / ".join("-" if mb is None else f"{mb:.0f}" for mb in value)
-    return f"{value:.2f}" if isinstance(value, float) else value or ""
+        return ("yes" if value else "no") + doubt
+    return FORMATS.get(key, str)(value)
 
 
 def _seconds(value: float) -> str:
     return f"{value:.3f} s" if value >= 0.1 else f"{value * 1e3:.3g} ms"
 
 
-def _missing(line: Line, error: str | None = None) -> str:
-    """Say why there is no time; lines without a second contender have nothing to say."""
-    return "" if "unit" in line and not error else f"none ({(error or 'not measured').splitlines()[0][:60]})"
+def _scores(value: dict[str, float]) -> str:
+    return ", ".join(f"{name} {number:.6g}" for name, number in value.items())
+
+
+FORMATS: dict[str, Callable[[Any], str]] = {
+    **dict.fromkeys(("ours", "theirs", "ours_1", "theirs_1"), _seconds),
+    **dict.fromkeys(("ours_score", "theirs_score"), _scores),
+    **dict.fromkeys(("ratio", "ratio_1"), "{:.2f}".format),
+    "share": "{:.0%}".format,
+    "memory": lambda value: " / ".join("-" if mb is None else f"{mb:.0f}" for mb in value),
+}
 
 
 def draw_scaling(path: Path, sizes: Sequence[int], times: dict[str, list[float]], title: str) -> None:

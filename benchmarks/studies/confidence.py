@@ -40,18 +40,12 @@ def folds(y: np.ndarray, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     return list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(np.zeros(len(y)), y))
 
 
-def plain_costs(X: np.ndarray, y: np.ndarray, Q: np.ndarray, seed: int) -> np.ndarray:
-    """Ask plain OPF for its class costs."""
-    return OPFClassifier().fit(X, y).class_costs(Q)
-
-
 def mean_costs(r: int) -> Costs:
     """Return the class costs of plain OPF with `r` conquerors."""
+    return lambda X, y, Q, seed: OPFClassifier(n_conquerors=r).fit(X, y).class_costs(Q)
 
-    def costs(X: np.ndarray, y: np.ndarray, Q: np.ndarray, seed: int) -> np.ndarray:
-        return OPFClassifier(n_conquerors=r).fit(X, y).class_costs(Q)
 
-    return costs
+plain_costs = mean_costs(1)
 
 
 def several_conquerors(X: np.ndarray, y: np.ndarray, Q: np.ndarray, seed: int) -> np.ndarray:
