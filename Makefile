@@ -113,16 +113,16 @@ BENCH_PIP := $(BENCH)/venv/bin/python -m pip --disable-pip-version-check --quiet
 .PHONY: bench bench-quick accuracy paths
 
 bench: $(BENCH)/.package  ## measure us beside the peers: a table, JSON and a scaling plot in build/bench
-	$(BENCH)/venv/bin/python -m benchmarks --out $(BENCH) $(ARGS)
+	$(BENCH)/venv/bin/python -m benchmarks.speed --out $(BENCH) $(ARGS)
 
 bench-quick: $(BENCH)/.package  ## the core rows of the benchmark, in under 3 minutes
-	$(BENCH)/venv/bin/python -m benchmarks --out $(BENCH) --quick $(ARGS)
+	$(BENCH)/venv/bin/python -m benchmarks.speed --out $(BENCH) --quick $(ARGS)
 
 accuracy: $(BENCH)/.package  ## our accuracy beside others with wrong labels; hours, and goes on where it stopped
-	$(BENCH)/venv/bin/python -m benchmarks.accuracy --out build/accuracy $(ARGS)
+	$(BENCH)/venv/bin/python -m benchmarks.studies.accuracy --out build/accuracy $(ARGS)
 
 paths: $(BENCH)/.package  ## what the paths of a forest add to distances alone; minutes
-	$(BENCH)/venv/bin/python -m benchmarks.paths $(ARGS)
+	$(BENCH)/venv/bin/python -m benchmarks.studies.paths $(ARGS)
 
 $(BENCH)/.environment: pyproject.toml
 	$(PYTHON) -m venv $(BENCH)/venv

@@ -1,5 +1,5 @@
-"""Compares our times with the best libraries for the same work; see `make bench` and `make bench-quick`."""
+"""What pathforest takes and gives: `speed` beside other libraries, and `studies` of accuracy."""
 
-from benchmarks.openblas import name_kernels
+from benchmarks.speed.openblas import name_kernels
 
-name_kernels()  # here, before any module of the benchmark loads a library that reads it
+name_kernels()  # here, before any module of the benchmark loads a library that asks

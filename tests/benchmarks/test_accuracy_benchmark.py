@@ -1,7 +1,6 @@
-"""The accuracy experiment: resumed runs compare like with like, and the report copes with what there is."""
+"""The accuracy experiment: resumed runs compare like with like, and reports use the results there are."""
 
 import argparse
-import json
 from itertools import product
 
 import numpy as np
@@ -9,21 +8,14 @@ import pytest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 
-from benchmarks import accuracy, accuracy_report, problems
-from benchmarks.fingerprint import fingerprint
-
-ARGS = argparse.Namespace(only="tiny", repeats=2)
+from benchmarks.studies import accuracy, accuracy_report, problems
 
 
-def make_line(dataset="tiny", noise=0.0, repeat=0, classifier="OPF", accuracy=0.5, mark="now"):
+def make_line(dataset="tiny", noise=0.0, repeat=0, classifier="OPF", accuracy=0.5):
     return {
-        "fingerprint": mark, "dataset": dataset, "noise": noise, "repeat": repeat, "classifier": classifier,
+        "dataset": dataset, "noise": noise, "repeat": repeat, "classifier": classifier,
         "accuracy": accuracy, "balanced": 0.5, "log_loss": 1.0, "seconds": 1.0,
     }  # fmt: skip
-
-
-def write(path, *lines):
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 @pytest.fixture
@@ -33,10 +25,7 @@ def calls(monkeypatch):
 
     def run(unit, name, data):
         made.append((*unit, name))
-        dataset, noise, repeat = unit
-        line = make_line(dataset, noise, repeat, name)
-        del line["fingerprint"]
-        return line
+        return make_line(*unit, name)
 
     monkeypatch.setattr(accuracy, "run", run)
     monkeypatch.setattr(accuracy, "CLASSIFIERS", {"OPF": None, "kNN, tuned": None})
@@ -45,61 +34,36 @@ def calls(monkeypatch):
     return made
 
 
-def test_a_finished_run_measures_nothing_again(tmp_path, calls):
-    path = tmp_path / "results.jsonl"
-    accuracy.measure(path, ARGS, "now")
-    assert len(calls) == len(accuracy.read(path, "now")) == 2 * 3 * 2
-    accuracy.measure(path, ARGS, "now")
-    assert len(calls) == 12
+@pytest.fixture
+def args(tmp_path):
+    return argparse.Namespace(only="tiny", repeats=2, report=False, out=tmp_path)
 
 
-def test_results_of_other_code_are_ignored_and_measured_again(tmp_path, calls, capsys):
-    path = tmp_path / "results.jsonl"
-    accuracy.measure(path, ARGS, "before")
-    old = make_line()
-    del old["fingerprint"]
-    with path.open("a") as file:
-        file.write(json.dumps(old) + "\n")
-    calls.clear()
-    accuracy.measure(path, ARGS, "now")
-    assert len(calls) == 12
-    assert "13 results of other code" in capsys.readouterr().err
-    assert {line["fingerprint"] for line in accuracy.read(path, "now")} == {"now"}
-    assert len(accuracy.read(path, "before")) == 12  # the file keeps them
-
-
-def test_all_classifiers_of_a_repeat_run_together_even_if_one_is_there(tmp_path, calls):
-    path = tmp_path / "results.jsonl"
-    write(path, make_line(classifier="OPF"))
-    accuracy.measure(path, ARGS, "now")
+def test_a_finished_run_measures_nothing_again(args, calls):
+    lines = accuracy.measure(args, "now")
+    assert len(calls) == len(lines) == 2 * 3 * 2
     assert calls[:2] == [("tiny", 0.0, 0, "OPF"), ("tiny", 0.0, 0, "kNN, tuned")]
+    assert accuracy.measure(args, "now") == lines
+    assert len(calls) == 12
 
 
-def test_torn_lines_are_skipped_wherever_they_are(tmp_path, calls):
-    path = tmp_path / "results.jsonl"
-    whole = json.dumps(make_line())
-    path.write_text(f'{whole}\n{whole[:30]}\n7\n{{"dataset": "tiny"}}\n{whole}\n{whole[:40]}')
-    assert len(accuracy.read(path, "now")) == 2
-    accuracy.measure(path, ARGS, "now")
-    assert len(accuracy.read(path, "now")) == 2 + 12
+def test_results_of_other_code_or_classifiers_are_measured_again(args, calls, monkeypatch):
+    accuracy.measure(args, "before")
+    accuracy.measure(args, "now")
+    assert len(calls) == 24
+    monkeypatch.setitem(accuracy.CLASSIFIERS, "1-NN", None)
+    accuracy.measure(args, "now")
+    assert len(calls) == 24 + 18
 
 
-def test_a_fingerprint_follows_sources_and_versions(tmp_path, monkeypatch):
-    for folder in ("src/pathforest/__pycache__", "cpp/src", "benchmarks"):
-        (tmp_path / folder).mkdir(parents=True)
-    files = ["src/pathforest/a.py", "cpp/src/b.cpp", "benchmarks/c.py"]
-    for name in files:
-        (tmp_path / name).write_text("1")
-    marks = {fingerprint("c", root=tmp_path)}
-    (tmp_path / "src/pathforest/__pycache__/a.pyc").write_text("1")
-    (tmp_path / "benchmarks/other.py").write_text("1")
-    assert fingerprint("c", root=tmp_path) in marks
-    for name in files:
-        (tmp_path / name).write_text("2")
-        marks.add(fingerprint("c", root=tmp_path))
-    monkeypatch.setattr("benchmarks.fingerprint.version", lambda name: "0")
-    marks.add(fingerprint("c", root=tmp_path))
-    assert len(marks) == 5
+def test_a_report_measures_nothing_and_says_how_much_is_missing(args, calls, capsys):
+    args.repeats = 1
+    accuracy.measure(args, "now")
+    calls.clear()
+    args.repeats, args.report = 2, True
+    assert len(accuracy.measure(args, "now")) == 3 * 2
+    assert calls == []
+    assert "3 units have no results" in capsys.readouterr().err
 
 
 NAMES = ["OPF", *(f"FuzzyOPFClassifierCV{preset}" for preset in ("", " linear", " kernel"))]
@@ -136,12 +100,7 @@ def test_each_of_ours_is_compared_with_opf(name, tmp_path, monkeypatch):
 
 def test_a_report_says_how_to_read_it(tmp_path, monkeypatch):
     text = report(tmp_path, monkeypatch, NAMES)
-    for words in (
-        "chosen on some of these datasets",
-        "25 cells, C 0.1 to 1000",
-        "clipped zeros",
-        "uncorrected p",
-    ):
+    for words in ("some of these datasets", "25 cells, C 0.1 to 1000", "clipped zeros", "uncorrected p"):
         assert words in text
 
 

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 
-from benchmarks import confidence as experiment
+from benchmarks.studies import confidence as experiment
 from pathforest import OPFClassifier
 
 

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 
-from benchmarks.outliers import DRAWN, detectors, judge
+from benchmarks.studies.outliers import DRAWN, detectors, judge
 
 
 @pytest.mark.parametrize("name", list(detectors(0)))

@@ -6,8 +6,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 
-from benchmarks.paths import forget_paths, spread, tree_of, without_paths
-from benchmarks.problems import Data
+from benchmarks.studies.paths import forget_paths, spread, tree_of, without_paths
+from benchmarks.studies.problems import Data
 from pathforest import FuzzyOPFClassifierCV, OPFClassifier
 
 

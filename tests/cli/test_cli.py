@@ -15,8 +15,7 @@ from typer.testing import CliRunner
 
 from pathforest import __version__
 from pathforest.cli.entrypoint import app
-from pathforest.reproduction.provenance import repeat_command
-from pathforest.reproduction.types import Settings
+from pathforest.reproduction.experiment import Settings
 
 QUICK = (
     "reproduce",
@@ -80,7 +79,7 @@ def test_the_same_command_again_changes_no_number(finished):
 
 def test_the_command_in_the_report_gives_the_same_settings():
     settings = Settings(("boat_like", "iris"), ("opf", "knn1"), runs=3, seed=7, preset="clean")
-    words = shlex.split(repeat_command(settings))
+    words = shlex.split(settings.command)
     given = typer.main.get_command(app).commands["reproduce"].make_context("reproduce", words[2:]).params
     assert (given["datasets"], given["classifiers"]) == ("boat_like,iris", "opf,knn1")
     assert (given["runs"], given["seed"], given["preset"]) == (3, 7, "clean")

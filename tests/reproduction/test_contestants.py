@@ -4,8 +4,8 @@ from sklearn.datasets import make_moons
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier
 from pathforest.reproduction import contestants
+from pathforest.reproduction.experiment import CLASSIFIERS, RESULT_COLUMNS, Samples
 from pathforest.reproduction.splits import PRESETS
-from pathforest.reproduction.types import CLASSIFIERS, RESULT_COLUMNS, Samples
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 
@@ -18,7 +18,7 @@ def parts(preset="paper"):
 
 @pytest.fixture(scope="module")
 def outcomes():
-    return contestants.run(list(CLASSIFIERS), parts())
+    return dict(contestants.run(list(CLASSIFIERS), parts()))
 
 
 def naive_search(competition):
@@ -70,7 +70,7 @@ def test_opf_is_plain_opf(outcomes):
 
 
 def test_every_classifier_fills_the_columns_that_apply_to_it(outcomes):
-    assert list(outcomes) != []
+    assert outcomes.keys() == CLASSIFIERS.keys()
     scores = set(RESULT_COLUMNS[3:9])
     for name, outcome in outcomes.items():
         assert scores <= outcome.result.keys(), name
@@ -80,14 +80,14 @@ def test_every_classifier_fills_the_columns_that_apply_to_it(outcomes):
 
 def test_classifiers_asked_for_one_by_one_answer_the_same(outcomes):
     for name, together in outcomes.items():
-        alone = contestants.run([name], parts())[name]
+        alone = dict(contestants.run([name], parts()))[name]
         assert alone.result["accuracy"] == together.result["accuracy"]
         assert alone.landscape == together.landscape
 
 
 def test_the_clean_preset_trains_on_all_that_is_not_test():
     share = parts("clean")
-    result = contestants.run(["fuzzy_opf"], share)["fuzzy_opf"].result
+    [(_, (result, _))] = contestants.run(["fuzzy_opf"], share)
     model = FuzzyOPFClassifier(k_max=result["k_max"], sigma=result["sigma"], metric="log_sqeuclidean").fit(
         *share.search
     )

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from pathforest.reproduction.experiment import Samples
 from pathforest.reproduction.splits import PRESETS, split_rows
-from pathforest.reproduction.types import Samples
 
 RNG = np.random.default_rng(0)
 SAMPLES = Samples(RNG.normal(3, 5, (90, 2)), np.repeat([1, 2, 3], [33, 23, 34]))

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from functools import cache
 from html.parser import HTMLParser
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,15 +16,16 @@ from experiments import DATASETS, an_experiment, without
 pytest.importorskip("plotly")
 pytest.importorskip("rich")
 
-from pathforest.reproduction import cells, findings, page, published, statistics
-from pathforest.reproduction.figures.landscapes import landscape_figure
+from pathforest.reproduction import findings, page, published, statistics, tables
+from pathforest.reproduction.experiment import CLASSIFIERS
 from pathforest.reproduction.figures.ranks import cliques, rank_figure
 from pathforest.reproduction.figures.samples import MOST_POINTS, dataset_figure, usual_k_max
-from pathforest.reproduction.names import duration, percent, ratio, signed
+from pathforest.reproduction.figures.search import landscape_figure
+from pathforest.reproduction.formats import duration, percent, ratio, signed
 from pathforest.reproduction.page import report_html, write_report
-from pathforest.reproduction.tables import tables_markdown, terminal_table
-from pathforest.reproduction.types import CLASSIFIERS
+from pathforest.reproduction.summary import tables_markdown, terminal_table
 
+TABLE_1 = "Table I: accuracy on the test part"
 ODD = "<b>&|*_[x]</script>"
 VOID = {"meta", "link", "br", "img", "input"}
 
@@ -124,54 +126,54 @@ def markdown_rows(text, title):
 # Table I
 
 
-def test_table_1_has_every_score_in_the_page(experiment, parsed):
-    rows = {row[0]: row[1:] for row in parsed.tables["Table I: accuracy on the test part"][1:]}
+def scores_beside(experiment, rows):
+    """Our scores of Table I, the paper's, and the text of their cells in rows by title."""
     scores = statistics.summarise(experiment.results, published.CLASSIFIERS)
-    for dataset in DATASETS:
-        row = rows[published.TITLES.get(dataset, dataset)]
-        for text, classifier in zip(row, published.CLASSIFIERS, strict=True):
-            ours, theirs = scores.loc[dataset, classifier], published.score(dataset, classifier)
-            assert text.startswith(f"{ours['mean']:.4f} ± {ours['std']:.4f}")
-            assert f"F1 {ours['f1']:.4f}" in text
-            shown = f"paper {theirs.mean:.4f} ± {theirs.std:.4f}F1 {theirs.f1:.4f}" if theirs else ""
-            assert text.endswith(shown)
+    for dataset, classifier in product(DATASETS, published.CLASSIFIERS):
+        text = rows[published.TITLES.get(dataset, dataset)][published.CLASSIFIERS.index(classifier)]
+        yield scores.loc[dataset, classifier], published.SCORES.get((dataset, classifier)), text
+
+
+def test_table_1_has_every_score_in_the_page(experiment, parsed):
+    rows = {row[0]: row[1:] for row in parsed.tables[TABLE_1][1:]}
+    for ours, theirs, text in scores_beside(experiment, rows):
+        assert text.startswith(f"{ours['mean']:.4f} ± {ours['std']:.4f}")
+        assert f"F1 {ours['f1']:.4f}" in text
+        shown = f"paper {theirs.mean:.4f} ± {theirs.std:.4f}F1 {theirs.f1:.4f}" if theirs else ""
+        assert text.endswith(shown)
 
 
 def test_table_1_has_every_score_in_markdown(experiment):
-    rows = markdown_rows(tables_markdown(experiment), "Table I: accuracy on the test part")
-    scores = statistics.summarise(experiment.results, published.CLASSIFIERS)
-    ours = {row[0]: row[2:] for row in rows if row[1] == "ours"}
-    for dataset in DATASETS:
-        row = ours[published.TITLES.get(dataset, dataset)]
-        for text, classifier in zip(row, published.CLASSIFIERS, strict=True):
-            score = scores.loc[dataset, classifier]
-            shown = f"{score['mean']:.4f} ± {score['std']:.4f}"
-            bold = f"**{shown}**" if score["bold"] else shown
-            assert text == f"{bold}, F1 {score['f1']:.4f}"
+    lines = markdown_rows(tables_markdown(experiment), TABLE_1)
+    rows = {row[0]: row[2:] for row in lines if row[1] == "ours"}
+    for ours, _, text in scores_beside(experiment, rows):
+        shown = f"{ours['mean']:.4f} ± {ours['std']:.4f}"
+        bold = f"**{shown}**" if ours["bold"] else shown
+        assert text == f"{bold}, F1 {ours['f1']:.4f}"
 
 
 def test_bold_marks_of_the_page_are_those_of_the_test(experiment):
     parsed = Page("<table>" + page._scores(experiment).split("<table>")[1].split("</table>")[0] + "</table>")
     ours = statistics.summarise(experiment.results, published.CLASSIFIERS)["bold"].sum()
     shown = [name for name in published.TITLES if name in DATASETS or name in published.PRIVATE]
-    theirs = sum(score.bold for name in shown for score in published.SCORES[name])
+    theirs = published.TABLE.loc[shown, "bold"].sum()
     assert len(parsed.bold) == ours + theirs
 
 
 def test_datasets_come_in_the_paper_s_order_then_others(parsed):
-    names = [row[0] for row in parsed.tables["Table I: accuracy on the test part"][1:]]
+    names = [row[0] for row in parsed.tables[TABLE_1][1:]]
     private = [f"{published.TITLES[name]}private, not available" for name in published.PRIVATE]
     assert names == ["Boat", "Cone-Torus", "Data1", "Breast Tissue", *private, "made"]
 
 
 def test_private_sets_have_the_paper_s_scores_only(experiment):
-    rows = markdown_rows(tables_markdown(experiment), "Table I: accuracy on the test part")
+    rows = markdown_rows(tables_markdown(experiment), TABLE_1)
     place = [row[0] for row in rows].index("Elec. Ind. Prof. (private, not available)")
     assert rows[place][1:] == ["ours", *["–"] * 4]
     assert rows[place + 1][-1] == "0.4075 ± 0.0212, F1 0.5175"
 
 
-def test_scores_tell_their_z_on_hover(experiment, parsed):
+def test_scores_show_their_z_on_hover(experiment, parsed):
     table = statistics.agreement(experiment.results)
     assert len(parsed.titles) == len(table)
     z = table.set_index(["dataset", "classifier"]).loc[("breast_tissue", "naive_bayes"), "z"]
@@ -179,7 +181,7 @@ def test_scores_tell_their_z_on_hover(experiment, parsed):
 
 
 def test_classifiers_beyond_the_paper_compete_in_a_table_of_their_own(experiment):
-    first, second = cells.score_grids(experiment)
+    first, second = tables.score_grids(experiment)
     assert first.header[1:] == tuple(CLASSIFIERS[name] for name in published.CLASSIFIERS)
     assert second.header[1:] == tuple(CLASSIFIERS.values())
 
@@ -203,7 +205,11 @@ def test_the_terminal_shows_table_1(experiment):
 def test_table_2_has_ratios_and_the_speed_up(experiment):
     text = tables_markdown(experiment)
     rows = markdown_rows(text, "Table II: training time as a multiple of OPF")
-    assert rows[0][:3] == ["Boat", "ours", "9.4 ×"]  # 0.00583 / 0.00062, as the fixture scales all alike
+    assert rows[0][:3] == [
+        "Boat",
+        "ours",
+        "9.4 ×",
+    ]  # 0.00583 / 0.00062, all scaled by the same factor
     assert rows[1][1:3] == ["paper", "9.4 ×"]
     rows = markdown_rows(text, "Table II: training time as a multiple of SVM (linear)")
     assert rows[0][:4] == ["Boat", "ours", "0.0013 ×", "0.012 ×"]
@@ -238,19 +244,19 @@ def test_what_does_not_reproduce_lists_the_flagged_cells_only(experiment, parsed
     }
 
 
-def test_the_count_of_agreement_is_told(experiment, parsed):
+def test_agreement_is_counted(experiment, parsed):
     for text in (tables_markdown(experiment), parsed.text):
         assert "|z| <= 2 for OPF on 4 of 4 public sets, for Fuzzy OPF on 4 of 4," in text
         assert "for Naive Bayes on 3 of 4" in text
 
 
-def test_naive_bayes_on_breast_tissue_is_told_to_be_known(experiment):
+def test_naive_bayes_on_breast_tissue_is_reported_as_known(experiment):
     assert "known not to reproduce: the paper has .708" in findings.disagreement_sentence(experiment)
     results = experiment.results[experiment.results["classifier"] != "naive_bayes"]
     assert "known" not in findings.disagreement_sentence(experiment._replace(results=results))
 
 
-def test_more_runs_tell_whether_verdicts_changed():
+def test_more_runs_report_whether_verdicts_changed():
     experiment = an_experiment(runs=40)
     results = experiment.results.copy()
     assert "same verdicts as the first 20" in findings.changed_sentence(experiment)
@@ -279,7 +285,7 @@ def test_gains_are_the_mean_differences(experiment):
         assert table.loc[(dataset, classifier), "p_value"] == expected
 
 
-def test_one_run_is_no_test():
+def test_one_run_has_no_p_value():
     assert statistics.gains(an_experiment(runs=1).results)["p_value"].isna().all()
 
 
@@ -287,13 +293,13 @@ def test_the_summary_says_where_fuzzy_opf_does_not_help(experiment):
     results = experiment.results.copy()
     harmed = (results["dataset"] == "data1") & (results["classifier"] == "fuzzy_opf")
     results.loc[harmed, "accuracy"] -= 0.05
-    told = findings.gain_sentence(experiment._replace(results=results))
-    assert "better than OPF on 1 of 5 (Cone-Torus)" in told
-    assert "cannot be told from it on 3 of 5 (Boat, Breast Tissue and made)" in told
-    assert "worse on 1 of 5 (Data1)" in told
+    text = findings.gain_sentence(experiment._replace(results=results))
+    assert "better than OPF on 1 of 5 (Cone-Torus)" in text
+    assert "cannot be told from it on 3 of 5 (Boat, Breast Tissue and made)" in text
+    assert "worse on 1 of 5 (Data1)" in text
 
 
-def test_ties_speak_of_data1_or_of_the_set_that_loses_most(experiment):
+def test_ties_are_shown_on_data1_or_on_the_set_that_loses_most(experiment):
     assert findings.tie_focus(experiment) == "data1"
     others = experiment.ties[experiment.ties["dataset"] != "data1"].copy()
     others.loc[others["dataset"] == "made", "textbook_error"] += 0.1
@@ -302,10 +308,10 @@ def test_ties_speak_of_data1_or_of_the_set_that_loses_most(experiment):
     assert "ours loses none" in findings.tie_sentence(experiment)
 
 
-def test_sensitivity_is_told_for_both_competitions(experiment):
-    told = findings.sensitivity_sentence(experiment)
-    assert "Over the complete graph, 33 % of the cells" in told
-    assert "along the tree, 0 % of the cells" in told
+def test_sensitivity_is_reported_for_both_competitions(experiment):
+    text = findings.sensitivity_sentence(experiment)
+    assert "Over the complete graph, 33 % of the cells" in text
+    assert "along the tree, 0 % of the cells" in text
 
 
 # The page as a whole
@@ -320,25 +326,19 @@ def test_elements_are_closed_and_links_lead_somewhere(parsed):
 
 
 @subsets
-def test_nothing_is_asked_for_from_outside(subset):
-    text = page_of(subset)
-    parsed = Page(text)
-    assert all(link.startswith(("#", "data:")) for link in parsed.links)
-    assert not {"iframe", "object", "embed", "base", "form"} & {tag for tag, _ in parsed.elements}
-    style = text.partition("<style>")[2].partition("</style>")[0]
-    assert "@import" not in style
-    assert "url(" not in style
-    assert sum("plotly.js v" in script[:300] for script in parsed.scripts) == 1
-
-
-@subsets
-def test_every_subset_has_a_page_of_moderate_size(subset):
+def test_every_subset_has_a_whole_page_that_asks_for_nothing(subset):
     text = page_of(subset)
     parsed = Page(text)
     assert parsed.open == []
     assert len(text.encode()) < 10_000_000
     assert not re.search(r"\bnan\b|\binf\b|\bNone\b", parsed.text)
     assert all(len(row) == len(rows[0]) for rows in parsed.tables.values() for row in rows)
+    assert all(link.startswith(("#", "data:")) for link in parsed.links)
+    assert not {"iframe", "object", "embed", "base", "form"} & {tag for tag, _ in parsed.elements}
+    style = text.partition("<style>")[2].partition("</style>")[0]
+    assert "@import" not in style
+    assert "url(" not in style
+    assert sum("plotly.js v" in script[:300] for script in parsed.scripts) == 1
 
 
 @subsets
@@ -362,11 +362,11 @@ def test_without_published_sets_a_sentence_takes_the_place_of_agreement():
 def test_one_run_has_neither_spread_nor_verdicts():
     experiment = an_experiment(runs=1)
     parsed = Page(page_of("one run"))
-    first = parsed.tables["Table I: accuracy on the test part"][1][1]
+    first = parsed.tables[TABLE_1][1][1]
     assert first.startswith("0.9929F1")
     assert "≠" not in parsed.text
     assert {row[6] for row in parsed.tables["Agreement with the published scores"][1:]} == {"–"}
-    ours = markdown_rows(tables_markdown(experiment), "Table I: accuracy on the test part")
+    ours = markdown_rows(tables_markdown(experiment), TABLE_1)
     assert not any("**" in text for row in ours if row[1] == "ours" for text in row)
 
 
@@ -374,7 +374,7 @@ def test_odd_names_are_shown_as_they_are():
     experiment = SUBSETS["an odd name"]()
     text = page_of("an odd name")
     parsed = Page(text)
-    assert [row[0] for row in parsed.tables["Table I: accuracy on the test part"]][-1] == ODD
+    assert [row[0] for row in parsed.tables[TABLE_1]][-1] == ODD
     assert ("b", {}) not in parsed.elements
     assert parsed.scripts[-1].lstrip().startswith("// Draws every figure")
     # plotly reads tags in its texts, so they are escaped there as well
@@ -382,29 +382,7 @@ def test_odd_names_are_shown_as_they_are():
     assert r"&lt;b>&amp;\|\*\_\[x\]&lt;/script>" in tables_markdown(experiment)
 
 
-@pytest.fixture
-def short(monkeypatch):
-    """A page that costs nothing, for tests of how it is written."""
-    monkeypatch.setattr(page, "report_html", lambda experiment: "<p>σ</p>\n")
-
-
-@pytest.mark.usefixtures("short")
-def test_a_failure_leaves_the_old_file(experiment, tmp_path, monkeypatch):
-    path = tmp_path / "report.html"
-    path.write_text("old")
-
-    def fail(source, target):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
-        write_report(experiment, path)
-    assert path.read_text() == "old"
-    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
-
-
-@pytest.mark.usefixtures("short")
-def test_a_file_is_complete_before_it_takes_its_place(experiment, tmp_path, monkeypatch):
+def test_a_page_is_complete_before_it_takes_its_place(experiment, tmp_path, monkeypatch):
     path = tmp_path / "report.html"
     path.write_text("old")
     seen = []
@@ -414,14 +392,15 @@ def test_a_file_is_complete_before_it_takes_its_place(experiment, tmp_path, monk
         seen.append((path.read_text(), Path(source).read_text(encoding="utf-8")))
         replace(source, target)
 
+    monkeypatch.setattr(page, "report_html", lambda experiment: "<p>σ</p>\n")
     monkeypatch.setattr(os, "replace", watch)
     write_report(experiment, str(path))
     assert seen == [("old", "<p>σ</p>\n")]
     assert path.read_text(encoding="utf-8") == "<p>σ</p>\n"
-    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+    assert list(tmp_path.iterdir()) == [path]
 
 
-def test_settings_versions_machine_and_command_are_told(experiment, parsed):
+def test_settings_versions_machine_and_command_are_reported(experiment, parsed):
     text = parsed.text
     assert f"numpy {np.__version__}" in text
     assert "pathforest reproduce --datasets made,data1,boat" in text
@@ -508,22 +487,19 @@ def test_numbers_are_written_for_readers():
 
 def test_the_package_imports_nothing_of_this():
     # scikit-learn brings in pandas where it finds it, so that one says nothing about us.
-    names = ("plotly", "rich", "typer", "pathforest.reproduction", "pathforest.reproduction")
+    names = ("plotly", "rich", "typer", "pathforest.reproduction")
     code = f"import pathforest, sys; print([name for name in {names} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
-def test_without_plotly_the_error_says_how_to_get_it(experiment, monkeypatch):
-    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+@pytest.mark.parametrize(
+    ("module", "write"), [("plotly.offline", report_html), ("rich.table", terminal_table)]
+)
+def test_without_a_library_the_error_says_how_to_get_it(experiment, monkeypatch, module, write):
+    monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=r"pathforest\[reproduce\]"):
-        report_html(experiment)
-
-
-def test_without_rich_the_error_says_how_to_get_it(experiment, monkeypatch):
-    monkeypatch.setitem(sys.modules, "rich.table", None)
-    with pytest.raises(ImportError, match=r"pathforest\[reproduce\]"):
-        terminal_table(experiment)
+        write(experiment)
 
 
 @pytest.mark.usefixtures("parsed")

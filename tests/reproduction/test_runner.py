@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pathforest.reproduction import contestants, runner, sources
-from pathforest.reproduction.types import LANDSCAPE_COLUMNS, RESULT_COLUMNS, TIE_COLUMNS, Settings
+from pathforest.reproduction import contestants, runner, sources, store
+from pathforest.reproduction.experiment import LANDSCAPE_COLUMNS, RESULT_COLUMNS, TIE_COLUMNS, Settings
 
 FAST = ("opf", "fuzzy_opf", "fuzzy_opf_tree", "naive_bayes", "knn1")
 SETTINGS = Settings(("iris", "boat_like"), FAST, runs=2)
@@ -73,11 +73,13 @@ def test_a_run_does_not_depend_on_the_other_datasets(finished, tmp_path):
     pd.testing.assert_frame_equal(numbers(alone), expected)
 
 
-def test_a_finished_experiment_is_read_not_run(finished, monkeypatch):
+def test_a_finished_experiment_is_read_once_and_not_run(finished, monkeypatch):
     out, experiment = finished
-    calls = count_runs(monkeypatch)
+    calls, reads, load = count_runs(monkeypatch), [], store.load
+    monkeypatch.setattr(store, "load", lambda path, key: reads.append(path) or load(path, key))
     again = runner.reproduce(SETTINGS, out)
     assert calls == []
+    assert sorted(reads) == sorted((out / "runs").rglob("*.json"))
     pd.testing.assert_frame_equal(again.results, experiment.results)
 
 

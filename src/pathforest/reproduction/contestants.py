@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,45 +37,43 @@ class Outcome(NamedTuple):
     landscape: list[tuple[int, float, float]]  # (k_max, sigma, held-out accuracy) of every cell of a search
 
 
-def run(names: Sequence[str], parts: Parts) -> dict[str, Outcome]:
-    """Search, train and score the classifiers named, one after another."""
-    outcomes = {}
+def groups(names: Sequence[str]) -> list[list[str]]:
+    """Divide classifiers into those that share their work: one search serves every Fuzzy OPF."""
     fuzzy = [name for name in names if name in COMPETITION_OF]
-    if fuzzy:
-        outcomes |= _fuzzy(fuzzy, parts)
-    for name in names:
-        if name not in COMPETITION_OF:
-            outcomes[name] = OTHERS[name](parts)
-    return outcomes
+    return [*([fuzzy] if fuzzy else []), *([name] for name in names if name not in fuzzy)]
 
 
-def _fuzzy(names: Sequence[str], parts: Parts) -> dict[str, Outcome]:
+def run(names: Sequence[str], parts: Parts) -> Iterator[tuple[str, Outcome]]:
+    """Search, train and score the classifiers named, one group after another."""
+    for group in groups(names):
+        if group[0] in COMPETITION_OF:
+            yield from _fuzzy(group, parts)
+        else:
+            yield group[0], OTHERS[group[0]](parts)
+
+
+def _fuzzy(names: Sequence[str], parts: Parts) -> Iterator[tuple[str, Outcome]]:
     """Search the grid once for both competitions, then train the first best cell of each."""
     search = FuzzyOPFClassifierCV(
         k_max=K_MAX, sigmas=SIGMAS, competitions=[COMPETITION_OF[name] for name in names], n_conquerors=1,
         n_best=1, cv=parts.folds, tie_break="first", refit=False, metric=METRIC,
     )  # fmt: skip
     _, seconds = _timed(search.fit, parts.search.X, parts.search.y)
-    found = search.cv_results_
-    cells = [
-        (params["competition"], params["k_max"], params["sigma"], float(score), rank)
-        for params, score, rank in zip(
-            found["params"], found["mean_test_score"], found["rank_test_score"], strict=True
-        )
-    ]
-    outcomes = {}
+    columns = ("params", "mean_test_score", "rank_test_score")
+    cells = list(zip(*(search.cv_results_[column] for column in columns), strict=True))
     for name in names:
-        own = [cell for cell in cells if cell[0] == COMPETITION_OF[name]]
-        competition, k_max, sigma, *_ = min(own, key=lambda cell: cell[-1])
-        model = FuzzyOPFClassifier(k_max=k_max, sigma=sigma, competition=competition, metric=METRIC)
+        own = [cell for cell in cells if cell[0]["competition"] == COMPETITION_OF[name]]
+        best = min(own, key=lambda cell: cell[-1])[0]
+        model = FuzzyOPFClassifier(
+            k_max=best["k_max"], sigma=best["sigma"], competition=best["competition"], metric=METRIC
+        )
         with warnings.catch_warnings():
             # The grid has cells that lose training labels; `training_error` reports it.
             warnings.simplefilter("ignore", TrainingErrorWarning)
             result = _judge(model, parts)
-        chosen = {"k_max": k_max, "best_k": int(model.best_k_), "sigma": sigma}
-        result |= chosen | {"training_error": model.training_error_, "tune_seconds": seconds / len(names)}
-        outcomes[name] = Outcome(result, [(k, s, score) for _, k, s, score, _ in own])
-    return outcomes
+        result |= {"k_max": best["k_max"], "best_k": int(model.best_k_), "sigma": best["sigma"]}
+        result |= {"training_error": model.training_error_, "tune_seconds": seconds / len(names)}
+        yield name, Outcome(result, [(c["k_max"], c["sigma"], float(score)) for c, score, _ in own])
 
 
 def _opf(parts: Parts) -> Outcome:

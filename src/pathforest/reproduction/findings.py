@@ -6,21 +6,33 @@ import numpy as np
 import pandas as pd
 
 from pathforest.reproduction import published, statistics
-from pathforest.reproduction.names import (
+from pathforest.reproduction.experiment import (
+    FEWEST,
+    Experiment,
     classifier_title,
     dataset_title,
-    has_marks,
     in_order,
-    is_repeated,
-    listed,
-    percent,
-    ratio,
-    signed,
 )
-from pathforest.reproduction.types import Experiment
+from pathforest.reproduction.formats import listed, percent, ratio, signed
 
+UNMARKED = f"No bold marks of ours: the test behind them needs {FEWEST} runs or more."
 CHANCE = 0.0455  # of |z| > 2 when nothing differs
 KNOWN = ("breast_tissue", "naive_bayes")  # does not reproduce under any reading we tried
+
+
+def about(experiment: Experiment) -> str:
+    """Say how many runs there are, under which preset, and what a bold mark means."""
+    preset = f"preset “{experiment.settings.preset}”"
+    if not experiment.is_repeated:
+        return f"One run, {preset}: no spread, no test, no bold marks."
+    marks = (
+        "Bold: the best mean, or not significantly different from it (Wilcoxon signed-rank test, 0.05), as "
+        "in the paper."
+    )
+    return (
+        f"{experiment.n_runs} runs, {preset}. Mean ± standard deviation of the accuracy over the runs, and "
+        f"the weighted F1. {marks if experiment.has_marks else UNMARKED}"
+    )
 
 
 def agreement_sentence(experiment: Experiment) -> str:
@@ -28,7 +40,7 @@ def agreement_sentence(experiment: Experiment) -> str:
     table = statistics.agreement(experiment.results)
     if table.empty:
         return "The paper has none of these scores, so there is nothing to agree with."
-    if not is_repeated(experiment):
+    if not experiment.is_repeated:
         return "One run has no spread: differences from the paper are shown, but get no z and no verdict."
     counts = table.groupby("classifier")["agrees"].agg(["sum", "size"])
     names = in_order(counts.index, published.CLASSIFIERS)
@@ -44,7 +56,7 @@ def agreement_sentence(experiment: Experiment) -> str:
 def bold_sentence(experiment: Experiment) -> str:
     """Count the bold marks that are as published."""
     table = statistics.agreement(experiment.results)
-    if table.empty or not has_marks(experiment):
+    if table.empty or not experiment.has_marks:
         return ""
     return f"The bold mark is as published in {table['bold_agrees'].sum()} of {len(table)} cells."
 
@@ -52,7 +64,7 @@ def bold_sentence(experiment: Experiment) -> str:
 def disagreement_sentence(experiment: Experiment) -> str:
     """Name what does not reproduce, beside what chance alone would give."""
     table = statistics.agreement(experiment.results)
-    if table.empty or not is_repeated(experiment):
+    if table.empty or not experiment.is_repeated:
         return ""
     expected = (
         f"Chance alone would put about {CHANCE * len(table):.1f} of {len(table)} beyond two standard errors"
@@ -71,7 +83,7 @@ def disagreement_sentence(experiment: Experiment) -> str:
 
 def changed_sentence(experiment: Experiment) -> str:
     """Say whether the runs beyond the paper's number change a verdict."""
-    runs = experiment.results["run"].nunique()
+    runs = experiment.n_runs
     if runs <= published.RUNS or statistics.agreement(experiment.results).empty:
         return ""
     changed = statistics.changed_verdicts(experiment.results)
@@ -92,7 +104,7 @@ def gain_sentence(experiment: Experiment, classifier: str = "fuzzy_opf") -> str:
     if table.empty:
         return ""
     name = classifier_title(classifier)
-    if not is_repeated(experiment):
+    if not experiment.is_repeated:
         return f"In the one run {name} gains {signed(100 * table['gain'].mean())} points over OPF on average."
     apart = table["p_value"] < published.SIGNIFICANCE
     better = table[apart & (table["gain"] > 0)]
@@ -109,7 +121,7 @@ def gain_sentence(experiment: Experiment, classifier: str = "fuzzy_opf") -> str:
 def _named(table: pd.DataFrame, of: int) -> str:
     if table.empty:
         return "none"
-    names = listed(dataset_title(name) for name in in_order(table["dataset"], tuple(published.TITLES)))
+    names = listed(dataset_title(name) for name in in_order(table["dataset"]))
     return f"{len(table)} of {of} ({names})"
 
 
@@ -181,7 +193,7 @@ def key_numbers(experiment: Experiment) -> list[tuple[str, str]]:
     """Give the few numbers a reader should see first, each with what it counts."""
     numbers = []
     judged = statistics.agreement(experiment.results)
-    if len(judged) and is_repeated(experiment):
+    if len(judged) and experiment.is_repeated:
         for name, label in (("opf", "OPF"), ("fuzzy_opf", "Fuzzy OPF")):
             here = judged[judged["classifier"] == name]
             if len(here):
@@ -189,7 +201,7 @@ def key_numbers(experiment: Experiment) -> list[tuple[str, str]]:
                 numbers.append((f"{here['agrees'].sum()} of {len(here)}", label))
     gained = statistics.gains(experiment.results)
     gained = gained[gained["classifier"] == "fuzzy_opf"]
-    if len(gained) and has_marks(experiment):
+    if len(gained) and experiment.has_marks:
         better = (gained["p_value"] < published.SIGNIFICANCE) & (gained["gain"] > 0)
         numbers.append((f"{better.sum()} of {len(gained)}", "sets where Fuzzy OPF beats OPF significantly"))
     times = statistics.training_seconds(experiment.results)

@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
 from string import Template
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from pathforest._utils.files import replace_file
-from pathforest.reproduction import cells, findings, provenance, published, statistics
-from pathforest.reproduction.markup import figure_html, paragraph, table_html
-from pathforest.reproduction.names import (
-    classifier_title,
-    dataset_title,
-    datasets_of,
-    duration,
-    has_marks,
-    is_repeated,
-    listed,
+from pathforest.reproduction import findings, provenance, published, statistics, tables
+from pathforest.reproduction.experiment import Experiment, classifier_title, dataset_title, in_order
+from pathforest.reproduction.figures.agreement import agreement_figure
+from pathforest.reproduction.figures.gains import gain_figure
+from pathforest.reproduction.figures.ranks import rank_figure
+from pathforest.reproduction.figures.samples import (
+    MOST_POINTS,
+    dataset_figure,
+    flat_datasets,
+    membership_datasets,
+    membership_figure,
 )
-from pathforest.reproduction.tables import about
-from pathforest.reproduction.types import Experiment
+from pathforest.reproduction.figures.search import landscape_figure, sensitivity_figure
+from pathforest.reproduction.figures.ties import tie_figure
+from pathforest.reproduction.formats import duration, listed
+from pathforest.reproduction.layout import html_table
 
-
-class Section(NamedTuple):
-    """A part of the page, with the name it has in the navigation."""
-
-    name: str
-    title: str
-    body: str
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 
 def write_report(experiment: Experiment, path: str | os.PathLike[str]) -> None:
@@ -54,12 +53,13 @@ def report_html(experiment: Experiment) -> str:
         raise ImportError("the report needs plotly; run pip install 'pathforest[reproduce]'") from None
 
     here = files("pathforest.reproduction")
-    sections = [section for section in _sections(experiment) if section.body]
-    links = "\n".join(f'<li><a href="#{part.name}">{escape(part.title)}</a></li>' for part in sections)
+    written = [(name, title, "\n".join(filter(None, make(experiment)))) for name, title, make in SECTIONS]
+    sections = [(name, escape(title), body) for name, title, body in written if body]
+    links = "\n".join(f'<li><a href="#{name}">{title}</a></li>' for name, title, _ in sections)
     bodies = "\n".join(
-        f'<section id="{part.name}" aria-labelledby="{part.name}-title">\n'
-        f'<h2 id="{part.name}-title">{escape(part.title)}</h2>\n{part.body}\n</section>'
-        for part in sections
+        f'<section id="{name}" aria-labelledby="{name}-title">\n'
+        f'<h2 id="{name}-title">{title}</h2>\n{body}\n</section>'
+        for name, title, body in sections
     )
     return Template((here / "template.html").read_text(encoding="utf-8")).substitute(
         style=(here / "style.css").read_text(encoding="utf-8"),
@@ -72,8 +72,7 @@ def report_html(experiment: Experiment) -> str:
 
 
 def _lead(experiment: Experiment) -> str:
-    runs = experiment.results["run"].nunique()
-    sets = len(datasets_of(experiment))
+    runs, sets = experiment.n_runs, len(experiment.datasets)
     return (
         f"{sets} dataset{'s' * (sets != 1)}, {runs} run{'s' * (runs != 1)}, "
         f"preset “{experiment.settings.preset}”, seed {experiment.settings.seed}; "
@@ -81,24 +80,7 @@ def _lead(experiment: Experiment) -> str:
     )
 
 
-def _sections(experiment: Experiment) -> list[Section]:
-    return [
-        Section("summary", "Summary", _summary(experiment)),
-        Section("scores", "Table I: accuracy", _scores(experiment)),
-        Section("agreement", "Agreement with the paper", _agreement(experiment)),
-        Section("differences", "What does not reproduce", _differences(experiment)),
-        Section("gains", "Does Fuzzy OPF help?", _gains(experiment)),
-        Section("ranks", "Ranks", _ranks(experiment)),
-        Section("landscapes", "The search over σ and k_max", _landscapes(experiment)),
-        Section("ties", "Ties", _ties(experiment)),
-        Section("membership", "Membership", _membership(experiment)),
-        Section("datasets", "Datasets", _datasets(experiment)),
-        Section("times", "Table II: training time", _times(experiment)),
-        Section("repeat", "Settings, and how to repeat this", _repeat(experiment)),
-    ]
-
-
-def _summary(experiment: Experiment) -> str:
+def _summary(experiment: Experiment) -> list[str]:
     cards = "".join(
         f"<div><dt>{escape(label)}</dt><dd>{escape(number)}</dd></div>"
         for number, label in findings.key_numbers(experiment)
@@ -118,117 +100,101 @@ def _summary(experiment: Experiment) -> str:
         for question, *answers in points
         if any(answers)
     )
-    return (f'<dl class="cards">{cards}</dl>\n' if cards else "") + f'<ul class="findings">\n{told}\n</ul>'
+    return [f'<dl class="cards">{cards}</dl>' if cards else "", f'<ul class="findings">\n{told}\n</ul>']
 
 
-def _scores(experiment: Experiment) -> str:
+def _scores(experiment: Experiment) -> list[str]:
     compared = not statistics.agreement(experiment.results).empty
     hint = ""
-    if compared and is_repeated(experiment):
+    if compared and experiment.is_repeated:
         hint = (
             "Under each score stands the paper’s; ≠ marks those that differ by more than two standard errors."
         )
     elif compared:
         hint = "Under each score stands the paper’s."
-    first, *others = cells.score_grids(experiment)
+    first, *others = tables.score_grids(experiment)
     more = "With the classifiers that the paper does not have."
-    if has_marks(experiment):
+    if experiment.has_marks:
         more = more.replace(".", "; here all of them compete for the bold marks.")
-    return "\n".join(
-        [
-            paragraph(about(experiment), hint),
-            table_html(first),
-            paragraph(more) if others else "",
-            *map(table_html, others),
-        ]
-    )
+    return [
+        paragraph(findings.about(experiment), hint),
+        html_table(first),
+        paragraph(more) if others else "",
+        *map(html_table, others),
+    ]
 
 
-def _agreement(experiment: Experiment) -> str:
-    from pathforest.reproduction.figures.agreement import agreement_figure
-
+def _agreement(experiment: Experiment) -> list[str]:
     caption = (
         "Each mark is one score of Table I. Inside the band ours and the published one agree within two "
         "standard errors of both; marks at the edge are farther out, and say how far."
     )
-    return "\n".join(
-        [
-            paragraph(findings.agreement_sentence(experiment), findings.bold_sentence(experiment)),
-            figure_html("agreement-figure", caption, [("", agreement_figure(experiment))]),
-            table_html(cells.agreement_grid(experiment)),
-        ]
-    )
+    return [
+        paragraph(findings.agreement_sentence(experiment), findings.bold_sentence(experiment)),
+        figure_html("agreement-figure", caption, [("", agreement_figure(experiment))]),
+        html_table(tables.agreement_grid(experiment)),
+    ]
 
 
-def _differences(experiment: Experiment) -> str:
+def _differences(experiment: Experiment) -> list[str]:
     if statistics.agreement(experiment.results).empty:
-        return ""
-    grid = cells.agreement_grid(experiment)
+        return []
+    grid = tables.agreement_grid(experiment)
     flagged = tuple(row for row in grid.rows if any(cell.flagged for cell in row.cells))
     private = (
         f"{listed(map(dataset_title, published.PRIVATE))} are private: their rows stay in the tables, and "
         "nobody outside can measure them."
     )
-    if not is_repeated(experiment):
-        return paragraph("One run cannot tell chance from a difference; repeat with more.", private)
+    if not experiment.is_repeated:
+        return [paragraph("One run cannot tell chance from a difference; repeat with more.", private)]
     none = "" if flagged else "No score and no bold mark of the paper is contradicted here."
     changed = findings.changed_sentence(experiment)
-    return "\n".join(
-        [
-            paragraph(findings.disagreement_sentence(experiment), none),
-            table_html(grid._replace(title="Scores or bold marks that differ", rows=flagged)),
-            paragraph(changed),
-            table_html(cells.changed_grid(experiment)) if changed else "",
-            paragraph(
-                "A bold mark hangs on a test near its threshold, so it can change while the score agrees.",
-                private,
-            ),
-        ]
-    )
+    return [
+        paragraph(findings.disagreement_sentence(experiment), none),
+        html_table(grid._replace(title="Scores or bold marks that differ", rows=flagged)),
+        paragraph(changed),
+        html_table(tables.changed_grid(experiment)) if changed else "",
+        paragraph(
+            "A bold mark hangs on a test near its threshold, so it can change while the score agrees.",
+            private,
+        ),
+    ]
 
 
-def _gains(experiment: Experiment) -> str:
-    from pathforest.reproduction.figures.gains import gain_figure
-
+def _gains(experiment: Experiment) -> list[str]:
     if statistics.gains(experiment.results).empty:
-        return ""
+        return []
     caption = (
         "Every mark is one run: its accuracy minus that of plain OPF on the same split. Marks on the dotted "
         "line are runs in which the membership changed nothing; where they straddle it, it helped as often "
         "as it harmed."
     )
-    return "\n".join(
-        [
-            paragraph(findings.gain_sentence(experiment)),
-            paragraph(findings.gain_sentence(experiment, "fuzzy_opf_tree")),
-            figure_html("gains-figure", caption, [("", gain_figure(experiment))]),
-            table_html(cells.gain_grid(experiment)),
-        ]
-    )
+    return [
+        paragraph(findings.gain_sentence(experiment)),
+        paragraph(findings.gain_sentence(experiment, "fuzzy_opf_tree")),
+        figure_html("gains-figure", caption, [("", gain_figure(experiment))]),
+        html_table(tables.gain_grid(experiment)),
+    ]
 
 
-def _ranks(experiment: Experiment) -> str:
-    from pathforest.reproduction.figures.ranks import rank_figure
-
+def _ranks(experiment: Experiment) -> list[str]:
     caption = (
         "Mean rank of each classifier over the datasets. The bars on the right join classifiers whose ranks "
         "are nearer than the critical difference (Nemenyi, 0.05): these datasets do not tell them apart."
     )
-    return figure_html("ranks-figure", caption, [("", rank_figure(experiment))])
+    return [figure_html("ranks-figure", caption, [("", rank_figure(experiment))])]
 
 
-def _landscapes(experiment: Experiment) -> str:
-    from pathforest.reproduction.figures.landscapes import landscape_datasets, landscape_figure
-    from pathforest.reproduction.figures.sensitivity import sensitivity_figure
-
+def _landscapes(experiment: Experiment) -> list[str]:
     if experiment.landscapes.empty:
-        return ""
+        return []
     claim = (
         "The paper finds that “a random selection of such hyperparameters would probably provide "
         "satisfactory results in many cases”. A flat map agrees with that; dark stripes do not."
     )
     maps = [
-        (dataset_title(name), landscape_figure(experiment, name)) for name in landscape_datasets(experiment)
+        (dataset_title(name), landscape_figure(experiment, name))
+        for name in in_order(experiment.landscapes["dataset"])
     ]
     map_caption = (
         "Mean held-out accuracy over the runs for every σ and k_max, the brighter the better. Both "
@@ -239,22 +205,18 @@ def _landscapes(experiment: Experiment) -> str:
         "Share of the cells that lose more than a point of accuracy against the best cell of both "
         "competitions: the shorter, the less σ and k_max matter."
     )
-    return "\n".join(
-        [
-            paragraph(claim, findings.sensitivity_sentence(experiment)),
-            figure_html("sensitivity-figure", bar_caption, [("", sensitivity_figure(experiment))]),
-            table_html(cells.sensitivity_grid(experiment)),
-            figure_html("landscapes-figure", map_caption, maps),
-        ]
-    )
+    return [
+        paragraph(claim, findings.sensitivity_sentence(experiment)),
+        figure_html("sensitivity-figure", bar_caption, [("", sensitivity_figure(experiment))]),
+        html_table(tables.sensitivity_grid(experiment)),
+        figure_html("landscapes-figure", map_caption, maps),
+    ]
 
 
-def _ties(experiment: Experiment) -> str:
-    from pathforest.reproduction.figures.ties import tie_figure
-
+def _ties(experiment: Experiment) -> list[str]:
     focus = findings.tie_focus(experiment)
     if focus is None:
-        return ""
+        return []
     story = (
         "Equal distances are common where features are whole numbers; so this is with features as they come, "
         "not scaled, in five orders of each training part, the worst of them shown, on sets of up to 2000 "
@@ -264,18 +226,14 @@ def _ties(experiment: Experiment) -> str:
     caption = (
         f"Training labels that the forest loses on {dataset_title(focus)}, run by run; theory promises none."
     )
-    return "\n".join(
-        [
-            paragraph(findings.tie_sentence(experiment), story),
-            figure_html("ties-figure", caption, [("", tie_figure(experiment))]),
-            table_html(cells.tie_grid(experiment)),
-        ]
-    )
+    return [
+        paragraph(findings.tie_sentence(experiment), story),
+        figure_html("ties-figure", caption, [("", tie_figure(experiment))]),
+        html_table(tables.tie_grid(experiment)),
+    ]
 
 
-def _membership(experiment: Experiment) -> str:
-    from pathforest.reproduction.figures.samples import membership_datasets, membership_figure
-
+def _membership(experiment: Experiment) -> list[str]:
     caption = (
         "Membership F of every sample: the more a point stands out from the page, the higher (in the paper, "
         "the darker). High values sit in the middle of dense regions, and one class can have many of those."
@@ -283,12 +241,10 @@ def _membership(experiment: Experiment) -> str:
     panels = [
         (dataset_title(name), membership_figure(experiment, name)) for name in membership_datasets(experiment)
     ]
-    return figure_html("membership-figure", caption, panels)
+    return [figure_html("membership-figure", caption, panels)]
 
 
-def _datasets(experiment: Experiment) -> str:
-    from pathforest.reproduction.figures.samples import MOST_POINTS, dataset_figure, flat_datasets
-
+def _datasets(experiment: Experiment) -> list[str]:
     panels = [
         (dataset_title(name), dataset_figure(experiment.samples[name])) for name in flat_datasets(experiment)
     ]
@@ -296,19 +252,19 @@ def _datasets(experiment: Experiment) -> str:
         "The datasets with two features, by class; where classes overlap, no classifier is right everywhere. "
         f"Of larger sets {MOST_POINTS} samples are drawn."
     )
-    return figure_html("datasets-figure", caption, panels)
+    return [figure_html("datasets-figure", caption, panels)]
 
 
-def _times(experiment: Experiment) -> str:
+def _times(experiment: Experiment) -> list[str]:
     hint = (
         "Seconds compare machines as much as methods, so ratios come first: how much longer training takes "
         "than that of OPF, or of the linear SVM, in the same measurement."
     )
-    grids = cells.time_grids(experiment)
-    return "\n".join([paragraph(findings.speed_sentence(experiment), hint), *map(table_html, grids)])
+    speed = findings.speed_sentence(experiment)
+    return [paragraph(speed, hint), *map(html_table, tables.time_grids(experiment))]
 
 
-def _repeat(experiment: Experiment) -> str:
+def _repeat(experiment: Experiment) -> list[str]:
     settings = experiment.settings
     facts = {
         "Datasets": ", ".join(dataset_title(name) for name in settings.datasets),
@@ -326,9 +282,61 @@ def _repeat(experiment: Experiment) -> str:
         "Written": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     }
     rows = "\n".join(f"<div><dt>{key}</dt><dd>{escape(value)}</dd></div>" for key, value in facts.items())
-    code = escape(provenance.repeat_command(settings))
-    return (
-        f'<dl class="facts">\n{rows}\n</dl>\n<p>To repeat it:</p>\n'
+    code = escape(settings.command)
+    return [
+        f'<dl class="facts">\n{rows}\n</dl>\n<p>To repeat it:</p>',
         '<pre role="region" tabindex="0" aria-label="Commands that repeat this experiment"><code>'
-        f"pip install 'pathforest[reproduce]=={provenance.versions()['pathforest']}'\n{code}</code></pre>"
+        f"pip install 'pathforest[reproduce]=={provenance.versions()['pathforest']}'\n{code}</code></pre>",
+    ]
+
+
+# The parts of the page, with their names in links and in the navigation; those without data are left out.
+SECTIONS: tuple[tuple[str, str, Callable[[Experiment], list[str]]], ...] = (
+    ("summary", "Summary", _summary),
+    ("scores", "Table I: accuracy", _scores),
+    ("agreement", "Agreement with the paper", _agreement),
+    ("differences", "What does not reproduce", _differences),
+    ("gains", "Does Fuzzy OPF help?", _gains),
+    ("ranks", "Ranks", _ranks),
+    ("landscapes", "The search over σ and k_max", _landscapes),
+    ("ties", "Ties", _ties),
+    ("membership", "Membership", _membership),
+    ("datasets", "Datasets", _datasets),
+    ("times", "Table II: training time", _times),
+    ("repeat", "Settings, and how to repeat this", _repeat),
+)
+
+
+def figure_html(name: str, caption: str, panels: Sequence[tuple[str, go.Figure | None]]) -> str:
+    """Write a figure of one or more panels, each with the data that the script draws.
+
+    Nothing where there is nothing to draw.
+    """
+    drawn = [(title, panel) for title, panel in panels if panel is not None]
+    if not drawn:
+        return ""
+    # Few panels get more room each.
+    kind = "single" if not drawn[0][0] else "panels few" if len(drawn) <= 2 else "panels"
+    parts = [_panel_html(title or caption, title, panel) for title, panel in drawn]
+    note = '<noscript><p class="note">This figure needs JavaScript; the tables do not.</p></noscript>'
+    return (
+        f'<figure id="{escape(name)}">\n{note}\n<div class="{kind}">\n{"".join(parts)}</div>\n'
+        f"<figcaption>{escape(caption)}</figcaption>\n</figure>"
     )
+
+
+def _panel_html(label: str, title: str, panel: go.Figure) -> str:
+    heading = f"<h4>{escape(title)}</h4>" if title else ""
+    # plotly writes <, > and / as escapes, so that no text of the data can end the element.
+    return (
+        f'<div class="panel">{heading}'
+        f'<div class="plot" role="img" aria-label="{escape(label)}" '
+        f'style="height:{panel.layout.height}px"></div>'
+        f'<script type="application/json">{panel.to_json()}</script></div>\n'
+    )
+
+
+def paragraph(*sentences: str) -> str:
+    """Write sentences as one paragraph, nothing if there are none."""
+    text = " ".join(sentence for sentence in sentences if sentence)
+    return f"<p>{escape(text)}</p>" if text else ""

@@ -1,22 +1,29 @@
-"""Where numbers come from: versions, machine, and the command that makes them again."""
+"""Where numbers come from: the versions, the machine, and a checksum of the code behind them."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
-import shlex
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from pathforest.reproduction.types import Settings
+from pathforest import _core
 
 PACKAGES = ("pathforest", "numpy", "scipy", "scikit-learn", "pandas", "plotly")
+LIBRARIES = ("numpy", "scipy", "scikit-learn")  # other versions of these may give other numbers
+PACKAGE = Path(__file__).parent.parent
+
+# Parts of this package that have no say in what is measured. Of this folder only a few files have.
+SHOWING = ("cli", "plotting")
+MEASURING = ("contestants.py", "runner.py", "sources.py", "splits.py", "textbook.py")
 
 
-def versions() -> dict[str, str]:
-    """Return the version of Python and of every package that has a say in the numbers."""
+def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
+    """Return the version of Python and of each package that is installed."""
     found = {"Python": platform.python_version()}
-    for name in PACKAGES:
+    for name in packages:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
@@ -24,12 +31,8 @@ def versions() -> dict[str, str]:
     return found
 
 
-def machine() -> str:
-    """Describe the processor and the system."""
-    return f"{_processor()}, {os.cpu_count()} logical cores, {platform.system()} {platform.release()}"
-
-
-def _processor() -> str:
+def processor() -> str:
+    """Name the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -38,9 +41,20 @@ def _processor() -> str:
     return names[0] if names else platform.processor() or platform.machine()
 
 
-def repeat_command(settings: Settings) -> str:
-    """Return the command line that runs an experiment with these settings again."""
-    words = ["pathforest", "reproduce", "--datasets", ",".join(settings.datasets)]
-    words += ["--classifiers", ",".join(settings.classifiers), "--runs", str(settings.runs)]
-    words += ["--seed", str(settings.seed), "--preset", settings.preset]
-    return shlex.join(words)
+def machine() -> str:
+    """Describe the processor and the system."""
+    return f"{processor()}, {os.cpu_count()} logical cores, {platform.system()} {platform.release()}"
+
+
+def code_checksum(*files: Path, package: Path = PACKAGE) -> str:
+    """Tell versions of the measuring code apart: this package, `files`, and the libraries behind them."""
+    digest = hashlib.sha256(repr((versions(LIBRARIES), platform.machine())).encode())
+    parts = {path: path.relative_to(package).parts for path in package.rglob("*.py")}
+    own = [
+        path
+        for path, (first, *_) in parts.items()
+        if first not in SHOWING and (first != "reproduction" or path.name in MEASURING)
+    ]
+    for path in [*sorted(own), Path(_core.__file__), *files]:
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()

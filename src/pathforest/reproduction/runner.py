@@ -1,4 +1,4 @@
-"""Running an experiment: datasets and runs are shared out to processes, results come back as tidy tables."""
+"""Running an experiment: datasets and runs are distributed to processes, results become tidy tables."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import groupby, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,9 +19,8 @@ from threadpoolctl import threadpool_limits
 
 from pathforest import OPFClassifier
 from pathforest._utils.progress import hidden_progress
-from pathforest.reproduction import contestants, sources, store, textbook
-from pathforest.reproduction.splits import PRESETS, split_rows
-from pathforest.reproduction.types import (
+from pathforest.reproduction import contestants, provenance, sources, store, textbook
+from pathforest.reproduction.experiment import (
     CLASSIFIERS,
     LANDSCAPE_COLUMNS,
     RESULT_COLUMNS,
@@ -29,24 +29,26 @@ from pathforest.reproduction.types import (
     Samples,
     Settings,
 )
+from pathforest.reproduction.splits import PRESETS, split_rows
 
 # What the tie story saves its numbers as, beside the classifiers.
 TIES = "textbook"
 
-
-class Unit(NamedTuple):
-    """One run on one dataset."""
-
-    samples: Samples
-    keys: dict[str, store.Key]  # by classifier
+Place = tuple[str, int, str]  # dataset, run, classifier
 
 
 class Task(NamedTuple):
-    """Classifiers of one unit that have no result yet and share their work."""
+    """Classifiers that share their work, in one run on one dataset."""
 
-    unit: Unit
+    dataset: str
+    run: int
     names: list[str]
-    work: float  # estimate, to tell the time that remains
+    samples: Samples
+
+    @property
+    def work(self) -> float:
+        """An estimate, for the time that remains."""
+        return self.samples.X.size * len(self.samples.y) + 1e6
 
 
 def reproduce(
@@ -58,36 +60,40 @@ def reproduce(
 ) -> Experiment:
     """Run what is missing under `out`, and return everything.
 
-    Numbers depend on the settings alone, not on `jobs`. `advance` is told each share of the work that is
-    done, one in all.
+    Numbers depend on the settings alone, not on `jobs`. `advance` is called with each share of the work that
+    is done, one in all.
     """
     settings = check_settings(settings)
     start = time.perf_counter()
     samples = {name: sources.load(name) for name in settings.datasets}
-    units = list(_units(settings, samples))
-    total = sum(task.work for unit in units for task in _tasks(unit, unit.keys))
-    waiting = [task for unit in units for task in _tasks(unit, _missing(unit, out))]
-    advance(1 - sum(task.work for task in waiting) / total)
+    keys = _keys(settings, samples)
+    paths = {place: out / "runs" / place[0] / f"{place[1]:03d}" / f"{place[2]}.json" for place in keys}
+    outcomes = {place: store.load(paths[place], key) for place, key in keys.items()}
+    total = sum(task.work for task in _tasks(keys, samples))
+    missing = [place for place, outcome in outcomes.items() if outcome is None]
     # The largest first: a long task started last would leave the other processes idle.
-    calls = (delayed(_run)(task, settings) for task in sorted(waiting, key=lambda task: -task.work))
+    waiting = sorted(_tasks(missing, samples), key=lambda task: -task.work)
+    advance(1 - sum(task.work for task in waiting) / total)
     with _uninterrupted():
+        calls = (delayed(_run)(task, settings) for task in waiting)
         done = Parallel(n_jobs=jobs, return_as="generator_unordered")(calls)
     try:
-        for work, outcomes in done:
+        for work, found in done:
             # Here, because a process that is stopped with Ctrl-C has no time to remove a file half-written.
-            for key, outcome in outcomes.items():
-                store.save(out, key, outcome)
+            for place, outcome in found.items():
+                store.save(paths[place], keys[place], outcome)
+            outcomes |= found
             advance(work / total)
     finally:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # joblib's about tasks that were cancelled, as they should be
             done.close()
-    return _collect(units, settings, out, samples)._replace(seconds=time.perf_counter() - start)
+    return Experiment(settings, *_tables(outcomes), samples, seconds=time.perf_counter() - start)
 
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Have processes that start now ignore Ctrl-C: this one stops them, and one traceback each is noise."""
+    """Let processes that start now ignore Ctrl-C: this one stops them, and a traceback from each is noise."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -115,43 +121,39 @@ def check_settings(settings: Settings) -> Settings:
     return settings._replace(datasets=sources.check_names(settings.datasets), classifiers=ordered)
 
 
-def _units(settings: Settings, samples: dict[str, Samples]) -> Iterator[Unit]:
+def _keys(settings: Settings, samples: dict[str, Samples]) -> dict[Place, dict[str, Any]]:
+    """Give each outcome of the experiment, in the order of the tables, everything that decides it."""
+    code = provenance.code_checksum()
+    rest = {"preset": settings.preset, "seed": settings.seed}
+    keys = {}
     for dataset, data in samples.items():
-        checksum = store.data_checksum(data)
-        names = [*settings.classifiers]
-        if len(data.y) <= textbook.LARGEST:
-            names.append(TIES)
-        for run in range(settings.runs):
-            rest = (settings.preset, settings.seed, checksum, store.code_checksum())
-            yield Unit(data, {name: store.Key(dataset, run, name, *rest) for name in names})
+        rest |= {"data": data.checksum, "code": code}
+        names = [*settings.classifiers, *([TIES] if len(data.y) <= textbook.LARGEST else [])]
+        for run, name in product(range(settings.runs), names):
+            keys[dataset, run, name] = {"dataset": dataset, "run": run, "classifier": name} | rest
+    return keys
 
 
-def _missing(unit: Unit, out: Path) -> list[str]:
-    return [name for name, key in unit.keys.items() if store.load(out, key) is None]
+def _tasks(places: Iterable[Place], samples: dict[str, Samples]) -> Iterator[Task]:
+    for (dataset, run), here in groupby(places, key=lambda place: place[:2]):
+        for names in contestants.groups([name for *_, name in here]):
+            yield Task(dataset, run, names, samples[dataset])
 
 
-def _tasks(unit: Unit, names: Iterable[str]) -> list[Task]:
-    """Share out classifiers of a unit: those that share a search stay together."""
-    fuzzy = [name for name in names if name in contestants.COMPETITION_OF]
-    groups = [*([fuzzy] if fuzzy else []), *([name] for name in names if name not in fuzzy)]
-    work = unit.samples.X.size * len(unit.samples.y) + 1e6
-    return [Task(unit, group, work) for group in groups]
-
-
-def _run(task: Task, settings: Settings) -> tuple[float, dict[store.Key, dict[str, Any]]]:
+def _run(task: Task, settings: Settings) -> tuple[float, dict[Place, dict[str, Any]]]:
     """Return the work done, and the outcome of each classifier."""
-    samples, keys = task.unit
-    first = keys[task.names[0]]
+    dataset, run, names, samples = task
 
     def rng() -> np.random.Generator:
-        return np.random.default_rng([settings.seed, first.run, *first.dataset.encode()])
+        return np.random.default_rng([settings.seed, run, *dataset.encode()])
 
     with threadpool_limits(1), hidden_progress():
-        if task.names == [TIES]:
-            return task.work, {first: _lost_to_ties(samples, rng)}
-        parts = PRESETS[settings.preset](samples, rng())
-        outcomes = contestants.run(task.names, parts)
-    return task.work, {keys[name]: outcome._asdict() for name, outcome in outcomes.items()}
+        if names == [TIES]:
+            outcomes = {TIES: _lost_to_ties(samples, rng)}
+        else:
+            parts = PRESETS[settings.preset](samples, rng())
+            outcomes = {name: outcome._asdict() for name, outcome in contestants.run(names, parts)}
+    return task.work, {(dataset, run, name): outcome for name, outcome in outcomes.items()}
 
 
 def _lost_to_ties(samples: Samples, rng: Callable[[], np.random.Generator]) -> dict[str, float]:
@@ -168,25 +170,19 @@ def _lost_to_ties(samples: Samples, rng: Callable[[], np.random.Generator]) -> d
     return {name: textbook.worst_training_error(error, X, y, rng()) for name, error in errors.items()}
 
 
-def _collect(units: list[Unit], settings: Settings, out: Path, samples: dict[str, Samples]) -> Experiment:
-    """Read every outcome back, in the order of datasets, runs and classifiers."""
+def _tables(outcomes: dict[Place, dict[str, Any]]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Gather results, landscapes and ties, in the order of datasets, runs and classifiers."""
     results, landscapes, ties = [], [], []
-    for unit in units:
-        outcomes = {name: store.load(out, key) for name, key in unit.keys.items()}
-        key = next(iter(unit.keys.values()))
-        place = {"dataset": key.dataset, "run": key.run}
-        for name in settings.classifiers:
-            results.append(place | {"classifier": name} | outcomes[name]["result"])
-            for k_max, sigma, accuracy in outcomes[name]["landscape"]:
-                cell = {"k_max": k_max, "sigma": sigma, "accuracy": accuracy}
-                landscapes.append(place | {"competition": contestants.COMPETITION_OF[name]} | cell)
-        if TIES in outcomes:
-            ties.append(place | outcomes[TIES])
-    return Experiment(
-        settings,
+    for (dataset, run, name), outcome in outcomes.items():
+        place = {"dataset": dataset, "run": run}
+        if name == TIES:
+            ties.append(place | outcome)
+            continue
+        results.append(place | {"classifier": name} | outcome["result"])
+        competition = contestants.COMPETITION_OF.get(name)
+        landscapes += [(dataset, run, competition, *cell) for cell in outcome["landscape"]]
+    return (
         pd.DataFrame(results, columns=RESULT_COLUMNS).astype({"k_max": "Int64", "best_k": "Int64"}),
         pd.DataFrame(landscapes, columns=LANDSCAPE_COLUMNS),
         pd.DataFrame(ties, columns=TIE_COLUMNS),
-        samples,
-        seconds=0.0,
     )

@@ -12,8 +12,8 @@ from pathforest import datasets
 from pathforest.datasets.published.checksum import content_sha256
 from pathforest.datasets.published.registry import DATASETS
 from pathforest.reproduction import published
+from pathforest.reproduction.experiment import Samples
 from pathforest.reproduction.splits import split_rows
-from pathforest.reproduction.types import Samples
 
 SEED = 2019  # of the generated sets
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from pathforest.reproduction.types import Samples
+from pathforest.reproduction.experiment import Samples
 
 FOLDS = 5  # of the search, with the clean preset
 

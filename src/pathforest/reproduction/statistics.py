@@ -61,33 +61,21 @@ def agreement(results: pd.DataFrame) -> pd.DataFrame:
     One row per dataset and classifier that the paper has; `agrees` says whether the difference is at most
     two of its standard errors, `bold_agrees` whether both carry the bold mark or neither.
     """
-    rows = []
-    for (dataset, classifier), ours in summarise(results, published.CLASSIFIERS).iterrows():
-        theirs = published.score(dataset, classifier)
-        if theirs is None:
-            continue
-        error = np.hypot(theirs.std / np.sqrt(published.RUNS), ours["std"] / np.sqrt(ours["runs"]))
-        difference = ours["mean"] - theirs.mean
-        z = difference / error if error else np.copysign(np.inf, difference) if difference else 0.0
-        rows.append(
-            {
-                "dataset": dataset,
-                "classifier": classifier,
-                "published": theirs.mean,
-                "ours": ours["mean"],
-                "difference": difference,
-                "z": z,
-                "agrees": abs(z) <= AGREES,
-                "published_bold": theirs.bold,
-                "bold": ours["bold"],
-                "bold_agrees": theirs.bold == ours["bold"],
-            }
-        )
-    columns = (
-        "dataset", "classifier", "published", "ours", "difference", "z", "agrees", "published_bold", "bold",
-        "bold_agrees",
-    )  # fmt: skip
-    return pd.DataFrame(rows, columns=columns)
+    ours = summarise(results, published.CLASSIFIERS)
+    both = ours.join(published.TABLE.add_suffix("_published"), how="inner").reset_index()
+    error = np.hypot(both["std_published"] / np.sqrt(published.RUNS), both["std"] / np.sqrt(both["runs"]))
+    difference = both["mean"] - both["mean_published"]
+    z = (difference / error).where(difference != 0, 0.0)  # infinite if neither has a deviation
+    return both[["dataset", "classifier"]].assign(
+        published=both["mean_published"],
+        ours=both["mean"],
+        difference=difference,
+        z=z,
+        agrees=z.abs() <= AGREES,
+        published_bold=both["bold_published"],
+        bold=both["bold"],
+        bold_agrees=both["bold"] == both["bold_published"],
+    )
 
 
 def changed_verdicts(results: pd.DataFrame) -> pd.DataFrame:
@@ -103,13 +91,8 @@ def training_seconds(results: pd.DataFrame) -> pd.DataFrame:
 
     `speedup` is the published time over ours: another machine.
     """
-    means = results.groupby(["dataset", "classifier"], sort=False)["fit_seconds"].mean()
-    table = means.rename("seconds").reset_index()
-    table["published"] = [
-        published.seconds(dataset, classifier)
-        for dataset, classifier in zip(table["dataset"], table["classifier"], strict=True)
-    ]
-    table["published"] = table["published"].astype(float)
+    table = results.groupby(["dataset", "classifier"], sort=False).agg(seconds=("fit_seconds", "mean"))
+    table = table.join(published.TABLE["seconds"].rename("published")).reset_index()
     for peer in ("opf", "svm_linear"):
         base = table[table["classifier"] == peer].set_index("dataset")
         for column, ratio in (("seconds", f"to_{peer}"), ("published", f"published_to_{peer}")):
@@ -120,20 +103,11 @@ def training_seconds(results: pd.DataFrame) -> pd.DataFrame:
 def sensitivity(landscapes: pd.DataFrame) -> pd.DataFrame:
     """Count the cells of the grid, averaged over runs, that lose more than a point against the best one."""
     cells = landscapes.groupby(["dataset", "competition", "k_max", "sigma"], sort=False)["accuracy"].mean()
-    groups = cells.groupby(["dataset", "competition"], sort=False)
     # The best of both competitions: a landscape that is flat because it is low is no comfort.
-    best = cells.groupby("dataset").max()
-    rows = [
-        {
-            "dataset": dataset,
-            "competition": competition,
-            "cells": len(values),
-            "losing": int((values < best[dataset] - LOSS).sum()),
-            "worst": float(best[dataset] - values.min()),
-        }
-        for (dataset, competition), values in groups
-    ]
-    return pd.DataFrame(rows, columns=("dataset", "competition", "cells", "losing", "worst"))
+    best = cells.groupby("dataset").transform("max")
+    table = pd.DataFrame({"losing": cells < best - LOSS, "loss": best - cells})
+    groups = table.groupby(["dataset", "competition"], sort=False)
+    return groups.agg(cells=("loss", "size"), losing=("losing", "sum"), worst=("loss", "max")).reset_index()
 
 
 def average_ranks(results: pd.DataFrame) -> tuple[pd.Series, float]:

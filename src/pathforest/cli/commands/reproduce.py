@@ -49,7 +49,7 @@ def reproduce(
     """Repeat the experiment of the Fuzzy OPF paper and write a report.
 
     Writes results.parquet, landscapes.parquet, ties.parquet, tables.md and report.html. A run that was
-    stopped goes on where it was when the same command is given again.
+    stopped continues when the same command is given again.
 
     Examples
     --------
@@ -62,12 +62,11 @@ def reproduce(
     try:
         from pathforest._utils.files import replace_file
         from pathforest.reproduction import published, sources
-        from pathforest.reproduction.files import write_tables
+        from pathforest.reproduction.experiment import CLASSIFIERS, Settings
         from pathforest.reproduction.page import write_report
         from pathforest.reproduction.runner import check_settings
         from pathforest.reproduction.runner import reproduce as run
-        from pathforest.reproduction.tables import tables_markdown, terminal_table
-        from pathforest.reproduction.types import CLASSIFIERS, Settings
+        from pathforest.reproduction.summary import tables_markdown, terminal_table
     except ModuleNotFoundError as error:
         raise ImportError(
             f"reproduce needs {error.name}; run: pip install 'pathforest[reproduce]'"
@@ -90,7 +89,7 @@ def reproduce(
             typer.echo(
                 f"pathforest: {name} is not the published set, so the paper's numbers do not apply", err=True
             )
-    write_tables(experiment, out)
+    experiment.write(out)
     replace_file(out / "tables.md", tables_markdown(experiment).encode())
     report = out / "report.html"
     write_report(experiment, report)
@@ -106,7 +105,7 @@ def _check_folder(out: Path) -> None:
     """Check, before any work, that a folder can be written, or made."""
     there = next(path for path in (out, *out.absolute().parents) if path.exists())
     if not there.is_dir() or not os.access(there, os.W_OK):
-        raise OSError(f"--out {out}: {there} is no folder that can be written; name another")
+        raise OSError(f"--out {out}: {there} is not a folder that can be written; name another")
 
 
 @contextmanager

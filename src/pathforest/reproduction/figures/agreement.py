@@ -6,9 +6,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pathforest.reproduction import published, statistics
-from pathforest.reproduction.figures.style import BAND, COLORS, INK, MARKERS, figure, text
-from pathforest.reproduction.names import classifier_title, dataset_title, in_order, is_repeated, signed
-from pathforest.reproduction.types import Experiment
+from pathforest.reproduction.experiment import Experiment, classifier_title, dataset_title, in_order
+from pathforest.reproduction.figures.style import BAND, COLORS, INK, MARKERS, figure, name_rows, text
+from pathforest.reproduction.formats import signed
 
 FARTHEST = 6.0  # what is farther stands at the edge, and says so
 
@@ -16,19 +16,20 @@ FARTHEST = 6.0  # what is farther stands at the edge, and says so
 def agreement_figure(experiment: Experiment) -> go.Figure | None:
     """Draw z of every score, with the band in which scores agree."""
     table = statistics.agreement(experiment.results)
-    if table.empty or not is_repeated(experiment):
+    if table.empty or not experiment.is_repeated:
         return None
-    names = in_order(table["dataset"].unique(), tuple(published.TITLES))[::-1]
-    classifiers = in_order(table["classifier"].unique(), published.CLASSIFIERS)
+    names = in_order(table["dataset"])[::-1]
+    classifiers = in_order(table["classifier"], published.CLASSIFIERS)
     result = figure(110 + 40 * len(names))
-    result.add_vrect(
-        x0=-statistics.AGREES, x1=statistics.AGREES, fillcolor=BAND, line={"width": 0}, layer="below"
-    )
+    agrees = statistics.AGREES
+    result.add_vrect(x0=-agrees, x1=agrees, fillcolor=BAND, line_width=0, layer="below")
     for place, classifier in enumerate(classifiers):
         here = table[table["classifier"] == classifier]
         # Each classifier has a height of its own within the row, so that equal scores do not hide each other.
         height = 0.17 * ((len(classifiers) - 1) / 2 - place)
         edge = here["z"].abs() > FARTHEST
+        arrows = np.where(here["z"] > 0, "triangle-right", "triangle-left")
+        symbols = np.where(edge, arrows, MARKERS[classifier])
         result.add_scatter(
             x=here["z"].clip(-FARTHEST, FARTHEST),
             y=[names.index(name) + height for name in here["dataset"]],
@@ -44,24 +45,9 @@ def agreement_figure(experiment: Experiment) -> go.Figure | None:
             ],
             hovertemplate="%{customdata}<extra></extra>",
             cliponaxis=False,
-            marker={
-                "color": COLORS[classifier],
-                "symbol": np.where(
-                    edge, np.where(here["z"] > 0, "triangle-right", "triangle-left"), MARKERS[classifier]
-                ).tolist(),
-                "size": 10,
-            },
+            marker={"color": COLORS[classifier], "symbol": symbols.tolist(), "size": 10},
         )
     result.add_vline(x=0, line={"color": INK, "width": 1, "dash": "dot"})
-    result.update_xaxes(
-        title={"text": "z, in standard errors"},
-        range=[-FARTHEST - 0.4, FARTHEST + 0.4],
-        dtick=2,
-        zeroline=False,
-    )
-    return result.update_yaxes(
-        tickvals=list(range(len(names))),
-        ticktext=[text(dataset_title(name)) for name in names],
-        range=[-0.5, len(names) - 0.5],
-        zeroline=False,
-    )
+    reach = [-FARTHEST - 0.4, FARTHEST + 0.4]
+    result.update_xaxes(title_text="z, in standard errors", range=reach, dtick=2, zeroline=False)
+    return name_rows(result, names, range=[-0.5, len(names) - 0.5])

@@ -7,9 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pathforest.reproduction import statistics
-from pathforest.reproduction.figures.style import COLORS, GRID, INK, MARKERS, figure, text
-from pathforest.reproduction.names import classifier_title, dataset_title, datasets_of
-from pathforest.reproduction.types import Experiment
+from pathforest.reproduction.experiment import Experiment, classifier_title, dataset_title
+from pathforest.reproduction.figures.style import COLORS, GRID, INK, MARKERS, figure, name_rows, text
 
 ROWS = {"fuzzy_opf": 0.2, "fuzzy_opf_tree": -0.2}  # each competition has its half of a dataset's band
 SPREAD = 0.13
@@ -22,7 +21,7 @@ def gain_figure(experiment: Experiment) -> go.Figure | None:
         return None
     runs = experiment.results.pivot(index=["dataset", "run"], columns="classifier", values="accuracy")
     compared = set(means.index.get_level_values("dataset"))
-    names = [name for name in reversed(datasets_of(experiment)) if name in compared]
+    names = [name for name in reversed(experiment.datasets) if name in compared]
     result = figure(110 + 54 * len(names))
     for classifier, offset in ROWS.items():
         if classifier not in means.index.get_level_values("classifier"):
@@ -60,14 +59,8 @@ def gain_figure(experiment: Experiment) -> go.Figure | None:
     result.add_vline(x=0, line={"color": INK, "width": 1, "dash": "dot"})
     for edge in range(1, len(names)):
         result.add_hline(y=edge - 0.5, line={"color": GRID, "width": 1})
-    result.update_xaxes(title={"text": "gain over OPF, in points"}, zeroline=False)
-    return result.update_yaxes(
-        tickvals=list(range(len(names))),
-        ticktext=[text(dataset_title(name)) for name in names],
-        range=[-0.5, len(names) - 0.5],
-        showgrid=False,
-        zeroline=False,
-    )
+    result.update_xaxes(title_text="gain over OPF, in points", zeroline=False)
+    return name_rows(result, names, range=[-0.5, len(names) - 0.5], showgrid=False)
 
 
 def _jitter(values: pd.Series) -> np.ndarray:

@@ -7,9 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pathforest.reproduction import statistics
+from pathforest.reproduction.experiment import Experiment, classifier_title
 from pathforest.reproduction.figures.style import COLORS, INK, MARKERS, MUTED, figure, text
-from pathforest.reproduction.names import classifier_title
-from pathforest.reproduction.types import Experiment
 
 
 def rank_figure(experiment: Experiment) -> go.Figure | None:
@@ -27,44 +26,23 @@ def rank_figure(experiment: Experiment) -> go.Figure | None:
         mode="markers+text",
         text=[f"  {rank:.2f}" for rank in ranks],
         textposition="middle right",
-        textfont={"color": INK},
+        textfont_color=INK,
         hovertemplate="%{x:.2f}<extra></extra>",
         cliponaxis=False,
-        marker={
-            "color": [COLORS.get(name, MUTED) for name in ranks.index],
-            "symbol": [MARKERS.get(name, "circle") for name in ranks.index],
-            "size": 12,
-        },
+        marker_color=[COLORS.get(name, MUTED) for name in ranks.index],
+        marker_symbol=[MARKERS.get(name, "circle") for name in ranks.index],
+        marker_size=12,
     )
     for place, (first, last) in enumerate(groups):
-        x = 1 - room + 0.045 * (place + 0.7)
-        result.add_shape(
-            type="line",
-            xref="paper",
-            x0=x,
-            x1=x,
-            y0=places[first] + 0.25,
-            y1=places[last] - 0.25,
-            line={"color": MUTED, "width": 5},
-        )
-    result.add_shape(
-        type="line", yref="paper", x0=1, x1=1 + difference, y0=1.03, y1=1.03, line={"color": INK, "width": 2}
-    )
-    result.add_annotation(
-        text=f"critical difference {difference:.2f}",
-        x=1,
-        y=1.035,
-        yref="paper",
-        xanchor="left",
-        yanchor="bottom",
-        showarrow=False,
-    )
+        x, ends = 1 - room + 0.045 * (place + 0.7), {"y0": places[first] + 0.25, "y1": places[last] - 0.25}
+        result.add_shape(type="line", xref="paper", x0=x, x1=x, **ends, line={"color": MUTED, "width": 5})
+    ruler = {"x0": 1, "x1": 1 + difference, "y0": 1.03, "y1": 1.03}
+    result.add_shape(type="line", yref="paper", **ruler, line={"color": INK, "width": 2})
+    place = {"x": 1, "y": 1.035, "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
+    result.add_annotation(text=f"critical difference {difference:.2f}", **place, showarrow=False)
+    reach = [0.8, max(len(ranks), 1 + difference) + 0.2]
     result.update_xaxes(
-        title={"text": "mean rank, 1 is best"},
-        range=[0.8, max(len(ranks), 1 + difference) + 0.2],
-        domain=[0, 1 - room],
-        dtick=1,
-        zeroline=False,
+        title_text="mean rank, 1 is best", range=reach, domain=[0, 1 - room], dtick=1, zeroline=False
     )
     return result.update_yaxes(
         tickvals=places,

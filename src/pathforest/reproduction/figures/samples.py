@@ -7,11 +7,9 @@ import plotly.graph_objects as go
 from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifier
-from pathforest.reproduction import published
 from pathforest.reproduction.contestants import METRIC
+from pathforest.reproduction.experiment import Experiment, Samples, in_order
 from pathforest.reproduction.figures.style import MOST_POINTS, PALETTE, SCALE, SYMBOLS, figure, text
-from pathforest.reproduction.names import in_order
-from pathforest.reproduction.types import Experiment, Samples
 
 USUAL_K_MAX = 100  # where the search chose none
 
@@ -19,7 +17,7 @@ USUAL_K_MAX = 100  # where the search chose none
 def flat_datasets(experiment: Experiment) -> list[str]:
     """List the datasets with two features, those of the paper first."""
     flat = [name for name, samples in experiment.samples.items() if samples.X.shape[1] == 2]
-    return in_order(flat, tuple(published.TITLES))
+    return in_order(flat)
 
 
 def dataset_figure(samples: Samples) -> go.Figure:

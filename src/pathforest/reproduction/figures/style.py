@@ -1,4 +1,4 @@
-"""How every figure looks: colours that colour-blind readers tell apart, quiet axes, no background.
+"""How every figure looks: colours that colour-blind readers can distinguish, quiet axes, no background.
 
 Colours written as `var(--name)` are variables of the page's style sheet; its script puts their values in, and
 does so again when the reader's scheme changes from light to dark.
@@ -7,12 +7,12 @@ does so again when the reader's scheme changes from light to dark.
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
-from pathforest.reproduction.types import CLASSIFIERS
+from pathforest.reproduction.experiment import CLASSIFIERS, dataset_title
 
 INK, MUTED, GRID, BAND = "var(--ink)", "var(--muted)", "var(--grid)", "var(--band)"
 
@@ -33,8 +33,6 @@ AXIS = {
     "automargin": True,
     "title": {"font": {"size": 13}},
 }
-
-
 LEGEND = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "title": {"text": ""}}
 LAYOUT = {
     "template": "none",
@@ -56,3 +54,9 @@ def figure(height: int, *, legend: Mapping[str, Any] | None = None, **layout: An
 def text(name: str) -> str:
     """Escape a name, because plotly reads some tags in its texts."""
     return html.escape(name, quote=False)
+
+
+def name_rows(result: go.Figure, names: Sequence[str], **options: Any) -> go.Figure:
+    """Give each dataset a row of the vertical axis, the first at the bottom."""
+    titles = [text(dataset_title(name)) for name in names]
+    return result.update_yaxes(tickvals=list(range(len(names))), ticktext=titles, zeroline=False, **options)

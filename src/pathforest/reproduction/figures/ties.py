@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from pathforest.reproduction.experiment import Experiment
 from pathforest.reproduction.figures.style import COLORS, figure
 from pathforest.reproduction.findings import tie_focus
-from pathforest.reproduction.types import Experiment
 
 
 def tie_figure(experiment: Experiment) -> go.Figure | None:
@@ -36,6 +36,8 @@ def tie_figure(experiment: Experiment) -> go.Figure | None:
         customdata=here["run"],
         hovertemplate="run %{customdata}: %{y:.2f} % lost<extra>ours</extra>",
     )
-    result.update_xaxes(title={"text": "runs, the worst first"}, showgrid=False, zeroline=False, nticks=12)
-    result.update_xaxes(range=[0.4, len(here) + 0.6])
-    return result.update_yaxes(title={"text": "training labels lost, in %"}, rangemode="tozero")
+    reach = [0.4, len(here) + 0.6]
+    result.update_xaxes(
+        title_text="runs, the worst first", range=reach, showgrid=False, zeroline=False, nticks=12
+    )
+    return result.update_yaxes(title_text="training labels lost, in %", rangemode="tozero")

@@ -1,0 +1,94 @@
+"""The data that all contenders share: overlapping Gaussians, uniform points, a real dataset if available."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+N_CENTRES, N_CLASSES = 15, 5
+SEED = 7
+
+# Standard deviation around centres drawn from N(0, I), by number of features. With these values the nearest
+# neighbour is right for 0.65 to 0.85 of the queries at the sizes with a bar: classes overlap, and there are
+# many prototypes.
+SPREAD = {2: 0.17, 4: 0.4, 8: 0.85, 20: 1.45, 21: 1.48, 64: 2.15, 784: 4.5}
+
+
+class Spec(NamedTuple):
+    """What to generate or read: enough to make the same data again in another process."""
+
+    kind: str  # "mixture", "uniform" or "landsat"
+    n_samples: int
+    n_features: int
+
+    def __str__(self) -> str:
+        size = f"{self.n_samples:,} x {self.n_features}"
+        return size if self.kind == "mixture" else f"{size} {self.kind}"
+
+
+class Problem:
+    """Training samples and queries with labels; float64 copies for peers that would convert anyway."""
+
+    def __init__(self, X: np.ndarray, y: np.ndarray, queries: np.ndarray, answers: np.ndarray) -> None:
+        self.X, self.y = np.ascontiguousarray(X, dtype=np.float32), y
+        self.queries, self.answers = np.ascontiguousarray(queries, dtype=np.float32), answers
+
+    @cached_property
+    def X64(self) -> np.ndarray:
+        """The training samples as float64."""
+        return self.X.astype(np.float64)
+
+    @cached_property
+    def queries64(self) -> np.ndarray:
+        """The queries as float64."""
+        return self.queries.astype(np.float64)
+
+    @cached_property
+    def tree_weight(self) -> float:
+        """Weight of our spanning tree, for comparison with those of the peers."""
+        from pathforest.distances import make_engine
+        from pathforest.graph import TREE_NEIGHBORS, knn_graph, spanning_tree
+
+        engine = make_engine(self.X)
+        return float(spanning_tree(engine, knn_graph(engine, TREE_NEIGHBORS, 2), 2).weight.sum())
+
+
+def real_data() -> Path | None:
+    """Find the file of the real dataset, if PATHFOREST_DATA names a folder that contains it."""
+    folder = os.environ.get("PATHFOREST_DATA")
+    path = Path(folder) / "landsat.csv.gz" if folder else None
+    return path if path and path.exists() else None
+
+
+@lru_cache(maxsize=1)  # rows on the same data follow one another
+def load(spec: Spec) -> Problem:
+    """Make the data of a specification, with as many queries as samples (half as many for real data)."""
+    if spec.kind == "landsat":
+        return _read(spec)
+    rng = np.random.default_rng(SEED)
+    n, d = 2 * spec.n_samples, spec.n_features
+    if spec.kind == "uniform":
+        X = rng.random((n, d), dtype=np.float32)
+        y = rng.integers(0, N_CLASSES, n)
+    else:
+        centres = rng.normal(size=(N_CENTRES, d)).astype(np.float32)
+        component = rng.integers(0, N_CENTRES, n)
+        X = rng.standard_normal((n, d), dtype=np.float32)
+        X *= np.float32(SPREAD[d])
+        X += centres[component]
+        y = component % N_CLASSES
+    half = spec.n_samples
+    return Problem(X[:half], y[:half], X[half:], y[half:])
+
+
+def _read(spec: Spec) -> Problem:
+    from pathforest.datasets import read
+
+    X, y, _ = read(real_data())
+    order = np.random.default_rng(SEED).permutation(len(X))
+    chosen, others = order[: spec.n_samples], order[spec.n_samples :]
+    return Problem(X[chosen], y[chosen], X[others], y[others])

@@ -1,0 +1,114 @@
+"""Our side of the benchmark: each piece of work the bars are set for."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.speed.contender import Contender, accuracy
+from benchmarks.speed.data import Problem
+from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier
+from pathforest.distances import make_engine
+from pathforest.fuzzy import TrainingErrorWarning
+from pathforest.graph import knn_graph
+from pathforest.membership import search_k
+
+K_MAX = 100
+SCORED_QUERIES = 2000  # enough to detect a wrong model; the prediction rows score all queries
+
+# Expected on overlapping classes; the training error is part of the score.
+warnings.simplefilter("ignore", TrainingErrorWarning)
+
+
+def _score_model(problem: Problem, model: Any) -> dict[str, float]:
+    right = model.predict(problem.queries[:SCORED_QUERIES]) == problem.answers[:SCORED_QUERIES]
+    return {"accuracy": float(right.mean()), "training_error": float(model.training_error_)}
+
+
+def fit(estimator: type, **params: Any) -> Contender:
+    """Training of an estimator."""
+
+    def prepare(problem: Problem, threads: int) -> Callable[[], Any]:
+        model = estimator(n_jobs=threads, **params)
+        return lambda: model.fit(problem.X, problem.y)
+
+    return Contender("pathforest", prepare, _score_model)
+
+
+def _fitted(problem: Problem, threads: int) -> OPFClassifier:
+    return OPFClassifier(n_jobs=threads).fit(problem.X, problem.y)
+
+
+def _score_proba(problem: Problem, probabilities: np.ndarray) -> dict[str, float]:
+    return accuracy(problem, np.unique(problem.y)[probabilities.argmax(axis=1)])
+
+
+def _prepare_search(problem: Problem, threads: int) -> Callable[[], Any]:
+    graph = knn_graph(make_engine(problem.X), K_MAX, threads)
+    return partial(search_k, graph, K_MAX, n_threads=threads)
+
+
+def _score_search(problem: Problem, result: tuple[int, np.ndarray]) -> dict[str, float]:
+    best_k, cuts = result
+    return {"best_k": best_k, "tried": len(cuts)}
+
+
+# The paper's grid, its largest neighbourhood, and its proportion of evaluation to training samples.
+PAPER_GRID = {
+    "k_max": (1, *range(10, 151, 10)),
+    "sigmas": (0.2, 0.4, 0.6, 0.8, 1.0, 1.2),
+    "competitions": "complete",
+    "n_conquerors": 1,
+    "n_best": 1,
+    "tie_break": "first",
+}
+PAPER_EVALUATION = 3  # training samples per evaluation sample
+
+
+def _prepare_grid(problem: Problem, threads: int) -> Callable[[], Any]:
+    n, m = len(problem.X), len(problem.X) // PAPER_EVALUATION
+    X = np.concatenate([problem.X, problem.queries[:m]])
+    y = np.concatenate([problem.y, problem.answers[:m]])
+    pair = np.arange(n), np.arange(n, n + m)
+    model = FuzzyOPFClassifierCV(**PAPER_GRID, cv=[pair], refit=False, n_jobs=threads)
+    return lambda: model.fit(X, y)
+
+
+def _score_grid(problem: Problem, model: FuzzyOPFClassifierCV) -> dict[str, float]:
+    return {"best accuracy": model.best_score_, "cells": len(model.cv_results_["params"])}
+
+
+def _prepare_single(problem: Problem, threads: int) -> Callable[[], Any]:
+    Q = problem.queries[: len(problem.X) // PAPER_EVALUATION]
+    model = FuzzyOPFClassifier(k_max=max(PAPER_GRID["k_max"]), n_jobs=threads)
+    return lambda: model.fit(problem.X, problem.y).predict(Q)
+
+
+def _score_single(problem: Problem, labels: np.ndarray) -> dict[str, float]:
+    return {"accuracy": float(np.mean(labels == problem.answers[: len(labels)]))}
+
+
+OURS = {
+    "OPFClassifier.fit": fit(OPFClassifier),
+    "FuzzyOPFClassifier.fit, complete": fit(FuzzyOPFClassifier, n_neighbors=K_MAX, competition="complete"),
+    "FuzzyOPFClassifier.fit, tree": fit(FuzzyOPFClassifier, n_neighbors=K_MAX, competition="tree"),
+    "FuzzyOPFClassifier.fit, k* search": fit(FuzzyOPFClassifier, k_max=K_MAX),
+    "k* search alone": Contender("pathforest", _prepare_search, _score_search),
+    "predict": Contender(
+        "pathforest", lambda p, threads: partial(_fitted(p, threads).predict, p.queries), accuracy
+    ),
+    "predict_proba": Contender(
+        "pathforest", lambda p, threads: partial(_fitted(p, threads).predict_proba, p.queries), _score_proba
+    ),
+    "search of the paper's grid": Contender("pathforest", _prepare_grid, _score_grid),
+    "FuzzyOPFClassifier(k_max=150), fit + predict": Contender("pathforest", _prepare_single, _score_single),
+    "fit + predict, defaults": Contender(
+        "pathforest",
+        lambda p, threads: lambda: OPFClassifier().fit(p.X, p.y).predict(p.queries),
+        accuracy,
+    ),
+}

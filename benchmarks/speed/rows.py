@@ -1,0 +1,121 @@
+"""The rows of the table, as data: which work, on which data, against which peers, and the bar."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from benchmarks.speed.contender import Contender
+from benchmarks.speed.data import Spec, real_data
+from benchmarks.speed.ours import OURS
+from benchmarks.speed.peers import PEERS
+
+CONTENDERS: dict[str, Contender] = OURS | PEERS
+
+
+class Bar(NamedTuple):
+    """A limit on our time as a multiple of a peer's; of several peers the fastest counts."""
+
+    peers: tuple[str, ...]
+    limit: float | None = None  # None: shown for orientation
+    stretch: float | None = None
+    quick: bool = True  # False: the peer is too slow for `make bench-quick`
+
+
+class Row(NamedTuple):
+    """A piece of work on one dataset."""
+
+    work: str
+    data: Spec
+    bars: tuple[Bar, ...]
+    quick: bool = False  # whether `make bench-quick` includes it
+
+
+class Limit(NamedTuple):
+    """A bar that is not a comparison: the peak memory in MB, or the growth exponent, of our training."""
+
+    work: str
+    data: tuple[Spec, ...]
+    limit: float
+    quick: bool = False
+
+
+def _mixture(n_samples: int, n_features: int) -> Spec:
+    return Spec("mixture", n_samples, n_features)
+
+
+def _bar(peer: str, limit: float | None = None, stretch: float | None = None) -> Bar:
+    return Bar((peer,), limit, stretch)
+
+
+_FIT = "OPFClassifier.fit"
+_HDBSCAN, _EMST = "fast_hdbscan tree", "mlpack emst"
+_FAISS_10, _FAISS_100, _FAISS_1 = "faiss kNN, k = 10", "faiss kNN, k = 100", "faiss 1-NN"
+_KDTREE_10, _KDTREE_100, _KDTREE_1 = "cKDTree query, k = 10", "cKDTree query, k = 100", "cKDTree 1-NN"
+_SKLEARN = "KNeighborsClassifier(1)"
+
+ROWS = [
+    Row(_FIT, _mixture(100_000, 2), (_bar(_EMST, 0.5), _bar(_HDBSCAN, 0.15)), quick=True),
+    Row(_FIT, _mixture(100_000, 8), (_bar(_HDBSCAN, 0.25), _bar(_KDTREE_10, 1.5))),
+    Row(
+        _FIT,
+        _mixture(20_000, 20),
+        (_bar(_FAISS_10, 1.0, 0.6), Bar((_HDBSCAN,), 0.2, quick=False)),
+        quick=True,
+    ),
+    Row(_FIT, _mixture(20_000, 64), (_bar(_FAISS_10, 1.0),)),
+    Row(_FIT, _mixture(20_000, 784), (_bar(_FAISS_10, 1.0),)),
+    # A search tree is not competitive above 8 features, and neither is a flat scan of 100,000 samples below.
+    *(
+        Row(f"FuzzyOPFClassifier.fit, {competition}", _mixture(n, d), (Bar(peers, 1.5),))
+        for n, d, peers in [
+            (100_000, 2, (_KDTREE_100,)),
+            (100_000, 8, (_KDTREE_100, _FAISS_100)),
+            (20_000, 20, (_FAISS_100,)),
+            (20_000, 64, (_FAISS_100,)),
+            (20_000, 784, (_FAISS_100,)),
+        ]
+        for competition in ("complete", "tree")
+    ),
+    Row("k* search alone", _mixture(10_000, 20), (_bar(_FAISS_100, 3.0),), quick=True),
+    Row("k* search alone", _mixture(100_000, 2), (_bar(_KDTREE_100, 3.0),)),
+    Row("FuzzyOPFClassifier.fit, k* search", _mixture(10_000, 20), (_bar(_FAISS_100),)),
+    Row("FuzzyOPFClassifier.fit, k* search", _mixture(100_000, 2), (_bar(_KDTREE_100),)),
+    Row("predict", _mixture(100_000, 2), (_bar(_KDTREE_1, 1.5), _bar(_SKLEARN, 0.6)), quick=True),
+    Row("predict", _mixture(100_000, 8), (_bar(_KDTREE_1, 1.5), _bar(_SKLEARN, 0.6))),
+    Row("predict", _mixture(10_000, 20), (_bar(_FAISS_1, 1.0),), quick=True),
+    Row("predict", _mixture(10_000, 64), (_bar(_FAISS_1, 1.0),), quick=True),
+    Row("predict", _mixture(20_000, 784), (_bar(_FAISS_1, 1.0),)),
+    Row("predict_proba", _mixture(10_000, 64), (_bar("predict", 2.0),), quick=True),
+    Row(
+        "search of the paper's grid",
+        _mixture(4000, 21),
+        (_bar("FuzzyOPFClassifier(k_max=150), fit + predict", 8.0),),
+        quick=True,
+    ),
+    Row(
+        "fit + predict, defaults",
+        _mixture(100, 4),
+        (_bar("KNeighborsClassifier(1), defaults", 1.5),),
+        quick=True,
+    ),
+    Row("import pathforest", _mixture(100, 4), (_bar("import sklearn.neighbors", 1.3),), quick=True),
+    # Without a bar: other data, and the Python library for the same models, on few samples as it is slow.
+    Row(_FIT, Spec("uniform", 100_000, 2), (_bar(_EMST), _bar(_HDBSCAN), _bar(_KDTREE_10))),
+    Row("predict", Spec("uniform", 100_000, 2), (_bar(_KDTREE_1), _bar(_SKLEARN))),
+    Row(_FIT, _mixture(500, 20), (_bar("opfython fit"),)),
+]
+if real_data():
+    _LANDSAT = Spec("landsat", 4290, 36)  # two thirds of the dataset; the rest are queries
+    ROWS += [
+        Row(_FIT, _LANDSAT, (_bar(_FAISS_10),)),
+        Row("predict", _LANDSAT, (_bar(_FAISS_1), _bar(_SKLEARN))),
+    ]
+
+MEMORY = [
+    Limit(_FIT, (_mixture(1_000_000, 2),), 1000.0, quick=True),
+    Limit(_FIT, (_mixture(100_000, 64),), 1000.0),
+]
+
+GROWTH = Limit(_FIT, tuple(_mixture(50_000 * 2**i, 2) for i in range(5)), 1.15)
+GROWTH_QUICK = GROWTH._replace(data=GROWTH.data[:3])
+GROWTH_PEERS = (_EMST, _KDTREE_10)  # plotted together with ours

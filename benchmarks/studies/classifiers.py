@@ -1,0 +1,91 @@
+"""The classifiers of the accuracy experiment; each tunes itself inside the training part, on one thread."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+
+from pathforest import FuzzyOPFClassifierCV, OPFClassifier, TrainingErrorWarning
+
+Model = Any
+Fit = Callable[[np.ndarray, np.ndarray, int], Model]  # (X, y, seed) -> fitted
+
+# All searches use the same folds.
+FOLDS = 5
+
+KNN_SIZES = (1, 3, 5, 7, 9, 11, 15, 21, 31, 45, 61, 91)
+SVM_COSTS = (0.1, 1, 10, 100, 1000)
+SVM_GAMMAS = (1 / 16, 1 / 4, 1, 4, 16)  # times 1 / n_features
+
+
+def _folds(seed: int) -> StratifiedKFold:
+    return StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+
+
+def _paper(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
+    """Search the paper's grid on a quarter of the samples held out, and take the first best cell."""
+    rows = np.arange(len(X))
+    smallest = np.unique(y, return_counts=True)[1].min()
+    pair = train_test_split(rows, test_size=0.25, random_state=seed, stratify=y if smallest > 1 else None)
+    return FuzzyOPFClassifierCV(
+        k_max=(1, *range(10, 151, 10)), sigmas=(0.2, 0.4, 0.6, 0.8, 1.0, 1.2), competitions="complete",
+        n_conquerors=1, n_best=1, tie_break="first", metric="log_sqeuclidean", cv=[tuple(pair)],
+    ).fit(X, y)  # fmt: skip
+
+
+def _ours(transforms: str | None) -> Fit:
+    def fit(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
+        return FuzzyOPFClassifierCV(transforms=transforms, cv=_folds(seed)).fit(X, y)
+
+    return fit
+
+
+def _tuned_knn(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
+    largest = len(X) * (FOLDS - 1) // FOLDS - 1
+    sizes = [k for k in KNN_SIZES if k <= largest]
+    grid = {"n_neighbors": sizes, "weights": ["uniform", "distance"]}
+    return GridSearchCV(KNeighborsClassifier(), grid, cv=_folds(seed)).fit(X, y)
+
+
+def _tuned_svm(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
+    grid = {"C": SVM_COSTS, "gamma": [factor / X.shape[1] for factor in SVM_GAMMAS]}
+    return GridSearchCV(SVC(), grid, cv=_folds(seed)).fit(X, y)
+
+
+CLASSIFIERS: dict[str, Fit] = {
+    "OPF": lambda X, y, seed: OPFClassifier().fit(X, y),
+    "Fuzzy OPF (paper)": _paper,
+    "FuzzyOPFClassifierCV": _ours(None),
+    "FuzzyOPFClassifierCV linear": _ours("linear"),
+    "FuzzyOPFClassifierCV kernel": _ours("kernel"),
+    "1-NN": lambda X, y, seed: KNeighborsClassifier(1).fit(X, y),
+    "kNN, tuned": _tuned_knn,
+    "SVM-RBF, tuned": _tuned_svm,
+    "random forest": lambda X, y, seed: RandomForestClassifier(200, random_state=seed).fit(X, y),
+    "gradient boosting": lambda X, y, seed: HistGradientBoostingClassifier(random_state=seed).fit(X, y),
+}
+
+
+def probabilities(model: Model, X: np.ndarray, y: np.ndarray, seed: int, Q: np.ndarray) -> np.ndarray:
+    """Return probabilities; calibrate a support vector machine on the training part first."""
+    if hasattr(model, "predict_proba"):
+        return model.predict_proba(Q)
+    smallest = np.unique(y, return_counts=True)[1].min()
+    folds = StratifiedKFold(max(2, min(FOLDS, smallest)), shuffle=True, random_state=seed)
+    best = model.best_estimator_
+    return CalibratedClassifierCV(best, cv=folds, ensemble=False).fit(X, y).predict_proba(Q)
+
+
+def quiet() -> None:
+    """Silence expected warnings: leaking classes in the paper's model, and folds without a rare class."""
+    warnings.simplefilter("ignore", TrainingErrorWarning)
+    warnings.filterwarnings("ignore", message="The least populated class")
+    warnings.filterwarnings("ignore", message="The number of unique classes")
