@@ -254,4 +254,5 @@ def test_values_of_a_wrong_kind_get_one_line(folder, value):
     done = run(f"train {IRIS} -e fuzzy -o m.pf --set", value)
     assert done.exit_code in (1, 2)
     assert len(done.stderr.splitlines()) == 1
+    assert value[:5] in done.stderr
     assert len(done.stderr) < 3000

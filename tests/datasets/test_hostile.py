@@ -80,11 +80,7 @@ def test_a_missing_file_is_an_error_of_the_file_system(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
-        (
-            "a.csv",
-            "kind;w\nx;1\n",
-            "'kind;w'; its parts are separated by semicolons, .* by commas",
-        ),
+        ("a.csv", "kind;w\nx;1\n", "'kind;w'; its parts are separated by semicolons, .* by commas"),
         ("a.tsv", "kind,w\nx,1\n", "'kind,w'; its parts are separated by commas, .* by tabs"),
     ],
 )

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from pathforest.datasets import read, write
-from pathforest.datasets.formats import ArrayColumn, Layout, TextColumn, check_sink, open_sink
+from pathforest.datasets.formats import ArrayColumn, Layout, check_sink, open_sink
+from pathforest.datasets.formats.stream import TextColumn
 
 
 def test_libopf_bytes_are_as_libopf_has_them(tmp_path):

@@ -8,13 +8,13 @@ LONGEST = 100  # characters of one value in a message
 
 
 def show(value: Any) -> str:
-    """Return a value as `repr` shows it, with control characters escaped, and cut if it is long.
+    r"""Return a value as `repr` shows it, with control characters escaped, and cut if it is long.
 
     Examples
     --------
     >>> from pathforest._utils.show import show
-    >>> print(show("red\\x1b[31m"))
-    'red\\x1b[31m'
+    >>> print(show("red\x1b[31m"))
+    'red\x1b[31m'
     >>> len(show("x" * 10**6))
     100
     """

@@ -11,15 +11,7 @@ import numpy as np
 from pathforest._utils.show import show
 from pathforest.cli.errors import did_you_mean
 from pathforest.cli.models import Loaded
-from pathforest.datasets.formats import (
-    POSITION,
-    Batch,
-    Stream,
-    as_labels,
-    gather,
-    open_stream,
-    rows_per_batch,
-)
+from pathforest.datasets.formats import POSITION, Batch, Stream, as_labels, gather, open_stream
 from pathforest.datasets.formats.table import listed
 from pathforest.datasets.formats.text import integer
 from pathforest.libopf import read_distances
@@ -170,17 +162,7 @@ class Queries(NamedTuple):
 
     features: list[str]  # columns that are taken as they are
     samples: Callable[[Batch], np.ndarray]
-    width: int  # values of a sample
-
-    def batches(self, stream: Stream) -> Iterator[Batch]:
-        """Yield the batches of a file, smaller ones if samples are wider than its rows."""
-        step = rows_per_batch(self.width)
-        for batch in stream.batches:
-            if len(batch.places) <= step:
-                yield batch
-                continue
-            for first in range(0, len(batch.places), step):
-                yield batch.take(np.arange(first, min(first + step, len(batch.places))))
+    batches: Iterator[Batch]  # no larger than samples of this width allow
 
 
 def queries_for(loaded: Loaded, stream: Stream, label: str | None, distances: str | None) -> Queries:
@@ -196,9 +178,9 @@ def queries_for(loaded: Loaded, stream: Stream, label: str | None, distances: st
         def samples(batch: Batch) -> np.ndarray:
             return D[np.ix_(_positions_of(stream, batch, D, distances), columns)]
 
-        return Queries([], samples, len(columns))
+        return Queries([], samples, stream.narrow(len(columns)))
     features = _features(stream, loaded.names, loaded.model.n_features_in_, label)
-    return Queries(features, lambda batch: stream.samples(batch, features), len(features))
+    return Queries(features, lambda batch: stream.samples(batch, features), stream.batches)
 
 
 def _positions_of(stream: Stream, batch: Batch, D: np.ndarray, path: str) -> np.ndarray:

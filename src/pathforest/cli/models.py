@@ -59,7 +59,7 @@ def _value(text: str) -> Any:
     if text == "None":
         return None
     for shape in ("{}", "[{}]") if "," in text else ("{}",):
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             return json.loads(shape.replace("{}", text))
     return text
 

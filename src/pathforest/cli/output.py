@@ -111,15 +111,9 @@ class TableOutput:
 
     def columns(
         self, stream: formats.Stream, batch: formats.Batch, features: Sequence[str], X: np.ndarray
-    ) -> list[formats.Column]:
+    ) -> list[Any]:
         """Return the columns of the input as the output shows them: in CSV, character by character.
 
         If the output distinguishes numbers from text, features that came as text are written as numbers.
         """
-        if not self._form.has_types or not features:
-            return batch.columns
-        numbers = dict(zip(features, formats.array_columns(X), strict=True))
-        return [
-            numbers.get(name, column) if isinstance(column, formats.TextColumn) else column
-            for name, column in zip(stream.names, batch.columns, strict=True)
-        ]
+        return stream.with_numbers(batch, features, X) if self._form.has_types else batch.columns

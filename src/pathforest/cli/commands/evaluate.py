@@ -49,7 +49,7 @@ def evaluate(
         column = find_label(stream, label)
         queries = queries_for(loaded, stream, label, distances)
         with counted("evaluated") as advance, threads(jobs):
-            for batch in queries.batches(stream):
+            for batch in queries.batches:
                 X = queries.samples(batch)
                 codes = label_codes(classes, stream, batch, column)
                 true.append(codes)

@@ -14,7 +14,7 @@ from pathforest.cli.errors import UsageError
 from pathforest.cli.input import Queries, queries_for
 from pathforest.cli.models import load_model, require
 from pathforest.cli.output import show_facts, visible
-from pathforest.datasets.formats import Stream, open_stream
+from pathforest.datasets.formats import open_stream
 
 RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 FIRST = 5  # samples explained by default
@@ -51,7 +51,7 @@ def explain(
     require(loaded.model, "explain", model)
     with open_stream(data, ending=from_, n_features=loaded.model.n_features_in_) as stream:
         queries = queries_for(loaded, stream, label, distances)
-        found = dict(_pick(stream, queries, wanted))
+        found = dict(_pick(queries, wanted))
     missing = [row for row in wanted or () if row not in found]
     if missing:
         raise ValueError(f"{stream.name}: there is no sample {missing[0]}; they count from 0")
@@ -72,10 +72,10 @@ def _positions(text: str | None) -> list[int] | None:
     return positions
 
 
-def _pick(stream: Stream, queries: Queries, wanted: list[int] | None) -> Iterator[tuple[int, np.ndarray]]:
+def _pick(queries: Queries, wanted: list[int] | None) -> Iterator[tuple[int, np.ndarray]]:
     """Yield samples by position, reading no further than the last."""
     first, last = 0, FIRST - 1 if wanted is None else max(wanted)
-    for batch in stream.batches:
+    for batch in queries.batches:
         for row in range(len(batch.places)):
             if first + row <= last and (wanted is None or first + row in wanted):
                 yield first + row, queries.samples(batch.take(np.array([row])))

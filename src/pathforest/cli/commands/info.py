@@ -14,7 +14,7 @@ from pathforest.cli.commands.train import chosen_text, search_facts
 from pathforest.cli.input import find_label
 from pathforest.cli.models import is_model, load_model
 from pathforest.cli.output import listed, show_facts, show_table, visible
-from pathforest.datasets.formats import Column, open_stream
+from pathforest.datasets.formats import open_stream
 
 SHOWN = 20  # columns and classes listed in the terminal
 
@@ -131,7 +131,7 @@ class Span:
         self.n_missing = 0
         self._is_text = False
 
-    def add(self, cells: Column) -> None:
+    def add(self, cells: Any) -> None:
         """Take in the cells of a batch."""
         try:
             numbers = cells.numbers()
@@ -146,7 +146,7 @@ class Span:
             limits = [*(self.limits or ()), float(known.min()), float(known.max())]
             self.limits = [min(limits), max(limits)]
 
-    def _numbers(self, cells: Column) -> np.ndarray:
+    def _numbers(self, cells: Any) -> np.ndarray:
         try:
             return cells.numbers()
         except ValueError:

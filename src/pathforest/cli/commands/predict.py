@@ -63,7 +63,7 @@ def predict(
                 f"{stream.name}: there is a column {show(taken)} already; pass --only, or another --column"
             )
         with table.open([*kept, *added]) as write, counted("predicted") as advance, threads(jobs):
-            for batch in queries.batches(stream):
+            for batch in queries.batches:
                 X = queries.samples(batch)
                 given = [] if only else table.columns(stream, batch, queries.features, X)
                 write([*given, *map(ArrayColumn, _answers(loaded.model, X, proba))])

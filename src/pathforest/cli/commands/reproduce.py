@@ -41,8 +41,7 @@ def reproduce(
         typer.Option(min=1, help="Processes. They change time, never numbers.", show_default="all cores"),
     ] = None,
     preset: Annotated[
-        str,
-        typer.Option(help="'paper', or 'clean': scaling and search keep to the training part."),
+        str, typer.Option(help="'paper', or 'clean': scaling and search keep to the training part.")
     ] = "paper",
     out: Annotated[Path, typer.Option(help="Folder for results and report.")] = Path("reproduction"),
 ) -> None:

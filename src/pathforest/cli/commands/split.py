@@ -22,8 +22,7 @@ def split(
     data: options.Data,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the parts.")],
     parts: Annotated[
-        str,
-        typer.Option(help="Names and shares of the parts, separated by commas; shares are of their sum."),
+        str, typer.Option(help="Names and shares of the parts, separated by commas; shares are of their sum.")
     ] = "train=60,evaluation=20,test=20",
     folds: Annotated[int | None, typer.Option(min=2, help="Cut into so many equal folds instead.")] = None,
     seed: Annotated[

@@ -54,11 +54,7 @@ def tune(
     if save is None:
         model.set_params(refit=False)
     samples = read_samples(
-        data,
-        ending=from_,
-        label=label,
-        features=options.names(features),
-        ignore=options.names(ignore),
+        data, ending=from_, label=label, features=options.names(features), ignore=options.names(ignore)
     )
     models.warn_scales(model, samples.X, samples.features)
     seconds = models.fit(model, samples.X, samples.y, jobs)

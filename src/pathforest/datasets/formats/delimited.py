@@ -48,19 +48,25 @@ def stream(file: BinaryIO, *, delimiter: str = ",") -> Stream:
     _check_header(names, delimiter)
 
     def batches() -> Iterator[Batch]:
-        while chunk := _take(rows, rows_per_batch(len(names))):
-            lines, cells = zip(*chunk, strict=True)
-            yield Batch(lines, [TextColumn(_without_guards(column)) for column in zip(*cells, strict=True)])
+        while lines := _take(rows, columns := [[] for _ in names]):
+            yield Batch(lines, [TextColumn(_without_guards(cells)) for cells in columns])
 
     return Stream(names, place="line", batches=batches())
 
 
-def _take(rows: Rows, n: int) -> list[tuple[int, list[str]]]:
-    """Read some rows. They hold no cycles, and looking for some takes longer than reading."""
+def _take(rows: Rows, columns: list[list[str]]) -> list[int]:
+    """Read the rows of a batch into columns; return their lines."""
+    lines: list[int] = []
     was_enabled = gc.isenabled()
-    gc.disable()
+    gc.disable()  # rows hold no cycles, and looking for some takes longer than reading
     try:
-        return list(islice(rows, n))
+        # A few rows at a time, which are turned while the processor still has them at hand.
+        while chunk := list(islice(rows, min(200, rows_per_batch(len(columns)) - len(lines)))):
+            numbers, cells = zip(*chunk, strict=True)
+            lines += numbers
+            for column, more in zip(columns, zip(*cells, strict=True), strict=True):
+                column += more
+        return lines
     finally:
         if was_enabled:
             gc.enable()

@@ -24,12 +24,7 @@ import numpy as np
 
 from pathforest._utils.files import check_writable, replacing
 from pathforest.datasets.formats import delimited, json, libopf, libsvm, npz, parquet
-from pathforest.datasets.formats.stream import (
-    Batch,
-    Layout,
-    Stream,
-    Write,
-)
+from pathforest.datasets.formats.stream import Batch, Layout, Stream, Write
 
 
 class Format(NamedTuple):

@@ -30,7 +30,7 @@ from pathforest.datasets.formats.stream import (
     rows_per_batch,
 )
 from pathforest.datasets.formats.table import check_exact, check_nameless, default_names
-from pathforest.datasets.formats.text import integer, number, text_lines
+from pathforest.datasets.formats.text import integer, is_number, number, text_lines
 
 HEADER = struct.Struct("<3i")
 POSITION = "position"  # the column that says where a sample is in the set it was taken from
@@ -72,13 +72,16 @@ def stream_text(file: BinaryIO) -> Stream:
         raise ValueError("there is no line; the first holds the numbers of samples, labels and features")
     if len(cells) != 3:
         raise ValueError(f"line {line} has {len(cells)} numbers, not 3: samples, labels and features")
-    counts = _check_counts(Counts(*(_at(line, integer, cell) for cell in cells)))
+    counts = _check_counts(Counts(*_at(line, integer, cells, "an integer")))
     rows = _text_samples(lines, counts, line)
 
     def batches() -> Iterator[Batch]:
+        first = 0
         while chunk := list(islice(rows, rows_per_batch(counts.n_features))):
             lines, positions, labels, features = zip(*chunk, strict=True)
             columns = [ArrayColumn(np.array(column, dtype=np.int64)) for column in (positions, labels)]
+            _check_labels(columns[1].array, counts, first)
+            first += len(lines)
             yield Batch(lines, columns + array_columns(np.array(features)))
 
     return _stream_of(counts, "line", batches())
@@ -103,20 +106,19 @@ def _text_samples(
                 f"line {line} has {len(cells)} numbers, not {counts.n_features + 2}: position, label, "
                 f"{counts.n_features} features"
             )
-        position, label = (_at(line, integer, cell) for cell in cells[:2])
-        _check_labels(np.array([label]), counts, n_found - 1)
-        yield line, position, label, [_at(line, number, cell) for cell in cells[2:]]
+        position, label = _at(line, integer, cells[:2], "an integer")
+        yield line, position, label, _at(line, number, cells[2:], "a number")
     if n_found != counts.n_samples:
         raise ValueError(f"line {header} announces {counts.n_samples} samples; {n_found} lines follow")
 
 
-def _at(line: int, convert: Callable[[str], Any], cell: str) -> Any:
-    """Convert a cell, or say on which line it is."""
+def _at(line: int, convert: Callable[[str], Any], cells: Sequence[str], kind: str) -> list[Any]:
+    """Convert cells, or say which of them is wrong and on which line it is."""
     try:
-        return convert(cell)
+        return list(map(convert, cells))
     except ValueError:
-        kind = "an integer" if convert is integer else "a number"
-        raise ValueError(f"line {line}: {show(cell)} is not {kind}") from None
+        wrong = next(cell for cell in cells if not is_number(cell, convert))
+        raise ValueError(f"line {line}: {show(wrong)} is not {kind}") from None
 
 
 def _record(n_features: int) -> np.dtype:

@@ -183,6 +183,22 @@ class Stream(Layout):
         """Return a column as labels: integers or strings, or a list of cells that may be either."""
         return self._asked(batch, name, lambda column: column.labels())
 
+    def with_numbers(self, batch: Batch, features: Sequence[str], X: np.ndarray) -> list[Column]:
+        """Return all columns, with features that came as text as the numbers they are in a matrix."""
+        numbers = dict(zip(features, array_columns(X), strict=True)) if features else {}
+        return [
+            numbers.get(name, column) if isinstance(column, TextColumn) else column
+            for name, column in zip(self.names, batch.columns, strict=True)
+        ]
+
+    def narrow(self, width: int) -> Iterator[Batch]:
+        """Yield smaller batches, for samples of so many values, which may be wider than the rows."""
+        step = rows_per_batch(width)
+        for batch in self.batches:
+            for first in range(0, len(batch.places), step):
+                rows = np.arange(first, min(first + step, len(batch.places)))
+                yield batch if len(rows) == len(batch.places) else batch.take(rows)
+
     def _asked(self, batch: Batch, name: str, what: Callable[[Column], Any]) -> Any:
         try:
             return what(batch.columns[self.names.index(name)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import BinaryIO
 
@@ -52,10 +52,10 @@ def integer(text: str) -> int:
     return int(text)
 
 
-def is_number(text: str) -> bool:
-    """Return whether a text is a number."""
+def is_number(text: str, convert: Callable[[str], object] = number) -> bool:
+    """Return whether a text is a number, or whatever it is to be converted to."""
     try:
-        number(text)
+        convert(text)
     except ValueError:
         return False
     return True
