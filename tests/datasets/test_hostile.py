@@ -78,15 +78,15 @@ def test_a_missing_file_is_an_error_of_the_file_system(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
         ("a.csv", "kind;w\nx;1\n", "'kind;w'; its parts are separated by semicolons, .* by commas"),
         ("a.tsv", "kind,w\nx,1\n", "'kind,w'; its parts are separated by commas, .* by tabs"),
     ],
 )
-def test_another_separator_is_named(name, text, told, tmp_path):
+def test_another_separator_is_named(tmp_path, name, text, message):
     (tmp_path / name).write_text(text)
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         read(tmp_path / name)
     with pytest.raises(ValueError, match="names a single column"):
         write(tmp_path / name, [[1.0]], feature_names=[text.partition("\n")[0]])

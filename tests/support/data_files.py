@@ -19,7 +19,7 @@ X32 = X.astype(np.float32)
 
 
 def bits(values):
-    """Bytes that tell -0.0 from 0.0, and do not tell one NaN from another."""
+    """Bytes that differ for -0.0 and 0.0, and are the same for all NaN."""
     return np.where(np.isnan(values), np.nan, values).astype(values.dtype).tobytes()
 
 

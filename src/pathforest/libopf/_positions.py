@@ -1,4 +1,4 @@
-"""Where the samples of LibOPF's files stand in a matrix of distances."""
+"""Positions of the samples of LibOPF's files in a matrix of distances."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ QUICK_RUNS, MOST_RUNS = 5, 10_000
 
 def reproduce(
     quick: Annotated[
-        bool, typer.Option("--quick", help="Small sets that need no download, 5 runs: a look in a minute.")
+        bool, typer.Option("--quick", help="Small sets that need no download, 5 runs: results in a minute.")
     ] = False,
     datasets: Annotated[
         str | None,
@@ -48,7 +48,7 @@ def reproduce(
     """Repeat the experiment of the Fuzzy OPF paper and write a report.
 
     Writes results.parquet, landscapes.parquet, ties.parquet, tables.md and report.html. A run that was
-    stopped goes on where it was when the same command is given again.
+    stopped continues where it was when the same command is given again.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def _check_folder(out: Path) -> None:
     """Check, before any work, that a folder can be written, or made."""
     there = next(path for path in (out, *out.absolute().parents) if path.exists())
     if not there.is_dir() or not os.access(there, os.W_OK):
-        raise OSError(f"--out {out}: {there} is no folder that can be written; name another")
+        raise OSError(f"--out {out}: {there} is not a folder that can be written; name another")
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def integer(text: str) -> int:
 
 
 def is_number(text: str, convert: Callable[[str], object] = number) -> bool:
-    """Return whether a text is a number, or whatever it is to be converted to."""
+    """Return whether a text can be converted to a number."""
     try:
         convert(text)
     except ValueError:

@@ -70,7 +70,7 @@ def _read(path: str | os.PathLike[str], ending: str, label: str | int | None) ->
             with named(stream.name):
                 column = _label_column(stream.names, label)
         table = gather_table(stream, column)
-    # LibOPF writes 0 for labels that are not known, whatever the header says.
+    # LibOPF writes 0 for labels that are not known, even if the header announces some.
     return table._replace(y=None) if form.keeps_positions and not np.any(table.y) else table
 
 
