@@ -177,11 +177,13 @@ class Stream(Layout):
     def samples(self, batch: Batch, names: Sequence[str], *, finite: bool = True) -> np.ndarray:
         """Return the named columns as a matrix of numbers, float32 if all of them are."""
         numbers = _finite if finite else lambda column: column.numbers()
-        return np.column_stack([self._asked(batch, name, numbers) for name in names])
+        columns = dict(zip(self.names, batch.columns, strict=True))
+        return np.column_stack([self._asked(batch, name, columns[name], numbers) for name in names])
 
     def labels(self, batch: Batch, name: str) -> Any:
         """Return a column as labels: integers or strings, or a list of cells that may be either."""
-        return self._asked(batch, name, lambda column: column.labels())
+        column = batch.columns[self.names.index(name)]
+        return self._asked(batch, name, column, lambda column: column.labels())
 
     def with_numbers(self, batch: Batch, features: Sequence[str], X: np.ndarray) -> list[Column]:
         """Return all columns, with features that came as text as the numbers they are in a matrix."""
@@ -199,9 +201,9 @@ class Stream(Layout):
                 rows = np.arange(first, min(first + step, len(batch.places)))
                 yield batch if len(rows) == len(batch.places) else batch.take(rows)
 
-    def _asked(self, batch: Batch, name: str, what: Callable[[Column], Any]) -> Any:
+    def _asked(self, batch: Batch, name: str, column: Column, what: Callable[[Column], Any]) -> Any:
         try:
-            return what(batch.columns[self.names.index(name)])
+            return what(column)
         except ValueError as error:
             row = getattr(error, "row", None)
             where = "" if row is None else f"{self.place} {batch.places[row]}, "
