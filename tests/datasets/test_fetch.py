@@ -3,17 +3,17 @@
 import gzip
 import io
 import sys
+import tempfile
 import threading
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import numpy as np
 import pytest
 from published import published
 
 from pathforest.datasets import fetch, read, write
-from pathforest.datasets.formats.files import FORMATS
-from pathforest.datasets.formats.table import check_table
 from pathforest.datasets.published.checksum import content_sha256
 from pathforest.datasets.published.fetch import _cache_folder
 from pathforest.datasets.published.registry import DATASETS, Origin
@@ -74,10 +74,17 @@ def cache(tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
+def written(ending, X, y):
+    """Bytes of a file, and the table that is read from it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"table{ending}"
+        write(path, X, y)
+        return path.read_bytes(), read(path)
+
+
 def sha256(X, y):
     """Checksum of a table as it comes out of a CSV file."""
-    table = FORMATS[".csv"].decode(FORMATS[".csv"].encode(check_table(X, y, None), "label"), "label")
-    return content_sha256(table.X, table.y)
+    return content_sha256(*written(".csv", X, y)[1][:2])
 
 
 def zipped(**files):
@@ -114,9 +121,9 @@ def original(form, X, y):
     """The set as its authors would have written it, in one or two files."""
     rows = [[*row, label] for row, label in zip(X.tolist(), y.tolist(), strict=True)]
     if form == "libopf":
-        return [FORMATS[".dat"].encode(check_table(X.astype(np.float32), y, None), None)]
+        return [written(".dat", X.astype(np.float32), y)[0]]
     if form == "libsvm":
-        return [FORMATS[".svm"].encode(check_table(X, y, None), None)]
+        return [written(".svm", X, y)[0]]
     if form == "anomaly":
         return [lines([[*row, "no"[label]] for *row, label in rows], ",")]  # n is 0, o is 1
     if form == "breast_tissue":
@@ -253,7 +260,7 @@ def test_a_failure_leaves_nothing_and_a_retry_succeeds(server, cache, monkeypatc
 @pytest.mark.parametrize(
     "content", [b"", b"<html>Not now</html>\n", b"\xff\xfe\0\1" * 40], ids=["none", "html", "bytes"]
 )
-def test_a_page_in_place_of_the_set_is_told(server, cache, monkeypatch, form, content):
+def test_a_page_in_place_of_the_set_is_reported(server, cache, monkeypatch, form, content):
     name = next(name for name in NAMES if DATASETS[name].form == form)
     origin = Origin((server.add("page", content),))
     monkeypatch.setitem(DATASETS, name, DATASETS[name]._replace(origins=(origin,)))
@@ -276,7 +283,7 @@ def test_an_interrupt_leaves_nothing(server, cache, monkeypatch):
     assert fetch("data1").exists()
 
 
-def test_offline_the_way_out_is_told(server, cache, monkeypatch):
+def test_offline_the_way_out_is_reported(server, cache, monkeypatch):
     address = server.add("gone", b"")
     monkeypatch.setitem(DATASETS, "boat", DATASETS["boat"]._replace(origins=(Origin((address,)),)))
     server.shutdown()
@@ -306,7 +313,7 @@ def test_a_package_that_is_not_installed_is_passed_over(server, cache, monkeypat
     np.testing.assert_array_equal(read(fetch("landsat")).X, X)
 
 
-def test_without_pooch_the_extra_and_the_folder_are_told(cache, monkeypatch):
+def test_without_pooch_the_extra_and_the_folder_are_reported(cache, monkeypatch):
     monkeypatch.delenv("PATHFOREST_CACHE")
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(ImportError, match=r"boat\.csv\.gz.*pathforest\[datasets\].*PATHFOREST_DATA"):

@@ -113,8 +113,8 @@ def test_look_alikes_lie_where_the_published_set_lies(name):
     ("wrong", "message"),
     [
         ({"n_samples": 0}, "n_samples=0 draws nothing"),
-        ({"noise": -1}, "noise=-1 is no width"),
-        ({"noise": float("nan")}, "noise=nan is no width"),
+        ({"noise": -1}, "noise=-1 is not a width"),
+        ({"noise": float("nan")}, "noise=nan is not a width"),
         ({"flip": 2}, "from 0 to 1"),
     ],
 )

@@ -57,7 +57,7 @@ def test_features_are_named_by_the_source_or_the_file(folder):
     assert datasets.load_boat().feature_names == ["f0", "f1", "f2"]
 
 
-def test_an_unknown_name_is_told():
+def test_an_unknown_name_is_refused():
     with pytest.raises(ValueError, match="no set 'iris'"):
         datasets.load("iris")
 

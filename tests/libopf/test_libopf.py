@@ -226,7 +226,7 @@ def test_the_file_of_distances_is_a_count_and_the_rows(tmp_path):
     found = read_distances(file)
     assert found.dtype == np.float32
     assert found.tolist() == [[0, 1.5], [2, 0]]
-    found[0, 1] = 7  # one's own
+    found[0, 1] = 7  # a copy of one's own
 
 
 @pytest.mark.parametrize(
@@ -381,7 +381,7 @@ def test_a_device_without_end_is_refused(function):
         function("/dev/zero")
 
 
-# Fuzzing: a ValueError or a model that works, whatever the file holds
+# Fuzzing: a ValueError or a model that works, for any content
 
 
 @pytest.fixture(scope="module")
@@ -396,7 +396,7 @@ def sound():
 
 @pytest.fixture(scope="module")
 def survive(tmp_path_factory):
-    """A function that reads bytes, uses what comes of it, and tells whether that was a model."""
+    """A function that reads bytes, uses the result, and returns whether that was a model."""
     file = tmp_path_factory.mktemp("fuzz") / "classifier.opf"
 
     def read_and_use(data):

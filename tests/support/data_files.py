@@ -19,7 +19,7 @@ X32 = X.astype(np.float32)
 
 
 def bits(values):
-    """Bytes that tell -0.0 from 0.0, and do not tell one NaN from another."""
+    """Bytes that differ for -0.0 and 0.0, and are the same for all NaN."""
     return np.where(np.isnan(values), np.nan, values).astype(values.dtype).tobytes()
 
 
@@ -34,9 +34,8 @@ def tables(draw, ending):
     width = 32 if ending == ".dat" else 64
     values = draw(arrays(f"f{width // 8}", shape, elements=st.floats(width=width)))
     if ending in WITH_STRINGS:
-        texts = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).map(
-            lambda text: "x" + text
-        )
+        text = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1)
+        texts = st.tuples(st.sampled_from(["x", "=x", "'@x", "''-x", "+x"]), text).map("".join)
         labels = draw(st.sampled_from([st.integers(-(2**63), 2**63 - 1), texts]))
         names = draw(st.lists(texts, min_size=shape[1], max_size=shape[1], unique=True))
     else:
@@ -65,6 +64,8 @@ def npy(header):
 
 OBJECTS = io.BytesIO()
 np.savez(OBJECTS, X=np.array([[None]]), y=np.array([1]))
+UNLABELLED = io.BytesIO()
+np.savez(UNLABELLED, X=np.eye(2))
 HUGE = 2**31 - 1
 DAMAGED = [
     (".dat", b"\1\0\0", "3 bytes, and the header alone needs 12"),
@@ -75,20 +76,20 @@ DAMAGED = [
     (".dat", libopf(-1, 1, 1), "-1 samples"),
     (".dat", libopf(1, 1, 0, rows=bytes(8)), "0 features"),
     (".dat", libopf(1, 3, 1, rows=struct.pack("<2if", 0, 4, 1)), "sample 0 has label 4.*0 to 3"),
-    (".txt", b" \n", "no line"),
+    (".txt", b" \n", "there is no line"),
     (".txt", b"1 2\n", "line 1 has 2 numbers, not 3"),
-    (".txt", b"1 1 x\n0 1 5\n", "line 1: 'x' is no integer"),
+    (".txt", b"1 1 x\n0 1 5\n", "line 1: 'x' is not an integer"),
     (".txt", b"2 1 1\n0 1 5\n", "announces 2 samples; 1 lines follow"),
     (".txt", f"{HUGE} 1 1\n0 1 5\n".encode(), f"announces {HUGE} samples"),
     (".txt", b"1 1 1\n0 1 5 6\n", "line 2 has 4 numbers, not 3"),
-    (".txt", b"1 1 1\n0 1 1_0\n", "line 2: '1_0' is no number"),
+    (".txt", b"1 1 1\n0 1 1_0\n", "line 2: '1_0' is not a number"),
     (".txt", b"1 1 1\n0 2 5\n", "sample 0 has label 2"),
-    (".txt", b"\xff\n", "no UTF-8"),
+    (".txt", b"\xff\n", "not UTF-8"),
     (".svm", b"# nothing\n", "no sample"),
     (".svm", b"1 1:2\nx 1:2\n", "line 2: the label 'x'"),
-    (".svm", b"0.5 1:2\n", "line 1: the label '0.5' is no class"),
-    (".svm", b"inf 1:2\n", "line 1: the label 'inf' is no class"),
-    (".svm", b"1 1:2 2\n", "line 1: '2' is no index:value pair"),
+    (".svm", b"0.5 1:2\n", "line 1: the label '0.5' is not a class"),
+    (".svm", b"inf 1:2\n", "line 1: the label 'inf' is not a class"),
+    (".svm", b"1 1:2 2\n", "line 1: '2' is not an index:value pair"),
     (".svm", b"1 2:1 2:1\n", "line 1: the index 2 after 2"),
     (".svm", b"1 -1:1\n", "line 1: the index -1"),
     (".svm", b"1 99999999999:1\n", "line 1: the index 99999999999"),
@@ -100,16 +101,17 @@ DAMAGED = [
     (".csv", b"1,2\n3,4\n", "only numbers"),
     (".csv", b"label,f0,f0\n1,2,3\n", "'f0' occurs more than once"),
     (".csv", b"label,f0,f1\n1,2,3\n1,2\n", "line 3 has 2 cells and the header 3"),
-    (".csv", b"label,f0,f1\n1,2,3\n1,2,x\n", "line 3, column 'f1': 'x' is no number"),
+    (".csv", b"label,f0,f1\n1,2,3\n1,2,x\n", "line 3, column 'f1': 'x' is not a number"),
     (".csv", b"label,f0,f1\n1,,3\n", "line 2, column 'f0': the cell is empty"),
     (".csv", b"label,f0,f1\n ,2,3\n", "line 2, column 'label': the cell is empty"),
     (".csv", b'label,f0\n"1,2\n', "line 2: unexpected end of data"),
-    (".csv", b"label,f0\n\xff,2\n", "no UTF-8"),
+    (".csv", b"label,f0\n\xff,2\n", "not UTF-8"),
+    (".csv", b"label,f0\na,1\n" + b"b" * 5000 + b",2\n", "line 3.*5000 characters, too many for a label"),
     (".csv.gz", b"label,f0\n1,2\n", "gzip packing"),
     (".csv.gz", gzip.compress(b"label,f0\n1,2\n", mtime=0)[:-9], "gzip packing"),
     (".npz", b"nothing", "archive is damaged"),
     (".npz", npz(y=b""), "no array 'X', only 'y'"),
-    (".npz", npz(X=b"", z=b""), "no array 'y', only 'X', 'z'"),
+    (".npz", UNLABELLED.getvalue(), "there are no labels; pass label=None"),
     (".npz", npz(X=b"", y=b""), "array 'X': EOF"),
     (".npz", OBJECTS.getvalue(), "array 'X': type object is not read"),
     (

@@ -12,6 +12,8 @@ from typing import Any
 import typer
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+from pathforest._utils.show import escape, show
+
 # What files and values can lead to; those given by --set can be of a wrong type, or nested too deeply.
 EXPECTED = (
     ValueError,
@@ -24,14 +26,21 @@ EXPECTED = (
     MemoryError,
 )
 FAILED, MISTYPED, INTERRUPTED = 1, 2, 130  # exit codes; typer has 2 for options it does not know
+LONGEST = 2000  # characters of a message
 
 
 class UsageError(ValueError):
-    """A mistake on the command line, where no file need be looked at to see it."""
+    """A mistake on the command line that shows without a look at any file."""
 
 
-def did_you_mean(wanted: str, known: Iterable[str], show: Callable[[str], str] = repr) -> str:
-    """Suggest the known name most like the one that is wanted, in brackets; nothing if none is like it."""
+def say(text: str) -> None:
+    """Print a message on the error stream: one line, not too long, without control characters."""
+    text = escape(" ".join(text.split()))
+    typer.echo(f"pathforest: {text[:LONGEST]}{'...' if len(text) > LONGEST else ''}", err=True)
+
+
+def did_you_mean(wanted: str, known: Iterable[str], show: Callable[[str], str] = show) -> str:
+    """Suggest the known name closest to the one that is wanted, in brackets; nothing if none is close."""
     close = get_close_matches(wanted, known, 1)
     return f" (did you mean {show(close[0])}?)" if close else ""
 
@@ -47,20 +56,16 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
         except BrokenPipeError:
             raise  # the reader, `head` for instance, has seen enough; typer ends quietly
         except TerminatedWorkerError as error:
-            typer.echo(
-                "pathforest: a process was killed, for want of memory perhaps; lower --jobs and give the "
-                "same command again: it goes on where it was",
-                err=True,
+            say(
+                "a process was killed, perhaps because memory ran out; lower --jobs and give the same "
+                "command again: it continues where it stopped"
             )
             raise typer.Exit(FAILED) from error
-        except UsageError as error:
-            typer.echo(f"pathforest: {_text(error)}", err=True)
-            raise typer.Exit(MISTYPED) from error
         except EXPECTED as error:
-            typer.echo(f"pathforest: {_text(error)}", err=True)
-            raise typer.Exit(FAILED) from error
+            say(_text(error))
+            raise typer.Exit(MISTYPED if isinstance(error, UsageError) else FAILED) from error
         except KeyboardInterrupt as error:
-            typer.echo("pathforest: stopped", err=True)
+            say("stopped")
             raise typer.Exit(INTERRUPTED) from error
 
     return run
@@ -69,7 +74,7 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
 def _text(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}"
-    return " ".join(str(error).split()) or type(error).__name__
+    return str(error) or type(error).__name__
 
 
 @contextmanager
@@ -77,12 +82,12 @@ def one_line_warnings() -> Iterator[None]:
     """Show each warning once, as a line without the place in the code that it came from."""
     shown = set()
 
-    def show(message: Warning | str, *place: Any, **more: Any) -> None:
-        text = " ".join(str(message).split())
+    def show_once(message: Warning | str, *place: Any, **more: Any) -> None:
+        text = str(message)
         if text not in shown:
             shown.add(text)
-            typer.echo(f"pathforest: warning: {text}", err=True)
+            say(f"warning: {text}")
 
     with warnings.catch_warnings():
-        warnings.showwarning = show
+        warnings.showwarning = show_once
         yield

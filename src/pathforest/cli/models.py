@@ -1,4 +1,4 @@
-"""Models for the commands: made from options, read from files."""
+"""Models for the commands: made from options, fitted, read from files."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ import joblib
 import numpy as np
 
 import pathforest
-from pathforest.cli.distances import name_positions
-from pathforest.cli.errors import UsageError, did_you_mean
+from pathforest._utils.show import show
+from pathforest.cli.errors import UsageError, did_you_mean, say
+from pathforest.datasets.formats import POSITION
 from pathforest.libopf import read_model, read_positions
 from pathforest.persistence.model_file import is_model_file
 
-LIBOPF = ".opf"  # how LibOPF's files of models end; nothing in them says what they are
+LIBOPF = ".opf"  # the ending of LibOPF's files of models; nothing in them says what they are
+FACTOR = 30  # between the widest and the narrowest feature, from which on we warn
 
 
 class Loaded(NamedTuple):
@@ -47,7 +49,9 @@ def make_estimator(class_name: str, settings: Sequence[str] | None, distances: s
     if distances is not None:
         chosen = {"metric": "precomputed"} | chosen
         if chosen["metric"] != "precomputed" or "metric" not in known:
-            raise UsageError(f"--distances {distances}: {class_name} takes none with these parameters")
+            raise UsageError(
+                f"--distances {distances}: {class_name} does not take distances with these parameters"
+            )
     return estimator.set_params(**chosen)
 
 
@@ -55,7 +59,7 @@ def _value(text: str) -> Any:
     if text == "None":
         return None
     for shape in ("{}", "[{}]") if "," in text else ("{}",):
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             return json.loads(shape.replace("{}", text))
     return text
 
@@ -68,6 +72,40 @@ def fit(estimator: Any, X: np.ndarray, y: np.ndarray | None, jobs: int | None) -
     return time.perf_counter() - start
 
 
+def set_scale(model: Any) -> None:
+    """Let a search standardise its samples."""
+    from sklearn.preprocessing import StandardScaler
+
+    params = model.get_params(deep=False)
+    if "transforms" not in params:
+        name = type(model).__name__
+        raise UsageError(
+            f"--scale: {name} has no transforms; use fuzzy-cv, or convert --normalize before the split"
+        )
+    if params["transforms"] is not None:
+        raise UsageError("--scale: not with --set transforms; choose one of them")
+    model.set_params(transforms=[StandardScaler()])
+
+
+def warn_scales(model: Any, X: np.ndarray, names: Sequence[str]) -> None:
+    """Warn if one feature is likely to outweigh the others."""
+    params = model.get_params(deep=False)
+    spans = np.ptp(X, axis=0)
+    moving = np.flatnonzero(spans > 0)  # constant features have no scale
+    if params.get("metric") == "precomputed" or params.get("transforms") is not None or len(moving) < 2:
+        return
+    narrow, wide = moving[spans[moving].argmin()], moving[spans[moving].argmax()]
+    if spans[wide] <= FACTOR * spans[narrow]:
+        return
+    way_out = "--scale evens them out"
+    if "transforms" not in params:  # scaled apart, two files would no longer be comparable
+        way_out = "convert --normalize evens them out, for training and new samples in one file"
+    say(
+        f"warning: features differ in scale ({show(names[narrow])} spans {spans[narrow]:.4g}, "
+        f"{show(names[wide])} {spans[wide]:.4g}); {way_out}"
+    )
+
+
 def save(model: Any, names: Sequence[str], path: str) -> None:
     """Save a model that was fitted to arrays, with the names of its features."""
     model.feature_names_in_ = np.array(names, dtype=object)
@@ -75,7 +113,7 @@ def save(model: Any, names: Sequence[str], path: str) -> None:
 
 
 def is_model(path: str) -> bool:
-    """Tell whether a file is a model."""
+    """Return whether a file is a model."""
     return _is_ours(path) or _is_libopf(path)
 
 
@@ -90,11 +128,12 @@ def _is_libopf(path: str) -> bool:
 
 
 def load_model(path: str, distances: str | None = None) -> Loaded:
-    """Read a model; its features are then told by us, so that arrays will do."""
+    """Read a model and the names of its features, which it forgets, so that it takes arrays."""
     if _is_libopf(path):
         if distances is None:
             return Loaded(read_model(path), None)
-        return Loaded(read_model(path, metric="precomputed"), name_positions(read_positions(path)))
+        names = [f"{POSITION} {position}" for position in read_positions(path).tolist()]
+        return Loaded(read_model(path, metric="precomputed"), names)
     model = pathforest.load(path)
     names = vars(model).pop("feature_names_in_", None)
     return Loaded(model, None if names is None else names.tolist())
@@ -102,7 +141,7 @@ def load_model(path: str, distances: str | None = None) -> Loaded:
 
 @contextmanager
 def threads(jobs: int | None) -> Iterator[None]:
-    """Use so many threads, all cores for None, without a word of it in the model's parameters."""
+    """Use so many threads, all cores for None, without a change of the model's parameters."""
     with joblib.parallel_config(backend="threading", n_jobs=-1 if jobs is None else jobs):
         yield
 

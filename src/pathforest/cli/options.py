@@ -51,14 +51,14 @@ Ignore = Annotated[
 ]
 From = Annotated[
     str | None,
-    typer.Option("--from", help="Format of DATA, such as csv or dat, where its name does not tell."),
+    typer.Option("--from", help="Format of DATA, such as csv or dat, if its name does not say it."),
 ]
 To = Annotated[
     str | None,
     typer.Option(
         "--to",
         help="Format of the output: csv, tsv, json, jsonl or parquet.",
-        show_default="what the name of the output tells, or csv",
+        show_default="by the name of the output, or csv",
     ),
 ]
 Out = Annotated[
@@ -87,7 +87,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 def names(texts: Sequence[str] | None) -> list[str] | None:
-    """Split lists of names, quoted as in CSV; None is none given."""
+    """Split lists of names, quoted as in CSV; None if no list is given."""
     if not texts:
         return None
     return [name.strip() for text in texts for name in _split(text) if name.strip()]

@@ -1,10 +1,11 @@
-"""What the commands show."""
+"""Output of the commands: facts and tables on the terminal, tables in files."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,17 +15,22 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from pathforest.datasets.formats.sinks import json_value
+from pathforest._utils.files import check_writable
+from pathforest._utils.show import escape
+from pathforest.datasets import formats
 
 NONE = ("text", "-")  # in the place of a number
-WIDE = 400  # columns of a terminal that is none
+WIDE = 400  # columns of output that is not a terminal
+LONGEST = 60  # characters of a name or a label on the terminal
+
+# The terminal
 
 
 def show_facts(facts: Any, text: str, as_json: bool, *, on_error_stream: bool = False) -> None:
     """Print a result, for people or for programs."""
     if as_json:
-        text = json.dumps(json_value(json.loads(json.dumps(facts, default=_plain))), allow_nan=False)
-    typer.echo(text, err=on_error_stream)
+        text = json.dumps(formats.json_value(json.loads(json.dumps(facts, default=_plain))), allow_nan=False)
+    typer.echo("\n".join(map(escape, text.split("\n"))), err=on_error_stream)
 
 
 def _plain(value: Any) -> Any:
@@ -32,6 +38,19 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     return str(value)
+
+
+def visible(value: Any) -> str:
+    """Return a name or a label as one short line that a terminal only prints."""
+    text = escape(str(value)[: LONGEST + 1])
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+
+
+def listed(values: Iterable[Any], most: int) -> str:
+    """List names or labels, the first of many."""
+    values = list(values)
+    more = f" and {len(values) - most} more" if len(values) > most else ""
+    return ", ".join(map(visible, values[:most])) + more
 
 
 @contextmanager
@@ -48,13 +67,53 @@ def show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table; numbers to the right."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for j, name in enumerate(header):
-        is_number = all(_looks_like_number(row[j]) or row[j] in NONE for row in rows)
-        table.add_column(Text(name), justify="right" if is_number else "left")
+        is_number = all(row[j][:1] in "-+.0123456789" or row[j] in NONE for row in rows)
+        table.add_column(Text(visible(name)), justify="right" if is_number else "left")
     for row in rows:
-        table.add_row(*map(Text, row))  # names may hold what rich would take for markup
+        table.add_row(*(Text(visible(cell)) for cell in row))  # rich would take [red] for markup
     # In a pipe there is no window to fit into.
     Console(width=None if Console().is_terminal else WIDE).print(table, highlight=False)
 
 
-def _looks_like_number(text: str) -> bool:
-    return text[:1] in "-+.0123456789"
+# Files
+
+
+def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
+    """Check, before any work, that files can be written, and that none of them is another or an input."""
+    known = [path for path in inputs if path is not None]
+    for path in outputs:
+        if path is not None:
+            check_writable(path)
+            taken = next((other for other in known if _is_same(path, other)), None)
+            if taken is not None:
+                raise ValueError(f"{path}: writing it would replace {taken}; name another file")
+            known.append(path)
+
+
+def _is_same(path: str, other: str) -> bool:
+    try:
+        return os.path.samefile(path, other)
+    except OSError:  # one of them does not exist yet
+        return os.path.realpath(path) == os.path.realpath(other)
+
+
+class TableOutput:
+    """A table with all columns of the input and some more, in a file or on the standard output."""
+
+    def __init__(self, out: str | None, to: str | None, *, as_json: bool = False) -> None:
+        self.path = None if out == "-" else out
+        self._ending = "json" if as_json and self.path is None and to is None else to
+        self._form = formats.check_sink(self.path, self._ending)
+
+    def open(self, names: Sequence[str]) -> AbstractContextManager[Any]:
+        """Open the file; what this gives writes columns."""
+        return formats.open_sink(self.path, self._ending, formats.Layout(list(names)))
+
+    def columns(
+        self, stream: formats.Stream, batch: formats.Batch, features: Sequence[str], X: np.ndarray
+    ) -> list[Any]:
+        """Return the columns of the input as the output shows them: in CSV, character by character.
+
+        If the output distinguishes numbers from text, features that came as text are written as numbers.
+        """
+        return stream.with_numbers(batch, features, X) if self._form.has_types else batch.columns

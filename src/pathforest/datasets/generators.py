@@ -166,7 +166,7 @@ def _start(
     if n_samples < 1:
         raise ValueError(f"n_samples={n_samples} draws nothing; pass at least 1")
     if not 0 <= noise < np.inf:
-        raise ValueError(f"noise={noise!r} is no width; pass a number from 0 on")
+        raise ValueError(f"noise={noise!r} is not a width; pass a number from 0 on")
     ends = np.round(np.cumsum(list(counts.values())) * (n_samples / sum(counts.values()))).astype(int)
     y = np.repeat(list(counts), np.diff(ends, prepend=0))
     return np.random.default_rng(random_state), y

@@ -1,4 +1,4 @@
-"""The content of a file of a stranger."""
+"""The content of a file that may have been made to do harm."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def read_distances(path: str | os.PathLike[str]) -> np.ndarray:
         n = HEADER.unpack(head)[0] if len(head) == HEADER.size else 0
         if n < 1 or size != HEADER.size + 4 * n * n:
             raise ValueError(
-                f"{path} is no matrix of LibOPF's distances: it announces {n} samples, which would take "
+                f"{path} is not a matrix of LibOPF's distances: it announces {n} samples, which would take "
                 f"{HEADER.size + 4 * max(n, 0) ** 2} bytes, and has {size}"
             )
         values = np.fromfile(file, "<f4", n * n)

@@ -28,7 +28,7 @@ INTEGER = 4  # bytes
 
 
 class Layout(NamedTuple):
-    """What tells one version of the file from another."""
+    """What distinguishes the versions of the file."""
 
     real: int  # bytes of a real number
     newer: bool  # whether `bestk` and densities are there
@@ -72,7 +72,7 @@ class ModelFile(NamedTuple):
 
 
 def looks_like_model(data: bytes | memoryview) -> bool:
-    """Tell whether the counts and the size are those of a LibOPF model file."""
+    """Return whether the counts and the size are those of a LibOPF model file."""
     return _find_layout(data) is not None
 
 
@@ -93,7 +93,7 @@ def parse(data: bytes) -> ModelFile:
     order = np.frombuffer(data, "<i4", offset=header_type.itemsize + rows.nbytes)
     for name in ("df", "K", "lowest", "highest"):
         if not np.isfinite(header[name]):
-            raise ValueError(f"its header holds {name}={header[name]}, which is no finite number")
+            raise ValueError(f"its header holds {name}={header[name]}, which is not a finite number")
     for name in ("cost", "features", "density")[: 2 + layout.newer]:
         _check_finite(rows[name], name)
     _check_order(order)
@@ -124,7 +124,7 @@ def _check_finite(values: np.ndarray, name: str) -> None:
     wrong = np.argwhere(~np.isfinite(values))
     if len(wrong):
         found = values[tuple(wrong[0])]
-        raise ValueError(f"sample {wrong[0][0]} has {found} for {name}, which is no finite number")
+        raise ValueError(f"sample {wrong[0][0]} has {found} for {name}, which is not a finite number")
 
 
 def _check_order(order: np.ndarray) -> None:

@@ -47,7 +47,7 @@ def read_model(path: str | os.PathLike[str], *, metric: str = "log_sqeuclidean")
     Raises
     ------
     ValueError
-        If the file is no model, is cut short, or holds what makes no model: indices out of range, paths in
+        If the file is not a model, is cut short, or cannot be a model: indices out of range, paths in
         circles, values that are not finite. Also if it holds a model of densities that cannot be continued:
         older files of `opf_cluster` lack the densities, and those of a metric other than
         ``"log_sqeuclidean"`` and ``"sqeuclidean"`` were estimated in another way. Cluster again in both
@@ -58,7 +58,7 @@ def read_model(path: str | os.PathLike[str], *, metric: str = "log_sqeuclidean")
     Notes
     -----
     LibOPF computes with float32. Here the file's float32 values meet distances in float64, so that offers
-    that differ by less than a float32 can tell may be told apart, and the answer then differ from LibOPF's.
+    that are equal as float32 may differ, and the answer may then differ from LibOPF's.
     On exact ties the first in `order_` wins in both.
 
     With densities, predictions follow LibOPF's `opf_OPFknnClassify` in its latest version: of the k nearest

@@ -1,12 +1,14 @@
-"""Where the samples of LibOPF's files stand in a matrix of distances."""
+"""Positions of the samples of LibOPF's files in a matrix of distances."""
 
 from __future__ import annotations
 
+import io
 import os
 
 import numpy as np
 
-from pathforest.datasets.formats import libopf
+from pathforest.datasets.formats.libopf import stream
+from pathforest.datasets.formats.stream import gather
 from pathforest.libopf._bytes import read_bytes
 from pathforest.libopf._layout import looks_like_model, parse
 
@@ -50,7 +52,10 @@ def read_positions(path: str | os.PathLike[str]) -> np.ndarray:
     """
     data = read_bytes(path)
     try:
-        positions = parse(data).position if looks_like_model(data) else libopf.positions(data)
+        if looks_like_model(data):
+            positions = parse(data).position
+        else:
+            positions = gather(stream(io.BytesIO(data))).columns[0].array.astype(np.intp)
         if positions.min() < 0:
             first = int(np.argmax(positions < 0))
             raise ValueError(f"sample {first} has position {positions[first]}; positions count from 0")

@@ -7,7 +7,11 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from pathforest.cli import options
+from pathforest._utils.show import show
+from pathforest.cli import models, options
+from pathforest.cli.input import read_samples
+from pathforest.cli.output import TableOutput, check_outputs, show_facts
+from pathforest.datasets.formats import ArrayColumn
 
 
 def cluster(
@@ -29,8 +33,8 @@ def cluster(
 ) -> None:
     """Find clusters; their number is found too.
 
-    The cluster, counted from 0, is the last column. A column called 'label', or named by --label, is no
-    feature and written as it came.
+    The cluster, counted from 0, is the last column. A column called 'label', or named by --label, is not a
+    feature, and is written as it came.
 
     Examples
     --------
@@ -38,21 +42,9 @@ def cluster(
 
       pathforest cluster points.csv --set k_max=50 --set n_clusters=4 --save clusters.pf --out clusters.csv
     """
-    from pathforest._utils.files import check_writable
-    from pathforest.cli.models import fit, make_estimator
-    from pathforest.cli.models import save as save_model
-    from pathforest.cli.output import show_facts
-    from pathforest.cli.scales import warn_scales
-    from pathforest.cli.tables import read_samples, shown_columns
-    from pathforest.datasets.formats.sinks import check_sink, open_sink
-    from pathforest.datasets.formats.stream import ArrayColumn
-
-    out = None if out == "-" else out
-    to = "json" if as_json and out is None and to is None else to
-    check_sink(out, to)
-    if save is not None:
-        check_writable(save)
-    model = make_estimator("OPFClustering", settings, distances)
+    table = TableOutput(out, to, as_json=as_json)
+    check_outputs([table.path, save], [data, distances])
+    model = models.make_estimator("OPFClustering", settings, distances)
     samples = read_samples(
         data,
         ending=from_,
@@ -63,19 +55,18 @@ def cluster(
         distances=distances,
     )
     if column in samples.stream.names:
-        raise ValueError(f"{data}: there is a column {column!r} already; pass another --column")
-    warn_scales(model, samples.X, samples.features)
-    seconds = fit(model, samples.X, None, jobs)
-    with open_sink(out, to, [*samples.stream.names, column]) as sink:
-        given = shown_columns(
-            samples.stream, samples.rows, [] if distances else samples.features, samples.X, out, to
-        )
-        sink.write([*given, ArrayColumn(model.labels_)])
+        raise ValueError(f"{data}: there is a column {show(column)} already; pass another --column")
+    models.warn_scales(model, samples.X, samples.features)
+    seconds = models.fit(model, samples.X, None, jobs)
+    with table.open([*samples.stream.names, column]) as write:
+        features = [] if distances else samples.features
+        given = table.columns(samples.stream, samples.rows, features, samples.X)
+        write([*given, ArrayColumn(model.labels_)])
     if save is not None:
-        save_model(model, samples.features, save)
+        models.save(model, samples.features, save)
     sizes = np.bincount(model.labels_).tolist()
     facts = {
-        "clusters": out,
+        "clusters": table.path,
         "model": save,
         "n_samples": len(samples.X),
         "sizes": sizes,
@@ -86,4 +77,4 @@ def cluster(
         f"{len(sizes)} cluster{'s' if len(sizes) > 1 else ''} of {len(samples.X)} samples, the largest of "
         f"{max(sizes)}; k = {model.best_k_}, {seconds:.1f} s"
     )
-    show_facts(facts, text, as_json and out is not None, on_error_stream=out is None)
+    show_facts(facts, text, as_json and table.path is not None, on_error_stream=table.path is None)

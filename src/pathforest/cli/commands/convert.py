@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+from pathforest._utils.show import show
 from pathforest.cli import options
-from pathforest.cli.distances import POSITION
+from pathforest.cli.errors import say
+from pathforest.cli.input import Samples, read_samples
+from pathforest.cli.models import LIBOPF
+from pathforest.cli.output import check_outputs, show_facts
 from pathforest.datasets import write
-from pathforest.datasets.formats.files import LIBOPF as LIBOPF_FORMAT
-from pathforest.datasets.formats.files import format_of, keeps_names, keeps_positions
-from pathforest.datasets.formats.stream import labels_of
-from pathforest.datasets.formats.table import default_names, show
-
-if TYPE_CHECKING:
-    from pathforest.cli.tables import Samples
+from pathforest.datasets.formats import POSITION, format_of
+from pathforest.datasets.formats.table import default_names, listed
+from pathforest.distances import make_engine
+from pathforest.graph import knn_graph
+from pathforest.libopf import read_model, write_distances
 
 
 def convert(
     data: Annotated[
         list[str], typer.Argument(metavar="DATA...", help="Files with the same columns, one below the other.")
     ],
-    out: Annotated[str, typer.Option("--out", "-o", help="File to write; its ending tells the format.")],
+    out: Annotated[str, typer.Option("--out", "-o", help="File to write; its ending chooses the format.")],
     label: options.Label = None,
     features: options.Features = None,
     ignore: options.Ignore = None,
@@ -36,7 +37,7 @@ def convert(
         str | None,
         typer.Option(metavar="METRIC", help="Write distances between the samples, as LibOPF does."),
     ] = None,
-    metric: Annotated[str, typer.Option(help="For a model of LibOPF: its distance.")] = "log_sqeuclidean",
+    metric: Annotated[str, typer.Option(help="For a LibOPF model: its distance.")] = "log_sqeuclidean",
     from_: options.From = None,
     as_json: options.Json = False,
 ) -> None:
@@ -57,18 +58,13 @@ def convert(
     """
     from sklearn.preprocessing import StandardScaler
 
-    from pathforest._utils.files import check_writable
-    from pathforest.cli.models import LIBOPF
-    from pathforest.cli.output import show_facts
-    from pathforest.cli.tables import read_samples
-
-    check_writable(out)
+    check_outputs([out], data)
     if len(data) == 1 and data[0].endswith(LIBOPF):
         facts = _convert_model(data[0], metric, out)
         show_facts(facts, "{out}: {estimator}, {n_samples} samples".format(**facts), as_json)
         return
     if distances is None:
-        format_of(Path(out))
+        format_of(out)
     choice = {"features": options.names(features), "ignore": options.names(ignore)}
     parts = [read_samples(path, ending=from_, label=label, labels="kept", **choice) for path in data]
     X, y = _stack(parts)
@@ -85,33 +81,29 @@ def convert(
 
 
 def _convert_model(path: str, metric: str, out: str) -> dict[str, Any]:
-    from pathforest.libopf import read_model
-
     model = read_model(path, metric=metric)
     model.save(out)
     return {"out": out, "estimator": type(model).__name__, "n_samples": len(model.cost_)}
 
 
 def _write_table(out: str, X: np.ndarray, y: np.ndarray | None, parts: Sequence[Samples]) -> None:
-    form, _ = format_of(Path(out))
-    positions = _positions(parts) if keeps_positions(form) else None
-    X = _as_float32(X) if form is LIBOPF_FORMAT else X
+    form, ending, _ = format_of(out)
+    positions = _positions(parts) if form.keeps_positions else None
+    X = _as_float32(X) if ending == ".dat" else X
     label, names = parts[0].label or "label", parts[0].features
-    if not keeps_names(form):
+    if not form.keeps_names:
         if y is not None and y.dtype.kind == "U":
             raise ValueError(
-                f"{out}: the label {str(y[0])!r} is text, and this format holds integers; write .csv, .npz "
-                "or .parquet, or number the classes"
+                f"{out}: the label {show(str(y[0]))} is text, and this format holds integers; write .csv, "
+                ".npz or .parquet, or number the classes"
             )
         if names != default_names(len(names)):
-            typer.echo(f"pathforest: {out}: this format keeps no names of features", err=True)
+            say(f"{out}: this format keeps no names of features")
         names = None
     write(out, X, y, feature_names=names, label=label, positions=positions)
 
 
 def _write_distances(out: str, X: np.ndarray, metric: str, parts: Sequence[Samples]) -> None:
-    from pathforest.libopf import write_distances
-
     positions = _positions(parts)
     if positions is None:
         positions = np.arange(len(X))
@@ -130,8 +122,8 @@ def _stack(parts: Sequence[Samples]) -> tuple[np.ndarray, np.ndarray | None]:
     for part in parts[1:]:
         if part.features != first.features:
             raise ValueError(
-                f"{part.stream.name} has the features {show(part.features)}, and {first.stream.name} "
-                f"{show(first.features)}; they must be the same, in the same order"
+                f"{part.stream.name} has the features {listed(part.features)}, and {first.stream.name} "
+                f"{listed(first.features)}; they must be the same, in the same order"
             )
         if (part.y is None) != (first.y is None):
             raise ValueError(
@@ -155,17 +147,14 @@ def _as_float32(X: np.ndarray) -> np.ndarray:
 
 
 def _positions(parts: Sequence[Samples]) -> np.ndarray | None:
-    """Return where the samples stand in the set they were taken from, if all files tell."""
+    """Return the positions of the samples in the set they were taken from, if all files have them."""
     if any(POSITION not in part.stream.beside for part in parts):
         return None
-    return np.concatenate([labels_of(part.stream, part.rows, POSITION) for part in parts])
+    return np.concatenate([part.stream.labels(part.rows, POSITION) for part in parts])
 
 
 def _distances(X: np.ndarray, metric: str) -> np.ndarray:
     """Return the distances between all samples: the lists of all neighbours, put in order."""
-    from pathforest.distances import make_engine
-    from pathforest.graph import knn_graph
-
     D = np.zeros((len(X), len(X)))
     if len(X) > 1:
         graph = knn_graph(make_engine(X, metric=metric), len(X) - 1)

@@ -9,6 +9,11 @@ import numpy as np
 import typer
 
 from pathforest.cli import options
+from pathforest.cli.input import find_label, label_codes, queries_for
+from pathforest.cli.models import load_model, threads
+from pathforest.cli.output import counted, show_facts, show_table
+from pathforest.datasets.formats import open_stream
+from pathforest.metrics import opf_accuracy
 
 INLINE = 6  # classes that have their confusions beside their scores
 WIDEST = 12  # classes that a confusion matrix in the terminal can have
@@ -25,7 +30,7 @@ def evaluate(
 ) -> None:
     """Compare a model's predictions with the labels of a file.
 
-    Prints accuracy, OPF's balanced accuracy, weighted F1, log loss where the model has probabilities, and per
+    Prints accuracy, OPF's balanced accuracy, weighted F1, log loss if the model has probabilities, and per
     class the samples, the share found (recall) and the share of its predictions that are right (precision).
 
     Examples
@@ -34,13 +39,6 @@ def evaluate(
 
       pathforest evaluate model.pf testing.dat --json
     """
-    from pathforest.cli.columns import find_label
-    from pathforest.cli.models import load_model, threads
-    from pathforest.cli.output import counted, show_facts
-    from pathforest.cli.queries import queries_for
-    from pathforest.cli.tables import label_codes
-    from pathforest.datasets.formats.batched import open_stream
-
     loaded = load_model(model, distances)
     if not hasattr(loaded.model, "classes_"):
         raise ValueError(f"evaluate needs a classifier; {model} is an {type(loaded.model).__name__}")
@@ -51,7 +49,7 @@ def evaluate(
         column = find_label(stream, label)
         queries = queries_for(loaded, stream, label, distances)
         with counted("evaluated") as advance, threads(jobs):
-            for batch in queries.batches(stream):
+            for batch in queries.batches:
                 X = queries.samples(batch)
                 codes = label_codes(classes, stream, batch, column)
                 true.append(codes)
@@ -76,8 +74,6 @@ def evaluate(
 def _facts(classes: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
     from sklearn.metrics import confusion_matrix, f1_score
 
-    from pathforest.metrics import opf_accuracy
-
     confusion = confusion_matrix(true, predicted, labels=np.arange(len(classes)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # classes that are not in the file have no F1
@@ -97,13 +93,11 @@ def _facts(classes: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> dict
 
 
 def _shares(part: np.ndarray, whole: np.ndarray) -> list[float | None]:
-    """Return shares; of nothing there is none."""
+    """Return shares; None is the share of nothing."""
     return [p / w if w else None for p, w in zip(part.tolist(), whole.tolist(), strict=True)]
 
 
 def _show_classes(facts: dict[str, Any]) -> None:
-    from pathforest.cli.output import show_table
-
     names = [str(label) for label in facts["classes"]]
     shown = [
         ["-" if share is None else f"{share:.4f}" for share in facts[name]]

@@ -1,8 +1,9 @@
-"""`pathforest explain`: who conquered a sample, and along which path."""
+"""`pathforest explain`: which training sample conquered a sample, and along which path."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import numpy as np
@@ -10,9 +11,13 @@ import typer
 
 from pathforest.cli import options
 from pathforest.cli.errors import UsageError
+from pathforest.cli.input import Queries, queries_for
+from pathforest.cli.models import load_model, require
+from pathforest.cli.output import show_facts, visible
+from pathforest.datasets.formats import open_stream
 
 RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
-FIRST = 5  # samples explained unless told which
+FIRST = 5  # samples explained by default
 STEPS = 6  # of a path shown in a line
 
 
@@ -30,7 +35,7 @@ def explain(
     from_: options.From = None,
     as_json: options.Json = False,
 ) -> None:
-    """Tell why samples got their class.
+    """Explain why samples got their class.
 
     For each: the class, what the classes cost, and the path from the training sample that conquered it to a
     prototype, each training sample by its position in the training data and its class.
@@ -41,17 +46,12 @@ def explain(
 
       pathforest explain iris.pf new.csv --json
     """
-    from pathforest.cli.models import load_model, require
-    from pathforest.cli.output import show_facts
-    from pathforest.cli.queries import queries_for
-    from pathforest.datasets.formats.batched import open_stream
-
     wanted = _positions(rows)
     loaded = load_model(model, distances)
     require(loaded.model, "explain", model)
     with open_stream(data, ending=from_, n_features=loaded.model.n_features_in_) as stream:
         queries = queries_for(loaded, stream, label, distances)
-        found = dict(_pick(stream, queries, wanted))
+        found = dict(_pick(queries, wanted))
     missing = [row for row in wanted or () if row not in found]
     if missing:
         raise ValueError(f"{stream.name}: there is no sample {missing[0]}; they count from 0")
@@ -72,45 +72,40 @@ def _positions(text: str | None) -> list[int] | None:
     return positions
 
 
-def _pick(stream: Any, queries: Any, wanted: list[int] | None) -> Any:
+def _pick(queries: Queries, wanted: list[int] | None) -> Iterator[tuple[int, np.ndarray]]:
     """Yield samples by position, reading no further than the last."""
-    from pathforest.datasets.formats.stream import Batch
-
     first, last = 0, FIRST - 1 if wanted is None else max(wanted)
-    for batch in stream.batches:
+    for batch in queries.batches:
         for row in range(len(batch.places)):
             if first + row <= last and (wanted is None or first + row in wanted):
-                single = Batch(
-                    batch.places[row : row + 1], [column.take(np.array([row])) for column in batch.columns]
-                )
-                yield first + row, queries.samples(single)
+                yield first + row, queries.samples(batch.take(np.array([row])))
         first += len(batch.places)
         if first > last:
             return
 
 
 def _facts(model: Any, row: int, x: Any) -> dict[str, Any]:
-    told = model.explain(x)[0]
+    found = model.explain(x)[0]
     costs = dict(zip(map(str, model.classes_.tolist()), model.class_costs(x)[0].tolist(), strict=True))
     return {
         "sample": row,
-        "prediction": told.label,
-        "offer": told.offer,
-        "conqueror": told.conqueror,
-        "path": told.path,
-        "path_labels": model.label_[told.path].tolist(),
-        "path_costs": told.costs,
+        "prediction": found.label,
+        "offer": found.offer,
+        "conqueror": found.conqueror,
+        "path": found.path,
+        "path_labels": model.label_[found.path].tolist(),
+        "path_costs": found.costs,
         "class_costs": costs,
     }
 
 
 def _text(facts: dict[str, Any]) -> str:
     ranked = sorted(facts["class_costs"].items(), key=lambda item: item[1])
-    costs = ", ".join(f"{label} {cost:.4g}" for label, cost in ranked[:4])
-    steps = [f"{i} ({label})" for i, label in zip(facts["path"], facts["path_labels"], strict=True)]
+    costs = ", ".join(f"{visible(label)} {cost:.4g}" for label, cost in ranked[:4])
+    steps = [f"{i} ({visible(label)})" for i, label in zip(facts["path"], facts["path_labels"], strict=True)]
     if len(steps) > STEPS:
         steps = [*steps[: STEPS - 2], f"... {len(steps) - STEPS + 1} more ...", steps[-1]]
     return (
-        f"sample {facts['sample']}: {facts['prediction']}\n  class costs: {costs}\n"
+        f"sample {facts['sample']}: {visible(facts['prediction'])}\n  class costs: {costs}\n"
         f"  path to a prototype: {' -> '.join(steps)}"
     )

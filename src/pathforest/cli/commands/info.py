@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
+from pathforest._utils.show import show
 from pathforest.cli import options
 from pathforest.cli.commands.train import chosen_text, search_facts
-from pathforest.cli.spans import Span
+from pathforest.cli.input import find_label
+from pathforest.cli.models import is_model, load_model
+from pathforest.cli.output import listed, show_facts, show_table, visible
+from pathforest.datasets.formats import open_stream
 
 SHOWN = 20  # columns and classes listed in the terminal
 
@@ -32,8 +37,6 @@ def info(
 
       pathforest info data.dat --json
     """
-    from pathforest.cli.models import is_model, load_model
-
     if file != "-" and is_model(file):
         _show_model(file, load_model(file), as_json)
     else:
@@ -41,8 +44,6 @@ def info(
 
 
 def _show_model(path: str, loaded: Any, as_json: bool) -> None:
-    from pathforest.cli.output import show_facts
-
     model = loaded.model
     default = type(model)().get_params(deep=False)
     # By repr, for which two NaN are the same.
@@ -72,10 +73,10 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
         facts["best_k"] = int(model.best_k_)
         lines[0] += f", k = {model.best_k_}"
     if loaded.names and not is_precomputed:
-        lines.append(f"features: {_listed(loaded.names)}")
+        lines.append(f"features: {listed(loaded.names, SHOWN)}")
     if hasattr(model, "classes_"):
         facts["classes"] = model.classes_.tolist()
-        lines.append(f"classes: {_listed(facts['classes'])}")
+        lines.append(f"classes: {listed(facts['classes'], SHOWN)}")
     if hasattr(model, "cluster_roots_"):
         facts["n_clusters"] = len(model.cluster_roots_)
         lines.append(f"clusters: {facts['n_clusters']}")
@@ -88,12 +89,8 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
 
 
 def _show_table(path: str, label: str | None, ending: str | None, as_json: bool) -> None:
-    from pathforest.cli.columns import find_label, known_label
-    from pathforest.cli.output import show_facts, show_table
-    from pathforest.datasets.formats.batched import open_stream
-
     with open_stream(path, ending=ending) as stream:
-        column = known_label(stream) if label is None else find_label(stream, label)
+        column = find_label(stream, label, needed=False)
         n_samples, classes = 0, Counter()
         spans = {name: Span() for name in stream.names if name != column}
         for batch in stream.batches:
@@ -121,12 +118,43 @@ def _show_table(path: str, label: str | None, ending: str | None, as_json: bool)
     if len(spans) > SHOWN:
         text += f", the first {SHOWN} above"
     if classes:
-        counted = _listed(f"{name} ({n})" for name, n in facts["classes"].items())
-        text += f"\n{len(classes)} classes in {column!r}: {counted}"
+        counted = listed((f"{visible(name)} ({n})" for name, n in facts["classes"].items()), SHOWN)
+        text += f"\n{len(classes)} classes in {show(column)}: {counted}"
     show_facts(facts, text, as_json)
 
 
-def _listed(values: Any) -> str:
-    values = list(map(str, values))
-    more = f" and {len(values) - SHOWN} more" if len(values) > SHOWN else ""
-    return ", ".join(values[:SHOWN]) + more
+class Span:
+    """The smallest and largest number of a column, and its missing cells; it grows batch by batch."""
+
+    def __init__(self) -> None:
+        self.limits: list[float] | None = None  # None for text, and if there is no number
+        self.n_missing = 0
+        self._is_text = False
+
+    def add(self, cells: Any) -> None:
+        """Take in the cells of a batch."""
+        try:
+            numbers = cells.numbers()
+        except ValueError:  # an empty cell, or text
+            texts = cells.text()
+            present = np.array([row for row, text in enumerate(texts) if text.strip()], dtype=np.intp)
+            self.n_missing += len(texts) - len(present)
+            numbers = self._numbers(cells.take(present)) if len(present) else np.empty(0)
+        known = numbers[~np.isnan(numbers)]
+        self.n_missing += len(numbers) - len(known)
+        if len(known) and not self._is_text:
+            limits = [*(self.limits or ()), float(known.min()), float(known.max())]
+            self.limits = [min(limits), max(limits)]
+
+    def _numbers(self, cells: Any) -> np.ndarray:
+        try:
+            return cells.numbers()
+        except ValueError:
+            self.limits, self._is_text = None, True
+            return np.empty(0)
+
+    def cells(self) -> list[str]:
+        """Return smallest, largest and missing for a table."""
+        if self.limits is None:
+            return ["text" if self._is_text else "", "", str(self.n_missing)]
+        return [*(f"{limit:.6g}" for limit in self.limits), str(self.n_missing)]

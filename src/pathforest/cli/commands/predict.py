@@ -8,7 +8,12 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from pathforest._utils.show import show
 from pathforest.cli import options
+from pathforest.cli.input import queries_for
+from pathforest.cli.models import load_model, require, threads
+from pathforest.cli.output import TableOutput, check_outputs, counted, show_facts
+from pathforest.datasets.formats import ArrayColumn, open_stream
 
 
 def predict(
@@ -30,8 +35,8 @@ def predict(
     """Predict with a saved model.
 
     Features are found by name; other columns, the label among them, are ignored by the model and written as
-    they came. The prediction is the last column. Samples pass by in batches, so that files larger than the
-    memory are no trouble. --label matters only for models that know no names of features.
+    they came. The prediction is the last column. Samples are read in batches, so files may be larger than the
+    memory. --label matters only for models that know no names of features.
 
     Examples
     --------
@@ -41,17 +46,8 @@ def predict(
 
       zcat new.csv.gz | pathforest predict iris.pf - > predictions.csv
     """
-    from pathforest.cli.models import load_model, require, threads
-    from pathforest.cli.output import counted, show_facts
-    from pathforest.cli.queries import queries_for
-    from pathforest.cli.tables import shown_columns
-    from pathforest.datasets.formats.batched import open_stream
-    from pathforest.datasets.formats.sinks import check_sink, open_sink
-    from pathforest.datasets.formats.stream import ArrayColumn
-
-    out = None if out == "-" else out
-    to = "json" if as_json and out is None and to is None else to
-    check_sink(out, to)
+    table = TableOutput(out, to, as_json=as_json)
+    check_outputs([table.path], [model, data, distances])
     loaded = load_model(model, distances)
     require(loaded.model, "predict", model)
     if proba:
@@ -64,16 +60,16 @@ def predict(
         taken = next((name for name in added if [*kept, *added].count(name) > 1), None)
         if taken is not None:
             raise ValueError(
-                f"{stream.name}: there is a column {taken!r} already; pass --only, or another --column"
+                f"{stream.name}: there is a column {show(taken)} already; pass --only, or another --column"
             )
-        with open_sink(out, to, [*kept, *added]) as sink, counted("predicted") as advance, threads(jobs):
-            for batch in queries.batches(stream):
+        with table.open([*kept, *added]) as write, counted("predicted") as advance, threads(jobs):
+            for batch in queries.batches:
                 X = queries.samples(batch)
-                given = [] if only else shown_columns(stream, batch, queries.features, X, out, to)
-                sink.write([*given, *map(ArrayColumn, _answers(loaded.model, X, proba))])
+                given = [] if only else table.columns(stream, batch, queries.features, X)
+                write([*given, *map(ArrayColumn, _answers(loaded.model, X, proba))])
                 n_rows += len(batch.places)
                 advance(len(batch.places))
-    if out is not None:
+    if table.path is not None:
         show_facts({"predictions": out, "n_samples": n_rows}, f"{out}: {n_rows} samples", as_json)
 
 

@@ -18,7 +18,7 @@ QUICK_RUNS, MOST_RUNS = 5, 10_000
 
 def reproduce(
     quick: Annotated[
-        bool, typer.Option("--quick", help="Small sets that need no download, 5 runs: a look in a minute.")
+        bool, typer.Option("--quick", help="Small sets that need no download, 5 runs: results in a minute.")
     ] = False,
     datasets: Annotated[
         str | None,
@@ -41,8 +41,7 @@ def reproduce(
         typer.Option(min=1, help="Processes. They change time, never numbers.", show_default="all cores"),
     ] = None,
     preset: Annotated[
-        str,
-        typer.Option(help="'paper', or 'clean': scaling and search keep to the training part."),
+        str, typer.Option(help="'paper', or 'clean': scaling and search keep to the training part.")
     ] = "paper",
     out: Annotated[Path, typer.Option(help="Folder for results and report.")] = Path("reproduction"),
 ) -> None:

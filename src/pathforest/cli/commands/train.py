@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from pathforest.cli import options
+from pathforest.cli import models, options
 from pathforest.cli.errors import UsageError
-
-if TYPE_CHECKING:
-    from pathforest.cli.tables import Samples
+from pathforest.cli.input import Samples, read_samples
+from pathforest.cli.output import check_outputs, show_facts
+from pathforest.learning import learn as learn_from
+from pathforest.pruning import prune as prune_by
 
 LISTED = ", ".join(options.ESTIMATORS)
 
@@ -31,17 +32,17 @@ def train(
     features: options.Features = None,
     ignore: options.Ignore = None,
     unlabeled: Annotated[
-        str | None, typer.Option(help="For semi: a file of further samples, whose labels are not looked at.")
+        str | None, typer.Option(help="For semi: a file of further samples, whose labels are not used.")
     ] = None,
     learn: Annotated[
-        str | None, typer.Option(help="For opf: a file of samples; those it gets wrong join the training.")
+        str | None, typer.Option(help="For opf: a file of samples; misclassified ones join the training set.")
     ] = None,
     prune: Annotated[
         str | None,
-        typer.Option(help="For opf: a file of samples; who has no part in their answers is removed."),
+        typer.Option(help="For opf: a file of samples; training samples that they do not need are removed."),
     ] = None,
     max_loss: Annotated[
-        float, typer.Option(min=0, max=1, help="For --prune: accuracy that may be given up, such as 0.01.")
+        float, typer.Option(min=0, max=1, help="For --prune: accuracy that may be lost, such as 0.01.")
     ] = 0.0,
     scale: options.Scale = False,
     distances: options.Distances = None,
@@ -51,7 +52,7 @@ def train(
 ) -> None:
     """Fit a classifier to labelled samples and save it.
 
-    Unless told otherwise, this is the fuzzy classifier with its parameters chosen by cross-validation. The
+    By default this is the fuzzy classifier with its parameters chosen by cross-validation. The
     model remembers the names of its features. For 'semi', an empty cell is a sample without a label;
     'outliers' needs no labels.
 
@@ -63,12 +64,6 @@ def train(
 
       pathforest train wine.csv --label 0 --ignore id --scale --out wine.pf
     """
-    from pathforest._utils.files import check_writable
-    from pathforest.cli.models import fit, make_estimator, save
-    from pathforest.cli.output import show_facts
-    from pathforest.cli.scales import set_scale, warn_scales
-    from pathforest.cli.tables import read_samples
-
     if estimator not in options.ESTIMATORS:
         raise UsageError(f"--estimator {estimator} is unknown; choose one of {LISTED}")
     files = (("--learn", learn, "opf"), ("--prune", prune, "opf"), ("--unlabeled", unlabeled, "semi"))
@@ -77,12 +72,12 @@ def train(
             raise UsageError(f"{name} {given}: only --estimator {wanted} takes it")
         if given is not None and distances is not None:
             raise UsageError(f"{name} {given}: not with --distances; give features")
-    model = make_estimator(options.ESTIMATORS[estimator], settings, distances)
+    model = models.make_estimator(options.ESTIMATORS[estimator], settings, distances)
     if not getattr(model, "refit", True):
-        raise UsageError("--set refit=false: the model could not predict; use tune to see scores alone")
+        raise UsageError("--set refit=false: the model could not predict; use tune to see scores only")
     if scale:
-        set_scale(model)
-    check_writable(out)
+        models.set_scale(model)
+    check_outputs([out], [data, unlabeled, learn, prune, distances])
     choice = {"label": label, "features": options.names(features), "ignore": options.names(ignore)}
     samples = read_samples(
         data,
@@ -98,17 +93,17 @@ def train(
         X, y = _with_unlabeled(samples, more)
     if estimator == "semi" and "" in y.tolist():
         model.set_params(unlabeled="")
-    warn_scales(model, X, samples.features)
-    seconds = fit(model, X, y, jobs)
+    models.warn_scales(model, X, samples.features)
+    seconds = models.fit(model, X, y, jobs)
     evaluation = []
     for file, improve in ((learn, _learn), (prune, partial(_prune, max_loss=max_loss))):
         if file is not None:
             evaluated = read_samples(file, label=label, features=samples.features)
-            improved, told = improve(model, samples, evaluated)
+            improved, scores = improve(model, samples, evaluated)
             sizes = {"n_before": len(model.cost_), "n_after": len(improved.cost_)}
-            evaluation.append({"file": file, **told, **sizes})
+            evaluation.append({"file": file, **scores, **sizes})
             model = improved
-    save(model, samples.features, out)
+    models.save(model, samples.features, out)
     facts = {
         "model": out,
         "estimator": type(model).__name__,
@@ -140,10 +135,8 @@ Improved = tuple[Any, dict[str, float]]  # a model, and the accuracy before and 
 
 
 def _learn(model: Any, samples: Samples, evaluation: Samples) -> Improved:
-    from pathforest.learning import learn
-
     before = model.score(evaluation.X, evaluation.y)
-    learned = learn(model, samples.X, samples.y, evaluation.X, evaluation.y)
+    learned = learn_from(model, samples.X, samples.y, evaluation.X, evaluation.y)
     # Samples that were exchanged now train; those that took their place evaluate.
     X = np.concatenate([samples.X, evaluation.X])[learned.val_rows]
     y = np.concatenate([samples.y, evaluation.y])[learned.val_rows]
@@ -151,18 +144,15 @@ def _learn(model: Any, samples: Samples, evaluation: Samples) -> Improved:
 
 
 def _prune(model: Any, samples: Samples, evaluation: Samples, *, max_loss: float) -> Improved:
-    from pathforest.pruning import prune
-
     before = model.score(evaluation.X, evaluation.y)
-    pruned = prune(model, evaluation.X, evaluation.y, max_loss=max_loss).model
+    pruned = prune_by(model, evaluation.X, evaluation.y, max_loss=max_loss).model
     return pruned, {"before": before, "after": pruned.score(evaluation.X, evaluation.y)}
 
 
-def _evaluated(told: dict[str, Any]) -> str:
+def _evaluated(facts: dict[str, Any]) -> str:
     return (
-        f"\n{told['file']}: accuracy {told['before']:.4f} with {told['n_before']} samples before, "
-        f"{told['after']:.4f} with {told['n_after']} after"
-    )
+        "\n{file}: accuracy {before:.4f} with {n_before} samples before, {after:.4f} with {n_after} after"
+    ).format(**facts)
 
 
 def search_facts(model: Any) -> dict[str, Any]:

@@ -7,8 +7,11 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from pathforest.cli import options
+from pathforest.cli import models, options
 from pathforest.cli.commands.train import search_facts, search_text
+from pathforest.cli.input import read_samples
+from pathforest.cli.output import TableOutput, check_outputs, show_facts, show_table
+from pathforest.datasets.formats import ArrayColumn
 
 SHOWN = 10  # cells in the terminal
 SHORT = {
@@ -33,7 +36,7 @@ def tune(
     jobs: options.Jobs = None,
     as_json: options.Json = False,
 ) -> None:
-    """Search the parameters of the fuzzy classifier by cross-validation and show what they are worth.
+    """Search the parameters of the fuzzy classifier by cross-validation and show their scores.
 
     Examples
     --------
@@ -43,38 +46,24 @@ def tune(
 
       pathforest tune wine.csv --label 0 --set transforms=linear --save wine.pf
     """
-    from pathforest._utils.files import check_writable
-    from pathforest.cli.models import fit, make_estimator
-    from pathforest.cli.models import save as save_model
-    from pathforest.cli.output import show_facts, show_table
-    from pathforest.cli.scales import set_scale, warn_scales
-    from pathforest.cli.tables import read_samples
-    from pathforest.datasets.formats.sinks import check_sink, open_sink
-
-    if out is not None:
-        check_sink(out, to)
-    if save is not None:
-        check_writable(save)
-    model = make_estimator("FuzzyOPFClassifierCV", settings)
+    table = None if out is None else TableOutput(out, to)
+    check_outputs([out, save], [data])
+    model = models.make_estimator("FuzzyOPFClassifierCV", settings)
     if scale:
-        set_scale(model)
+        models.set_scale(model)
     if save is None:
         model.set_params(refit=False)
     samples = read_samples(
-        data,
-        ending=from_,
-        label=label,
-        features=options.names(features),
-        ignore=options.names(ignore),
+        data, ending=from_, label=label, features=options.names(features), ignore=options.names(ignore)
     )
-    warn_scales(model, samples.X, samples.features)
-    seconds = fit(model, samples.X, samples.y, jobs)
+    models.warn_scales(model, samples.X, samples.features)
+    seconds = models.fit(model, samples.X, samples.y, jobs)
     names, cells = _cells(model.cv_results_)
-    if out is not None:
-        with open_sink(out, to, names) as sink:
-            sink.write(cells)
+    if table is not None:
+        with table.open(names) as write:
+            write(cells)
     if save is not None:
-        save_model(model, samples.features, save)
+        models.save(model, samples.features, save)
     facts = {
         "n_samples": len(samples.X),
         "n_cells": len(cells[0].values()),
@@ -94,8 +83,6 @@ def tune(
 
 def _cells(results: dict[str, Any]) -> tuple[list[str], list[Any]]:
     """Return the columns worth a look, best cell first."""
-    from pathforest.datasets.formats.stream import ArrayColumn
-
     order = np.argsort(results["rank_test_score"])
     parameters = [name for name in results if name.startswith("param_")]
     names = [

@@ -1,1 +1,21 @@
-"""File formats, one file each."""
+"""Data file formats, each a stream of batches in and a sink of batches out."""
+
+from pathforest.datasets.formats.files import check_sink, format_of, open_sink, open_stream
+from pathforest.datasets.formats.json import json_value
+from pathforest.datasets.formats.libopf import POSITION
+from pathforest.datasets.formats.stream import ArrayColumn, Batch, Layout, Stream, as_labels, gather
+
+__all__ = [
+    "POSITION",
+    "ArrayColumn",
+    "Batch",
+    "Layout",
+    "Stream",
+    "as_labels",
+    "check_sink",
+    "format_of",
+    "gather",
+    "json_value",
+    "open_sink",
+    "open_stream",
+]

@@ -1,224 +1,193 @@
-"""Data files read and written: the ending of the name chooses the format.
+"""Data files opened for reading and writing: the ending of the name chooses the format.
 
-A format is a pair of pure functions between bytes and tables, and a third that reads tables too large for
-memory. Opening, unpacking and replacing files happens here, once, so that no format can leave a file
-half-written or hide which file it was.
+A format is a stream, which reads batches from a file that is open, and a sink, which writes them. Opening,
+unpacking and replacing files happens here, once, so that no format can leave a file half-written or hide
+which file it was.
 """
 
 from __future__ import annotations
 
 import gzip
 import os
+import shutil
+import sys
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from pathforest._utils.files import replace_file
-from pathforest.datasets.formats import delimited, libopf, libsvm, npz, parquet
-from pathforest.datasets.formats.endings import split_ending
-from pathforest.datasets.formats.stream import Stream
-from pathforest.datasets.formats.table import Table, check_table
+import numpy as np
+
+from pathforest._utils.files import check_writable, replacing
+from pathforest.datasets.formats import delimited, json, libopf, libsvm, npz, parquet
+from pathforest.datasets.formats.stream import Batch, Layout, Stream, Write
 
 
 class Format(NamedTuple):
-    """How bytes become a table, at once or in batches, and back."""
+    """How a file is read and written, and what it has room for."""
 
-    decode: Callable[[bytes, str | int | None], Table]
-    encode: Callable[[Table, str | int | None], bytes]
-    stream: Callable[[BinaryIO], Stream]
+    stream: Callable[..., Stream] | None  # None: it is only written
+    sink: Callable[[BinaryIO, Layout], AbstractContextManager[Write]]
+    is_free: bool = False  # whether columns can be of any kind; if not, labels have a place of their own
     in_one_pass: bool = False  # whether a stream never goes back, so that it can come through a pipe
+    has_types: bool = False  # whether columns of numbers differ from columns of text
+    keeps_names: bool = True
+    keeps_positions: bool = False
+    check: Callable[[Sequence[str], np.ndarray | None], None] = lambda names, y: None  # before `write`
 
 
-CSV = Format(delimited.decode, delimited.encode, delimited.stream, in_one_pass=True)
-LIBOPF = Format(libopf.decode, libopf.encode, libopf.stream)
-LIBSVM = Format(libsvm.decode, libsvm.encode, libsvm.stream)
+def _delimited(delimiter: str) -> Format:
+    functions = (partial(f, delimiter=delimiter) for f in (delimited.stream, delimited.sink, delimited.check))
+    stream, sink, check = functions
+    return Format(stream, sink, is_free=True, in_one_pass=True, check=check)
+
+
+_LIBSVM = Format(libsvm.stream, libsvm.sink, keeps_names=False)
+_LIBOPF = Format(libopf.stream, libopf.sink, keeps_names=False, keeps_positions=True)
 
 FORMATS = {
-    ".csv": CSV,
-    ".tsv": Format(*(partial(function, delimiter="\t") for function in CSV[:3]), in_one_pass=True),
-    ".dat": LIBOPF,
-    ".txt": Format(libopf.decode_text, libopf.encode_text, libopf.stream_text, in_one_pass=True),
-    ".libsvm": LIBSVM,
-    ".svm": LIBSVM,
-    ".svmlight": LIBSVM,
-    ".npz": Format(npz.decode, npz.encode, npz.stream),
-    ".parquet": Format(parquet.decode, parquet.encode, parquet.stream),
+    ".csv": _delimited(","),
+    ".tsv": _delimited("\t"),
+    ".dat": _LIBOPF,
+    ".txt": _LIBOPF._replace(stream=libopf.stream_text, sink=libopf.sink_text, in_one_pass=True),
+    ".libsvm": _LIBSVM,
+    ".svm": _LIBSVM,
+    ".svmlight": _LIBSVM,
+    ".npz": Format(npz.stream, npz.sink),
+    ".parquet": Format(parquet.stream, parquet.sink, is_free=True, has_types=True),
+    ".json": Format(None, json.sink, is_free=True, has_types=True),
+    ".jsonl": Format(None, partial(json.sink, lines=True), is_free=True, has_types=True),
 }
 
 
-def read(path: str | os.PathLike[str], *, label: str | int | None = "label") -> Table:
-    r"""Read a data file.
+def format_of(
+    path: str | os.PathLike[str] | None, ending: str | None = None, *, of_output: bool = False
+) -> tuple[Format, str, bool]:
+    """Return a format by the ending of a name, that ending without `.gz`, and whether that was there.
 
     Parameters
     ----------
-    path : str or path-like
-        The ending tells the format: `.csv`, `.tsv`, `.dat` (LibOPF), `.txt` (LibOPF's text), `.libsvm`,
-        `.svm`, `.svmlight`, `.npz` or `.parquet`, each also with `.gz` behind it.
-    label : str, int or None, default="label"
-        Name or position of the label column of CSV, TSV and Parquet files; the other formats have a place of
-        their own for labels. None reads no labels: `y` is None, and in CSV, TSV and Parquet every column is a
-        feature.
-
-    Returns
-    -------
-    table : Table
-        `X`, `y` and `feature_names`. `X` is float32 from `.dat` files, and from NPZ and Parquet files that
-        hold float32; else float64. Labels are integers, or strings in CSV, TSV, NPZ and Parquet files.
-
-    Raises
-    ------
-    ValueError
-        If the content is damaged or does not fit the format; the message says where.
-    OSError
-        If the file cannot be read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from pathforest.datasets import read
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "pets.csv"
-    ...     _ = path.write_text("kind,weight,height\ncat,4.5,25\ndog,30,60\n")
-    ...     table = read(path, label="kind")
-    >>> table.y.tolist(), table.feature_names
-    (['cat', 'dog'], ['weight', 'height'])
+    path : str, path-like or None
+        The file. The standard input and output, `-` or None, have no ending; they are CSV unless
+        `ending` says otherwise.
+    ending : str, default=None
+        The format by its ending, if the name does not say it: ``"csv"`` or ``"csv.gz"``.
+    of_output : bool, default=False
+        Whether the file is to hold columns of any kind; the others are formats that can be read.
     """
-    path = Path(path)
-    form, is_packed = format_of(path)
-    table = _read(path, form, label, is_packed)
-    if label is None:
-        return table._replace(y=None)
-    if table.y is None:
-        raise ValueError(f"{path}: there are no labels; pass label=None to read the samples alone")
-    return table
-
-
-def write(
-    path: str | os.PathLike[str],
-    X: Any,
-    y: Any = None,
-    *,
-    feature_names: Sequence[str] | None = None,
-    label: str = "label",
-    positions: Any = None,
-) -> None:
-    """Write a data file; it appears complete or not at all.
-
-    What is read back equals what was written, bit for bit. Values that the format cannot hold are refused
-    before anything is written.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The ending tells the format, as for `read`. A file of that name is replaced.
-    X : array-like of shape (n_samples, n_features)
-        Numbers. Text formats write float32 values with the digits that restore the same float32.
-    y : array-like of shape (n_samples,), default=None
-        Labels: integers, or strings for CSV, TSV, NPZ and Parquet.
-    feature_names : list of str, default=None
-        Column names for CSV, TSV, NPZ and Parquet; None writes `f0`, `f1` and so on.
-    label : str, default="label"
-        Name of the label column in CSV, TSV and Parquet files.
-    positions : array-like of shape (n_samples,), default=None
-        For LibOPF's formats: where each sample stands in the set it was taken from, which is also its row in
-        a file of distances. None counts from 0.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from pathforest.datasets import read, write
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "square.csv.gz"
-    ...     write(path, [[0, 0], [0, 1], [1, 0], [1, 1]], [1, 1, 2, 2])
-    ...     read(path).y
-    array([1, 1, 2, 2])
-    """
-    path = Path(path)
-    form, is_packed = format_of(path)
-    table = check_table(X, y, feature_names)
-    if positions is None:
-        data = form.encode(table, label)
-    elif keeps_positions(form):
-        data = form.encode(table, label, positions=positions)
-    else:
-        raise ValueError(f"{path}: only LibOPF's formats keep positions; leave them out")
-    # No time stamp, so that equal tables give equal files.
-    replace_file(path, gzip.compress(data, mtime=0) if is_packed else data)
-
-
-def read_libopf(path: str | os.PathLike[str]) -> Table:
-    """Read a binary LibOPF file, whatever its name; `y` is None if it has no labels.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from pathforest.datasets import read_libopf, write_libopf
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_libopf(Path(folder) / "training", [[0.5, 2]], [1])
-    ...     read_libopf(Path(folder) / "training").X
-    array([[0.5, 2. ]], dtype=float32)
-    """
-    return _read(Path(path), LIBOPF, None, is_packed=False)
-
-
-def write_libopf(path: str | os.PathLike[str], X: Any, y: Any = None) -> None:
-    """Write a binary LibOPF file, whatever its name: float32 values, and labels from 1 on.
-
-    Examples
-    --------
-    >>> from pathforest.datasets import write_libopf
-    >>> write_libopf("training.dat", [[0.5, 2]], [0])
-    Traceback (most recent call last):
-    ValueError: label 0 is outside 1 to 2147483647, what LibOPF files hold; renumber
-    """
-    replace_file(Path(path), libopf.encode(check_table(X, y, None)))
-
-
-def keeps_positions(form: Format) -> bool:
-    """Tell whether a format has a place for the positions of samples in the set they come from."""
-    return form.encode in (libopf.encode, libopf.encode_text)
-
-
-def keeps_names(form: Format) -> bool:
-    """Tell whether a format has a place for the names of features."""
-    return form is not LIBSVM and not keeps_positions(form)
-
-
-def format_of(path: Path, shown: object = None) -> tuple[Format, bool]:
-    """Return the format that an ending tells, and whether the file is packed."""
-    ending, is_packed = split_ending(path)
-    if ending not in FORMATS:
+    suffix, is_packed = _split_ending(path, ending)
+    known = [e for e, form in FORMATS.items() if (form.is_free if of_output else form.stream)]
+    if suffix not in known:
         raise ValueError(
-            f"{shown or path}: the ending tells no format; known are {', '.join(FORMATS)}, also with .gz"
+            f"{ending or path}: the ending is not that of a{'n output' if of_output else ' data'} format; "
+            f"known are {', '.join(known)}, also with .gz"
         )
-    return FORMATS[ending], is_packed
+    return FORMATS[suffix], suffix, is_packed
 
 
-def _read(path: Path, form: Format, label: str | int | None, is_packed: bool) -> Table:
-    data = path.read_bytes()
-    with named(path):
-        if not data:
-            raise ValueError("the file is empty")
-        return form.decode(gzip.decompress(data) if is_packed else data, label)
+def _split_ending(path: str | os.PathLike[str] | None, ending: str | None) -> tuple[str, bool]:
+    if ending:
+        path = f"x.{ending.removeprefix('.')}"
+    name = "x.csv" if path in (None, "-") else Path(path).name.lower()
+    return Path(name.removesuffix(".gz")).suffix, name.endswith(".gz")
 
 
 @contextmanager
-def named(name: object) -> Iterator[None]:
-    """Let an error say which file it is about."""
+def open_stream(path: str, *, ending: str | None = None, n_features: int | None = None) -> Iterator[Stream]:
+    """Open a file to be read in batches; `-` is the standard input.
+
+    Memory stays small however large the file is, unless the caller keeps the batches.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    ending : str, default=None
+        The format by its ending, as for `format_of`.
+    n_features : int, default=None
+        Number of features, for LIBSVM files, which do not say it.
+
+    Yields
+    ------
+    stream : Stream
+        The table.
+    """
+    is_input = path == "-"
+    name = "standard input" if is_input else path
+    form, _, is_packed = format_of(path, ending)
+    with ExitStack() as stack:
+        with named(name, is_guess=is_input and ending is None):
+            file: Any = sys.stdin.buffer if is_input else stack.enter_context(open(path, "rb"))
+            if not is_input and not file.peek(1):
+                raise ValueError("the file is empty")
+            if is_packed:
+                file = stack.enter_context(gzip.open(file))
+            if not form.in_one_pass and (is_packed or not file.seekable()):
+                file = stack.enter_context(_copy(file))
+            stream = form.stream(file, n_features) if form is _LIBSVM else form.stream(file)
+        batches = _read_on(stream.batches, name, is_input and ending is None)
+        yield replace(stream, name=name, batches=batches)
+
+
+def _read_on(batches: Iterator[Batch], name: str, is_guess: bool) -> Iterator[Batch]:
+    with named(name, is_guess):
+        yield from batches
+
+
+@contextmanager
+def _copy(file: BinaryIO) -> Iterator[BinaryIO]:
+    """Copy a stream to a temporary file, for formats whose reader goes back and forth."""
+    with tempfile.TemporaryFile() as copy:
+        shutil.copyfileobj(file, copy)
+        copy.seek(0)
+        yield copy
+
+
+@contextmanager
+def named(name: object, is_guess: bool = False) -> Iterator[None]:
+    """Let an error say which file it is about, or that it is not in the format that was assumed."""
     try:
         yield
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"{name}: the gzip packing is damaged or cut off: {error}") from None
     except UnicodeDecodeError as error:
+        if is_guess:
+            raise ValueError(
+                f"{name} is not UTF-8 text; for other formats pass --from, such as --from parquet"
+            ) from None
         raise ValueError(
-            f"{name}: byte {error.object[error.start]:#04x} is no UTF-8 text; save the file as UTF-8, or "
+            f"{name}: byte {error.object[error.start]:#04x} is not UTF-8 text; save the file as UTF-8, or "
             "read it with pandas, which knows other encodings"
         ) from error
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
+
+
+def check_sink(path: str | None, ending: str | None) -> Format:
+    """Check, before any work, that the output has a format and a place; return the format."""
+    form, suffix, _ = format_of(path, ending, of_output=True)
+    if suffix == ".parquet":
+        parquet.require_pyarrow()
+    if path is not None:
+        check_writable(path)
+    return form
+
+
+@contextmanager
+def open_sink(path: str | os.PathLike[str] | None, ending: str | None, layout: Layout) -> Iterator[Write]:
+    """Open a file that appears once it is complete, or with None the standard output.
+
+    What is yielded writes the columns of a batch.
+    """
+    suffix, is_packed = _split_ending(path, ending)
+    with ExitStack() as stack:
+        file: Any = sys.stdout.buffer if path is None else stack.enter_context(replacing(path))
+        if is_packed:
+            file = stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
+        with FORMATS[suffix].sink(file, layout) as sink:
+            yield sink
+        file.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import shutil
 import tempfile
 import zipfile
@@ -14,11 +15,32 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from pathforest.datasets.formats.stream import ArrayColumn, Batch, Stream, array_columns, rows_per_batch
-from pathforest.datasets.formats.table import Table, check_distinct, check_shapes, check_table, show
+from pathforest.datasets.formats.stream import (
+    ArrayColumn,
+    Batch,
+    Column,
+    Layout,
+    Stream,
+    Write,
+    array_columns,
+    gather_columns,
+    rows_per_batch,
+)
+from pathforest.datasets.formats.table import (
+    Table,
+    check_distinct,
+    check_labels,
+    check_samples,
+    check_shapes,
+    listed,
+)
 
-# What the zip module may raise on bytes that are no sound archive.
+# Errors of the zip module on bytes that are not a sound archive.
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, KeyError)
+# A small archive can unpack to any size. Arrays this small are always unpacked; larger ones must not be more
+# than so many times as large as the file.
+SMALL = 2**28
+MOST_EXPANDED = 100
 
 
 class Header(NamedTuple):
@@ -29,19 +51,18 @@ class Header(NamedTuple):
     dtype: np.dtype
 
 
-def decode(data: bytes, label: object = None) -> Table:
-    """Read the arrays; names of features are optional, and so are labels if none are asked for."""
-    with _opened(io.BytesIO(data)) as archive:
-        needed = ("X",) if label is None else ("X", "y")
-        members = {name: archive.read(f"{name}.npy") for name in _present(archive, needed)}
-    X, y, names = (_array(members[name], name) if name in members else None for name in Table._fields)
-    return check_table(X, y, None if names is None else names.tolist())
-
-
 def stream(file: BinaryIO) -> Stream:
     """Read the arrays in batches. They are unpacked to temporary files, not into memory."""
-    with _opened(file) as archive:
-        arrays = {name: _map_array(archive, name) for name in _present(archive, ("X",))}
+    try:
+        with zipfile.ZipFile(file) as archive:
+            names = [name.removesuffix(".npy") for name in archive.namelist()]
+            if "X" not in names:
+                raise ValueError(f"there is no array 'X', only {listed(names)}")
+            members = {name: archive.getinfo(f"{name}.npy") for name in Table._fields if name in names}
+            _check_size(sum(member.file_size for member in members.values()), file.seek(0, os.SEEK_END))
+            arrays = {name: _unpack(archive, member, name) for name, member in members.items()}
+    except DAMAGE as error:
+        raise ValueError(f"the archive is damaged: {error}") from None
     X, y, names = map(arrays.get, Table._fields)
     names = check_shapes(X.shape, None if y is None else y.shape, None if names is None else names.tolist())
     step = rows_per_batch(len(names))
@@ -49,57 +70,36 @@ def stream(file: BinaryIO) -> Stream:
     def batches() -> Iterator[Batch]:
         for first in range(0, len(X), step):
             rows = slice(first, min(first + step, len(X)))
-            part = check_table(np.array(X[rows]), None if y is None else np.array(y[rows]), names)
-            labels = [] if part.y is None else [ArrayColumn(part.y)]
-            yield Batch(range(rows.start, rows.stop), labels + array_columns(part.X))
+            labels = [] if y is None else [ArrayColumn(check_labels(np.array(y[rows])))]
+            samples = check_samples(np.array(X[rows]), first)
+            yield Batch(range(rows.start, rows.stop), labels + array_columns(samples))
 
-    check_distinct(names if y is None else ["label", *names])
-    if y is None:
-        return Stream(names, None, (), "row", batches())
-    return Stream(["label", *names], "label", (), "row", batches())
-
-
-@contextmanager
-def _opened(file: BinaryIO) -> Iterator[zipfile.ZipFile]:
-    try:
-        with zipfile.ZipFile(file) as archive:
-            yield archive
-    except DAMAGE as error:
-        raise ValueError(f"the archive is damaged: {error}") from None
+    label = None if y is None else "label"
+    columns = names if y is None else ["label", *names]
+    check_distinct(columns)
+    return Stream(columns, label, batches=batches())
 
 
-def _present(archive: zipfile.ZipFile, needed: Sequence[str]) -> list[str]:
-    """Return the names of our arrays that an archive holds."""
-    names = [name.removesuffix(".npy") for name in archive.namelist()]
-    for name in needed:
-        if name not in names:
-            raise ValueError(f"there is no array {name!r}, only {show(names)}")
-    return [name for name in Table._fields if name in names]
+def _check_size(unpacked: int, packed: int) -> None:
+    if unpacked > max(SMALL, MOST_EXPANDED * packed):
+        raise ValueError(
+            f"its {packed} bytes unpack to {unpacked}, more than {MOST_EXPANDED} times as many; if you trust "
+            "the file, load it with numpy.load and save it with numpy.savez, which does not compress"
+        )
 
 
-def _array(data: bytes, name: str) -> np.ndarray:
-    file = io.BytesIO(data)
-    _read_header(file, len(data), name)
-    file.seek(0)
-    return np.lib.format.read_array(file, allow_pickle=False)
-
-
-def _map_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> np.ndarray:
     """Unpack an array to a temporary file, and map that: it takes no memory of its own."""
-    with tempfile.TemporaryFile() as file:
-        with archive.open(f"{name}.npy") as member:
-            shutil.copyfileobj(member, file)
-        size = file.tell()
-        file.seek(0)
-        header = _read_header(file, size, name)
+    with archive.open(member) as packed, tempfile.TemporaryFile() as file:
+        header = _read_header(packed, member.file_size, name)
         if 0 in header.shape:  # nothing to map
             return np.empty(header.shape, header.dtype)
-        order = "F" if header.is_fortran else "C"
-        return np.memmap(file, header.dtype, "r", file.tell(), header.shape, order)
+        shutil.copyfileobj(packed, file)
+        return np.memmap(file, header.dtype, "r", 0, header.shape, "F" if header.is_fortran else "C")
 
 
 def _read_header(file: BinaryIO, size: int, name: str) -> Header:
-    """Read the header of an array and hold it against the bytes that are there."""
+    """Read the header of an array, and compare it with the bytes that are there."""
     try:
         version = np.lib.format.read_magic(file)
         readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
@@ -108,17 +108,25 @@ def _read_header(file: BinaryIO, size: int, name: str) -> Header:
         header = Header(*readers[version](file))
         if header.dtype.hasobject or not header.dtype.itemsize:
             raise ValueError(f"type {header.dtype} is not read; save numbers or strings, not Python objects")
-        needed = math.prod(header.shape) * header.dtype.itemsize
-        if min(header.shape, default=0) < 0 or needed != size - file.tell():
-            raise ValueError(f"shape {header.shape} takes {needed} bytes; there are {size - file.tell()}")
-    except ValueError as error:
-        raise ValueError(f"array {name!r}: {error}") from None
+        needed, there = math.prod(header.shape) * header.dtype.itemsize, size - file.tell()
+        if min(header.shape, default=0) < 0 or needed != there:
+            raise ValueError(f"shape {header.shape} takes {needed} bytes; there are {there}")
+    except DAMAGE:
+        raise
+    except Exception as error:  # numpy parses the header as Python, and trips in many ways over a forged one
+        raise ValueError(f"array {name!r}: {' '.join(str(error).split()) or type(error).__name__}") from None
     return header
 
 
-def encode(table: Table, label: object = None) -> bytes:
+@contextmanager
+def sink(file: BinaryIO, layout: Layout) -> Iterator[Write]:
     """Write the arrays with their types."""
-    arrays = {"X": table.X, "y": table.y, "feature_names": np.array(table.feature_names)}
-    out = io.BytesIO()
-    np.savez(out, **{name: array for name, array in arrays.items() if array is not None})
-    return out.getvalue()
+    parts: list[Sequence[Column]] = []
+    yield parts.append  # the shape of an array comes first, so nothing is written before all rows are there
+    columns = gather_columns(layout, parts)
+    arrays = {"X": np.column_stack([columns[name].numbers() for name in layout.features])}
+    if layout.label is not None:
+        arrays["y"] = columns[layout.label].labels()
+    out = io.BytesIO()  # numpy goes back in the file that it writes, which a packed one does not allow
+    np.savez(out, **arrays, feature_names=np.array(layout.features))
+    file.write(out.getbuffer())

@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pathforest.datasets.formats.table import cell_number, check_label, first_bad_number
+from pathforest._utils.show import show
+from pathforest.datasets.formats.table import Table, check_labels
+from pathforest.datasets.formats.text import cell_number, check_label, labels_of_text
 
 CELLS = 2**18  # of a batch: enough to keep threads busy, little enough to forget about memory
 
 
-class BadCell(Exception):
-    """A cell, or with row None a column, that is not what is asked for."""
+class BadCell(ValueError):
+    """A cell that is not what is asked for; errors of other kinds are about a whole column."""
 
-    def __init__(self, row: int | None, reason: str) -> None:
+    def __init__(self, row: int, reason: str) -> None:
         super().__init__(reason)
         self.row = row
 
-    def told(self, place: str, places: Sequence[int], name: str) -> ValueError:
-        """Return the error for users, who want to know where in the file to look."""
-        where = "" if self.row is None else f"{place} {places[self.row]}, "
-        return ValueError(f"{where}column {name!r}: {self}")
-
 
 class Column(Protocol):
-    """Cells of one column, as the file holds them."""
+    """Cells of one column, as in the file."""
 
     def numbers(self) -> np.ndarray:
-        """Return float32 or float64, or raise BadCell."""
+        """Return float32 or float64, or raise ValueError."""
 
     def labels(self) -> Any:
-        """Return integers or strings, or raise BadCell."""
+        """Return integers or strings, or raise ValueError."""
 
     def text(self) -> list[str]:
         """Return what a text file shows."""
@@ -57,17 +56,23 @@ class TextColumn:
     def numbers(self) -> np.ndarray:
         """Read the cells."""
         try:
-            return np.fromiter(map(cell_number, self.cells), np.float64, len(self.cells))
+            if "_" in "".join(self.cells):
+                raise ValueError
+            return np.fromiter(map(float, self.cells), np.float64, len(self.cells))
+        except ValueError:  # a truth value, or a cell that is wrong
+            return np.array([self._number(row) for row in range(len(self.cells))])
+
+    def _number(self, row: int) -> float:
+        try:
+            return cell_number(self.cells[row])
         except ValueError:
-            row = first_bad_number(self.cells)
             self._refuse_empty(row)
-            raise BadCell(row, f"{self.cells[row][:30]!r} is no number") from None
+            raise BadCell(row, f"{show(self.cells[row])} is not a number") from None
 
     def labels(self) -> list[str]:
-        """Return the cells; whether all labels are integers shows at the end of the file only."""
+        """Return the cells; only the end of the file shows whether all labels are integers."""
         for row, cell in enumerate(self.cells):
-            if not cell.strip():
-                self._refuse_empty(row)
+            self._refuse_empty(row)
             try:
                 check_label(cell)
             except ValueError as error:
@@ -87,7 +92,7 @@ class TextColumn:
     @classmethod
     def join(cls, columns: Sequence[TextColumn]) -> TextColumn:
         """Return the cells of all columns."""
-        return cls([cell for column in columns for cell in column.cells])
+        return cls(chain.from_iterable(column.cells for column in columns))
 
     def _refuse_empty(self, row: int) -> None:
         if not self.cells[row].strip():
@@ -103,14 +108,12 @@ class ArrayColumn:
     def numbers(self) -> np.ndarray:
         """Return the numbers."""
         if self.array.dtype.kind not in "biuf":
-            raise BadCell(None, f"{str(self.array[0])[:30]!r} is no number")
+            raise ValueError(f"{show(str(self.array[0]))} is not a number")
         return self.array if self.array.dtype == np.float32 else self.array.astype(np.float64)
 
     def labels(self) -> np.ndarray:
         """Return integers or strings."""
-        if self.array.dtype.kind not in "iuU":
-            raise BadCell(None, f"{self.array[0]} is no label; labels are integers or strings")
-        return self.array
+        return check_labels(self.array)
 
     def text(self) -> list[str]:
         """Write the fewest digits that restore the same value."""
@@ -133,43 +136,78 @@ class ArrayColumn:
         return cls(np.concatenate([column.array for column in columns]))
 
 
+def array_columns(X: np.ndarray) -> list[Column]:
+    """Return the columns of a matrix."""
+    return [ArrayColumn(column) for column in np.ascontiguousarray(X.T)]
+
+
 class Batch(NamedTuple):
     """Some rows."""
 
     places: Sequence[int]  # line or row of each in the file
     columns: list[Column]  # one per name
 
+    def take(self, rows: np.ndarray) -> Batch:
+        """Return some of the rows."""
+        return Batch([self.places[row] for row in rows.tolist()], [c.take(rows) for c in self.columns])
 
-class Stream(NamedTuple):
-    """What is known of a file before its rows are read, and the rows."""
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a file."""
 
     names: list[str]
-    label: str | None  # the column of labels, where the format has one of its own
-    beside: tuple[str, ...]  # columns that are no features
-    place: str  # what the places count: "line" or "row"
-    batches: Iterator[Batch]
+    label: str | None = None  # the column of labels, if the format has one of its own
+    beside: tuple[str, ...] = ()  # columns that are not features
+
+    @property
+    def features(self) -> list[str]:
+        """Names of the columns that can be features."""
+        return [name for name in self.names if name != self.label and name not in self.beside]
+
+
+@dataclass(frozen=True)
+class Stream(Layout):
+    """What is known of a file before its rows are read, and the rows."""
+
+    batches: Iterator[Batch] = field(kw_only=True)
+    place: str = "row"  # what the places count
     name: str = ""  # of the file, for messages
 
+    def samples(self, batch: Batch, names: Sequence[str], *, finite: bool = True) -> np.ndarray:
+        """Return the named columns as a matrix of numbers, float32 if all of them are."""
+        numbers = _finite if finite else lambda column: column.numbers()
+        columns = dict(zip(self.names, batch.columns, strict=True))
+        return np.column_stack([self._asked(batch, name, columns[name], numbers) for name in names])
 
-def gather(stream: Stream) -> Batch:
-    """Return all rows at once."""
-    batches = list(stream.batches)
-    if not batches:
-        raise ValueError(f"{stream.name}: there is no sample")
-    places = [place for batch in batches for place in batch.places]
-    columns = zip(*(batch.columns for batch in batches), strict=True)
-    return Batch(places, [type(parts[0]).join(parts) for parts in columns])
+    def labels(self, batch: Batch, name: str) -> Any:
+        """Return a column as labels: integers or strings, or a list of cells that may be either."""
+        column = batch.columns[self.names.index(name)]
+        return self._asked(batch, name, column, lambda column: column.labels())
 
+    def with_numbers(self, batch: Batch, features: Sequence[str], X: np.ndarray) -> list[Column]:
+        """Return all columns, with features that came as text as the numbers they are in a matrix."""
+        numbers = dict(zip(features, array_columns(X), strict=True)) if features else {}
+        return [
+            numbers.get(name, column) if isinstance(column, TextColumn) else column
+            for name, column in zip(self.names, batch.columns, strict=True)
+        ]
 
-def samples_of(stream: Stream, batch: Batch, names: Sequence[str], *, finite: bool = True) -> np.ndarray:
-    """Return the named columns as a matrix of numbers, float32 if all of them are."""
-    numbers = _finite if finite else lambda column: column.numbers()
-    return np.column_stack([_asked(stream, batch, name, numbers) for name in names])
+    def narrow(self, width: int) -> Iterator[Batch]:
+        """Yield smaller batches, for samples of so many values, which may be wider than the rows."""
+        step = rows_per_batch(width)
+        for batch in self.batches:
+            for first in range(0, len(batch.places), step):
+                rows = np.arange(first, min(first + step, len(batch.places)))
+                yield batch if len(rows) == len(batch.places) else batch.take(rows)
 
-
-def labels_of(stream: Stream, batch: Batch, name: str) -> Any:
-    """Return a column as labels: integers or strings, or a list of cells that may be either."""
-    return _asked(stream, batch, name, lambda column: column.labels())
+    def _asked(self, batch: Batch, name: str, column: Column, what: Callable[[Column], Any]) -> Any:
+        try:
+            return what(column)
+        except ValueError as error:
+            row = getattr(error, "row", None)
+            where = "" if row is None else f"{self.place} {batch.places[row]}, "
+            raise ValueError(f"{self.name}: {where}column {show(name)}: {error}") from None
 
 
 def _finite(column: Column) -> np.ndarray:
@@ -180,18 +218,49 @@ def _finite(column: Column) -> np.ndarray:
     return numbers
 
 
-def _asked(stream: Stream, batch: Batch, name: str, what: Callable[[Column], Any]) -> Any:
-    try:
-        return what(batch.columns[stream.names.index(name)])
-    except BadCell as bad:
-        raise ValueError(f"{stream.name}: {bad.told(stream.place, batch.places, name)}") from None
+def gather(stream: Stream) -> Batch:
+    """Return all rows at once."""
+    batches = list(stream.batches)
+    if not batches:
+        raise ValueError(f"{stream.name}: there is no sample")
+    places = [place for batch in batches for place in batch.places]
+    return Batch(places, _join([batch.columns for batch in batches]))
+
+
+def _join(parts: Sequence[Sequence[Column]]) -> list[Column]:
+    return [type(columns[0]).join(columns) for columns in zip(*parts, strict=True)]
+
+
+def gather_columns(layout: Layout, parts: Sequence[Sequence[Column]]) -> dict[str, Column]:
+    """Return the columns of all batches by name, for formats that are written in one piece."""
+    return dict(zip(layout.names, _join(parts), strict=True))
+
+
+def gather_table(stream: Stream, label: str | None) -> Table:
+    """Read a table of numbers, with labels from a column if one is named; batches are read one by one."""
+    features = [name for name in stream.features if name != label]
+    if not features:
+        raise ValueError(f"{stream.name}: the only column is {show(label)}, which leaves no feature")
+    X, y = [], []
+    for batch in stream.batches:
+        X.append(stream.samples(batch, features, finite=False))
+        if label is not None:
+            y.append(stream.labels(batch, label))
+    if not X:
+        raise ValueError(f"{stream.name}: there is no sample")
+    return Table(np.concatenate(X), as_labels(*y) if y else None, features)
+
+
+def as_labels(*parts: Any) -> np.ndarray:
+    """Return labels of a whole file: of text, integers if all of them are."""
+    if isinstance(parts[0], list):
+        return labels_of_text([*chain.from_iterable(parts)])
+    return np.concatenate(parts)
+
+
+Write = Callable[[Sequence[Column]], None]  # what a sink yields: it writes the columns of a batch
 
 
 def rows_per_batch(n_columns: int) -> int:
     """Return how many rows make a batch."""
     return max(1, CELLS // n_columns)
-
-
-def array_columns(X: np.ndarray) -> list[Column]:
-    """Return the columns of a matrix."""
-    return [ArrayColumn(column) for column in np.ascontiguousarray(X.T)]

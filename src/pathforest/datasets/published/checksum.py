@@ -1,4 +1,4 @@
-"""A checksum of what a set contains, whatever the file it came in."""
+"""A checksum of the content of a set, which does not depend on the file it came in."""
 
 from __future__ import annotations
 

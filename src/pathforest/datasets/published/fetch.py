@@ -16,9 +16,11 @@ from typing import Any
 
 from pathforest._utils.files import replace_file
 from pathforest.datasets.formats import delimited
-from pathforest.datasets.formats.files import read
+from pathforest.datasets.formats.files import FORMATS
 from pathforest.datasets.formats.npz import DAMAGE
+from pathforest.datasets.formats.stream import gather_table
 from pathforest.datasets.formats.table import check_table
+from pathforest.datasets.formats.whole import layout_of, read
 from pathforest.datasets.published.checksum import content_sha256
 from pathforest.datasets.published.originals import read_original
 from pathforest.datasets.published.registry import DATASETS, Entry, Origin
@@ -30,10 +32,10 @@ PACKAGE = "package:"
 def fetch(name: str) -> Path:
     """Find a published set on this machine, or download it.
 
-    Looked for in this order: `<name>.csv.gz` in the folder named by the environment variable
-    `PATHFOREST_DATA`, or in `data` if there is none, and used as it is; then in the cache, in the folder
+    It is looked for in this order: `<name>.csv.gz` in the folder named by the environment variable
+    `PATHFOREST_DATA`, or in `data` if that is not set, and used as it is; then in the cache, in the folder
     named by `PATHFOREST_CACHE` or in the user's own; then at the addresses of its authors, for which the
-    extra `datasets` is needed. What is cached or downloaded must hold the numbers that it is known to hold.
+    extra `datasets` is needed. A cached or downloaded file must have the known checksum.
 
     Parameters
     ----------
@@ -51,7 +53,7 @@ def fetch(name: str) -> Path:
     ValueError
         If there is no set of that name, or an address has other content than expected.
     ConnectionError
-        If the set is neither on this machine nor to be reached; the message says where a copy can be put.
+        If the set is not on this machine and cannot be downloaded; the message says where to put a copy.
 
     Examples
     --------
@@ -95,7 +97,7 @@ def _pooch(local: Path) -> Any:
 
 
 def _is_sound(cached: Path, entry: Entry) -> bool:
-    """Whether a set is in the cache with the right content; one with another goes."""
+    """Return whether a set is in the cache with the right content; a file with other content is removed."""
     if not cached.exists():
         return False
     try:
@@ -127,13 +129,17 @@ def _obtain(name: str, entry: Entry, local: Path) -> bytes:
 
 def _verified(parts: list[bytes], entry: Entry) -> bytes:
     X, y = read_original(parts, entry.form)
-    data = delimited.encode(check_table(X, y, None), "label")
+    layout, columns = layout_of(check_table(X, y, None), "label", FORMATS[".csv"])
+    file = io.BytesIO()
+    with delimited.sink(file, layout) as sink:
+        sink(columns)
+    file.seek(0)
     # Read back: the checksum is of the numbers as the file has them.
-    table = delimited.decode(data, "label")
+    table = gather_table(delimited.stream(file), "label")
     found = content_sha256(table.X, table.y)
     if found != entry.sha256:
         raise ValueError(f"its content has the checksum {found}; expected was {entry.sha256}")
-    return gzip.compress(data, mtime=0)
+    return gzip.compress(file.getvalue(), mtime=0)
 
 
 def _parts(origin: Origin, local: Path) -> list[bytes]:
@@ -165,4 +171,4 @@ def _member(data: bytes, name: str) -> bytes:
                 raise ValueError(f"the archive has no member {name}")
             return archive.read(paths[0])
     except DAMAGE as error:
-        raise ValueError(f"no sound zip archive: {error}") from None
+        raise ValueError(f"the zip archive is damaged: {error}") from None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 
 import numpy as np
 
 from pathforest.datasets.formats import libopf, libsvm
+from pathforest.datasets.formats.stream import gather_table
 
 ANOMALY = {"n": 0, "o": 1}  # normal, outlier
 TISSUES = {name: code for code, name in enumerate(("car", "fad", "mas", "gla", "con", "adi"), 1)}
@@ -21,22 +23,21 @@ def read_original(parts: Sequence[bytes], form: str) -> Samples:
 
 
 def _from_libopf(data: bytes) -> Samples:
-    table = libopf.decode(data)
-    if table.y is None:
+    stream = libopf.stream(io.BytesIO(data))
+    if stream.label is None:
         raise ValueError("the file has no labels")
-    return table.X, table.y
+    return gather_table(stream, "label")[:2]
 
 
 def _from_libsvm(data: bytes) -> Samples:
-    table = libsvm.decode(data)
-    return table.X, table.y
+    return gather_table(libsvm.stream(io.BytesIO(data)), "label")[:2]
 
 
 def _from_numbers(data: bytes) -> Samples:
     """Read numbers between spaces, the label last."""
     values = np.array([line.split() for line in data.decode().splitlines() if line.strip()], dtype=float)
     if values.ndim != 2:
-        raise ValueError("the file holds no table of numbers")
+        raise ValueError("the file is not a table of numbers")
     return values[:, :-1], values[:, -1].astype(np.int64)
 
 
@@ -59,7 +60,7 @@ def _from_breast_tissue(data: bytes) -> Samples:
         sheets = xlrd.open_workbook(file_contents=data).sheets()
         tables = [[sheet.row_values(i) for i in range(sheet.nrows)] for sheet in sheets]
     except Exception as error:  # xlrd raises whatever a damaged file makes it trip over
-        raise ValueError(f"no Excel workbook: {error}") from error
+        raise ValueError(f"it is not an Excel workbook: {error}") from error
     for rows in tables:
         if rows and "Class" in rows[0]:
             column = rows[0].index("Class")

@@ -1,4 +1,4 @@
-"""The command, as its users type it."""
+"""`pathforest reproduce`, as its users type it."""
 
 import gzip
 import os
@@ -144,7 +144,7 @@ def test_samples_that_cannot_be_used_are_named_before_any_work(tmp_path, rows, t
     assert not any(work.iterdir())
 
 
-def test_a_local_set_that_is_not_the_published_one_is_told(tmp_path):
+def test_a_local_set_that_is_not_the_published_one_is_reported(tmp_path):
     put(tmp_path, "boat", [f"{1 + i % 2},{i}" for i in range(30)])
     args = ("--datasets", "boat", "--classifiers", "opf", "--runs", "1", "--out", "out")
     done = call("reproduce", *args, cwd=tmp_path, PATHFOREST_DATA=str(tmp_path))
@@ -189,8 +189,8 @@ def test_ctrl_c_stops_every_process_without_a_traceback(tmp_path):
     )
     assert eventually((tmp_path / "out").exists)
     os.killpg(process.pid, signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert told == "pathforest: stopped\n"
+    assert said == "pathforest: stopped\n"
     assert eventually(lambda: is_gone(process.pid))
     assert not any(path.name.startswith(".") for path in tmp_path.rglob("*"))

@@ -1,0 +1,233 @@
+"""Input of the commands: columns by name or position, whole tables, and new samples for a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from pathforest._utils.show import show
+from pathforest.cli.errors import did_you_mean
+from pathforest.cli.models import Loaded
+from pathforest.datasets.formats import POSITION, Batch, Stream, as_labels, gather, open_stream
+from pathforest.datasets.formats.table import listed
+from pathforest.datasets.formats.text import integer
+from pathforest.libopf import read_distances
+
+# Columns
+
+
+def find_column(stream: Stream, wanted: str, way_out: str = "") -> str:
+    """Return the name of a column, given by name or position."""
+    if wanted in stream.names:
+        return wanted
+    shown = show(wanted)
+    with suppress(ValueError, IndexError):
+        shown = str(integer(wanted))
+        return stream.names[integer(wanted)]
+    meant = did_you_mean(wanted, stream.names)
+    raise ValueError(
+        f"{stream.name}: there is no column {shown}{meant}, only {listed(stream.names)}{way_out}"
+    )
+
+
+def find_label(stream: Stream, label: str | None, *, needed: bool = True) -> str | None:
+    """Return the name of the label column, given by name or position.
+
+    If none is given, it is the one that the format has, or one called `label`; None if it is not needed and
+    does not exist.
+    """
+    if label is None:
+        if stream.label is not None:
+            return stream.label
+        if not needed and ("label" not in stream.names or "label" in stream.beside):
+            return None
+        label = "label"
+    if label in stream.beside:
+        raise ValueError(f"{stream.name}: the file has no labels")
+    return find_column(stream, label, "; name the column of labels with --label")
+
+
+def choose_features(
+    stream: Stream,
+    label: str | None,
+    features: Sequence[str] | None = None,
+    ignore: Sequence[str] | None = None,
+) -> list[str]:
+    """Return the names of the feature columns."""
+    wanted = stream.names if features is None else [find_column(stream, name) for name in features]
+    left_out = {label, *stream.beside, *(find_column(stream, name) for name in ignore or ())}
+    chosen = [name for name in dict.fromkeys(wanted) if name not in left_out]
+    if not chosen:
+        raise ValueError(f"{stream.name}: no column is left for features, of {listed(stream.names)}")
+    return chosen
+
+
+# Whole tables
+
+
+class Samples(NamedTuple):
+    """A whole table."""
+
+    X: np.ndarray
+    y: np.ndarray | None
+    features: list[str]
+    label: str | None
+    stream: Stream  # the columns' names
+    rows: Batch  # and all their cells
+
+
+def read_samples(
+    path: str,
+    *,
+    ending: str | None = None,
+    label: str | None = None,
+    features: Sequence[str] | None = None,
+    ignore: Sequence[str] | None = None,
+    labels: Literal["needed", "kept", "left out"] = "needed",
+    empty_labels: bool = False,
+    distances: str | None = None,
+) -> Samples:
+    """Read a whole file.
+
+    Parameters
+    ----------
+    path, ending : str
+        The file and its format.
+    label : str, default=None
+        Name or position of the label column.
+    features, ignore : sequence of str, default=None
+        Columns to use, or to leave out; by default all but the label.
+    labels : {"needed", "kept", "left out"}, default="needed"
+        Whether there must be labels; or they are read if there are any; or they are only not a feature.
+    empty_labels : bool, default=False
+        Whether cells of the label column may be empty.
+    distances : str, default=None
+        A LibOPF file of distances, to be used instead of features.
+    """
+    with open_stream(path, ending=ending) as stream:
+        column = find_label(stream, label, needed=labels == "needed")
+        chosen = [] if distances else choose_features(stream, column, features, ignore)
+        rows = gather(stream)
+    if distances:
+        D = read_distances(distances)
+        positions = _positions_of(stream, rows, D, distances)
+        X, chosen = D[np.ix_(positions, positions)], [f"{POSITION} {p}" for p in positions.tolist()]
+    else:
+        try:
+            X = stream.samples(rows, chosen)
+        except ValueError as error:
+            raise ValueError(f"{error} (--ignore leaves a column out)") from None
+    y = None
+    if column is not None and labels != "left out":
+        y = _labels(stream, rows, column, empty_labels)
+    return Samples(X, y, chosen, column, stream, rows)
+
+
+def _labels(stream: Stream, rows: Batch, column: str, empty_labels: bool) -> np.ndarray:
+    if empty_labels:
+        cells = rows.columns[stream.names.index(column)].text()
+        if not all(cell.strip() for cell in cells):
+            return as_labels(["" if not cell.strip() else cell for cell in cells])
+    return as_labels(stream.labels(rows, column))
+
+
+def label_codes(classes: np.ndarray, stream: Stream, batch: Batch, name: str) -> np.ndarray:
+    """Return the positions of labels among a model's classes; an unknown label is an error."""
+    codes = {str(label): code for code, label in enumerate(classes.tolist())}
+    texts = [_canonical(label, classes) for label in stream.labels(batch, name)]
+    unknown = next((i for i, text in enumerate(texts) if text not in codes), None)
+    if unknown is not None:
+        raise ValueError(
+            f"{stream.name}: {stream.place} {batch.places[unknown]}, column {show(name)}: "
+            f"{show(texts[unknown])} is not a class of the model; it knows {listed(codes)}"
+        )
+    return np.array([codes[text] for text in texts], dtype=np.intp)
+
+
+def _canonical(label: Any, classes: np.ndarray) -> str:
+    if classes.dtype.kind in "iu":
+        with suppress(ValueError):
+            return str(integer(str(label).strip()))
+    return str(label)
+
+
+# New samples for a model
+
+
+class Queries(NamedTuple):
+    """How batches become samples."""
+
+    features: list[str]  # columns that are taken as they are
+    samples: Callable[[Batch], np.ndarray]
+    batches: Iterator[Batch]  # no larger than samples of this width allow
+
+
+def queries_for(loaded: Loaded, stream: Stream, label: str | None, distances: str | None) -> Queries:
+    """Find what a model needs in a file, by name; by number only if it knows no names."""
+    if distances is not None:
+        columns = _training_positions(loaded.names, distances)
+        D = read_distances(distances)
+        if columns.max() >= len(D):
+            raise ValueError(
+                f"position {columns.max()} of a training sample is not in {distances}, which has {len(D)}"
+            )
+
+        def samples(batch: Batch) -> np.ndarray:
+            return D[np.ix_(_positions_of(stream, batch, D, distances), columns)]
+
+        return Queries([], samples, stream.narrow(len(columns)))
+    features = _features(stream, loaded.names, loaded.model.n_features_in_, label)
+    return Queries(features, lambda batch: stream.samples(batch, features), stream.batches)
+
+
+def _positions_of(stream: Stream, batch: Batch, D: np.ndarray, path: str) -> np.ndarray:
+    """Return the rows of samples in a matrix of distances."""
+    if POSITION not in stream.names:
+        raise ValueError(
+            f"{stream.name}: there is no column {POSITION!r}, which says where samples are in {path}"
+        )
+    positions = np.asarray(stream.labels(batch, POSITION))
+    if positions.dtype.kind == "U":
+        positions = np.array([integer(cell) for cell in positions.tolist()])
+    wrong = np.flatnonzero((positions < 0) | (positions >= len(D)))
+    if len(wrong):
+        raise ValueError(
+            f"{stream.name}: {stream.place} {batch.places[wrong[0]]}: position {positions[wrong[0]]} "
+            f"is not in {path}, which has {len(D)} samples"
+        )
+    return positions
+
+
+def _training_positions(names: Sequence[str] | None, path: str) -> np.ndarray:
+    try:
+        found = [integer(name.removeprefix(f"{POSITION} ")) for name in names or ()]
+    except ValueError:
+        found = []
+    if not found:
+        raise ValueError(
+            f"--distances {path}: the model was not trained with distances; leave the option out"
+        )
+    return np.array(found)
+
+
+def _features(stream: Stream, names: Sequence[str] | None, n_features: int, label: str | None) -> list[str]:
+    if names is not None:
+        missing = [name for name in names if name not in stream.names]
+        if missing and missing[0].removeprefix(f"{POSITION} ").isdecimal():
+            raise ValueError("the model was trained with distances; pass them with --distances")
+        if missing:
+            raise ValueError(
+                f"{stream.name}: there is no column {show(missing[0])}, one of {len(missing)} that the model "
+                f"needs and the file lacks; it has {listed(stream.names)}"
+            )
+        return list(names)
+    chosen = choose_features(stream, find_label(stream, label, needed=False))
+    if len(chosen) != n_features:
+        raise ValueError(
+            f"{stream.name}: there are {len(chosen)} columns besides labels, and the model, which knows "
+            f"no names, needs {n_features}"
+        )
+    return chosen

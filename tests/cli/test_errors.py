@@ -1,0 +1,179 @@
+"""Mistakes: one line that says what is wrong and where, an exit code, and no file touched."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import FEATURES, IRIS, KINDS, X, fail, run, succeed
+
+import pathforest
+from pathforest import OPFClassifier
+from pathforest.cli.entrypoint import COMMANDS
+from pathforest.datasets import write
+
+MISTAKES = [
+    ("train iris.csv -o m.pf", "iris.csv: there is no column 'label', only 'name', 'length'"),
+    ("train iris.csv -o m.pf -l knd", "there is no column 'knd' (did you mean 'kind'?)"),
+    ("train iris.csv -o m.pf -l 6", "there is no column 6"),
+    ("train iris.csv -o m.pf -l kind", "line 2, column 'name': 'flower 0' is not a number (--ignore"),
+    ("train iris.csv -o m.pf -l kind --ignore namex", "no column 'namex' (did you mean 'name'?)"),
+    ("train iris.csv -o m.pf -l kind --features kind", "no column is left for features"),
+    ("train none.csv -o m.pf", "none.csv: no such file"),
+    ("train iris.csv -l kind -o no/m.pf", "there is no folder"),
+    ("train iris.csv -l kind -o .", "is a folder"),
+    ("train iris.xls -o m.pf", "iris.xls: the ending is not that of a data format; known are .csv"),
+    ("train iris.csv --from pdf -o m.pf", "pdf: the ending is not that of a data format"),
+    ("train bare.csv -l 3 -o m.pf", "bare.csv: line 1 looks like a sample: 3 of its 4 cells are numbers"),
+    ("train one.csv -e semi --unlabeled short.csv -o m.pf", "short.csv: there is no column 'x', only"),
+    ("train long.csv -e opf -o m.pf", "line 3, column 'label': 'bbb"),
+    ("predict iris.csv iris.csv", "iris.csv cannot be loaded: it is no"),
+    ("predict iris.pf short.csv", "short.csv: there is no column 'petal length', one of 2 that"),
+    ("predict iris.pf bad.csv", "bad.csv: line 3, column 'width': 'x' is not a number"),
+    ("predict iris.pf iris.csv --column kind -o o.csv", "there is a column 'kind' already"),
+    ("predict iris.pf iris.csv --only --proba --column 'p(setosa)'", "there is a column 'p(setosa)' already"),
+    ("predict iris.pf iris.csv --to xml", "xml: the ending is not that of an output format"),
+    ("predict iris.pf iris.csv -o o.npz", "o.npz: the ending is not that of an output format"),
+    ("predict knn.pf iris.csv --proba -o o.csv", "knn.pf: OPFKNNClassifier has no predict"),
+    ("predict unnamed.pf iris.csv -l kind", "there are 5 columns besides labels, and"),
+    ("evaluate iris.pf iris.csv", "there is no column 'label'"),
+    ("evaluate iris.pf iris.csv -l name", "line 2, column 'name': 'flower 0' is not a class"),
+    ("evaluate iris.pf none-left.csv -l kind", "none-left.csv: there is no sample"),
+    ("explain iris.pf iris.csv --rows 150", "iris.csv: there is no sample 150; they count"),
+    ("explain iris.pf iris.csv --rows -1", "--rows -1: name samples by position"),
+    ("explain iris.pf iris.csv --rows 9-3", "--rows 9-3: name samples by position"),
+    ("explain knn.pf iris.csv", "OPFKNNClassifier has no explain"),
+    ("split iris.csv --parts a=1,b=1000 -o p", "150 samples leave none for 'a'"),
+    ("split long.csv -o p", "line 3, column 'label': 'bbb"),
+    ("convert plain.csv short.csv --ignore 'petal width' -o x.csv", "short.csv: there is no column 'petal w"),
+    ("convert bad.csv short.csv -o x.csv", "bad.csv: line 3, column 'width': 'x' is not a number"),
+    ("convert short.csv plain.csv -o x.csv", "plain.csv has the features 'length', 'wid"),
+    ("convert short.csv -o x.xlsx", "x.xlsx: the ending is not that of a data format"),
+    ("cluster short.csv --column width", "there is a column 'width' already"),
+    ("cluster short.csv --set k_max=0", "k_max=0"),
+    ("info none.csv", "none.csv: no such file"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), MISTAKES)
+def test_a_mistake_gets_one_line_that_says_what_and_where(model, folder, line, message):
+    frame = pd.DataFrame(X, columns=FEATURES)
+    frame.to_csv("plain.csv", index=False)
+    frame[["length", "width"]].to_csv("short.csv", index=False)
+    header = ",".join(FEATURES)
+    for name, text in {
+        "bad.csv": f"{header}\n1,2,3,4\n1,x,3,4\n",
+        "none-left.csv": f"{header},kind\n",
+        "one.csv": "label,x\n1,2\n",
+        "bare.csv": "1.5,2.5,-3,a\n1,2,3,b\n",
+        "long.csv": f"label,x\na,1\n{'b' * 5000},2\n",
+    }.items():
+        (folder / name).write_text(text)
+    pathforest.OPFKNNClassifier().fit(frame, KINDS).save("knn.pf")
+    OPFClassifier().fit(X, KINDS).save("unnamed.pf")
+    before = sorted(folder.iterdir())
+    assert message in fail(line, code=2 if message.startswith("--") else 1)
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("line", ["train iris.csv", "predict", "split iris.csv -o p --folds 1", "nix"])
+def test_a_mistake_on_the_command_line_has_an_exit_code_of_its_own(folder, line):
+    assert run(line).exit_code == 2
+
+
+# Outputs that would replace something
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        (f"train {IRIS} -e opf -o iris.csv", "iris.csv"),
+        (f"train {IRIS} -e opf -o symbolic.csv", "iris.csv"),
+        (f"train {IRIS} -e opf -o hard.csv", "iris.csv"),
+        (f"train {IRIS} -e opf --prune more.csv -o more.csv", "more.csv"),
+        (f"train {IRIS} -e opf --learn more.csv -o more.csv", "more.csv"),
+        (f"train {IRIS} -e semi --unlabeled more.csv -o more.csv", "more.csv"),
+        ("train data.dat -e opf --distances distances.dat -o distances.dat", "distances.dat"),
+        (f"tune {IRIS} -o iris.csv", "iris.csv"),
+        (f"tune {IRIS} --save symbolic.csv", "iris.csv"),
+        (f"tune {IRIS} -o cells.csv --save cells.csv", "cells.csv"),
+        ("predict iris.pf iris.csv -o hard.csv", "iris.csv"),
+        ("predict iris.pf iris.csv -o iris.pf --to csv", "iris.pf"),
+        (f"cluster {IRIS} -o iris.csv", "iris.csv"),
+        (f"cluster {IRIS} -o c.csv --save iris.csv", "iris.csv"),
+        (f"convert {IRIS} -o iris.csv", "iris.csv"),
+        (f"convert more.csv {IRIS} -o ./iris.csv", "iris.csv"),
+        ("split iris.csv -l kind --parts iris=80,test=20 -o .", "iris.csv"),
+        ("split iris.csv -l kind --parts hard=80,test=20 -o .", "iris.csv"),
+    ],
+)
+def test_an_output_does_not_replace_an_input(libopf, line, kept):
+    folder = Path(".")
+    succeed(f"train {IRIS} -e opf -o iris.pf")
+    (folder / "more.csv").write_bytes((folder / "iris.csv").read_bytes())
+    (folder / "symbolic.csv").symlink_to("iris.csv")
+    os.link("iris.csv", "hard.csv")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert f"would replace {kept}; name another file" in fail(line)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_out_replaces_files_and_nothing_else(model, folder):
+    os.mkfifo("pipe")
+    before = os.stat("pipe").st_ino
+    assert "device or a pipe" in fail("predict iris.pf iris.csv --to csv --out pipe")
+    assert "device or a pipe" in fail("train iris.csv -l kind --out pipe")
+    assert os.stat("pipe").st_ino == before
+
+
+# Messages
+
+
+def test_binary_input_gets_a_hint_to_name_the_format(model, folder):
+    pd.DataFrame(X, columns=FEATURES).to_parquet("new.parquet")
+    said = fail("predict iris.pf -", stdin=(folder / "new.parquet").read_bytes())
+    assert "standard input is not UTF-8 text; for other formats pass --from, such as --from parquet" in said
+
+
+@pytest.mark.filterwarnings("default")
+def test_warnings_are_lines_without_a_place_in_the_code(folder):
+    grid = np.random.default_rng(2).integers(0, 12, size=(80, 2)).astype(float)
+    write("grid.csv", grid, (grid[:, 0] > 6).astype(int))
+    done = run("train grid.csv -e fuzzy --set sigma=0.2 -o m.pf")
+    assert done.exit_code == 0
+    assert done.stderr.startswith("pathforest: warning: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_messages_have_no_control_characters_and_an_end(folder):
+    said = fail("info", "\x1b[31m.csv")
+    assert "pathforest: \\x1b[31m.csv: no such file" in said  # a pipe alone would drop the character
+    assert len(fail("train iris.csv -o m.pf --set", "x" * 9000, code=2)) < 2100
+
+
+# Help
+
+
+def test_every_command_has_help_with_examples():
+    for command in COMMANDS:
+        text = succeed(f"{command.__name__} --help")
+        assert "Examples:" in text
+        assert f"pathforest {command.__name__}" in text
+
+
+def test_help_says_what_the_defaults_are():
+    text = " ".join(succeed("predict --help").replace("│", " ").split())
+    for default in ("label", "the standard output", "all cores"):
+        assert f"[default: ({default})]" in text
+
+
+def test_completion_knows_the_commands(folder):
+    asked = {"_PATHFOREST_COMPLETE": "complete_bash", "COMP_CWORD": "1", "COMP_WORDS": "pathforest t"}
+    code = "from pathforest.cli import main; import sys; sys.argv[0] = 'pathforest'; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | asked, check=False
+    )
+    assert done.stdout.split() == ["train", "tune"]

@@ -1,0 +1,141 @@
+"""`pathforest evaluate`, `explain` and `info`: what they say of models and tables."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import FEATURES, IRIS, KINDS, X, flowers, succeed
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, log_loss
+
+import pathforest
+from pathforest.metrics import opf_accuracy
+
+
+def test_evaluate_gives_the_scores_of_scikit_learn(model):
+    test = flowers().iloc[::7].assign(kind=np.roll(KINDS, 3)[::7])
+    test.to_csv("test.csv", index=False)
+    found = json.loads(succeed("evaluate iris.pf test.csv --label kind --json"))
+    true, predicted = test["kind"], model.predict(X[::7])
+    assert found["accuracy"] == accuracy_score(true, predicted)
+    assert found["opf_accuracy"] == opf_accuracy(true, predicted)
+    assert found["f1_weighted"] == pytest.approx(f1_score(true, predicted, average="weighted"))
+    assert found["log_loss"] == pytest.approx(log_loss(true, model.predict_proba(X[::7])))
+    assert found["confusion"] == confusion_matrix(true, predicted).tolist()
+    assert "versicolor" in succeed("evaluate iris.pf test.csv --label kind")
+
+
+def test_evaluate_reads_integer_labels_however_they_are_written(folder):
+    (folder / "a.csv").write_text("label,x\n1,0\n2,5\n")
+    (folder / "b.csv").write_text("label,x\n01,0\n +2,5\n")
+    succeed("train a.csv -e opf -o m.pf")
+    assert json.loads(succeed("evaluate m.pf b.csv --json"))["accuracy"] == 1
+
+
+def test_classes_that_are_not_in_the_file_have_no_recall(model):
+    flowers().iloc[:5].to_csv("test.csv", index=False)
+    found = json.loads(succeed("evaluate iris.pf test.csv -l kind --json"))
+    assert found["samples"] == [5, 0, 0]
+    assert found["recall"] == [1.0, None, None]
+
+
+def test_many_classes_get_a_confusion_matrix_of_their_own(folder):
+    frame = pd.DataFrame({"x": np.arange(16.0), "label": [f"c{i // 2}" for i in range(16)]})
+    frame.to_csv("many.csv", index=False)
+    succeed("train many.csv -e opf -o m.pf")
+    lines = succeed("evaluate m.pf many.csv").splitlines()
+    assert lines[0].split() == ["class", "samples", "recall", "precision"]
+    assert [f"c{i}" for i in range(8)] == lines[10].split()[-8:]
+    assert lines[11].split() == ["c0", "2", *"0000000"]
+
+
+def test_explain_gives_the_path(model):
+    found = json.loads(succeed("explain iris.pf iris.csv --rows 70,3-5 --json"))
+    assert [facts["sample"] for facts in found] == [70, 3, 4, 5]
+    expected = model.explain(X[[70]])[0]
+    assert found[0]["path"] == expected.path
+    assert found[0]["path_labels"] == KINDS[expected.path].tolist()
+    assert found[0]["class_costs"]["setosa"] == model.class_costs(X[[70]])[0, 0]
+    assert succeed("explain iris.pf iris.csv").count("sample ") == 5
+
+
+# info
+
+
+def test_info_describes_tables_and_models(model, folder):
+    table = json.loads(succeed("info iris.csv --label kind --json"))
+    assert table["classes"] == {"setosa": 50, "versicolor": 50, "virginica": 50}
+    assert table["ranges"]["length"] == [X[:, 0].min(), X[:, 0].max()]
+    assert table["ranges"]["name"] is None
+    found = json.loads(succeed("info iris.pf --json"))
+    assert (found["estimator"], found["features"], found["n_samples"]) == ("OPFClassifier", FEATURES, 150)
+    assert "setosa (50)" in succeed("info iris.csv --label kind")
+    assert "parameters: the defaults" in succeed("info iris.pf")
+    said = succeed("info -", stdin=(folder / "iris.csv").read_bytes())
+    assert "standard input: 150 samples, 6 columns" in said
+
+
+def test_info_counts_what_is_missing(folder):
+    (folder / "gaps.csv").write_text("label,a,b,c,d\n1,5,x,,1\n2,,,,2\n1,7,z,,nan\n")
+    found = json.loads(succeed("info gaps.csv --json"))
+    assert found["ranges"] == {"a": [5, 7], "b": None, "c": None, "d": [1, 2]}
+    assert found["missing"] == {"a": 1, "b": 1, "c": 3, "d": 1}
+    lines = [line.split() for line in succeed("info gaps.csv").splitlines()[:5]]
+    assert lines[0] == ["column", "smallest", "largest", "missing"]
+    assert lines[1:3] == [["a", "5", "7", "1"], ["b", "text", "1"]]
+    pd.read_csv("gaps.csv")[["a", "d"]].to_parquet("gaps.parquet")
+    assert json.loads(succeed("info gaps.parquet --json"))["ranges"] == {"a": [5, 7], "d": [1, 2]}
+    assert "missing" not in succeed("info iris.csv")
+
+
+def test_info_in_json_holds_nothing_that_json_cannot(folder):
+    (folder / "odd.csv").write_text("label,x,y\na,nan,1\nb,inf,2\n")
+    assert json.loads(succeed("info odd.csv --json"), parse_constant=pytest.fail)["n_samples"] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("-e fuzzy-cv --set cv=3", "chosen: k_max={0.best_params_[k_max]}, "),
+        ("-e fuzzy-cv --set cv=3", "cross-validated score {0.best_score_:.4f}"),
+        ("-e knn", "k = {0.best_k_}"),
+        ("-e pruner", "{0.sample_indices_.size} samples kept"),
+        ("-e outliers", "150 training samples"),
+    ],
+)
+def test_info_says_what_training_has_found(folder, options, expected):
+    succeed(f"train {IRIS} -o m.pf {options}")
+    assert expected.format(pathforest.load("m.pf")) in succeed("info m.pf")
+
+
+def test_info_reads_a_pipe_from_its_start(folder):
+    os.mkfifo("pipe")
+    command = f"cat iris.csv > pipe & {sys.executable} -m pathforest info pipe --from csv --label kind"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert "150 samples" in done.stdout, done.stderr
+
+
+# Names on the terminal
+
+
+def test_names_are_shown_as_they_are(folder):
+    (folder / "odd.csv").write_text("label,len [cm],[/x]\n[red],1,2\n[red],2,1\nb,5,6\n")
+    said = succeed("info odd.csv")
+    assert "len [cm]" in said
+    assert "[/x]" in said
+    succeed("train odd.csv -e opf -o m.pf")
+    assert "[red]" in succeed("evaluate m.pf odd.csv")
+
+
+def test_control_characters_and_long_names_do_not_reach_the_terminal(folder):
+    odd = "\x1b[31m" + "x" * 400
+    (folder / "odd.csv").write_text(f"label,{odd}\n{odd},1\nb,2\n")
+    succeed("train odd.csv -e opf -o m.pf")
+    for command in ("info odd.csv", "info m.pf", "evaluate m.pf odd.csv", "explain m.pf odd.csv"):
+        said = succeed(command)
+        assert "\\x1b[31mxxx" in said
+        assert "\x1b" not in said
+        assert "x" * 100 not in said

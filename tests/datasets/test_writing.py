@@ -1,0 +1,223 @@
+"""Data files written: what a format cannot hold is refused, and others read what is written."""
+
+import gzip
+import json
+import os
+import struct
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pathforest.datasets import read, write
+from pathforest.datasets.formats import ArrayColumn, Layout, check_sink, open_sink
+from pathforest.datasets.formats.stream import TextColumn
+
+
+def test_libopf_bytes_are_as_libopf_has_them(tmp_path):
+    write(tmp_path / "table.dat", [[0.5, 2], [3, -4]], [2, 1])
+    expected = struct.pack("<3i 2i2f 2i2f", 2, 2, 2, 0, 2, 0.5, 2, 1, 1, 3, -4)
+    assert (tmp_path / "table.dat").read_bytes() == expected
+
+
+def test_libopf_text_is_as_libopf_has_it(tmp_path):
+    write(tmp_path / "table.txt", [[0.5, 2], [3, -4]], [2, 1])
+    assert (tmp_path / "table.txt").read_text() == "2 2 2\n0 2 0.5 2\n1 1 3 -4\n"
+
+
+# What cannot be written
+
+REFUSED = [
+    (".dat", [[0.1]], [1], r"X\[0, 0\].*0.1.*float32"),
+    (".dat", [[1e300]], [1], r"X\[0, 0\].*1e\+300.*float32"),
+    (".dat", [[1]], [0], "label 0 is outside 1"),
+    (".dat", [[1]], [2**31], "label 2147483648 is outside 1"),
+    (".dat", [[1]], ["a"], "label 'a' is a string"),
+    (".txt", [[1]], [-1], "label -1 is outside 1"),
+    (".libsvm", [[1]], ["a"], "label 'a' is a string"),
+    (".libsvm", [[1]], [2**53 + 1], "label 9007199254740993 is beyond"),
+    (".libsvm", [[1]], None, "need labels"),
+    (".csv", [[1]], ["1"], "'1' would be read back as integers"),
+    (".csv", [[1]], ["a\nb"], r"'a\\nb' has a line break"),
+    (".csv", [[1]], [" "], "label ' ' is only space"),
+    (".csv", [[1]], [""], "label '' is not text"),
+    (".npz", [[1]], ["\ud800"], r"'\\ud800' has characters"),
+    (".npz", [[1]], [0.5], "label 0.5 is not an integer"),
+    (".npz", [[1]], [True], "label True is not an integer"),
+    (".npz", [[1]], np.array([2**63], dtype=np.uint64), "label 9223372036854775808 is beyond"),
+    (".npz", [[1]], [[1]], r"y of shape \(1, 1\)"),
+    (".npz", [[1]], [1, 2], "2 labels for 1 samples"),
+    (".npz", [[2**53 + 1]], [1], r"X\[0, 0\].*9007199254740993.*float64"),
+    (".npz", [["a"]], [1], "holds no real numbers"),
+    (".npz", [1], [1], r"shape \(1,\) is not a table"),
+    (".npz", np.zeros((0, 2)), [], r"shape \(0, 2\) is not a table"),
+]
+
+
+@pytest.mark.parametrize(("ending", "values", "labels", "message"), REFUSED)
+def test_what_a_format_cannot_hold_is_refused_before_writing(tmp_path, ending, values, labels, message):
+    path = tmp_path / f"table{ending}"
+    path.write_text("as it was")
+    with pytest.raises(ValueError, match=message):
+        write(path, values, labels)
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [(path.name, "as it was")]
+
+
+@pytest.mark.parametrize(
+    ("ending", "names", "label", "message"),
+    [
+        (".csv", ["a", "a"], "label", "'a' occurs more than once"),
+        (".csv", ["a", "label"], "label", "'label' occurs more than once"),
+        (".csv", ["1", "2"], "3", "only numbers"),
+        (".csv", ["a", "b\r"], "label", "line break"),
+        (".csv", ["a", "b"], "\ufefflabel", "byte order mark"),
+        (".csv", ["a", "b"], 0, "label column 0 is not text"),
+        (".csv", ["a"], "label", "1 feature_names for 2 features"),
+        (".npz", ["a", ""], "label", "feature name '' is not text"),
+        (".parquet", ["a", "a"], "label", "more than once"),
+        (".parquet", ["a", "label"], "label", "'label'"),
+        (".parquet", ["a", "b"], None, "label column None is not text"),
+        (".dat", ["a", "b"], "label", "keep no feature names"),
+        (".svm", ["a", "b"], "label", "keep no feature names"),
+    ],
+)
+def test_column_names_that_would_be_lost_are_refused(tmp_path, ending, names, label, message):
+    with pytest.raises(ValueError, match=message):
+        write(tmp_path / f"table{ending}", [[1, 2]], [1], feature_names=names, label=label)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "table.csv"
+    write(path, [[1]], [1])
+    before = path.read_bytes()
+
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write(path, [[2]], [2])
+    assert [file.name for file in tmp_path.iterdir()] == ["table.csv"]
+    assert path.read_bytes() == before
+
+
+# Batches of any columns
+
+BATCHES = [
+    [TextColumn(["a", 'b "x", y']), ArrayColumn(np.float32([0.1, -0.0])), ArrayColumn(np.array([1, 2]))],
+    [TextColumn(["é"]), ArrayColumn(np.float32([3])), ArrayColumn(np.array([-3]))],
+]
+NAMES = ["name", "value", "count"]
+
+
+def write_all(path, batches=BATCHES):
+    with open_sink(str(path), None, Layout(NAMES)) as sink:
+        for batch in batches:
+            sink(batch)
+    return path
+
+
+READERS = {
+    ".csv": pd.read_csv,
+    ".csv.gz": pd.read_csv,
+    ".tsv": lambda path: pd.read_csv(path, sep="\t"),
+    ".json": pd.read_json,
+    ".jsonl": lambda path: pd.read_json(path, lines=True),
+    ".jsonl.gz": lambda path: pd.read_json(path, lines=True),
+    ".parquet": pd.read_parquet,
+}
+
+
+@pytest.mark.parametrize("ending", READERS)
+def test_others_read_what_was_written(tmp_path, ending):
+    found = READERS[ending](write_all(tmp_path / f"table{ending}"))
+    assert found.columns.tolist() == NAMES
+    assert found["name"].tolist() == ["a", 'b "x", y', "é"]
+    assert found["value"].astype(np.float32).tolist() == np.float32([0.1, 0, 3]).tolist()
+    assert found["count"].tolist() == [1, 2, -3]
+
+
+@pytest.mark.parametrize("ending", READERS)
+def test_no_rows_leave_a_sound_file(tmp_path, ending):
+    assert len(READERS[ending](write_all(tmp_path / f"table{ending}", []))) == 0
+
+
+def test_json_is_an_array_of_objects_with_short_numbers(tmp_path):
+    text = write_all(tmp_path / "table.json").read_text()
+    assert json.loads(text)[0] == {"name": "a", "value": 0.1, "count": 1}
+
+
+def test_json_has_null_for_what_is_not_finite(tmp_path):
+    with open_sink(str(tmp_path / "table.jsonl"), None, Layout(["x"])) as sink:
+        sink([ArrayColumn(np.array([np.inf, np.nan, 1.0]))])
+    assert [json.loads(line)["x"] for line in (tmp_path / "table.jsonl").read_text().splitlines()] == [
+        None,
+        None,
+        1.0,
+    ]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".json", ".parquet"])
+def test_a_failure_leaves_the_old_file(tmp_path, ending):
+    path = tmp_path / f"table{ending}"
+    path.write_text("as it was")
+
+    def batches():
+        yield BATCHES[0]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_all(path, batches())
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [(path.name, "as it was")]
+
+
+def test_packed_output_has_no_time_stamp(tmp_path):
+    first = write_all(tmp_path / "first.csv.gz").read_bytes()
+    assert first == write_all(tmp_path / "second.csv.gz").read_bytes()
+    assert gzip.decompress(first).startswith(b"name,value,count\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("table.xlsx", ValueError, "table.xlsx: the ending is not that of an output format; known are .csv"),
+        ("nowhere/table.csv", FileNotFoundError, "there is no folder .*nowhere; make it first"),
+        ("folder.csv", IsADirectoryError, "is a folder"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_reported_before_any_work(tmp_path, name, error, message):
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(error, match=message):
+        check_sink(str(tmp_path / name), None)
+
+
+def test_parquet_without_pyarrow_is_reported_before_any_work(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pathforest\[parquet\]"):
+        check_sink(str(tmp_path / "table.parquet"), None)
+
+
+# Spreadsheets run cells that look like formulas
+
+RISKY = ["=cmd|' /C calc'!A0", "+1 (555) 0100", "-x", "@SUM(A1)", "'=x", "\t=x"]
+HARMLESS = ["-1.5", "+2", "-inf", "-", "it's", "'quoted'"]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+def test_text_that_looks_like_a_formula_is_guarded_and_read_back(tmp_path, ending):
+    path = tmp_path / f"table{ending}"
+    write(path, np.zeros((6, 1)), RISKY, feature_names=["=1+1"], label="@label")
+    found = pd.read_csv(path, sep="\t" if ending == ".tsv" else ",")
+    assert found.columns.tolist() == ["'@label", "'=1+1"]
+    assert found["'@label"].tolist() == [f"'{text}" for text in RISKY]
+    table = read(path, label="@label")
+    assert (table.y.tolist(), table.feature_names) == (RISKY, ["=1+1"])
+
+
+def test_numbers_and_harmless_text_are_written_as_they_are(tmp_path):
+    with open_sink(str(tmp_path / "table.csv"), None, Layout(["x"])) as sink:
+        sink([TextColumn(HARMLESS)])
+        sink([ArrayColumn(np.array([-1.5, -np.inf]))])
+    assert (tmp_path / "table.csv").read_text().splitlines() == ["x", *HARMLESS, "-1.5", "-inf"]
