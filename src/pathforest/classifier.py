@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from pathforest._engines.build import build_engine
+from pathforest._models.parameters import DEVICE, DISTANCES, PREDICTION, VERBOSE, Rules
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.timers import StageTimer
@@ -107,6 +108,8 @@ class OPFClassifier(BaseOPFClassifier):
     >>> model.explain([[6.0]])[0].path
     [3, 2]
     """
+
+    _parameter_rules: ClassVar[Rules] = {**DISTANCES, **PREDICTION, "device": DEVICE, **VERBOSE}
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin
@@ -11,8 +11,19 @@ from sklearn.base import ClusterMixin
 from pathforest import _core
 from pathforest._models.density import largest_arc
 from pathforest._models.density_paths import DensityForestEstimator
-from pathforest._models.dome_tree import DOME_TREE, dome_tree, keep_domes
+from pathforest._models.dome_tree import ATTRIBUTES, DOME_TREE, dome_tree, keep_domes
+from pathforest._models.parameters import (
+    DISTANCES,
+    NEIGHBORHOOD,
+    VERBOSE,
+    Rules,
+    choice,
+    integer,
+    optional,
+    positive,
+)
 from pathforest._models.state import unfitted_on_failure
+from pathforest._utils.show import show
 from pathforest._utils.timers import StageTimer
 from pathforest.graph import KnnGraph
 from pathforest.membership import DensityEstimate, density
@@ -156,6 +167,17 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     [(7, 4, 0), (4, 2, 2)]
     """
 
+    _parameter_rules: ClassVar[Rules] = {
+        **DISTANCES,
+        **NEIGHBORHOOD,
+        "min_height": optional(positive("densities go from 1 to 1000")),
+        "min_area": optional(integer(1, "it is a number of samples")),
+        "min_volume": optional(positive("it is a sum of densities from 1 to 1000")),
+        "n_clusters": optional(integer(1, "use None to let the density decide")),
+        "merge_by": optional(choice(*ATTRIBUTES)),
+        **VERBOSE,
+    }
+
     def __init__(
         self,
         *,
@@ -264,8 +286,8 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
             if self.n_clusters > (n_maxima := len(self.cluster_roots_)):
                 way_out = "" if self.n_neighbors is None else ", or leave n_neighbors=None to search for more"
                 raise ValueError(
-                    f"n_clusters={self.n_clusters} cannot be reached: the density has {n_maxima} maxima with "
-                    f"{self.best_k_} neighbours; ask for at most {n_maxima}{way_out}"
+                    f"n_clusters={show(self.n_clusters)} cannot be reached: the density has {n_maxima} "
+                    f"maxima with {self.best_k_} neighbours; ask for at most {n_maxima}{way_out}"
                 )
             return n_maxima - int(self.n_clusters)
         if (threshold := getattr(self, f"min_{attribute}")) is None:

@@ -42,6 +42,7 @@ from pathforest._engines.metric import (
     resolve_metric,
 )
 from pathforest._engines.ranges import check_training_values
+from pathforest._utils.dates import refuse_missing_dates
 
 __all__ = ["Metric", "choose_algorithm", "make_engine", "resolve_metric"]
 
@@ -80,6 +81,7 @@ def make_engine(
     """
     resolved = resolve_metric(metric, metric_params)
     check_algorithm(resolved, algorithm)
-    X = check_array(X, input_name="X", **array_options(resolved))
-    check_training_values(X, resolved)
-    return build_engine(X, complete_metric(resolved, X), algorithm)
+    samples = check_array(X, input_name="X", **array_options(resolved))
+    refuse_missing_dates(X, samples)
+    check_training_values(samples, resolved)
+    return build_engine(samples, complete_metric(resolved, samples), algorithm)

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from pathforest._core import Engine
 from pathforest._engines.build import build_engine
 from pathforest._engines.metric import Metric
-from pathforest._models.parameters import largest_neighborhood
+from pathforest._models.parameters import (
+    COMPETITION,
+    DEVICE,
+    DISTANCES,
+    MEMBERSHIP,
+    NEIGHBORHOOD,
+    PREDICTION,
+    SIGMA,
+    VERBOSE,
+    Rules,
+    largest_neighborhood,
+)
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.timers import StageTimer
@@ -160,6 +171,17 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
     >>> model.training_error_
     0.0
     """
+
+    _parameter_rules: ClassVar[Rules] = {
+        **DISTANCES,
+        **NEIGHBORHOOD,
+        "sigma": SIGMA,
+        "competition": COMPETITION,
+        **MEMBERSHIP,
+        **PREDICTION,
+        "device": DEVICE,
+        **VERBOSE,
+    }
 
     def __init__(
         self,

@@ -3,26 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from pathforest._engines.metric import Metric, check_algorithm, resolve_metric
+from pathforest._engines.metric import Metric
 from pathforest._engines.ranges import check_training_values
 from pathforest._models.labels import check_labels
-from pathforest._models.parameters import check_parameters
+from pathforest._models.parameters import (
+    BETA,
+    BOOLEAN,
+    COMPETITION,
+    CV,
+    DISTANCES,
+    K_MAX,
+    MEMBERSHIP,
+    N_CONQUERORS,
+    RANDOM_STATE,
+    SIGMA,
+    VERBOSE,
+    Rules,
+    as_list,
+    check_parameters,
+    checked_metric,
+    checked_where_used,
+    choice,
+    each,
+    integer,
+)
 from pathforest._models.state import unfitted_on_failure
-from pathforest._search.cells import Cell, Folds, Samples, Scores, Space, candidates, make_space
+from pathforest._search.cells import Cell, Folds, Samples, Scores, Space, make_space
 from pathforest._search.ensemble import AverageOfBest
 from pathforest._search.ranking import TIE_BREAKS, check_table, table
 from pathforest._search.representations import Representation, resolve_transforms
 from pathforest._search.scoring import Judge, Scorer, check_error_score, resolve_scoring
 from pathforest._search.splits import cross_validation_splits
 from pathforest._search.trials import make_sampler, search_by_trials
-from pathforest._utils.checks import check_choice, check_integer
 from pathforest._utils.progress import progress
+from pathforest._utils.show import show
 from pathforest._utils.threads import thread_count
 from pathforest._utils.timers import StageTimer
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -172,6 +192,28 @@ class FuzzyOPFClassifierCV(AverageOfBest):
     [0, 0]
     """
 
+    _parameter_rules: ClassVar[Rules] = {
+        "k_max": each("k_max", K_MAX),
+        "sigmas": each("sigma", SIGMA),
+        "competitions": each("competition", COMPETITION),
+        "n_conquerors": each("n_conquerors", N_CONQUERORS),
+        "transforms": checked_where_used,
+        "n_best": integer(1, "1 keeps the best cell alone"),
+        "cv": CV,
+        "scoring": checked_where_used,
+        "error_score": check_error_score,
+        "tie_break": choice(*TIE_BREAKS),
+        "refit": BOOLEAN,
+        "betas": each("beta", BETA),
+        "search": choice("grid", "optuna"),
+        "n_trials": integer(1, "50 is the default"),
+        "sampler": checked_where_used,
+        **DISTANCES,
+        **MEMBERSHIP,
+        "random_state": RANDOM_STATE,
+        **VERBOSE,
+    }
+
     def __init__(
         self,
         *,
@@ -281,17 +323,10 @@ class FuzzyOPFClassifierCV(AverageOfBest):
 
     def _check_search(self) -> tuple[Metric, Space, Judge]:
         """Check every parameter before any work; return the metric, the candidates and what scores them."""
-        check_parameters(self, ("membership", "membership_side", "algorithm", "n_jobs", "verbose"))
-        metric = resolve_metric(self.metric, self.metric_params)
-        check_algorithm(metric, self.algorithm)
-        check_integer("n_best", self.n_best, 1, "1 keeps the best cell alone")
-        check_integer("n_trials", self.n_trials, 1, "50 is the default")
-        check_choice("tie_break", self.tie_break, TIE_BREAKS)
-        check_choice("search", self.search, ("grid", "optuna"))
-        check_error_score(self.error_score)
+        check_parameters(self)
+        metric = checked_metric(self)
         space = make_space(self.k_max, self.sigmas, self.competitions, self.n_conquerors)
-        betas = candidates("betas", self.betas, "beta")
-        return metric, space, Judge(resolve_scoring(self.scoring), betas, self.error_score)
+        return metric, space, Judge(resolve_scoring(self.scoring), as_list(self.betas), self.error_score)
 
     def _check_fitted_state(self) -> int:
         self._check_search()
@@ -309,8 +344,8 @@ class FuzzyOPFClassifierCV(AverageOfBest):
     def _check_transforms(self, metric: Metric) -> list[Representation]:
         if metric.kind == "precomputed" and self.transforms is not None:
             raise ValueError(
-                f"transforms={self.transforms!r} cannot be applied to metric='precomputed', where X holds no "
-                "features; use transforms=None, or pass features"
+                f"transforms={show(self.transforms)} cannot be applied to metric='precomputed', where X "
+                "holds no features; use transforms=None, or pass features"
             )
         return resolve_transforms(self.transforms, len(self.classes_), self.random_state)
 

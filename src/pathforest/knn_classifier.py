@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -15,7 +15,16 @@ from pathforest._engines.metric import Metric
 from pathforest._models.base import LabelledEstimator
 from pathforest._models.density import largest_arc
 from pathforest._models.density_paths import DensityForestEstimator, DensityQuery, compete_within_classes
-from pathforest._models.parameters import largest_neighborhood
+from pathforest._models.parameters import (
+    CV,
+    DISTANCES,
+    NEIGHBORHOOD,
+    RANDOM_STATE,
+    VALIDATION_FRACTION,
+    VERBOSE,
+    Rules,
+    largest_neighborhood,
+)
 from pathforest._models.state import unfitted_on_failure
 from pathforest._search.splits import Split, cross_validation_splits, validation_split
 from pathforest._utils.threads import thread_count
@@ -147,6 +156,15 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
     >>> model.best_k_, model.scores_.round(3).tolist()
     (3, [0.96, 0.967, 0.973, 0.973])
     """
+
+    _parameter_rules: ClassVar[Rules] = {
+        **DISTANCES,
+        **NEIGHBORHOOD,
+        "cv": CV,
+        "validation_fraction": VALIDATION_FRACTION,
+        "random_state": RANDOM_STATE,
+        **VERBOSE,
+    }
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
@@ -12,6 +12,7 @@ from sklearn.base import OutlierMixin
 from pathforest import _core
 from pathforest._engines.metric import Metric
 from pathforest._models.density import DensityEstimator, largest_arc
+from pathforest._models.parameters import CONTAMINATION, DISTANCES, NEIGHBORHOOD, VERBOSE, Rules
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.timers import StageTimer
 from pathforest.persistence.checks import check_density, check_number
@@ -116,6 +117,13 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
     >>> OPFOutlierDetector(contamination=0.1, n_neighbors=2).fit_predict(X).tolist()
     [1, 1, 1, 1, 1, 1, -1]
     """
+
+    _parameter_rules: ClassVar[Rules] = {
+        "contamination": CONTAMINATION,
+        **DISTANCES,
+        **NEIGHBORHOOD,
+        **VERBOSE,
+    }
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
@@ -13,10 +13,20 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from pathforest._engines.matrix import check_distances
 from pathforest._engines.metric import Metric
 from pathforest._models.labels import check_labels, check_labels_like
-from pathforest._models.parameters import check_parameter, check_parameters
+from pathforest._models.parameters import (
+    MAX_ITER,
+    MAX_LOSS,
+    RANDOM_STATE,
+    VALIDATION_FRACTION,
+    Rules,
+    check_parameters,
+    optional,
+)
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import SavableEstimator, unfitted_on_failure
 from pathforest._search.splits import validation_split
+from pathforest._utils.dates import refuse_missing_dates
+from pathforest._utils.show import show
 from pathforest._utils.threads import thread_count
 from pathforest.classifier import OPFClassifier
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -39,6 +49,13 @@ class Pruned(NamedTuple):
     model: BaseOPFClassifier  # fitted to the samples that were kept
     kept: np.ndarray  # (n_kept,) their indices among the training samples, ascending
     n_iter: int  # rounds, the last of which found nothing to remove, cost too much or was the last allowed
+
+
+def _check_prunable(name: str, value: Any) -> None:
+    if not isinstance(value, PRUNABLE):
+        raise TypeError(
+            f"{name}={show(value)} cannot be pruned; use an OPFClassifier or a FuzzyOPFClassifier"
+        )
 
 
 class Judgement(NamedTuple):
@@ -107,8 +124,8 @@ def prune(
             f"prune takes an OPFClassifier, got {type(model).__name__}; OPFPruner takes the fuzzy one"
         )
     check_is_fitted(model)
-    check_parameter("max_loss", max_loss)
-    check_parameter("max_iter", max_iter)
+    MAX_LOSS("max_loss", max_loss)
+    MAX_ITER("max_iter", max_iter)
     if model._fit_X is None:
         raise ValueError(
             "a model with metric='precomputed' keeps no distances between training samples to fit anew with; "
@@ -192,6 +209,14 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
     [0, 0, 0]
     """
 
+    _parameter_rules: ClassVar[Rules] = {
+        "estimator": optional(_check_prunable),
+        "validation_fraction": VALIDATION_FRACTION,
+        "max_loss": MAX_LOSS,
+        "max_iter": MAX_ITER,
+        "random_state": RANDOM_STATE,
+    }
+
     def __init__(
         self,
         estimator: OPFClassifier | FuzzyOPFClassifier | None = None,
@@ -230,12 +255,12 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
         self : OPFPruner
             The fitted estimator.
         """
-        template = self._template()
-        _check_prunable(template)
         check_parameters(self)
+        template = self._template()
         if y is None:
             raise ValueError("OPFPruner requires y to be passed, but the target y is None")
-        X, labels = validate_data(self, X, dtype=DTYPES), check_labels(y)
+        given, X, labels = X, validate_data(self, X, dtype=DTYPES), check_labels(y)
+        refuse_missing_dates(given, X)
         check_consistent_length(X, labels)
         pairwise = get_tags(template).input_tags.pairwise
         if pairwise:
@@ -299,7 +324,7 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
     def _check_fitted_state(self) -> int:
         check_parameters(self)
         template = self._build_template() if "_fit_template" in vars(self) else self._template()
-        _check_prunable(template)
+        _check_prunable("estimator", template)
         template._check_settings()
         n_features = check_whole(self, "n_features_in_", 1)
         check_feature_names(self, n_features)
@@ -322,7 +347,7 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
         """Put the template into a file as a name and parameters: a file holds fitted estimators alone."""
         state = super()._state_to_save() | {"estimator": None}
         if self.estimator is not None:
-            _check_prunable(self.estimator)
+            _check_prunable("estimator", self.estimator)
             state["_fit_template"] = (type(self.estimator).__name__, self.estimator.get_params(deep=False))
         return state
 
@@ -343,16 +368,9 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
     def _queries(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         Q = validate_data(self, X, reset=False, dtype=DTYPES)
+        refuse_missing_dates(X, Q)
         pairwise = Metric(*self.estimator_._fit_metric).kind == "precomputed"
         return Q[:, self.sample_indices_] if pairwise else Q
-
-
-def _check_prunable(estimator: Any) -> None:
-    if not isinstance(estimator, PRUNABLE):
-        raise TypeError(
-            f"estimator={estimator!r} is no OPFClassifier or FuzzyOPFClassifier, which are those that can be "
-            "pruned"
-        )
 
 
 def _prune(

@@ -7,8 +7,7 @@ They need ``pip install pathforest[imbalance]`` and go where other samplers go, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,21 +18,26 @@ try:
 except ImportError as error:
     raise ImportError("samplers need imbalanced-learn: pip install 'pathforest[imbalance]'") from error
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
+from pathforest._models.labels import check_labels
+from pathforest._models.parameters import (
+    DISTANCES,
+    NEIGHBORHOOD,
+    RANDOM_STATE,
+    Rules,
+    check_parameters,
+    checked_metric,
+    checked_where_used,
+    integer,
+)
 from pathforest._search.splits import deal_folds
+from pathforest._utils.dates import refuse_missing_dates
 from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
 
-# What both samplers hand on to the estimators behind them.
-COMMON_CONSTRAINTS: dict[str, list[Any]] = {
-    "metric": [str, callable],
-    "metric_params": [Mapping, None],
-    "algorithm": [StrOptions({"auto", "tree", "brute"})],
-    "random_state": ["random_state"],
-    "n_jobs": [Integral, None],
-}
+# What both samplers take. `sampling_strategy` is checked by imbalanced-learn.
+COMMON: Rules = {"sampling_strategy": checked_where_used, **DISTANCES, "random_state": RANDOM_STATE}
 
 
 class DenseSampler:
@@ -45,14 +49,18 @@ class DenseSampler:
         return tags
 
     def _check_X_y(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, bool]:
-        if self.metric == "precomputed":
+        check_parameters(self)
+        if checked_metric(self).kind == "precomputed":
             raise ValueError(
                 f"{type(self).__name__} returns samples and needs their features, not metric='precomputed'; "
                 "choose another metric"
             )
+        if np.ndim(y) < 2:  # first, because a missing label in a list becomes the text "nan" below
+            y = check_labels(y)
         y, binarize_y = check_target_type(y, indicate_one_vs_all=True)
-        X, y = validate_data(self, X=X, y=y, reset=True, dtype=[np.float64, np.float32])
-        return X, y, binarize_y
+        samples, y = validate_data(self, X=X, y=y, reset=True, dtype=[np.float64, np.float32])
+        refuse_missing_dates(X, samples)
+        return samples, y, binarize_y
 
 
 class OPFUnderSampler(DenseSampler, BaseUnderSampler):
@@ -124,10 +132,9 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
     False
     """
 
-    _parameter_constraints: dict = {  # noqa: RUF012
-        **BaseUnderSampler._parameter_constraints,
-        "n_splits": [Interval(Integral, 2, None, closed="left")],
-        **COMMON_CONSTRAINTS,
+    _parameter_rules: ClassVar[Rules] = {
+        **COMMON,
+        "n_splits": integer(2, "every part is classified from the others"),
     }
 
     def __init__(
@@ -156,7 +163,7 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
 
     def _fit_resample(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rng = check_random_state(self.random_state)
-        self.points_ = self._count_conquests(X, y, deal_folds(y, self.n_splits, rng))
+        self.points_ = self._count_conquests(X, y, deal_folds(y, min(self.n_splits, len(y)), rng))
         keep = np.ones(len(y), dtype=bool)
         for label, n_left in self.sampling_strategy_.items():
             # A stable sort of shuffled samples: chance decides among equals.
@@ -254,11 +261,10 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
     [0.9, 0.4, 9.6, 10.0]
     """
 
-    _parameter_constraints: dict = {  # noqa: RUF012
-        **BaseOverSampler._parameter_constraints,
-        "k_max": [Interval(Integral, 1, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
-        **COMMON_CONSTRAINTS,
+    _parameter_rules: ClassVar[Rules] = {**COMMON, **NEIGHBORHOOD}
+    # Of the rules of imbalanced-learn only this one is left.
+    _parameter_constraints: ClassVar[dict[str, list]] = {
+        "sampling_strategy": BaseOverSampler._parameter_constraints["sampling_strategy"]
     }
 
     def __init__(

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from pathforest._core import Engine
 from pathforest._engines.build import build_engine
 from pathforest._engines.metric import Metric
+from pathforest._models.parameters import (
+    DISTANCES,
+    PREDICTION,
+    VERBOSE,
+    Rules,
+    checked_where_used,
+    choice,
+)
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
+from pathforest._utils.show import show
 from pathforest._utils.timers import StageTimer
 from pathforest.forest import boundary_prototypes, grow_forest
 from pathforest.graph import TREE_NEIGHBORS, SpanningTree, knn_graph, spanning_tree
@@ -28,8 +37,9 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
 
     Parameters
     ----------
-    unlabeled : label, default=-1
-        The value in y that marks a sample without a label, such as ``""`` among texts.
+    unlabeled : label, default=None
+        The value in y that marks a sample without a label, of the same type as the labels. None is -1
+        among numbers and ``""`` among texts.
     method : {"mst", "opfsemi"}, default="mst"
         Where labels start: from every labelled sample, or from those at the borders between classes
         only, in the spanning tree of the labelled samples. ``"opfsemi"`` is the older rule, and
@@ -117,7 +127,7 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     --------
     >>> from pathforest import OPFSemiSupervisedClassifier
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [5.0], [6.0]], ["a", "", "", "", "", "b"]
-    >>> model = OPFSemiSupervisedClassifier(unlabeled="").fit(X, y)
+    >>> model = OPFSemiSupervisedClassifier().fit(X, y)
     >>> model.transduction_.tolist()
     ['a', 'a', 'a', 'a', 'b', 'b']
     >>> model.predict([[3.5], [4.5]]).tolist()
@@ -126,10 +136,18 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     [3, 4]
     """
 
+    _parameter_rules: ClassVar[Rules] = {
+        "unlabeled": checked_where_used,
+        "method": choice("mst", "opfsemi"),
+        **DISTANCES,
+        **PREDICTION,
+        **VERBOSE,
+    }
+
     def __init__(
         self,
         *,
-        unlabeled: Any = -1,
+        unlabeled: Any = None,
         method: str = "mst",
         metric: str | Callable[..., float] = "euclidean",
         metric_params: Mapping[str, Any] | None = None,
@@ -191,15 +209,28 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
 
     def _encode(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the labelled samples and the codes of all labels, -1 where there is none."""
-        labelled = np.flatnonzero(labels != self.unlabeled)
+        labelled = np.flatnonzero(labels != self._mark(labels))
         if not len(labelled):
             raise ValueError(
-                f"y marks all {len(labels)} samples as unlabelled (unlabeled={self.unlabeled!r}); label at "
-                "least one, or choose another mark with unlabeled=..."
+                f"y marks all {len(labels)} samples as unlabelled (unlabeled={show(self.unlabeled)}); label "
+                "at least one, or choose another mark with unlabeled=..."
             )
         codes = np.full(len(labels), -1)
         self.classes_, codes[labelled] = np.unique(labels[labelled], return_inverse=True)
         return labelled, codes
+
+    def _mark(self, labels: np.ndarray) -> Any:
+        """Return the mark of unlabelled samples; one of another kind than the labels could match none."""
+        kind = next(kinds for kinds in ("OU", "biuf", "mM") if labels.dtype.kind in kinds)
+        if self.unlabeled is None:
+            return {"OU": "", "biuf": -1}.get(kind)
+        mark = np.asarray(self.unlabeled)
+        if mark.ndim or mark.dtype.kind not in kind.removeprefix("O"):
+            raise TypeError(
+                f"unlabeled={show(self.unlabeled)} cannot mark samples, because the labels are of type "
+                f"{labels.dtype}; use a value of that type, or None for -1 among numbers and '' among texts"
+            )
+        return self.unlabeled
 
     def _border(
         self, X: np.ndarray, metric: Metric, labelled: np.ndarray, codes: np.ndarray, n_threads: int

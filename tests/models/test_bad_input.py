@@ -51,6 +51,10 @@ def altered(value):
     return changed
 
 
+DATES = (X * 1000).astype("M8[s]")
+DATES[3, 1] = "NaT"
+DURATIONS = [[*row] for row in DATES - DATES[0, 0]]
+
 BAD_SAMPLES = {
     "nan": (altered(np.nan), ValueError, "NaN"),
     "infinity": (altered(np.inf), ValueError, "infinity"),
@@ -59,6 +63,8 @@ BAD_SAMPLES = {
     "three dimensions": (X[:, :, None], ValueError, "dim 3"),
     "no rows": (X[:0], ValueError, "0 sample"),
     "no columns": (X[:, :0], ValueError, "0 feature"),
+    "missing dates": (DATES, ValueError, "1 missing date.*row 3, column 1; drop"),
+    "missing durations in lists": (DURATIONS, ValueError, "1 missing date.*row 3, column 1"),
     "sparse": (scipy.sparse.csr_matrix(X), TypeError, "[Ss]parse"),
     "complex": (X.astype(complex), ValueError, "[Cc]omplex"),
 }
@@ -73,7 +79,9 @@ def test_bad_training_samples_are_refused(estimator, case, idle):
 
 
 @pruner_too
-@pytest.mark.parametrize("case", ["nan", "infinity", "text", "one dimension", "sparse", "no rows"])
+@pytest.mark.parametrize(
+    "case", ["nan", "infinity", "text", "one dimension", "sparse", "no rows", "missing dates"]
+)
 def test_bad_queries_are_refused(estimator, case):
     samples, error, message = BAD_SAMPLES[case]
     with pytest.raises(error, match=message):
@@ -92,6 +100,9 @@ BAD_LABELS = {
     "nan": (np.where(y == 0, np.nan, y), "NaN"),
     "none": ([None, *y[1:].tolist()], "missing|None"),
     "lost text": (["a", np.nan] * 15, "missing|NaN"),
+    "lost dates": (np.where(y == 1, np.datetime64("NaT"), np.datetime64(0, "s")), "10 missing"),
+    "lost durations": (np.where(y == 1, np.timedelta64("NaT"), np.timedelta64(0, "s")), "10 missing"),
+    "lost dates in a list": ([np.datetime64("2026-01-01"), np.datetime64("NaT")] * 15, "15 missing"),
     "masked": (np.ma.array(y, mask=y == 2), "missing"),
     "masked in a list": ([*y[:29].tolist(), np.ma.masked], "missing"),
     "continuous": (X[:, 0], "continuous"),

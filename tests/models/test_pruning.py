@@ -238,7 +238,7 @@ def test_a_fraction_that_is_none_is_refused(fraction, error, text):
     "estimator", [OPFPruner(), OPFSemiSupervisedClassifier(), FuzzyOPFClassifierCV(), OPFClassifier, "plain"]
 )
 def test_an_estimator_that_cannot_be_pruned_is_refused(estimator):
-    with pytest.raises(TypeError, match="can be pruned"):
+    with pytest.raises(TypeError, match="cannot be pruned"):
         OPFPruner(estimator).fit([[0.0], [1.0]], [0, 1])
 
 

@@ -150,6 +150,38 @@ def test_no_labelled_sample_is_refused():
         OPFSemiSupervisedClassifier(unlabeled="?").fit([[0.0], [1.0], [2.0]], ["?"] * 3)
 
 
+NUMBERS, TEXTS = [0, 1, -1], ["a", "b", ""]
+DATES = np.array(["2026-01-01", "2026-01-02", "1970-01-01"], dtype="M8[D]")
+
+
+@pytest.mark.parametrize(
+    ("mark", "y"),
+    [(-1, TEXTS), ("-1", NUMBERS), (["a"], TEXTS), (b"", TEXTS), (-1, DATES), ("1970-01-01", DATES)],
+)
+def test_a_mark_that_could_match_no_label_is_refused(mark, y):
+    with pytest.raises(TypeError, match=r"unlabeled=.*of type .*; use a value of that type, or None"):
+        OPFSemiSupervisedClassifier(unlabeled=mark).fit([[0.0], [1.0], [2.0]], y)
+
+
+@pytest.mark.parametrize(
+    ("mark", "y", "classes"),
+    [
+        (None, NUMBERS, [0, 1]),
+        (None, np.array(NUMBERS, dtype=float), [0, 1]),
+        (None, TEXTS, ["a", "b"]),
+        (None, np.array(TEXTS, dtype=object), ["a", "b"]),
+        (None, [True, False, True], [False, True]),
+        (None, np.array([255, 1, 0], dtype=np.uint8), [0, 1, 255]),
+        (None, DATES, sorted(DATES.tolist())),
+        (-1.0, NUMBERS, [0, 1]),
+        (DATES[2], DATES, DATES[:2].tolist()),
+    ],
+)
+def test_the_mark_is_no_class(mark, y, classes):
+    model = OPFSemiSupervisedClassifier(unlabeled=mark).fit([[0.0], [1.0], [2.0]], y)
+    assert model.classes_.tolist() == classes
+
+
 def test_an_unknown_method_is_refused():
     with pytest.raises(ValueError, match="method='graph' is unknown; use one of 'mst', 'opfsemi'"):
         OPFSemiSupervisedClassifier(method="graph").fit([[0.0], [1.0]], [0, -1])

@@ -19,6 +19,7 @@ from pathforest._models.prediction import Explanation
 from pathforest._models.state import is_fitted_name
 from pathforest._search.cells import Samples
 from pathforest._search.scoring import resolve_scoring
+from pathforest._utils.dates import refuse_missing_dates
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.persistence.checks import check_classes, check_feature_names, check_metric, check_whole
 
@@ -184,10 +185,15 @@ class AverageOfBest(ClassifierMixin, OPFEstimator):
         """
         options = array_options(metric)
         if not untouched:
-            X = validate_data(self, X, reset=reset, **options)
-            return Samples(X, X)
+            checked = validate_data(self, X, reset=reset, **options)
+            refuse_missing_dates(X, checked)
+            return Samples(checked, checked)
         (given,) = indexable(validate_data(self, X, reset=reset, skip_check_array=True))
-        return Samples(given, check_array(X, input_name="X", **options) if as_given else None)
+        if not as_given:
+            return Samples(given, None)
+        checked = check_array(X, input_name="X", **options)
+        refuse_missing_dates(X, checked)
+        return Samples(given, checked)
 
     def _check_prediction(self, X: Any) -> Samples:
         check_is_fitted(self, "estimators_")

@@ -16,6 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from pathforest._utils.show import show
+
 PRESETS = ("linear", "kernel")
 LANDMARKS = 300  # samples that span the kernel features, at most
 GAMMA_SCALES = (1.0, 0.25)  # widths of the RBF kernel tried, times 1 / n_features
@@ -179,14 +181,14 @@ def resolve_transforms(transforms: Any, n_classes: int = 2, random_state: Any = 
     if isinstance(transforms, str):
         if transforms not in PRESETS:
             raise ValueError(
-                f"transforms={transforms!r} is unknown; use None, {' or '.join(map(repr, PRESETS))}, or a "
-                "sequence of transformers"
+                f"transforms={show(transforms)} is unknown; use None, {' or '.join(map(repr, PRESETS))}, or "
+                "a sequence of transformers"
             )
         candidates = _preset(transforms, random_state)
         return candidates if n_classes > 1 else candidates[:2]
     if not isinstance(transforms, Sequence) or not len(transforms):
         raise ValueError(
-            f"transforms={transforms!r} is no sequence of transformers; pass a list such as [None, "
+            f"transforms={show(transforms)} is not a sequence of transformers; pass a list such as [None, "
             f"StandardScaler()], or one of {', '.join(map(repr, PRESETS))}"
         )
     return _number_names([_candidate(item) for item in transforms])
@@ -200,8 +202,8 @@ def _candidate(item: Any) -> Representation:
         return Representation("as given", None)
     if isinstance(item, type) or not (hasattr(item, "fit") and hasattr(item, "transform")):
         raise TypeError(
-            f"transforms holds {item!r}, which has no fit and transform; use scikit-learn transformers, None "
-            "for the samples as given, or pairs (name, transformer)"
+            f"transforms holds {show(item)}, which has no fit and transform; use scikit-learn transformers, "
+            "None for the samples as given, or pairs (name, transformer)"
         )
     steps = item.steps if isinstance(item, Pipeline) else [("", item)]
     return Representation("+".join(type(step).__name__ for _, step in steps), item)
