@@ -8,6 +8,7 @@ from strategies import DTYPES
 
 from pathforest import (
     FuzzyOPFClassifier,
+    FuzzyOPFClassifierCV,
     OPFClassifier,
     OPFClustering,
     OPFKNNClassifier,
@@ -15,6 +16,8 @@ from pathforest import (
     OPFPruner,
     OPFSemiSupervisedClassifier,
 )
+from pathforest.distances import make_engine
+from pathforest.learning import learn
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 y = np.arange(30) % 3
@@ -51,7 +54,8 @@ def altered(value):
     return changed
 
 
-DATES = (X * 1000).astype("M8[s]")
+DATED = (X * 1000).astype("M8[s]")
+DATES = DATED.copy()
 DATES[3, 1] = "NaT"
 DURATIONS = [[*row] for row in DATES - DATES[0, 0]]
 
@@ -86,6 +90,25 @@ def test_bad_queries_are_refused(estimator, case):
     samples, error, message = BAD_SAMPLES[case]
     with pytest.raises(error, match=message):
         clone(estimator).fit(X, y).predict(samples)
+
+
+TAKE_SAMPLES = {
+    "search": lambda X: FuzzyOPFClassifierCV(refit=False).fit(X, y),
+    "search with a transformer": lambda X: FuzzyOPFClassifierCV(transforms=[None]).fit(X, y),
+    "engine": make_engine,
+    "learn, training": lambda X: learn(PLAIN, X, y, DATED, y),
+    "learn, validation": lambda X: learn(PLAIN, DATED, y, X, y),
+}
+
+
+@pytest.mark.parametrize("case", TAKE_SAMPLES)
+def test_missing_dates_are_refused_by_all_that_take_samples(case):
+    with pytest.raises(ValueError, match=r"1 missing date.*row 3, column 1; drop"):
+        TAKE_SAMPLES[case](DATES)
+
+
+def test_dates_are_numbers():
+    np.testing.assert_array_equal(PLAIN.fit(DATED, y).cost_, PLAIN.fit(DATED.astype(float), y).cost_)
 
 
 @pruner_too

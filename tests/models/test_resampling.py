@@ -42,6 +42,25 @@ def unbalanced(seed=0, sizes=(120, 30, 12)):
     return rng.normal(size=(len(y), 2)) + y[:, None], y
 
 
+BAD_LABELS = {
+    "missing text": (["a", "a", "b", np.nan] * 10, ValueError, "10 missing"),
+    "missing date": (
+        np.array(["2026-01-01", "2026-01-01", "NaT"] * 10, dtype="M8[D]"),
+        ValueError,
+        "10 missing",
+    ),
+    "text and numbers": ([0, 0, "b"] * 10, TypeError, "mixes text with other labels"),
+}
+
+
+@each
+@pytest.mark.parametrize("case", BAD_LABELS)
+def test_labels_are_checked_as_for_classifiers(sampler, case):
+    y, error, message = BAD_LABELS[case]
+    with pytest.raises(error, match=message):
+        sampler.fit_resample(np.arange(len(y), dtype=float)[:, None], y)
+
+
 # OPFUnderSampler
 
 
