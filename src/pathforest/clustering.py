@@ -47,17 +47,18 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     Parameters
     ----------
     metric : str or callable, default="euclidean"
-        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is
-        a matrix of distances, or a function of two rows. Metrics without an engine of their own
-        take 8 n^2 bytes in `fit`.
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
+        matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     k_max : int, default=20
-        Largest neighbourhood tried; the one whose clustering has the smallest normalised cut is taken. Larger
-        values give smoother densities and fewer clusters; time and memory grow in proportion. Capped at
-        n_samples - 1.
+        Largest neighbourhood tried for the density. Larger values allow smoother densities with fewer
+        maxima; time and memory grow in proportion. Capped at the number of samples that a density is
+        estimated from, less 1.
     n_neighbors : int, default=None
-        Fixes the neighbourhood, with no search; `k_max` is then ignored. Must be below n_samples.
+        Size of the neighbourhood, instead of a search: all parameters of the search are then ignored.
+        Must be below the number of samples that a density is estimated from.
     min_height : float, default=None
         Absorbs domes lower than this, on the scale of densities from 1 to 1000. Only one of
         `min_height`, `min_area`, `min_volume` and `n_clusters` may be given; none changes nothing.
@@ -72,10 +73,12 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         What makes a dome small for `n_clusters`; None means height. Setting it alone leaves the
         clusters as they are and gives `cluster_tree_`, to choose a threshold by.
     algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many. Answers are the same.
+        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+        chooses. Answers are the same.
     n_jobs : int, default=None
-        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
-        In a forked child process one thread is used, because OpenMP's threads do not survive a fork.
+        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
+        same. In a forked child process one thread is used, because OpenMP's threads do not survive a
+        fork.
     verbose : int, default=0
         1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
         ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
@@ -118,8 +121,8 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     -----
     Densities are scaled to [1, 1000], and a dome lower than 1 on that scale founds no cluster. A
     path is worth its lowest density; the highest value leaves the queue first, the lower index on
-    ties. The search for the best neighbourhood stops at the first cut of 0: clusters with no arc
-    between them, or a single cluster.
+    ties. Of the neighbourhoods up to `k_max`, the one whose clustering has the smallest normalised cut is
+    taken. The search stops at the first cut of 0: clusters with no arc between them, or a single cluster.
 
     The parameters that absorb domes act on the clusters of the neighbourhood chosen; thresholds
     have no part in the choice. A dome is a connected component of the samples above some level of density,
@@ -311,7 +314,7 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         starts = check_paths(self, n)
         maxima = np.flatnonzero(self.predecessor_ < 0)
         if not (np.array_equal(labels, labels[starts]) and np.array_equal(root, roots[labels])):
-            raise ValueError("labels_, root_ and the paths tell different clusters")
+            raise ValueError("labels_, root_ and the paths describe different clusters")
         if (labels[roots] != np.arange(len(roots))).any() or not np.isin(roots, maxima).all():
             raise ValueError("labels_ does not number the clusters of cluster_roots_")
         if len(maxima) > len(roots) and not self._has_tree():
@@ -321,11 +324,11 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         return n
 
     def _has_tree(self) -> bool:
-        """Tell whether there is a tree of the maxima, as an attribute or in the columns that a file has."""
+        """Whether there is a tree of the maxima, as an attribute or in the columns of a file."""
         columns = [vars(self).get(name) for name in TREE_COLUMNS]
         if "cluster_tree_" in vars(self):
             if getattr(self.cluster_tree_, "dtype", None) != DOME_TREE or self.cluster_tree_.ndim != 1:
-                raise ValueError("cluster_tree_ is no tree of maxima")
+                raise ValueError("cluster_tree_ is not a tree of maxima")
             columns = [self.cluster_tree_[name] for name in DOME_TREE.names]
         if all(column is None for column in columns):
             return False
@@ -336,14 +339,14 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
             if column.shape != (len(maxima) - 1,):
                 raise ValueError("cluster_tree_ does not have a row for every maximum but one")
             if name in ("child", "parent") and not np.isin(column, maxima).all():
-                raise ValueError("cluster_tree_ names what is no maximum")
+                raise ValueError("cluster_tree_ names a sample that is not a maximum")
         return True
 
     def _derived_names(self) -> set[str]:
         return super()._derived_names() | {"cluster_tree_"}
 
     def _state_to_save(self) -> dict[str, Any]:
-        """Put the tree into a file column by column: a file holds arrays of numbers alone."""
+        """Put the tree into a file column by column: a file contains arrays of numbers only."""
         tree = vars(self).get("cluster_tree_")
         if tree is None:
             return super()._state_to_save()

@@ -71,15 +71,15 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         Where paths run. ``"complete"`` is the paper's Algorithm 3; ``"tree"`` is faster and loses no training
         label.
     n_conquerors : int or sequence of int, default=(1, 2, 3, 5, 8, 13, 21, 34)
-        How many training samples speak for a class. Larger values outvote wrong labels; trying more of them
-        costs next to nothing.
+        How many training samples decide for each class. Larger values outvote wrong labels; trying more
+        of them costs next to nothing.
     transforms : None, "linear", "kernel" or sequence, default=None
         Candidate representations, fitted inside each fold. None takes the samples as given. ``"linear"``
         tries them as given, standardised, and after shrinkage LDA; ``"kernel"`` also after shrinkage LDA on
-        features of an RBF kernel, for classes that surround one another. A sequence holds scikit-learn
+        features of an RBF kernel, for classes that surround one another. A sequence contains scikit-learn
         transformers, None for the samples as given, or pairs (name, transformer). Each costs another search.
-        Transformers of a sequence get the samples untouched, so X may hold what they take: missing values
-        for an imputer, a DataFrame for a ColumnTransformer. None among them needs finite numbers.
+        Transformers of a sequence get the samples untouched, so X may contain what they accept: missing
+        values for an imputer, a DataFrame for a ColumnTransformer. None among them needs finite numbers.
     n_best : int, default=3
         How many of the best cells are averaged. 1 gives one ordinary :class:`FuzzyOPFClassifier`.
     cv : int, splitter or iterable, default=5
@@ -88,7 +88,7 @@ class FuzzyOPFClassifierCV(AverageOfBest):
     scoring : str or callable, default=None
         What to maximise; None is accuracy. A name or scorer of scikit-learn.
     error_score : "raise" or float, default=nan
-        The score where the scorer raises an error; a warning then tells of it. ``"raise"`` stops the search.
+        The score where the scorer raises an error; a warning then reports it. ``"raise"`` stops the search.
     tie_break : {"simplest", "first"}, default="simplest"
         Between equal mean scores, ``"simplest"`` takes the smaller log loss, then sigma nearest 1, the tree
         before the complete graph, fewer conquerors, smaller k_max, the earlier transform. ``"first"`` is the
@@ -105,22 +105,30 @@ class FuzzyOPFClassifierCV(AverageOfBest):
     sampler : {"tpe", "evolutionary"} or optuna sampler, default="tpe"
         How ``search="optuna"`` chooses the next trial.
     metric : str or callable, default="euclidean"
-        Distance between samples, as for :class:`FuzzyOPFClassifier`; ``"precomputed"`` if X is a matrix.
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
+        matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
     metric_params : dict, default=None
-        Parameters of the metric.
+        Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     membership : "density" or callable, default="density"
-        As for :class:`FuzzyOPFClassifier`; a callable is called once per fold and representation.
+        A callable ``(X, y) -> values`` replaces the density: it gets the checked samples (read-only) and
+        labels and returns one value in [0, 1] per sample, used in place of t^2 in Eq. 5. `density_`,
+        `best_k_` and `cuts_` are then not set. A search calls it once per fold and representation.
     membership_side : {"target", "source"}, default="target"
-        Whose membership multiplies an offer.
+        Whether an offer is multiplied by the membership of the sample that takes it (Eq. 6) or of the one
+        that makes it, as the original C code did.
     algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched. Answers are the same.
+        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+        chooses. Answers are the same.
     random_state : int, RandomState or None, default=0
         Chooses the landmarks of ``transforms="kernel"`` and seeds the sampler; nothing else is random.
     n_jobs : int, default=None
-        Number of threads, of transformers too; None means 1 (or what a joblib context says), -1 all cores.
-        Answers are the same.
+        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
+        same. In a forked child process one thread is used, because OpenMP's threads do not survive a
+        fork.
     verbose : int, default=0
-        1 reports search and refit with their times to the logger ``"pathforest"`` at level INFO.
+        1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
+        ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
 
     Attributes
     ----------
@@ -139,7 +147,7 @@ class FuzzyOPFClassifierCV(AverageOfBest):
     best_beta_ : float
         Its beta.
     best_estimator_ : FuzzyOPFClassifier or Pipeline
-        The best cell fitted on all samples; a pipeline of transformer and classifier where there is one.
+        The best cell fitted on all samples; a pipeline of transformer and classifier if it has a transformer.
     estimators_ : list
         The `n_best` best cells fitted on all samples, `best_estimator_` first.
     n_splits_ : int
@@ -170,6 +178,8 @@ class FuzzyOPFClassifierCV(AverageOfBest):
     samples of a fold, in blocks: its time grows with the square of the number of samples, its memory does
     not. Forests and class costs held at once take up to 256 MiB. ``search="optuna"`` keeps the neighbour
     lists of every fold and representation, and up to 256 MiB of distances in all.
+
+    `n_jobs` also limits the threads of the transformers' linear algebra.
 
     Ties are common: a third or more of the paper's grid often share the best score.
 
@@ -345,7 +355,7 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         if metric.kind == "precomputed" and self.transforms is not None:
             raise ValueError(
                 f"transforms={show(self.transforms)} cannot be applied to metric='precomputed', where X "
-                "holds no features; use transforms=None, or pass features"
+                "has no features; use transforms=None, or pass features"
             )
         return resolve_transforms(self.transforms, len(self.classes_), self.random_state)
 

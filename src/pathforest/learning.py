@@ -36,7 +36,7 @@ def learn(
     """Exchange training samples for validation samples that were misclassified.
 
     Each iteration fits the classifier, and exchanges every validation sample it gets wrong for a training
-    sample of the same class that is no prototype, drawn at random. The model with the best accuracy on its
+    sample of the same class that is not a prototype, drawn at random. The model with the best accuracy on its
     validation samples is returned, the earliest of several.
 
     Parameters
@@ -65,8 +65,8 @@ def learn(
     Notes
     -----
     The number of training samples does not change, nor that of any class. Because samples that are hard to
-    classify leave the validation set, its accuracy after an exchange is too good to be true: judge the model
-    by samples that had no part in this.
+    classify leave the validation set, its accuracy after an exchange is optimistic: judge the model by
+    samples that had no part in this.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Wrong labels on purpose: to see how far a classifier holds up when some training labels are wrong."""
+"""Wrong labels on purpose, to measure how well a classifier copes with them."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def prune(
     """Remove the training samples that have no part in the answers to validation samples.
 
     A training sample is relevant if it conquers a validation sample, or lies on the path from the prototype
-    to one that does. The others are removed and the classifier is fitted anew to those that are left; this is
+    to one that does. The others are removed and the classifier is fitted again to those left; this is
     repeated until all are relevant, or until the accuracy on the validation samples would fall by more than
     `max_loss`.
 
@@ -98,7 +98,7 @@ def prune(
     -----
     A new fit finds new prototypes and costs, so the answers may change, for better or worse; that is what
     `max_loss` bounds. A class without a relevant sample keeps its prototypes, so that no class is lost. With
-    `n_conquerors` r, the r samples that speak for the winning class all count as conquerors. Distances stay
+    `n_conquerors` r, the r samples that decide for the winning class all count as conquerors. Distances stay
     what they were: variances or covariances that the metric took from all training samples are passed on in
     `metric_params`.
 
@@ -128,7 +128,7 @@ def prune(
     MAX_ITER("max_iter", max_iter)
     if model._fit_X is None:
         raise ValueError(
-            "a model with metric='precomputed' keeps no distances between training samples to fit anew with; "
+            "a model with metric='precomputed' keeps no distances between training samples to fit again; "
             "pass the matrix to OPFPruner"
         )
     Q, y_val = model._check_prediction(X_val), check_labels_like(model.classes_, y_val)
@@ -158,13 +158,13 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
     estimator : OPFClassifier or FuzzyOPFClassifier, default=None
         The classifier to fit and prune; None is ``OPFClassifier()``.
     validation_fraction : float, default=0.3
-        Share of the samples that is set aside, about the same of each class, between 0 and 1. More of it
-        means that more training samples turn out to be needed, of fewer. Every class keeps a training sample.
+        Share of the samples that is set aside for validation, between 0 and 1 and about the same of each
+        class. Every class keeps a training sample.
     max_loss : float, default=0.0
         Accuracy on the validation samples that may be given up, such as 0.01 for one point.
     max_iter : int, default=100
         How often to remove samples at most.
-    random_state : int, RandomState instance or None, default=0
+    random_state : int, RandomState or None, default=0
         Decides which samples are set aside.
 
     Attributes
@@ -188,9 +188,10 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
 
     Notes
     -----
-    The samples set aside are not put back: they chose the model and are no part of it. If no class has two
+    The samples set aside are not put back: they chose the model and are not part of it. If no class has two
     samples there is nothing to validate with, and nothing is pruned. A fuzzy classifier with `n_neighbors` is
-    not pruned to so few samples that it could not be fitted.
+    not pruned to so few samples that it could not be fitted. A larger `validation_fraction` keeps a larger
+    share of the training samples, of which there are fewer.
 
     References
     ----------
@@ -331,7 +332,7 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
         check_whole(self, "n_iter_", 0)
         inner = vars(self).get("estimator_")
         if not isinstance(inner, PRUNABLE):
-            raise ValueError("estimator_ is no fitted classifier")
+            raise ValueError("estimator_ is not a fitted classifier")
         classes, n_kept = check_classes(self), len(inner.order_)
         if classes.dtype != inner.classes_.dtype or not np.array_equal(classes, inner.classes_):
             raise ValueError("classes_ and those of estimator_ differ")
@@ -344,7 +345,7 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
         return n_kept
 
     def _state_to_save(self) -> dict[str, Any]:
-        """Put the template into a file as a name and parameters: a file holds fitted estimators alone."""
+        """Put the template into a file as a name and parameters: a file contains fitted estimators only."""
         state = super()._state_to_save() | {"estimator": None}
         if self.estimator is not None:
             _check_prunable("estimator", self.estimator)
@@ -358,7 +359,7 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
             case (str(name), dict(params)) if self.estimator is None and name in kinds:
                 if params.keys() <= set(kinds[name]._get_param_names()):
                     return kinds[name](**params)
-        raise ValueError("estimator is described by no name and parameters of a classifier")
+        raise ValueError("estimator is not described by the name and parameters of a classifier")
 
     def _derive_state(self) -> None:
         if "_fit_template" in vars(self):
@@ -425,17 +426,17 @@ def _judge(model: BaseOPFClassifier, Q: np.ndarray, y_val: np.ndarray) -> Judgem
 
 
 def _mark_conquerors(model: BaseOPFClassifier, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find the winning class of each query, and mark all training samples that spoke for it."""
+    """Find the winning class of each query, and mark all training samples that decided for it."""
     code, conqueror, _ = model._decide(Q)
-    spoke = np.zeros(len(model.order_), dtype=bool)
-    spoke[conqueror] = True
+    decided = np.zeros(len(model.order_), dtype=bool)
+    decided[conqueror] = True
     if model.n_conquerors > 1:
         n_threads, r = thread_count(model.n_jobs), min(int(model.n_conquerors), len(model.order_))
         for winner in np.unique(code):
             rivals = model._rivals(Q.dtype, winner)
             for _, block in model._query_blocks(Q[code == winner], width=r):
-                spoke[rivals.offers(block, r, n_threads).indices] = True
-    return code, spoke
+                decided[rivals.offers(block, r, n_threads).indices] = True
+    return code, decided
 
 
 def _with_every_class(model: BaseOPFClassifier, relevant: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -83,11 +83,14 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched. Answers are the same.
-    random_state : int, RandomState instance or None, default=None
+        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+        chooses. Answers are the same.
+    random_state : int, RandomState or None, default=None
         Decides the parts, and which samples go first among those with equal points.
     n_jobs : int, default=None
-        Number of threads; None means 1, -1 all cores. Answers are the same.
+        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
+        same. In a forked child process one thread is used, because OpenMP's threads do not survive a
+        fork.
 
     Attributes
     ----------
@@ -104,14 +107,14 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
 
     See Also
     --------
-    O2PFSampler : The other way round: more samples of the small classes.
+    O2PFSampler : More samples of the small classes instead.
 
     Notes
     -----
     The reference ranks majority samples by their conquests of validation samples, and its variants remove
     those with negative points, with none, and so on until classes are balanced. It does not settle where the
     validation samples come from, and which of many equals go first. Here the first is cross-validation,
-    stratified, so that every sample is judged; the second is chance. Most samples conquer nobody in most
+    stratified, so that every sample is judged; the second is chance. Most samples conquer no other in most
     parts, so that chance decides much, and the more the smaller `n_splits` is.
 
     References
@@ -201,21 +204,25 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
         Which classes to enlarge, and to how many samples, as in all samplers of imbalanced-learn. ``"auto"``
         enlarges all but the largest class, to its size.
     k_max : int, default=20
-        Largest neighbourhood tried for the clusters, capped at the size of the class less 1. Smaller values
-        give more clusters, and new samples nearer to the given ones.
+        Largest neighbourhood tried for the density. Larger values allow smoother densities with fewer
+        maxima; time and memory grow in proportion. Capped at the number of samples that a density is
+        estimated from, less 1.
     n_neighbors : int, default=None
-        Fixes the neighbourhood, with no search. Must be below the size of every class that is enlarged.
+        Size of the neighbourhood, instead of a search: all parameters of the search are then ignored.
+        Must be below the number of samples that a density is estimated from.
     metric : str or callable, default="euclidean"
-        Distance between samples: a name from :mod:`pathforest.distances` or a function of two rows. It
-        shapes the clusters; the Gaussians know nothing of it, nor of features that must not be negative.
+        Distance between samples: a name from :mod:`pathforest.distances` or a function of two rows.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched. Answers are the same.
-    random_state : int, RandomState instance or None, default=None
+        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+        chooses. Answers are the same.
+    random_state : int, RandomState or None, default=None
         Decides the new samples.
     n_jobs : int, default=None
-        Number of threads; None means 1, -1 all cores. Answers are the same.
+        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
+        same. In a forked child process one thread is used, because OpenMP's threads do not survive a
+        fork.
 
     Attributes
     ----------
@@ -230,15 +237,19 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
 
     See Also
     --------
-    OPFUnderSampler : The other way round: fewer samples of the large classes.
+    OPFUnderSampler : Fewer samples of the large classes instead.
 
     Notes
     -----
     A cluster of m of the n samples of its class gets m/n of the new ones; what is left after rounding down
     goes to the largest remainders, on ties to the cluster founded first. The covariance is the unbiased one.
     With z standard normal, a new sample is the mean plus z times a matrix R with R'R the covariance, which
-    may be singular. R is triangular and comes from the centred samples, or is these where there are no more
+    may be singular. R is triangular and comes from the centred samples, or is these if there are no more
     than features. The references leave open what a cluster of one sample gives: here it is repeated.
+
+    The metric shapes the clusters only: the Gaussians do not depend on it, and may draw negative values of
+    features that have none. Smaller values of `k_max` give more clusters, and new samples nearer to the
+    given ones.
 
     References
     ----------

@@ -506,7 +506,7 @@ MISTAKES = [
         "--set cv: write cv=VALUE",
     ),
     (("train", "none.csv", "-o", "m.pf"), "none.csv: no such file"),
-    (("train", "iris.csv", "-l", "kind", "-o", "no/m.pf"), "there is no folder"),
+    (("train", "iris.csv", "-l", "kind", "-o", "no/m.pf"), "does not exist; make it first"),
     (("train", "iris.csv", "-l", "kind", "-o", "."), "is a folder"),
     (("train", "iris.xls", "-o", "m.pf"), "iris.xls: the ending tells no format; known are .csv"),
     (("train", "iris.csv", "--from", "pdf", "-o", "m.pf"), "pdf: the ending tells no format"),

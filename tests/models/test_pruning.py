@@ -294,9 +294,9 @@ def test_a_loss_that_is_no_accuracy_is_refused(max_loss):
 
 @pytest.mark.parametrize("labels", [["0"], np.array(["a"], dtype=object)])
 def test_validation_labels_of_another_kind_are_refused(labels):
-    with pytest.raises(TypeError, match="none could be right"):
+    with pytest.raises(TypeError, match="no prediction could be right"):
         prune(OPFClassifier().fit([[0.0], [1.0]], [0, 1]), [[0.5]], labels)
-    with pytest.raises(TypeError, match="none could be right"):
+    with pytest.raises(TypeError, match="no prediction could be right"):
         learn(OPFClassifier(), [[0.0], [1.0]], [0, 1], [[0.5]], labels)
 
 

@@ -118,7 +118,7 @@ def test_a_model_of_distances_needs_positions(name):
     "plot", [plot_forest, plot_membership, plot_clusters, lambda model: plot_explanation(model, QUERY)]
 )
 def test_a_model_without_a_forest_is_refused(plot):
-    with pytest.raises(TypeError, match="StandardScaler holds no optimum-path forest"):
+    with pytest.raises(TypeError, match="StandardScaler has no optimum-path forest"):
         plot(StandardScaler().fit(X))
 
 
@@ -259,7 +259,7 @@ def test_labels_given_colour_the_samples_but_not_the_paths():
 
 
 def test_unknown_labels_are_refused():
-    with pytest.raises(ValueError, match=r"y holds 'plum', which is none of the model's classes"):
+    with pytest.raises(ValueError, match=r"y contains 'plum', which is none of the model's classes"):
         plot_forest(PLAIN, y=np.where(Y == "fig", "plum", Y))
     with pytest.raises(ValueError, match=r"y has shape \(2,\)"):
         plot_forest(PLAIN, y=["fig", "fig"])
@@ -447,7 +447,7 @@ def test_a_pair_of_axes_gets_clusters_and_curve():
     display = plot_clusters(CLUSTERS, ax=pair)
     assert [display.ax_, display.cut_ax_] == list(pair)
     assert plot_clusters(CLUSTERS, ax=pair[0]).cut_ax_ is None
-    with pytest.raises(ValueError, match="ax holds 3 axes"):
+    with pytest.raises(ValueError, match="ax has 3 axes"):
         plot_clusters(CLUSTERS, ax=matplotlib.figure.Figure().subplots(1, 3))
 
 

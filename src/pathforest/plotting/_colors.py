@@ -36,7 +36,7 @@ def class_codes(labels: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
     unknown = ~np.isin(labels, classes)
     if unknown.any():
         raise ValueError(
-            f"y holds {show(labels[unknown].tolist()[0])}, which is none of the model's classes; it knows "
-            f"{show(classes.tolist())}"
+            f"y contains {show(labels[unknown].tolist()[0])}, which is none of the model's classes; those "
+            f"are {show(classes.tolist())}"
         )
     return np.searchsorted(classes, labels)
