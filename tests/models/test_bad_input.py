@@ -192,33 +192,65 @@ BAD_FUZZY_PARAMETERS = [
 ]
 
 
+BAD_PRUNER_PARAMETERS = [
+    ({"max_loss": -0.1}, ValueError, "max_loss=-0.1 must lie between 0 and 1"),
+    ({"max_loss": 2}, ValueError, "max_loss=2 must lie between 0 and 1"),
+    ({"max_loss": np.nan}, ValueError, "max_loss=nan must lie between 0 and 1"),
+    ({"max_loss": True}, TypeError, "max_loss=True must be a number"),
+    ({"max_iter": 1.5}, TypeError, "max_iter=1.5 must be an integer"),
+]
+BAD_FRACTIONS = [
+    ({"validation_fraction": 0}, ValueError, "validation_fraction=0 must be finite and greater than 0"),
+    ({"validation_fraction": 1.0}, ValueError, "validation_fraction=1.0 must be below 1"),
+    ({"validation_fraction": "half"}, TypeError, "validation_fraction='half' must be a number"),
+    ({"random_state": -1}, ValueError, "random_state=-1 cannot seed"),
+]
+BAD_FOLDS = [
+    ({"cv": []}, ValueError, "gives no fold"),
+    ({"cv": [([], [0])]}, ValueError, "fold 0 of cv has 0 training"),
+    ({"cv": [0, 1]}, ValueError, r"cv=\[0, 1\] is unknown; use .* pairs"),
+]
+BAD_CONTAMINATIONS = [
+    ({"contamination": 0.0}, ValueError, "contamination=0.0 must be finite and greater than 0"),
+    ({"contamination": 0.6}, ValueError, "contamination=0.6 must be at most 0.5"),
+    ({"contamination": np.nan}, ValueError, "contamination=nan must be finite"),
+    ({"contamination": "some"}, TypeError, "contamination='some' must be a number"),
+    ({"contamination": True}, TypeError, "contamination=True must be a number"),
+]
+BAD_DOMES = [
+    ({"min_height": 0}, ValueError, "min_height=0 must be"),
+    ({"min_area": 2.5}, TypeError, "min_area=2.5"),
+    ({"min_volume": "much"}, TypeError, "min_volume='much'"),
+    ({"n_clusters": 0}, ValueError, "n_clusters=0"),
+    ({"merge_by": "width"}, ValueError, "merge_by='width'.*'height', 'area', 'volume'"),
+    ({"min_area": 3, "n_clusters": 2}, ValueError, "only one of .*got min_area and n_clusters"),
+    ({"min_area": 3, "merge_by": "volume"}, ValueError, "merge_by='volume' contradicts min_area"),
+]
+REFUSED = [
+    (WITH_METRIC, BAD_PARAMETERS),
+    ([PLAIN, FUZZY, SEMI], BAD_CLASSIFIER_PARAMETERS),
+    ([FUZZY, KNN, CLUSTERING, OUTLIERS], BAD_DENSITY_PARAMETERS),
+    ([FUZZY], BAD_FUZZY_PARAMETERS),
+    ([PRUNER], BAD_PRUNER_PARAMETERS),
+    ([KNN, PRUNER], BAD_FRACTIONS),
+    ([KNN], BAD_FOLDS),
+    ([OUTLIERS], BAD_CONTAMINATIONS),
+    ([CLUSTERING], BAD_DOMES),
+]
+
+
 def refuse(estimator, parameters, error, message):
     """Check that fit refuses these parameters."""
     with pytest.raises(error, match=message):
         clone(estimator).set_params(**parameters).fit(X, y)
 
 
-@every_class
-@pytest.mark.parametrize(("parameters", "error", "message"), BAD_PARAMETERS)
+@pytest.mark.parametrize(
+    ("estimator", "parameters", "error", "message"),
+    [(estimator, *case) for estimators, cases in REFUSED for estimator in estimators for case in cases],
+)
 def test_bad_parameters_are_refused(estimator, parameters, error, message, idle):
     refuse(estimator, parameters, error, message)
-
-
-@both_classifiers
-@pytest.mark.parametrize(("parameters", "error", "message"), BAD_CLASSIFIER_PARAMETERS)
-def test_bad_classifier_parameters_are_refused(estimator, parameters, error, message, idle):
-    refuse(estimator, parameters, error, message)
-
-
-@density_users
-@pytest.mark.parametrize(("parameters", "error", "message"), BAD_DENSITY_PARAMETERS)
-def test_bad_neighbourhoods_are_refused(estimator, parameters, error, message, idle):
-    refuse(estimator, parameters, error, message)
-
-
-@pytest.mark.parametrize(("parameters", "error", "message"), BAD_FUZZY_PARAMETERS)
-def test_bad_fuzzy_parameters_are_refused(parameters, error, message, idle):
-    refuse(FuzzyOPFClassifier(), parameters, error, message)
 
 
 @every_class

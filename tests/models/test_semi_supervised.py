@@ -6,7 +6,7 @@ import reference
 from hypothesis import given
 from hypothesis import strategies as st
 from reference_models import plain_model
-from strategies import METRICS, problems
+from strategies import METRICS, distance_settings, problems
 
 from pathforest import OPFClassifier, OPFSemiSupervisedClassifier
 
@@ -24,13 +24,7 @@ def cases(draw, share=None):
     labelled = rng.random(len(problem.X)) < (draw(st.floats(0, 1)) if share is None else share)
     labelled[rng.integers(len(labelled))] = True
     D = reference.distance_matrix(problem.X, problem.X, metric, p)
-    params = {
-        "metric": metric,
-        "metric_params": {"p": p} if metric == "minkowski" else None,
-        "algorithm": draw(st.sampled_from(["tree", "brute"])),
-        "n_jobs": draw(st.sampled_from([None, 3])),
-    }
-    return problem, D, labelled, np.where(labelled, problem.codes, -1), params
+    return problem, D, labelled, np.where(labelled, problem.codes, -1), distance_settings(draw, metric, p)
 
 
 def transduce(D, y, labelled, method):
