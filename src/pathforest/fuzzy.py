@@ -24,6 +24,7 @@ from pathforest._models.parameters import (
 )
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
+from pathforest._utils.show import show
 from pathforest._utils.timers import StageTimer
 from pathforest._utils.warnings import warn
 from pathforest.forest import Forest, boundary_prototypes, grow_forest, grow_forest_complete
@@ -261,7 +262,7 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
         settings = super()._check_settings()
         if self.competition == "tree" and self.sigma > 1:
             raise ValueError(
-                f"competition='tree' needs sigma <= 1, got sigma={self.sigma!r}: along the tree larger "
+                f"competition='tree' needs sigma <= 1, got sigma={show(self.sigma)}: along the tree larger "
                 "values only raise costs; lower sigma or use competition='complete'"
             )
         return settings
@@ -306,7 +307,7 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
         forest = grow_forest_complete(engine, lists, prototypes, self.membership_, self.membership_side)
         if not np.isfinite(forest.cost).all():
             raise ValueError(
-                f"sigma={self.sigma!r} makes path costs overflow; use a sigma nearer 1, or rescale X"
+                f"sigma={show(self.sigma)} makes path costs overflow; use a sigma nearer 1, or rescale X"
             )
         return forest
 
@@ -314,7 +315,7 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
         if self.training_error_ > TRAINING_ERROR_LIMIT:
             warn(
                 f"{self.training_error_:.1%} of the training samples lost their label in the competition "
-                f"with sigma={self.sigma!r}: one class leaks into another. Use competition='tree', which "
+                f"with sigma={show(self.sigma)}: one class leaks into another. Use competition='tree', which "
                 "loses none, or a sigma nearer 1 (0.8 is the safest short of 1).",
                 TrainingErrorWarning,
             )
