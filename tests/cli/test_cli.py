@@ -18,6 +18,8 @@ from pathforest.cli.entrypoint import app
 from pathforest.reproduction.provenance import repeat_command
 from pathforest.reproduction.types import Settings
 
+pytestmark = pytest.mark.slow  # most start a process of their own
+
 QUICK = (
     "reproduce",
     "--datasets",

@@ -611,6 +611,7 @@ def test_warnings_are_lines_without_a_place_in_the_code(folder):
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_is_no_error(model, folder):
     pd.concat([flowers()] * 300).to_csv("long.csv", index=False)
     command = f"{sys.executable} -m pathforest predict iris.pf long.csv | head -1"
@@ -619,6 +620,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(model, folder):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_prediction_takes_the_same_memory_for_files_of_any_length(model, folder):
     resource = pytest.importorskip("resource")  # not on Windows
     frame = pd.DataFrame(X, columns=FEATURES)
@@ -638,6 +640,7 @@ def test_prediction_takes_the_same_memory_for_files_of_any_length(model, folder)
     assert peaks[1] < peaks[0] + 25, "MB for 30,000 and for 240,000 samples"
 
 
+@pytest.mark.slow
 def test_completion_knows_the_commands(folder):
     asked = {"_PATHFOREST_COMPLETE": "complete_bash", "COMP_CWORD": "1", "COMP_WORDS": "pathforest t"}
     code = "from pathforest.cli import main; import sys; sys.argv[0] = 'pathforest'; main()"
@@ -962,6 +965,7 @@ def test_libopf_files_without_labels_cannot_be_trained_with(folder):
     assert "the file has no labels" in fail("train", "bare.dat", "-e", "opf", "-o", "m.pf")
 
 
+@pytest.mark.slow
 def test_info_reads_a_pipe_from_its_start(folder):
     os.mkfifo("pipe")
     command = f"cat iris.csv > pipe & {sys.executable} -m pathforest info pipe --from csv --label kind"

@@ -192,6 +192,7 @@ def test_cross_validation_scores_well_on_iris(estimator, iris):
     assert cross_val_score(estimator, *iris, cv=5).mean() > 0.9
 
 
+@pytest.mark.slow
 @both_classifiers
 def test_parallel_grid_search_equals_a_serial_one(estimator, iris):
     grid = {"n_conquerors": [1, 3], "metric": ["euclidean", "manhattan"]}

@@ -22,6 +22,7 @@ def run(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
 
 
+@pytest.mark.slow
 def test_all_names_can_be_imported_at_once_without_imbalanced_learn():
     done = run(
         "import sys; sys.modules['imblearn'] = None\nfrom pathforest import *\nprint(FuzzyOPFClassifierCV)"
@@ -30,6 +31,7 @@ def test_all_names_can_be_imported_at_once_without_imbalanced_learn():
     assert "FuzzyOPFClassifierCV" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_sampler_says_that_it_needs_imbalanced_learn():
     done = run("import sys; sys.modules['imblearn'] = None\nfrom pathforest import O2PFSampler")
     assert done.returncode == 1

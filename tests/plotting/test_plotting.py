@@ -137,6 +137,7 @@ def test_a_model_without_what_is_drawn_is_refused(plot, model, missing):
         plot(model)
 
 
+@pytest.mark.slow
 def test_matplotlib_is_imported_by_the_first_picture_only():
     code = "import sys, pathforest.plotting; assert 'matplotlib' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -127,6 +127,7 @@ def test_trials_drawn_twice_are_reported(bar):
     assert bar.total == 40 == pytest.approx(sum(bar.updates))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 def test_a_real_terminal_shows_progress_and_keeps_no_trace():
     import fcntl
