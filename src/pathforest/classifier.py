@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 from pathforest._engines.build import build_engine
-from pathforest._models.parameters import DEVICE, DISTANCES, PREDICTION, VERBOSE, Rules
+from pathforest._models import parameters as rules
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.timers import StageTimer
@@ -110,7 +110,12 @@ class OPFClassifier(BaseOPFClassifier):
     [3, 2]
     """
 
-    _parameter_rules: ClassVar[Rules] = {**DISTANCES, **PREDICTION, "device": DEVICE, **VERBOSE}
+    _parameter_rules: ClassVar[rules.Rules] = {
+        **rules.DISTANCES,
+        **rules.PREDICTION,
+        "device": rules.device,
+        "verbose": rules.verbose,
+    }
 
     def __init__(
         self,

@@ -9,19 +9,10 @@ import numpy as np
 from sklearn.base import ClusterMixin
 
 from pathforest import _core
+from pathforest._models import parameters as rules
 from pathforest._models.density import largest_arc
 from pathforest._models.density_paths import DensityForestEstimator
 from pathforest._models.dome_tree import ATTRIBUTES, DOME_TREE, dome_tree, keep_domes
-from pathforest._models.parameters import (
-    DISTANCES,
-    NEIGHBORHOOD,
-    VERBOSE,
-    Rules,
-    choice,
-    integer,
-    optional,
-    positive,
-)
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.show import show
 from pathforest._utils.timers import StageTimer
@@ -170,15 +161,15 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     [(7, 4, 0), (4, 2, 2)]
     """
 
-    _parameter_rules: ClassVar[Rules] = {
-        **DISTANCES,
-        **NEIGHBORHOOD,
-        "min_height": optional(positive("densities go from 1 to 1000")),
-        "min_area": optional(integer(1, "it is a number of samples")),
-        "min_volume": optional(positive("it is a sum of densities from 1 to 1000")),
-        "n_clusters": optional(integer(1, "use None to let the density decide")),
-        "merge_by": optional(choice(*ATTRIBUTES)),
-        **VERBOSE,
+    _parameter_rules: ClassVar[rules.Rules] = {
+        **rules.DISTANCES,
+        **rules.NEIGHBORHOOD,
+        "min_height": rules.optional(rules.positive("densities go from 1 to 1000")),
+        "min_area": rules.optional(rules.integer(1, "it is a number of samples")),
+        "min_volume": rules.optional(rules.positive("it is a sum of densities from 1 to 1000")),
+        "n_clusters": rules.optional(rules.integer(1, "use None to let the density decide")),
+        "merge_by": rules.optional(rules.choice(*ATTRIBUTES)),
+        "verbose": rules.verbose,
     }
 
     def __init__(

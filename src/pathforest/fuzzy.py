@@ -10,18 +10,8 @@ import numpy as np
 from pathforest._core import Engine
 from pathforest._engines.build import build_engine
 from pathforest._engines.metric import Metric
-from pathforest._models.parameters import (
-    COMPETITION,
-    DEVICE,
-    DISTANCES,
-    MEMBERSHIP,
-    NEIGHBORHOOD,
-    PREDICTION,
-    SIGMA,
-    VERBOSE,
-    Rules,
-    largest_neighborhood,
-)
+from pathforest._models import parameters as rules
+from pathforest._models.parameters import largest_neighborhood
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.show import show
@@ -177,15 +167,15 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
     0.0
     """
 
-    _parameter_rules: ClassVar[Rules] = {
-        **DISTANCES,
-        **NEIGHBORHOOD,
-        "sigma": SIGMA,
-        "competition": COMPETITION,
-        **MEMBERSHIP,
-        **PREDICTION,
-        "device": DEVICE,
-        **VERBOSE,
+    _parameter_rules: ClassVar[rules.Rules] = {
+        **rules.DISTANCES,
+        **rules.NEIGHBORHOOD,
+        "sigma": rules.sigma,
+        "competition": rules.competition,
+        **rules.MEMBERSHIP,
+        **rules.PREDICTION,
+        "device": rules.device,
+        "verbose": rules.verbose,
     }
 
     def __init__(

@@ -11,28 +11,9 @@ from threadpoolctl import threadpool_limits
 
 from pathforest._engines.metric import Metric
 from pathforest._engines.ranges import check_training_values
+from pathforest._models import parameters as rules
 from pathforest._models.labels import check_labels
-from pathforest._models.parameters import (
-    BETA,
-    BOOLEAN,
-    COMPETITION,
-    CV,
-    DISTANCES,
-    K_MAX,
-    MEMBERSHIP,
-    N_CONQUERORS,
-    RANDOM_STATE,
-    SIGMA,
-    VERBOSE,
-    Rules,
-    as_list,
-    check_parameters,
-    checked_metric,
-    checked_where_used,
-    choice,
-    each,
-    integer,
-)
+from pathforest._models.parameters import as_list, check_parameters, checked_metric
 from pathforest._models.state import unfitted_on_failure
 from pathforest._search.cells import Cell, Folds, Samples, Scores, Space, make_space
 from pathforest._search.ensemble import AverageOfBest
@@ -202,26 +183,26 @@ class FuzzyOPFClassifierCV(AverageOfBest):
     [0, 0]
     """
 
-    _parameter_rules: ClassVar[Rules] = {
-        "k_max": each("k_max", K_MAX),
-        "sigmas": each("sigma", SIGMA),
-        "competitions": each("competition", COMPETITION),
-        "n_conquerors": each("n_conquerors", N_CONQUERORS),
-        "transforms": checked_where_used,
-        "n_best": integer(1, "1 keeps the best cell alone"),
-        "cv": CV,
-        "scoring": checked_where_used,
+    _parameter_rules: ClassVar[rules.Rules] = {
+        "k_max": rules.each("k_max", rules.k_max),
+        "sigmas": rules.each("sigma", rules.sigma),
+        "competitions": rules.each("competition", rules.competition),
+        "n_conquerors": rules.each("n_conquerors", rules.n_conquerors),
+        "transforms": rules.checked_where_used,
+        "n_best": rules.integer(1, "1 keeps the best cell alone"),
+        "cv": rules.cv,
+        "scoring": rules.checked_where_used,
         "error_score": check_error_score,
-        "tie_break": choice(*TIE_BREAKS),
-        "refit": BOOLEAN,
-        "betas": each("beta", BETA),
-        "search": choice("grid", "optuna"),
-        "n_trials": integer(1, "50 is the default"),
-        "sampler": checked_where_used,
-        **DISTANCES,
-        **MEMBERSHIP,
-        "random_state": RANDOM_STATE,
-        **VERBOSE,
+        "tie_break": rules.choice(*TIE_BREAKS),
+        "refit": rules.boolean,
+        "betas": rules.each("beta", rules.beta),
+        "search": rules.choice("grid", "optuna"),
+        "n_trials": rules.integer(1, "50 is the default"),
+        "sampler": rules.checked_where_used,
+        **rules.DISTANCES,
+        **rules.MEMBERSHIP,
+        "random_state": rules.random_state,
+        "verbose": rules.verbose,
     }
 
     def __init__(

@@ -12,19 +12,11 @@ from pathforest import _core
 from pathforest._engines.build import build_engine
 from pathforest._engines.matrix import complete_metric
 from pathforest._engines.metric import Metric
+from pathforest._models import parameters as rules
 from pathforest._models.base import LabelledEstimator
 from pathforest._models.density import largest_arc
 from pathforest._models.density_paths import DensityForestEstimator, DensityQuery, compete_within_classes
-from pathforest._models.parameters import (
-    CV,
-    DISTANCES,
-    NEIGHBORHOOD,
-    RANDOM_STATE,
-    VALIDATION_FRACTION,
-    VERBOSE,
-    Rules,
-    largest_neighborhood,
-)
+from pathforest._models.parameters import largest_neighborhood
 from pathforest._models.state import unfitted_on_failure
 from pathforest._search.splits import Split, cross_validation_splits, validation_split
 from pathforest._utils.threads import thread_count
@@ -161,13 +153,13 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
     (3, [0.96, 0.967, 0.973, 0.973])
     """
 
-    _parameter_rules: ClassVar[Rules] = {
-        **DISTANCES,
-        **NEIGHBORHOOD,
-        "cv": CV,
-        "validation_fraction": VALIDATION_FRACTION,
-        "random_state": RANDOM_STATE,
-        **VERBOSE,
+    _parameter_rules: ClassVar[rules.Rules] = {
+        **rules.DISTANCES,
+        **rules.NEIGHBORHOOD,
+        "cv": rules.cv,
+        "validation_fraction": rules.validation_fraction,
+        "random_state": rules.random_state,
+        "verbose": rules.verbose,
     }
 
     def __init__(

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length
 
 from pathforest._models.labels import check_labels, check_labels_like
 from pathforest._utils.checks import check_integer
-from pathforest._utils.dates import refuse_missing_dates
+from pathforest._utils.dates import validated
 from pathforest.classifier import OPFClassifier
 from pathforest.pruning import pass_on_names
 
@@ -93,11 +93,8 @@ def learn(
     check_integer("n_iter", n_iter, 0, "10 is the default")
     rng = np.random.default_rng(random_state)
     named = clone(model)  # keeps the names of the features, which the rows below do not
-    given = X_train, X_val
-    X_train = validate_data(named, X_train, dtype=[np.float64, np.float32])
-    X_val = validate_data(named, X_val, reset=False, dtype=[np.float64, np.float32])
-    for samples, checked in zip(given, (X_train, X_val), strict=True):
-        refuse_missing_dates(samples, checked)
+    X_train = validated(named, X_train, dtype=[np.float64, np.float32])
+    X_val = validated(named, X_val, reset=False, dtype=[np.float64, np.float32])
     y_train = check_labels(y_train)
     y_val = check_labels_like(y_train, y_val)
     check_consistent_length(X_train, y_train)

@@ -11,8 +11,8 @@ from sklearn.base import OutlierMixin
 
 from pathforest import _core
 from pathforest._engines.metric import Metric
+from pathforest._models import parameters as rules
 from pathforest._models.density import DensityEstimator, largest_arc
-from pathforest._models.parameters import CONTAMINATION, DISTANCES, NEIGHBORHOOD, VERBOSE, Rules
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.timers import StageTimer
 from pathforest.persistence.checks import check_density, check_number
@@ -123,11 +123,11 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
     [1, 1, 1, 1, 1, 1, -1]
     """
 
-    _parameter_rules: ClassVar[Rules] = {
-        "contamination": CONTAMINATION,
-        **DISTANCES,
-        **NEIGHBORHOOD,
-        **VERBOSE,
+    _parameter_rules: ClassVar[rules.Rules] = {
+        "contamination": rules.contamination,
+        **rules.DISTANCES,
+        **rules.NEIGHBORHOOD,
+        "verbose": rules.verbose,
     }
 
     def __init__(

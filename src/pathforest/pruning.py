@@ -8,24 +8,17 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pathforest._engines.matrix import check_distances
 from pathforest._engines.metric import Metric
+from pathforest._models import parameters as rules
 from pathforest._models.labels import check_labels, check_labels_like
-from pathforest._models.parameters import (
-    MAX_ITER,
-    MAX_LOSS,
-    RANDOM_STATE,
-    VALIDATION_FRACTION,
-    Rules,
-    check_parameters,
-    optional,
-)
+from pathforest._models.parameters import check_parameters
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import SavableEstimator, unfitted_on_failure
 from pathforest._search.splits import validation_split
-from pathforest._utils.dates import refuse_missing_dates
+from pathforest._utils.dates import validated
 from pathforest._utils.show import show
 from pathforest._utils.threads import thread_count
 from pathforest.classifier import OPFClassifier
@@ -124,8 +117,8 @@ def prune(
             f"prune takes an OPFClassifier, got {type(model).__name__}; OPFPruner takes the fuzzy one"
         )
     check_is_fitted(model)
-    MAX_LOSS("max_loss", max_loss)
-    MAX_ITER("max_iter", max_iter)
+    rules.max_loss("max_loss", max_loss)
+    rules.max_iter("max_iter", max_iter)
     if model._fit_X is None:
         raise ValueError(
             "a model with metric='precomputed' keeps no distances between training samples to fit again; "
@@ -210,12 +203,12 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
     [0, 0, 0]
     """
 
-    _parameter_rules: ClassVar[Rules] = {
-        "estimator": optional(_check_prunable),
-        "validation_fraction": VALIDATION_FRACTION,
-        "max_loss": MAX_LOSS,
-        "max_iter": MAX_ITER,
-        "random_state": RANDOM_STATE,
+    _parameter_rules: ClassVar[rules.Rules] = {
+        "estimator": rules.optional(_check_prunable),
+        "validation_fraction": rules.validation_fraction,
+        "max_loss": rules.max_loss,
+        "max_iter": rules.max_iter,
+        "random_state": rules.random_state,
     }
 
     def __init__(
@@ -260,8 +253,7 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
         template = self._template()
         if y is None:
             raise ValueError("OPFPruner requires y to be passed, but the target y is None")
-        given, X, labels = X, validate_data(self, X, dtype=DTYPES), check_labels(y)
-        refuse_missing_dates(given, X)
+        X, labels = validated(self, X, dtype=DTYPES), check_labels(y)
         check_consistent_length(X, labels)
         pairwise = get_tags(template).input_tags.pairwise
         if pairwise:
@@ -368,8 +360,7 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
 
     def _queries(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        Q = validate_data(self, X, reset=False, dtype=DTYPES)
-        refuse_missing_dates(X, Q)
+        Q = validated(self, X, reset=False, dtype=DTYPES)
         pairwise = Metric(*self.estimator_._fit_metric).kind == "precomputed"
         return Q[:, self.sample_indices_] if pairwise else Q
 

@@ -20,24 +20,20 @@ except ImportError as error:
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from pathforest._models import parameters as rules
 from pathforest._models.labels import check_labels
-from pathforest._models.parameters import (
-    DISTANCES,
-    NEIGHBORHOOD,
-    RANDOM_STATE,
-    Rules,
-    check_parameters,
-    checked_metric,
-    checked_where_used,
-    integer,
-)
+from pathforest._models.parameters import check_parameters, checked_metric
 from pathforest._search.splits import deal_folds
 from pathforest._utils.dates import refuse_missing_dates
 from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
 
 # What both samplers take. `sampling_strategy` is checked by imbalanced-learn.
-COMMON: Rules = {"sampling_strategy": checked_where_used, **DISTANCES, "random_state": RANDOM_STATE}
+COMMON: rules.Rules = {
+    "sampling_strategy": rules.checked_where_used,
+    **rules.DISTANCES,
+    "random_state": rules.random_state,
+}
 
 
 class DenseSampler:
@@ -135,9 +131,9 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
     False
     """
 
-    _parameter_rules: ClassVar[Rules] = {
+    _parameter_rules: ClassVar[rules.Rules] = {
         **COMMON,
-        "n_splits": integer(2, "every part is classified from the others"),
+        "n_splits": rules.integer(2, "every part is classified from the others"),
     }
 
     def __init__(
@@ -272,7 +268,7 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
     [0.9, 0.4, 9.6, 10.0]
     """
 
-    _parameter_rules: ClassVar[Rules] = {**COMMON, **NEIGHBORHOOD}
+    _parameter_rules: ClassVar[rules.Rules] = {**COMMON, **rules.NEIGHBORHOOD}
     # Of the rules of imbalanced-learn only this one is left.
     _parameter_constraints: ClassVar[dict[str, list]] = {
         "sampling_strategy": BaseOverSampler._parameter_constraints["sampling_strategy"]

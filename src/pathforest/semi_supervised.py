@@ -10,14 +10,7 @@ import numpy as np
 from pathforest._core import Engine
 from pathforest._engines.build import build_engine
 from pathforest._engines.metric import Metric
-from pathforest._models.parameters import (
-    DISTANCES,
-    PREDICTION,
-    VERBOSE,
-    Rules,
-    checked_where_used,
-    choice,
-)
+from pathforest._models import parameters as rules
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.show import show
@@ -140,12 +133,12 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     [3, 4]
     """
 
-    _parameter_rules: ClassVar[Rules] = {
-        "unlabeled": checked_where_used,
-        "method": choice("mst", "opfsemi"),
-        **DISTANCES,
-        **PREDICTION,
-        **VERBOSE,
+    _parameter_rules: ClassVar[rules.Rules] = {
+        "unlabeled": rules.checked_where_used,
+        "method": rules.choice("mst", "opfsemi"),
+        **rules.DISTANCES,
+        **rules.PREDICTION,
+        "verbose": rules.verbose,
     }
 
     def __init__(

@@ -192,5 +192,5 @@ def test_a_distance_matrix_gives_the_scores_of_the_samples():
     np.testing.assert_array_equal(OPFOutlierDetector(metric="precomputed").fit(D).score_samples(DQ), expected)
 
 
-def test_scikit_learn_knows_it_for_an_outlier_detector():
+def test_scikit_learn_takes_it_for_an_outlier_detector():
     assert is_outlier_detector(OPFOutlierDetector())

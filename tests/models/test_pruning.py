@@ -81,7 +81,7 @@ def test_no_more_accuracy_is_lost_than_allowed(data, max_loss):
 
 
 def overlapping(seed, n, shift, n_classes):
-    """Classes that no model tells apart: accuracy rises and falls from round to round."""
+    """Classes that no model can separate: accuracy rises and falls from round to round."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, 2 * n)
     X = rng.normal(size=(2 * n, 2)) + shift * y[:, None]

@@ -165,7 +165,7 @@ def test_a_large_cluster_takes_little_memory():
 
 
 @given(problems(smallest=4, largest=40, most_features=4), seeds)
-def test_given_samples_come_first_and_classes_are_level(problem, seed):
+def test_given_samples_come_first_and_classes_are_balanced(problem, seed):
     codes = problem.codes
     if codes.max() == 0:
         return

@@ -171,7 +171,7 @@ def test_a_mark_that_could_match_no_label_is_refused(mark, y):
         (DATES[2], DATES, DATES[:2].tolist()),
     ],
 )
-def test_the_mark_is_no_class(mark, y, classes):
+def test_the_mark_is_not_a_class(mark, y, classes):
     model = OPFSemiSupervisedClassifier(unlabeled=mark).fit([[0.0], [1.0], [2.0]], y)
     assert model.classes_.tolist() == classes
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pathforest._core import Engine
 from pathforest._engines.build import build_engine
@@ -24,7 +24,7 @@ from pathforest._engines.ranges import Reach, check_features, check_training_val
 from pathforest._models.labels import check_labels, on_host
 from pathforest._models.parameters import check_parameters, checked_metric
 from pathforest._models.state import SavableEstimator
-from pathforest._utils.dates import refuse_missing_dates
+from pathforest._utils.dates import validated
 from pathforest._utils.threads import thread_count
 from pathforest.persistence.checks import check_samples
 
@@ -59,9 +59,7 @@ class OPFEstimator(SavableEstimator):
         """Check the training samples and fix what the metric takes from them."""
         # A copy, because later engines are built from it: the user may change X in the meantime.
         # A distance matrix is not kept, hence not copied.
-        given, copy = on_host(X), metric.kind != "precomputed"
-        X = validate_data(self, given, copy=copy, **array_options(metric))
-        refuse_missing_dates(given, X)
+        X = validated(self, on_host(X), copy=metric.kind != "precomputed", **array_options(metric))
         check_training_values(X, metric, squares)
         return X, complete_metric(metric, X)
 
@@ -102,8 +100,7 @@ class OPFEstimator(SavableEstimator):
         check_is_fitted(self)
         check_parameters(self, ("n_jobs", "device"))
         metric = Metric(*self._fit_metric)
-        Q = validate_data(self, X := on_host(X), reset=False, **array_options(metric))
-        refuse_missing_dates(X, Q)
+        Q = validated(self, on_host(X), reset=False, **array_options(metric))
         if metric.kind == "precomputed":
             check_distances(Q, square=False)
         if metric.kind != "features":

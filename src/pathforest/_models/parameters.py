@@ -1,4 +1,4 @@
-"""Rules of parameters: every estimator class declares one for each of its own, from those it shares here."""
+"""Rules of parameters, which estimator classes declare; most are named after the parameter they check."""
 
 from __future__ import annotations
 
@@ -18,7 +18,39 @@ Rule = Callable[[str, Any], None]  # takes the name and the value, and raises Ty
 Rules = dict[str, Rule]
 
 # The last is for tests: PyTorch without a GPU.
-DEVICE_NAME = re.compile(r"cpu|cuda(:(0|[1-9]\d{0,2}))?|torch-cpu")
+DEVICE = re.compile(r"cpu|cuda(:(0|[1-9]\d{0,2}))?|torch-cpu")
+
+
+def check_parameters(estimator: Any, names: Collection[str] | None = None) -> None:
+    """Apply the rules that a class declares to all parameters of an estimator, or to the named ones."""
+    for name, rule in type(estimator)._parameter_rules.items():
+        if names is None or name in names:
+            rule(name, getattr(estimator, name))
+
+
+def checked_metric(estimator: Any) -> Metric:
+    """Check the metric of an estimator together with its parameters and the algorithm."""
+    metric = resolve_metric(estimator.metric, estimator.metric_params)
+    check_algorithm(metric, estimator.algorithm)
+    return metric
+
+
+def largest_neighborhood(n_samples: int, k_max: int, n_neighbors: int | None) -> int:
+    """Neighbourhood size to work with: `n_neighbors` if given, else `k_max` capped at n - 1."""
+    if n_neighbors is None:
+        return min(int(k_max), n_samples - 1)
+    if n_neighbors >= n_samples:
+        limit = f"use at most {n_samples - 1}, " if n_samples > 1 else ""
+        raise ValueError(
+            f"n_neighbors={show(n_neighbors)} needs more than {show(n_neighbors)} samples, got {n_samples} "
+            f"sample(s); {limit}pass more data, or leave n_neighbors=None to let k_max search"
+        )
+    return int(n_neighbors)
+
+
+def as_list(value: Any) -> list[Any]:
+    """List the values of a parameter that takes one or a sequence."""
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
 
 
 def integer(minimum: int, advice: str) -> Rule:
@@ -49,28 +81,25 @@ def each(singular: str, rule: Rule) -> Rule:
             raise TypeError(f"{name}={show(value)} can be read only once; pass a list or a tuple")
         values = as_list(value)
         if not values:
-            raise ValueError(f"{name}={show(value)} holds no value; give at least one")
+            raise ValueError(f"{name}={show(value)} has no value; give at least one")
         for one in values:
             rule(singular, one)
 
     return check
 
 
-def as_list(value: Any) -> list[Any]:
-    """List the values of a parameter that takes one or a sequence."""
-    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
-
-
 def checked_where_used(name: str, value: Any) -> None:
     """Let a value pass that is checked together with others, or by the package that uses it."""
 
 
-def _check_boolean(name: str, value: Any) -> None:
+def boolean(name: str, value: Any) -> None:
+    """Refuse anything but True and False."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name}={show(value)} must be True or False")
 
 
-def _check_membership(name: str, value: Any) -> None:
+def membership(name: str, value: Any) -> None:
+    """Refuse anything but ``"density"`` and callables."""
     if not (callable(value) or (isinstance(value, str) and value == "density")):
         raise ValueError(
             f"{name}={show(value)} is unknown; use 'density' or a callable (X, y) that returns one value in "
@@ -78,19 +107,22 @@ def _check_membership(name: str, value: Any) -> None:
         )
 
 
-def _check_validation_fraction(name: str, value: Any) -> None:
+def validation_fraction(name: str, value: Any) -> None:
+    """Refuse anything but a number between 0 and 1."""
     check_positive(name, value, "it is a share of the samples, such as 0.2")
     if value >= 1:
         raise ValueError(f"{name}={show(value)} must be below 1, so that samples are left to train with")
 
 
-def _check_max_loss(name: str, value: Any) -> None:
+def max_loss(name: str, value: Any) -> None:
+    """Refuse anything but a number from 0 to 1."""
     check_number(name, value, "it is an accuracy, such as 0.01")
     if not 0 <= value <= 1:
         raise ValueError(f"{name}={show(value)} must lie between 0 and 1: it is an accuracy, such as 0.01")
 
 
-def _check_contamination(name: str, value: Any) -> None:
+def contamination(name: str, value: Any) -> None:
+    """Refuse anything but ``"auto"`` and numbers above 0, up to 0.5."""
     if isinstance(value, str) and value == "auto":
         return
     check_positive(name, value, "use a share up to 0.5, or 'auto'")
@@ -98,7 +130,8 @@ def _check_contamination(name: str, value: Any) -> None:
         raise ValueError(f"{name}={show(value)} must be at most 0.5: outliers are the smaller part")
 
 
-def _check_random_state(name: str, value: Any) -> None:
+def random_state(name: str, value: Any) -> None:
+    """Refuse what scikit-learn does not take for a source of random numbers."""
     try:
         check_random_state(value)
     except (OverflowError, TypeError, ValueError):
@@ -108,7 +141,8 @@ def _check_random_state(name: str, value: Any) -> None:
         ) from None
 
 
-def _check_cv(name: str, value: Any) -> None:
+def cv(name: str, value: Any) -> None:
+    """Refuse what scikit-learn does not take for folds."""
     known = value is None or isinstance(value, (Integral, Iterable)) or hasattr(value, "split")
     if isinstance(value, (list, tuple)):
         known = all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in value)
@@ -119,74 +153,42 @@ def _check_cv(name: str, value: Any) -> None:
         )
 
 
-def _check_n_jobs(name: str, value: Any) -> None:
+def n_jobs(name: str, value: Any) -> None:
+    """Refuse anything but an integer other than 0."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
         raise TypeError(f"{name}={show(value)} must be None or an integer; use -1 for all cores")
     if value == 0:
         raise ValueError(f"{name}=0 leaves no thread to work with; use 1, or -1 for all cores")
 
 
-def _check_device(name: str, value: Any) -> None:
-    if not (isinstance(value, str) and DEVICE_NAME.fullmatch(value)):
+def device(name: str, value: Any) -> None:
+    """Refuse anything but the name of a device."""
+    if not (isinstance(value, str) and DEVICE.fullmatch(value)):
         raise ValueError(f"{name}={show(value)} is unknown; use 'cpu', 'cuda' or 'cuda:<number>'")
 
 
-BOOLEAN: Rule = _check_boolean
-RANDOM_STATE: Rule = _check_random_state
-CV: Rule = _check_cv
-SIGMA = positive("0.8 is the default, 1 gives plain OPF")
-COMPETITION = choice("complete", "tree")
-N_CONQUERORS = integer(1, "1 is the paper's rule")
-BETA = positive("8.0 is the default")
-K_MAX = integer(1, "it is the largest neighbourhood tried, 20 by default")
-VALIDATION_FRACTION: Rule = _check_validation_fraction
-MAX_LOSS: Rule = _check_max_loss
-MAX_ITER = integer(0, "100 is the default, 0 prunes nothing")
-CONTAMINATION: Rule = _check_contamination
-DEVICE: Rule = _check_device
+def verbose(name: str, value: Any) -> None:
+    """Refuse anything but True, False and integers of at least 0."""
+    check_integer(name, int(value) if isinstance(value, bool) else value, 0, "0 is silent")
 
-# What several estimators declare together. A metric is checked with its parameters: see `checked_metric`.
+
+sigma = positive("0.8 is the default, 1 gives plain OPF")
+competition = choice("complete", "tree")
+n_conquerors = integer(1, "1 is the paper's rule")
+beta = positive("8.0 is the default")
+k_max = integer(1, "it is the largest neighbourhood tried, 20 by default")
+max_iter = integer(0, "100 is the default, 0 prunes nothing")
+
+# What several estimators declare together. A metric is checked with its parameters, by `checked_metric`.
 DISTANCES: Rules = {
     "metric": checked_where_used,
     "metric_params": checked_where_used,
     "algorithm": choice(*ALGORITHMS),
-    "n_jobs": optional(_check_n_jobs),
-}
-VERBOSE: Rules = {
-    "verbose": lambda name, value: check_integer(
-        name, int(value) if isinstance(value, bool) else value, 0, "0 is silent"
-    )
+    "n_jobs": optional(n_jobs),
 }
 NEIGHBORHOOD: Rules = {
-    "k_max": K_MAX,
+    "k_max": k_max,
     "n_neighbors": optional(integer(1, "use None to let k_max search for the best size")),
 }
-PREDICTION: Rules = {"n_conquerors": N_CONQUERORS, "beta": BETA}
-MEMBERSHIP: Rules = {"membership": _check_membership, "membership_side": choice("target", "source")}
-
-
-def check_parameters(estimator: Any, names: Collection[str] | None = None) -> None:
-    """Apply the rules that a class declares to all parameters of an estimator, or to the named ones."""
-    for name, rule in type(estimator)._parameter_rules.items():
-        if names is None or name in names:
-            rule(name, getattr(estimator, name))
-
-
-def checked_metric(estimator: Any) -> Metric:
-    """Check the metric of an estimator together with its parameters and the algorithm."""
-    metric = resolve_metric(estimator.metric, estimator.metric_params)
-    check_algorithm(metric, estimator.algorithm)
-    return metric
-
-
-def largest_neighborhood(n_samples: int, k_max: int, n_neighbors: int | None) -> int:
-    """Neighbourhood size to work with: `n_neighbors` if given, else `k_max` capped at n - 1."""
-    if n_neighbors is None:
-        return min(int(k_max), n_samples - 1)
-    if n_neighbors >= n_samples:
-        limit = f"use at most {n_samples - 1}, " if n_samples > 1 else ""
-        raise ValueError(
-            f"n_neighbors={show(n_neighbors)} needs more than {show(n_neighbors)} samples, got {n_samples} "
-            f"sample(s); {limit}pass more data, or leave n_neighbors=None to let k_max search"
-        )
-    return int(n_neighbors)
+PREDICTION: Rules = {"n_conquerors": n_conquerors, "beta": beta}
+MEMBERSHIP: Rules = {"membership": membership, "membership_side": choice("target", "source")}

@@ -19,7 +19,7 @@ from pathforest._models.prediction import Explanation
 from pathforest._models.state import is_fitted_name
 from pathforest._search.cells import Samples
 from pathforest._search.scoring import resolve_scoring
-from pathforest._utils.dates import refuse_missing_dates
+from pathforest._utils.dates import refuse_missing_dates, validated
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.persistence.checks import check_classes, check_feature_names, check_metric, check_whole
 
@@ -185,9 +185,8 @@ class AverageOfBest(ClassifierMixin, OPFEstimator):
         """
         options = array_options(metric)
         if not untouched:
-            checked = validate_data(self, X, reset=reset, **options)
-            refuse_missing_dates(X, checked)
-            return Samples(checked, checked)
+            X = validated(self, X, reset=reset, **options)
+            return Samples(X, X)
         (given,) = indexable(validate_data(self, X, reset=reset, skip_check_array=True))
         if not as_given:
             return Samples(given, None)

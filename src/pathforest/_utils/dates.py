@@ -1,10 +1,11 @@
-"""Refusal of missing dates, which become a number when dates do."""
+"""Refusal of missing dates in samples, which become a number when dates do."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import validate_data
 
 NAT = -(2.0**63)  # what NaT becomes
 
@@ -21,3 +22,10 @@ def refuse_missing_dates(given: Any, values: np.ndarray) -> None:
             f"X contains {missing.sum()} missing date(s) (NaT), the first in row {row}, column {column}; "
             "drop those rows or fill in their dates"
         )
+
+
+def validated(estimator: Any, X: Any, **options: Any) -> np.ndarray:
+    """Check samples as scikit-learn's ``validate_data`` does, and refuse missing dates."""
+    values = validate_data(estimator, X, **options)
+    refuse_missing_dates(X, values)
+    return values
