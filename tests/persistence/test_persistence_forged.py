@@ -194,6 +194,7 @@ def test_no_junk_in_the_header_leads_to_anything_but_a_refusal_or_a_model(name, 
     assert refused > len(cases) / 2
 
 
+@pytest.mark.slow
 @every_model
 def test_no_missing_entry_of_the_header_leads_to_anything_else_either(name, saved, load):
     header, payload = take_apart(saved[name])
@@ -211,6 +212,7 @@ def test_no_missing_entry_of_the_header_leads_to_anything_else_either(name, save
             raise AssertionError(f"without {last} at {path}") from error
 
 
+@pytest.mark.slow
 @every_model
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_no_value_in_an_array_leads_to_anything_but_a_refusal_or_a_model(name, saved, load):
