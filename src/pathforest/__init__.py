@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from importlib.metadata import version as _version
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from pathforest.classifier import OPFClassifier
@@ -35,13 +36,16 @@ __all__ = [
     "load",
 ]
 
-# What is imported when it is asked for: it needs packages that are slow to import, or that not everyone has.
+# Imported at first use, because they need packages that are slow to import or optional.
 _LATER = {
     "FuzzyOPFClassifierCV": "pathforest.fuzzy_cv",
     "O2PFSampler": "pathforest.resampling",
     "OPFUnderSampler": "pathforest.resampling",
     "load": "pathforest.persistence",
 }
+
+if find_spec("imblearn") is None:  # `from pathforest import *` asks for every name listed
+    __all__ = [name for name in __all__ if _LATER.get(name) != "pathforest.resampling"]
 
 
 def __getattr__(name: str) -> Any:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from pathforest._engines.build import build_engine
+from pathforest._models import parameters as rules
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.timers import StageTimer
@@ -24,28 +25,29 @@ class OPFClassifier(BaseOPFClassifier):
     Parameters
     ----------
     metric : str or callable, default="euclidean"
-        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is
-        a matrix of distances, or a function of two rows. Metrics without an engine of their own
-        take 8 n^2 bytes in `fit`.
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
+        matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     n_conquerors : int, default=1
-        How many training samples speak for a class: it offers a new sample the mean of its
-        `n_conquerors` cheapest paths. 1 is the textbook rule. Raise it (3 to 30, by
-        cross-validation) when training labels may be wrong: a mislabelled sample then no longer
-        decides alone. It acts in prediction only.
+        How many training samples decide for each class: the offer of a class to a new sample is the mean
+        cost of its `n_conquerors` cheapest paths. 1 is the paper's rule. Raise it (3 to 30, by
+        cross-validation) if training labels may be wrong: a mislabelled sample then no longer decides
+        alone. It acts in prediction only.
     beta : float, default=8.0
-        Sharpness of `predict_proba`, which is proportional to (smallest cost / cost) ** beta.
-        Larger values move probabilities towards 0 and 1; predictions do not change. It acts in
-        prediction only.
+        Sharpness of `predict_proba`, which is proportional to (smallest cost / cost) ** beta. Larger
+        values move probabilities towards 0 and 1; predictions do not change. It acts in prediction only.
     algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many. Answers are the same.
+        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+        chooses. Answers are the same.
     n_jobs : int, default=None
-        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
-        In a forked child process one thread is used, because OpenMP's threads do not survive a fork.
+        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
+        same. In a forked child process one thread is used, because OpenMP's threads do not survive a
+        fork.
     device : str, default="cpu"
-        Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a graphics card
-        with PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
+        Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
+        PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
     verbose : int, default=0
         1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
         ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
@@ -82,7 +84,7 @@ class OPFClassifier(BaseOPFClassifier):
     -----
     The cost of a path is its longest arc; the optimum forest follows the minimum spanning tree, so
     training costs one pass over nearest neighbours and one spanning tree. Arcs of equal length are
-    told apart by their ends, so the result is unique and does not depend on engine or threads.
+    ordered by their ends, so the result is unique and does not depend on engine or threads.
 
     There is no `sample_weight`: a repeated sample sits at distance 0 from itself and changes no
     forest, so weights have no natural meaning here.
@@ -107,6 +109,13 @@ class OPFClassifier(BaseOPFClassifier):
     >>> model.explain([[6.0]])[0].path
     [3, 2]
     """
+
+    _parameter_rules: ClassVar[rules.Rules] = {
+        **rules.DISTANCES,
+        **rules.PREDICTION,
+        "device": rules.device,
+        "verbose": rules.verbose,
+    }
 
     def __init__(
         self,

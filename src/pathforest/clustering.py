@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin
 
 from pathforest import _core
+from pathforest._models import parameters as rules
 from pathforest._models.density import largest_arc
 from pathforest._models.density_paths import DensityForestEstimator
-from pathforest._models.dome_tree import DOME_TREE, dome_tree, keep_domes
+from pathforest._models.dome_tree import ATTRIBUTES, DOME_TREE, dome_tree, keep_domes
 from pathforest._models.state import unfitted_on_failure
+from pathforest._utils.show import show
 from pathforest._utils.timers import StageTimer
 from pathforest.graph import KnnGraph
 from pathforest.membership import DensityEstimate, density
@@ -36,17 +38,18 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     Parameters
     ----------
     metric : str or callable, default="euclidean"
-        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is
-        a matrix of distances, or a function of two rows. Metrics without an engine of their own
-        take 8 n^2 bytes in `fit`.
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
+        matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     k_max : int, default=20
-        Largest neighbourhood tried; the one whose clustering has the smallest normalised cut is taken. Larger
-        values give smoother densities and fewer clusters; time and memory grow in proportion. Capped at
-        n_samples - 1.
+        Largest neighbourhood tried for the density. Larger values allow smoother densities with fewer
+        maxima; time and memory grow in proportion. Capped at the number of samples that a density is
+        estimated from, less 1.
     n_neighbors : int, default=None
-        Fixes the neighbourhood, with no search; `k_max` is then ignored. Must be below n_samples.
+        Size of the neighbourhood, instead of a search: all parameters of the search are then ignored.
+        Must be below the number of samples that a density is estimated from.
     min_height : float, default=None
         Absorbs domes lower than this, on the scale of densities from 1 to 1000. Only one of
         `min_height`, `min_area`, `min_volume` and `n_clusters` may be given; none changes nothing.
@@ -61,10 +64,12 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         What makes a dome small for `n_clusters`; None means height. Setting it alone leaves the
         clusters as they are and gives `cluster_tree_`, to choose a threshold by.
     algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many. Answers are the same.
+        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+        chooses. Answers are the same.
     n_jobs : int, default=None
-        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
-        In a forked child process one thread is used, because OpenMP's threads do not survive a fork.
+        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
+        same. In a forked child process one thread is used, because OpenMP's threads do not survive a
+        fork.
     verbose : int, default=0
         1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
         ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
@@ -107,8 +112,8 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     -----
     Densities are scaled to [1, 1000], and a dome lower than 1 on that scale founds no cluster. A
     path is worth its lowest density; the highest value leaves the queue first, the lower index on
-    ties. The search for the best neighbourhood stops at the first cut of 0: clusters with no arc
-    between them, or a single cluster.
+    ties. Of the neighbourhoods up to `k_max`, the one whose clustering has the smallest normalised cut is
+    taken. The search stops at the first cut of 0: clusters with no arc between them, or a single cluster.
 
     The parameters that absorb domes act on the clusters of the neighbourhood chosen; thresholds
     have no part in the choice. A dome is a connected component of the samples above some level of density,
@@ -155,6 +160,17 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     >>> model.cluster_tree_[["child", "parent", "area"]].tolist()
     [(7, 4, 0), (4, 2, 2)]
     """
+
+    _parameter_rules: ClassVar[rules.Rules] = {
+        **rules.DISTANCES,
+        **rules.NEIGHBORHOOD,
+        "min_height": rules.optional(rules.positive("densities go from 1 to 1000")),
+        "min_area": rules.optional(rules.integer(1, "it is a number of samples")),
+        "min_volume": rules.optional(rules.positive("it is a sum of densities from 1 to 1000")),
+        "n_clusters": rules.optional(rules.integer(1, "use None to let the density decide")),
+        "merge_by": rules.optional(rules.choice(*ATTRIBUTES)),
+        "verbose": rules.verbose,
+    }
 
     def __init__(
         self,
@@ -264,8 +280,8 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
             if self.n_clusters > (n_maxima := len(self.cluster_roots_)):
                 way_out = "" if self.n_neighbors is None else ", or leave n_neighbors=None to search for more"
                 raise ValueError(
-                    f"n_clusters={self.n_clusters} cannot be reached: the density has {n_maxima} maxima with "
-                    f"{self.best_k_} neighbours; ask for at most {n_maxima}{way_out}"
+                    f"n_clusters={show(self.n_clusters)} cannot be reached: the density has {n_maxima} "
+                    f"maxima with {self.best_k_} neighbours; ask for at most {n_maxima}{way_out}"
                 )
             return n_maxima - int(self.n_clusters)
         if (threshold := getattr(self, f"min_{attribute}")) is None:
@@ -289,7 +305,7 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         starts = check_paths(self, n)
         maxima = np.flatnonzero(self.predecessor_ < 0)
         if not (np.array_equal(labels, labels[starts]) and np.array_equal(root, roots[labels])):
-            raise ValueError("labels_, root_ and the paths name different clusters")
+            raise ValueError("labels_, root_ and the paths describe different clusters")
         if (labels[roots] != np.arange(len(roots))).any() or not np.isin(roots, maxima).all():
             raise ValueError("labels_ does not number the clusters of cluster_roots_")
         if len(maxima) > len(roots) and not self._has_tree():
@@ -310,7 +326,7 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
             if column.shape != (len(maxima) - 1,):
                 raise ValueError("cluster_tree_ does not have a row for every maximum but one")
             if name in ("child", "parent") and not np.isin(column, maxima).all():
-                raise ValueError("cluster_tree_ names samples that are not maxima")
+                raise ValueError("cluster_tree_ names a sample that is not a maximum")
         return True
 
     def _derived_names(self) -> set[str]:

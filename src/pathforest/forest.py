@@ -8,7 +8,7 @@ import numpy as np
 
 from pathforest import _core
 from pathforest._core import Engine
-from pathforest._models.parameters import check_parameter
+from pathforest._utils.checks import check_choice
 from pathforest.graph import KnnGraph, SpanningTree
 
 
@@ -78,7 +78,8 @@ def grow_forest(
     membership : ndarray of shape (n,), default=None
         Factor of each sample in Eq. 6. None is plain OPF, where the tree holds all optimum paths.
     membership_side : {"target", "source"}, default="target"
-        Whether the sample that takes an offer or the one that makes it multiplies it.
+        Whether an offer is multiplied by the membership of the sample that takes it (Eq. 6) or of the one
+        that makes it, as the original C code did.
 
     Returns
     -------
@@ -122,7 +123,8 @@ def grow_forest_complete(
     membership : ndarray of shape (n,)
         Factor of each sample in Eq. 6.
     membership_side : {"target", "source"}, default="target"
-        Whether the sample that takes an offer or the one that makes it multiplies it.
+        Whether an offer is multiplied by the membership of the sample that takes it (Eq. 6) or of the one
+        that makes it, as the original C code did.
 
     Returns
     -------
@@ -168,7 +170,7 @@ def _factors(n: int, membership: np.ndarray) -> np.ndarray:
 
 
 def _is_source(membership_side: str) -> bool:
-    check_parameter("membership_side", membership_side)
+    check_choice("membership_side", membership_side, ("target", "source"))
     return membership_side == "source"
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from pathforest._core import Engine
 from pathforest._engines.build import build_engine
 from pathforest._engines.metric import Metric
+from pathforest._models import parameters as rules
 from pathforest._models.parameters import largest_neighborhood
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
+from pathforest._utils.show import show
 from pathforest._utils.timers import StageTimer
 from pathforest._utils.warnings import warn
 from pathforest.forest import Forest, boundary_prototypes, grow_forest, grow_forest_complete
@@ -40,24 +42,25 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
     """Fuzzy Optimum-Path Forest classifier.
 
     An Optimum-Path Forest whose path costs are multiplied by a membership, learned from the density
-    of the samples without their labels. It keeps the parameters few: `sigma` says how much density
-    matters, `k_max` how far a neighbourhood may reach. Scale the features first, as for nearest
+    of the samples without their labels. Two parameters matter most: `sigma` sets how much the density
+    counts, and `k_max` how large a neighbourhood may be. Scale the features first, as for nearest
     neighbours.
 
     Parameters
     ----------
     metric : str or callable, default="euclidean"
-        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is
-        a matrix of distances, or a function of two rows. Metrics without an engine of their own
-        take 8 n^2 bytes in `fit`. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
+        matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     k_max : int, default=20
-        Largest neighbourhood tried for the density; the one with the smallest cut is taken. Larger
-        values allow smoother densities; time and memory grow in proportion. Capped at n_samples -
-        1.
+        Largest neighbourhood tried for the density. Larger values allow smoother densities with fewer
+        maxima; time and memory grow in proportion. Capped at the number of samples that a density is
+        estimated from, less 1.
     n_neighbors : int, default=None
-        Fixes the neighbourhood, with no search; `k_max` is then ignored. Must be below n_samples.
+        Size of the neighbourhood, instead of a search: all parameters of the search are then ignored.
+        Must be below the number of samples that a density is estimated from.
     sigma : float, default=0.8
         Membership of the sparsest sample, that of the densest being 1. 1 is plain OPF. Smaller
         values let density matter more; with ``competition="complete"`` small ones can lose training
@@ -67,29 +70,30 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
         Where paths run: over all pairs of samples, as Algorithm 3 has it, or along the spanning tree only.
         ``"tree"`` is faster, loses no training label and needs ``sigma <= 1``; prefer it for small `sigma`.
     membership : "density" or callable, default="density"
-        A callable ``(X, y) -> values`` replaces the density: it gets the checked samples
-        (read-only) and labels and returns one value in [0, 1] per sample, used in place of t^2 in
-        Eq. 5. `density_`, `best_k_` and `cuts_` are then not set.
+        A callable ``(X, y) -> values`` replaces the density: it gets the checked samples (read-only) and
+        labels and returns one value in [0, 1] per sample, used in place of t^2 in Eq. 5. `density_`,
+        `best_k_` and `cuts_` are then not set. A search calls it once per fold and representation.
     membership_side : {"target", "source"}, default="target"
-        Whether an offer is multiplied by the membership of the sample that takes it (Eq. 6) or of
-        the one that makes it, as the original C code did.
+        Whether an offer is multiplied by the membership of the sample that takes it (Eq. 6) or of the one
+        that makes it, as the original C code did.
     n_conquerors : int, default=1
-        How many training samples speak for a class: it offers a new sample the mean of its
-        `n_conquerors` cheapest paths. 1 is the paper's rule. Raise it (3 to 30, by
-        cross-validation) when training labels may be wrong: a mislabelled sample then no longer
-        decides alone. It acts in prediction only.
+        How many training samples decide for each class: the offer of a class to a new sample is the mean
+        cost of its `n_conquerors` cheapest paths. 1 is the paper's rule. Raise it (3 to 30, by
+        cross-validation) if training labels may be wrong: a mislabelled sample then no longer decides
+        alone. It acts in prediction only.
     beta : float, default=8.0
-        Sharpness of `predict_proba`, which is proportional to (smallest cost / cost) ** beta.
-        Larger values move probabilities towards 0 and 1; predictions do not change. It acts in
-        prediction only.
+        Sharpness of `predict_proba`, which is proportional to (smallest cost / cost) ** beta. Larger
+        values move probabilities towards 0 and 1; predictions do not change. It acts in prediction only.
     algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many. Answers are the same.
+        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+        chooses. Answers are the same.
     n_jobs : int, default=None
-        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
-        In a forked child process one thread is used, because OpenMP's threads do not survive a fork.
+        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
+        same. In a forked child process one thread is used, because OpenMP's threads do not survive a
+        fork.
     device : str, default="cpu"
-        Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a graphics card
-        with PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
+        Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
+        PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
     verbose : int, default=0
         1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
         ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
@@ -135,8 +139,10 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
     -----
     A sample u that q offers the cost max(C(q), d(q, u)) takes it times its membership F(u). A
     sample that has left the queue is never updated again, so for ``sigma < 1`` the competition is
-    greedy by definition. Prediction does not use memberships; they act through the costs and labels
-    of the training samples. If every membership is 1, the model is plain OPF in every fitted array.
+    greedy by definition. Of the neighbourhoods up to `k_max`, the one whose clustering has the smallest
+    normalised cut gives the density. Prediction does not use memberships; they act through the costs
+    and labels of the training samples. If every membership is 1, the model is plain OPF in every fitted
+    array.
 
     There is no `sample_weight`: a repeated sample sits at distance 0 from itself and changes no
     forest, so weights have no natural meaning here.
@@ -160,6 +166,17 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
     >>> model.training_error_
     0.0
     """
+
+    _parameter_rules: ClassVar[rules.Rules] = {
+        **rules.DISTANCES,
+        **rules.NEIGHBORHOOD,
+        "sigma": rules.sigma,
+        "competition": rules.competition,
+        **rules.MEMBERSHIP,
+        **rules.PREDICTION,
+        "device": rules.device,
+        "verbose": rules.verbose,
+    }
 
     def __init__(
         self,
@@ -235,7 +252,7 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
         settings = super()._check_settings()
         if self.competition == "tree" and self.sigma > 1:
             raise ValueError(
-                f"competition='tree' needs sigma <= 1, got sigma={self.sigma!r}: along the tree larger "
+                f"competition='tree' needs sigma <= 1, got sigma={show(self.sigma)}: along the tree larger "
                 "values only raise costs; lower sigma or use competition='complete'"
             )
         return settings
@@ -280,7 +297,7 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
         forest = grow_forest_complete(engine, lists, prototypes, self.membership_, self.membership_side)
         if not np.isfinite(forest.cost).all():
             raise ValueError(
-                f"sigma={self.sigma!r} makes path costs overflow; use a sigma nearer 1, or rescale X"
+                f"sigma={show(self.sigma)} makes path costs overflow; use a sigma nearer 1, or rescale X"
             )
         return forest
 
@@ -288,7 +305,7 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
         if self.training_error_ > TRAINING_ERROR_LIMIT:
             warn(
                 f"{self.training_error_:.1%} of the training samples lost their label in the competition "
-                f"with sigma={self.sigma!r}: one class leaks into another. Use competition='tree', which "
+                f"with sigma={show(self.sigma)}: one class leaks into another. Use competition='tree', which "
                 "loses none, or a sigma nearer 1 (0.8 is the safest short of 1).",
                 TrainingErrorWarning,
             )

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from pathforest._engines.metric import Metric, check_algorithm, resolve_metric
+from pathforest._engines.metric import Metric
 from pathforest._engines.ranges import check_training_values
+from pathforest._models import parameters as rules
 from pathforest._models.labels import check_labels
-from pathforest._models.parameters import check_parameters
+from pathforest._models.parameters import as_list, check_parameters, checked_metric
 from pathforest._models.state import unfitted_on_failure
-from pathforest._search.cells import Cell, Folds, Samples, Scores, Space, candidates, make_space
+from pathforest._search.cells import Cell, Folds, Samples, Scores, Space, make_space
 from pathforest._search.ensemble import AverageOfBest
 from pathforest._search.ranking import TIE_BREAKS, check_table, table
 from pathforest._search.representations import Representation, resolve_transforms
 from pathforest._search.scoring import Judge, Scorer, check_error_score, resolve_scoring
 from pathforest._search.splits import cross_validation_splits
 from pathforest._search.trials import make_sampler, search_by_trials
-from pathforest._utils.checks import check_choice, check_integer
 from pathforest._utils.progress import progress
+from pathforest._utils.show import show
 from pathforest._utils.threads import thread_count
 from pathforest._utils.timers import StageTimer
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -51,15 +52,15 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         Where paths run. ``"complete"`` is the paper's Algorithm 3; ``"tree"`` is faster and loses no training
         label.
     n_conquerors : int or sequence of int, default=(1, 2, 3, 5, 8, 13, 21, 34)
-        How many training samples speak for a class. Larger values outvote wrong labels; trying more of them
-        costs next to nothing.
+        How many training samples decide for each class. Larger values outvote wrong labels; trying more
+        of them costs next to nothing.
     transforms : None, "linear", "kernel" or sequence, default=None
         Candidate representations, fitted inside each fold. None takes the samples as given. ``"linear"``
         tries them as given, standardised, and after shrinkage LDA; ``"kernel"`` also after shrinkage LDA on
-        features of an RBF kernel, for classes that surround one another. A sequence holds scikit-learn
+        features of an RBF kernel, for classes that surround one another. A sequence contains scikit-learn
         transformers, None for the samples as given, or pairs (name, transformer). Each costs another search.
-        Transformers of a sequence get the samples untouched, so X may hold what they take: missing values
-        for an imputer, a DataFrame for a ColumnTransformer. None among them needs finite numbers.
+        Transformers of a sequence get the samples untouched, so X may contain what they accept: missing
+        values for an imputer, a DataFrame for a ColumnTransformer. None among them needs finite numbers.
     n_best : int, default=3
         How many of the best cells are averaged. 1 gives one ordinary :class:`FuzzyOPFClassifier`.
     cv : int, splitter or iterable, default=5
@@ -68,7 +69,7 @@ class FuzzyOPFClassifierCV(AverageOfBest):
     scoring : str or callable, default=None
         What to maximise; None is accuracy. A name or scorer of scikit-learn.
     error_score : "raise" or float, default=nan
-        The score where the scorer raises an error; a warning then tells of it. ``"raise"`` stops the search.
+        The score where the scorer raises an error; a warning then reports it. ``"raise"`` stops the search.
     tie_break : {"simplest", "first"}, default="simplest"
         Between equal mean scores, ``"simplest"`` takes the smaller log loss, then sigma nearest 1, the tree
         before the complete graph, fewer conquerors, smaller k_max, the earlier transform. ``"first"`` is the
@@ -85,22 +86,30 @@ class FuzzyOPFClassifierCV(AverageOfBest):
     sampler : {"tpe", "evolutionary"} or optuna sampler, default="tpe"
         How ``search="optuna"`` chooses the next trial.
     metric : str or callable, default="euclidean"
-        Distance between samples, as for :class:`FuzzyOPFClassifier`; ``"precomputed"`` if X is a matrix.
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
+        matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
     metric_params : dict, default=None
-        Parameters of the metric.
+        Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     membership : "density" or callable, default="density"
-        As for :class:`FuzzyOPFClassifier`; a callable is called once per fold and representation.
+        A callable ``(X, y) -> values`` replaces the density: it gets the checked samples (read-only) and
+        labels and returns one value in [0, 1] per sample, used in place of t^2 in Eq. 5. `density_`,
+        `best_k_` and `cuts_` are then not set. A search calls it once per fold and representation.
     membership_side : {"target", "source"}, default="target"
-        Whose membership multiplies an offer.
+        Whether an offer is multiplied by the membership of the sample that takes it (Eq. 6) or of the one
+        that makes it, as the original C code did.
     algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched. Answers are the same.
+        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+        chooses. Answers are the same.
     random_state : int, RandomState or None, default=0
         Chooses the landmarks of ``transforms="kernel"`` and seeds the sampler; nothing else is random.
     n_jobs : int, default=None
-        Number of threads, of transformers too; None means 1 (or what a joblib context says), -1 all cores.
-        Answers are the same.
+        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
+        same. In a forked child process one thread is used, because OpenMP's threads do not survive a
+        fork.
     verbose : int, default=0
-        1 reports search and refit with their times to the logger ``"pathforest"`` at level INFO.
+        1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
+        ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
 
     Attributes
     ----------
@@ -119,7 +128,7 @@ class FuzzyOPFClassifierCV(AverageOfBest):
     best_beta_ : float
         Its beta.
     best_estimator_ : FuzzyOPFClassifier or Pipeline
-        The best cell fitted on all samples; a pipeline of transformer and classifier where there is one.
+        The best cell fitted on all samples; a pipeline of transformer and classifier if it has a transformer.
     estimators_ : list
         The `n_best` best cells fitted on all samples, `best_estimator_` first.
     n_splits_ : int
@@ -151,6 +160,8 @@ class FuzzyOPFClassifierCV(AverageOfBest):
     not. Forests and class costs held at once take up to 256 MiB. ``search="optuna"`` keeps the neighbour
     lists of every fold and representation, and up to 256 MiB of distances in all.
 
+    `n_jobs` also limits the threads of the transformers' linear algebra.
+
     Ties are common: a third or more of the paper's grid often share the best score.
 
     References
@@ -171,6 +182,28 @@ class FuzzyOPFClassifierCV(AverageOfBest):
     >>> model.predict(X[:2]).tolist()
     [0, 0]
     """
+
+    _parameter_rules: ClassVar[rules.Rules] = {
+        "k_max": rules.each("k_max", rules.k_max),
+        "sigmas": rules.each("sigma", rules.sigma),
+        "competitions": rules.each("competition", rules.competition),
+        "n_conquerors": rules.each("n_conquerors", rules.n_conquerors),
+        "transforms": rules.checked_where_used,
+        "n_best": rules.integer(1, "1 keeps the best cell alone"),
+        "cv": rules.cv,
+        "scoring": rules.checked_where_used,
+        "error_score": check_error_score,
+        "tie_break": rules.choice(*TIE_BREAKS),
+        "refit": rules.boolean,
+        "betas": rules.each("beta", rules.beta),
+        "search": rules.choice("grid", "optuna"),
+        "n_trials": rules.integer(1, "50 is the default"),
+        "sampler": rules.checked_where_used,
+        **rules.DISTANCES,
+        **rules.MEMBERSHIP,
+        "random_state": rules.random_state,
+        "verbose": rules.verbose,
+    }
 
     def __init__(
         self,
@@ -281,17 +314,10 @@ class FuzzyOPFClassifierCV(AverageOfBest):
 
     def _check_search(self) -> tuple[Metric, Space, Judge]:
         """Check every parameter before any work; return the metric, the candidates and what scores them."""
-        check_parameters(self, ("membership", "membership_side", "algorithm", "n_jobs", "verbose"))
-        metric = resolve_metric(self.metric, self.metric_params)
-        check_algorithm(metric, self.algorithm)
-        check_integer("n_best", self.n_best, 1, "1 keeps the best cell alone")
-        check_integer("n_trials", self.n_trials, 1, "50 is the default")
-        check_choice("tie_break", self.tie_break, TIE_BREAKS)
-        check_choice("search", self.search, ("grid", "optuna"))
-        check_error_score(self.error_score)
+        check_parameters(self)
+        metric = checked_metric(self)
         space = make_space(self.k_max, self.sigmas, self.competitions, self.n_conquerors)
-        betas = candidates("betas", self.betas, "beta")
-        return metric, space, Judge(resolve_scoring(self.scoring), betas, self.error_score)
+        return metric, space, Judge(resolve_scoring(self.scoring), as_list(self.betas), self.error_score)
 
     def _check_fitted_state(self) -> int:
         self._check_search()
@@ -309,8 +335,8 @@ class FuzzyOPFClassifierCV(AverageOfBest):
     def _check_transforms(self, metric: Metric) -> list[Representation]:
         if metric.kind == "precomputed" and self.transforms is not None:
             raise ValueError(
-                f"transforms={self.transforms!r} cannot be applied to metric='precomputed', where X holds no "
-                "features; use transforms=None, or pass features"
+                f"transforms={show(self.transforms)} cannot be applied to metric='precomputed', where X "
+                "has no features; use transforms=None, or pass features"
             )
         return resolve_transforms(self.transforms, len(self.classes_), self.random_state)
 

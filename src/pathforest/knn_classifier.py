@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -12,6 +12,7 @@ from pathforest import _core
 from pathforest._engines.build import build_engine
 from pathforest._engines.matrix import complete_metric
 from pathforest._engines.metric import Metric
+from pathforest._models import parameters as rules
 from pathforest._models.base import LabelledEstimator
 from pathforest._models.density import largest_arc
 from pathforest._models.density_paths import DensityForestEstimator, DensityQuery, compete_within_classes
@@ -42,30 +43,34 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
     Parameters
     ----------
     metric : str or callable, default="euclidean"
-        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is
-        a matrix of distances, or a function of two rows. Metrics without an engine of their own
-        take 8 n^2 bytes in `fit`.
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
+        matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     k_max : int, default=20
-        Largest neighbourhood tried. Larger values allow smoother densities; time and memory grow in
-        proportion. Capped at what the training part of every split allows, its size less 1.
+        Largest neighbourhood tried for the density. Larger values allow smoother densities with fewer
+        maxima; time and memory grow in proportion. Capped at the number of samples that a density is
+        estimated from, less 1.
     n_neighbors : int, default=None
-        Fixes the neighbourhood, with no search; `k_max`, `cv` and `validation_fraction` are then
-        ignored. Must be below n_samples.
+        Size of the neighbourhood, instead of a search: all parameters of the search are then ignored.
+        Must be below the number of samples that a density is estimated from.
     cv : int, splitter or iterable, default=None
-        How neighbourhoods are compared. None sets aside a part of the samples once. A number of
-        stratified folds, a splitter of scikit-learn, or pairs of index arrays (train, evaluation)
-        cross-validates, for the price of one search per fold.
+        How neighbourhoods are compared. None sets aside `validation_fraction` of the samples once. A
+        number of stratified folds, a splitter of scikit-learn, or pairs of index arrays (train,
+        evaluation) cross-validates, for the price of one search per fold.
     validation_fraction : float, default=0.2
-        Share of the samples set aside with ``cv=None``, about the same of each class.
+        Share of the samples that is set aside for validation, between 0 and 1 and about the same of each
+        class. Every class keeps a training sample.
     random_state : int, RandomState or None, default=0
         Chooses the samples set aside with ``cv=None``; nothing else is random.
     algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many. Answers are the same.
+        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+        chooses. Answers are the same.
     n_jobs : int, default=None
-        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
-        In a forked child process one thread is used, because OpenMP's threads do not survive a fork.
+        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
+        same. In a forked child process one thread is used, because OpenMP's threads do not survive a
+        fork.
     verbose : int, default=0
         1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
         ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
@@ -116,7 +121,7 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
     same reason there is no `predict_proba`: these values tie between classes far too often.
 
     Of neighbourhoods with equal scores the smallest is taken. All of them share one pass over
-    nearest neighbours per fold, training and evaluation samples alike. A class of a single sample
+    nearest neighbours per fold, for training and evaluation samples. A class of a single sample
     is never set aside; if there is no other, or the training part is a single sample, nothing can
     be compared, `scores_` is empty, and the neighbourhood is 1.
 
@@ -147,6 +152,15 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
     >>> model.best_k_, model.scores_.round(3).tolist()
     (3, [0.96, 0.967, 0.973, 0.973])
     """
+
+    _parameter_rules: ClassVar[rules.Rules] = {
+        **rules.DISTANCES,
+        **rules.NEIGHBORHOOD,
+        "cv": rules.cv,
+        "validation_fraction": rules.validation_fraction,
+        "random_state": rules.random_state,
+        "verbose": rules.verbose,
+    }
 
     def __init__(
         self,
@@ -252,7 +266,7 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
         if not splits or k_max < 1:
             return min(1, len(X) - 1), np.empty(0)
         hits = sum(self._count_hits(X, codes, split, metric, k_max) for split in splits)
-        # Counts over all folds, not means of their shares: those would tell equal scores apart by rounding.
+        # Counts over all folds, not means of their shares, because rounding would make equal means differ.
         scores = hits / sum(len(test) for _, test in splits)
         return int(np.argmax(scores)) + 1, scores
 

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length
 
 from pathforest._models.labels import check_labels, check_labels_like
 from pathforest._utils.checks import check_integer
+from pathforest._utils.dates import validated
 from pathforest.classifier import OPFClassifier
 from pathforest.pruning import pass_on_names
 
@@ -35,7 +36,7 @@ def learn(
     """Exchange training samples for validation samples that were misclassified.
 
     Each iteration fits the classifier, and exchanges every validation sample it gets wrong for a training
-    sample of the same class that is no prototype, drawn at random. The model with the best accuracy on its
+    sample of the same class that is not a prototype, drawn at random. The model with the best accuracy on its
     validation samples is returned, the earliest of several.
 
     Parameters
@@ -64,8 +65,8 @@ def learn(
     Notes
     -----
     The number of training samples does not change, nor that of any class. Because samples that are hard to
-    classify leave the validation set, its accuracy after an exchange is too good to be true: judge the model
-    by samples that had no part in this.
+    classify leave the validation set, its accuracy after an exchange is optimistic: judge the model by
+    samples that had no part in this.
 
     References
     ----------
@@ -92,8 +93,8 @@ def learn(
     check_integer("n_iter", n_iter, 0, "10 is the default")
     rng = np.random.default_rng(random_state)
     named = clone(model)  # keeps the names of the features, which the rows below do not
-    X_train = validate_data(named, X_train, dtype=[np.float64, np.float32])
-    X_val = validate_data(named, X_val, reset=False, dtype=[np.float64, np.float32])
+    X_train = validated(named, X_train, dtype=[np.float64, np.float32])
+    X_val = validated(named, X_val, reset=False, dtype=[np.float64, np.float32])
     y_train = check_labels(y_train)
     y_val = check_labels_like(y_train, y_val)
     check_consistent_length(X_train, y_train)

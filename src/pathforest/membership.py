@@ -63,7 +63,8 @@ def search_k(
     k_max : int
         Largest size to try. Each size costs one clustering; the search stops at the first cut of 0.
     squared : bool, default=False
-        Whether the distances are squares already.
+        Whether the distances are squares already, as those of ``"sqeuclidean"`` and
+        ``"log_sqeuclidean"``; they are then not squared again.
     n_threads : int, default=1
         Threads to use. The result does not depend on it.
 
@@ -112,7 +113,8 @@ def estimate_density(
     search : bool
         Whether to search.
     squared : bool, default=False
-        Whether the distances are squares already.
+        Whether the distances are squares already, as those of ``"sqeuclidean"`` and
+        ``"log_sqeuclidean"``; they are then not squared again.
     n_threads : int, default=1
         Threads to use. The result does not depend on it.
 
@@ -149,7 +151,9 @@ def fuzzy_membership(density: np.ndarray, sigma: float) -> np.ndarray:
     Returns
     -------
     membership : ndarray of shape (n,)
-        All 1 if all densities are equal.
+        A callable ``(X, y) -> values`` replaces the density: it gets the checked samples (read-only) and
+        labels and returns one value in [0, 1] per sample, used in place of t^2 in Eq. 5. `density_`,
+        `best_k_` and `cuts_` are then not set. A search calls it once per fold and representation.
 
     Examples
     --------

@@ -63,7 +63,7 @@ def opf_accuracy(y_true: Any, y_pred: Any) -> float:
 
 
 def per_class_accuracy(y_true: Any, y_pred: Any) -> ClassAccuracy:
-    """Tell for each class which share of its samples was recognised, as LibOPF's ``opf_accuracy4label`` does.
+    """Return the share of each class's samples that was recognised, as LibOPF's ``opf_accuracy4label`` does.
 
     Parameters
     ----------

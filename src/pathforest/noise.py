@@ -1,4 +1,4 @@
-"""Wrong labels on purpose: to see how far a classifier holds up when some training labels are wrong."""
+"""Wrong labels on purpose, to measure how well a classifier copes with them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pathforest._models.labels import check_labels
+from pathforest._utils.show import show
 
 
 def flip_labels(y: Any, share: float, random_state: Any = 0) -> np.ndarray:
@@ -37,7 +38,7 @@ def flip_labels(y: Any, share: float, random_state: Any = 0) -> np.ndarray:
     2
     """
     if not (isinstance(share, Real) and math.isfinite(share) and 0 <= share <= 1):
-        raise ValueError(f"share={share!r} is no share of the labels; pass a number from 0 to 1")
+        raise ValueError(f"share={show(share)} is not a share of the labels; pass a number from 0 to 1")
     rng = np.random.default_rng(random_state)
     classes, codes = np.unique(check_labels(y), return_inverse=True)
     chosen = rng.permutation(len(codes))[: round(share * len(codes))]

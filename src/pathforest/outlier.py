@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
 
 from pathforest import _core
 from pathforest._engines.metric import Metric
+from pathforest._models import parameters as rules
 from pathforest._models.density import DensityEstimator, largest_arc
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.timers import StageTimer
@@ -40,21 +41,25 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
         outliers that lie below Tukey's outer fence of the training scores, three interquartile ranges below
         their lower quartile: none of them, if no score stands out.
     metric : str or callable, default="euclidean"
-        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is
-        a matrix of distances, or a function of two rows. Metrics without an engine of their own
-        take 8 n^2 bytes in `fit`.
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
+        matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     k_max : int, default=20
-        Largest neighbourhood tried; the one whose clustering has the smallest normalised cut is taken. Make
-        it larger than the largest group of outliers that lie close together, or they pass for a cluster.
+        Largest neighbourhood tried for the density. Larger values allow smoother densities with fewer
+        maxima; time and memory grow in proportion. Capped at the number of samples that a density is
+        estimated from, less 1.
     n_neighbors : int, default=None
-        Fixes the neighbourhood, with no search; `k_max` is then ignored. Must be below n_samples.
+        Size of the neighbourhood, instead of a search: all parameters of the search are then ignored.
+        Must be below the number of samples that a density is estimated from.
     algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many. Answers are the same.
+        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+        chooses. Answers are the same.
     n_jobs : int, default=None
-        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
-        In a forked child process one thread is used, because OpenMP's threads do not survive a fork.
+        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
+        same. In a forked child process one thread is used, because OpenMP's threads do not survive a
+        fork.
     verbose : int, default=0
         1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
         ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
@@ -82,22 +87,23 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
     -----
     The score of a sample is the logarithm of its density, from its `best_k_` nearest training samples and
     with the width of the training density, on the scale where the sparsest training sample has 0 and the
-    densest 1. On the logarithm the scale goes on below 0 for ever, so that samples are told apart at
-    distances where the density itself is 0 to the last bit. If all training densities are equal, each unit
+    densest 1. On a logarithm the scale has no lower end, so that samples have different scores even at
+    distances where the density itself rounds to 0. If all training densities are equal, each unit
     of the logarithm is one of the score, and training samples have 1. If all distances in the neighbourhoods
     are 0, they set no width, and the unit of the metric takes its place. One training sample sets no scale at
     all: every score is 1.
 
-    A training sample is not its own neighbour, and nothing tells it apart from a new sample in the same
+    A training sample is not its own neighbour, and nothing distinguishes it from a new sample in the same
     place. So a sample at distance 0 from a training sample counts as that one, and its score comes from the
     `best_k_` nearest others: `fit_predict` and ``fit(X).predict(X)`` agree, and no parameter must say
-    whether samples are new. Where a metric rounds, so that equal samples are not quite at distance 0
-    (``"correlation"``, or a function of yours), that holds up to rounding.
+    whether samples are new. If a metric rounds, so that equal samples are not exactly at distance 0
+    (``"correlation"``, or a function of yours), they agree up to rounding.
 
     The idea is that of the reference, where a model of the normal samples comes from OPF clustering. Scores,
     scale and threshold are defined here, since the outlier contract of scikit-learn needs them.
 
-    A failed or interrupted `fit` leaves the estimator unfitted.
+    Outliers that lie close together pass for a cluster if they are as many as `k_max` or more; `k_max`
+    should be larger than any such group. A failed or interrupted `fit` leaves the estimator unfitted.
 
     References
     ----------
@@ -116,6 +122,13 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
     >>> OPFOutlierDetector(contamination=0.1, n_neighbors=2).fit_predict(X).tolist()
     [1, 1, 1, 1, 1, 1, -1]
     """
+
+    _parameter_rules: ClassVar[rules.Rules] = {
+        "contamination": rules.contamination,
+        **rules.DISTANCES,
+        **rules.NEIGHBORHOOD,
+        "verbose": rules.verbose,
+    }
 
     def __init__(
         self,
@@ -173,7 +186,7 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
         return float(np.quantile(scores, float(self.contamination)))
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """Tell the outliers among the training samples; the same as ``fit(X).predict(X)``, in one pass.
+        """Find the outliers among the training samples; the same as ``fit(X).predict(X)``, in one pass.
 
         Parameters
         ----------
@@ -191,7 +204,7 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
         return np.where(self._training_scores() >= self.offset_, 1, -1)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Tell outliers from normal samples.
+        """Separate outliers from normal samples.
 
         Parameters
         ----------
@@ -241,7 +254,7 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
         exact = Metric(*self._fit_metric).kind == "features"
         same_place = 0.0 if exact else ROUNDING * self._fit_largest_arc
         for rows, distances, _ in self._nearest(Q, self.best_k_ + 1, len(self.density_)):
-            # Nobody is his own neighbour: a sample on a training sample is taken for that one.
+            # No sample is its own neighbour: one at the place of a training sample is taken for that one.
             others = np.where(distances[:, :1] <= same_place, distances[:, 1:], distances[:, :-1])
             scores[rows] = self._scale(self._log_density(np.ascontiguousarray(others)))
         return scores
@@ -250,7 +263,7 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
         n = super()._check_fitted_state()
         check_density(self, n)
         if not self.density_.all():
-            raise ValueError("density_ has zeros, which have no logarithm")
+            raise ValueError("density_ contains zeros, which have no logarithm")
         check_number(self, "_fit_largest_arc")
         check_number(self, "offset_", -math.inf)
         return n

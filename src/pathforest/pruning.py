@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pathforest._engines.matrix import check_distances
 from pathforest._engines.metric import Metric
+from pathforest._models import parameters as rules
 from pathforest._models.labels import check_labels, check_labels_like
-from pathforest._models.parameters import check_parameter, check_parameters
+from pathforest._models.parameters import check_parameters
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import SavableEstimator, unfitted_on_failure
 from pathforest._search.splits import validation_split
+from pathforest._utils.dates import validated
+from pathforest._utils.show import show
 from pathforest._utils.threads import thread_count
 from pathforest.classifier import OPFClassifier
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -41,6 +44,13 @@ class Pruned(NamedTuple):
     n_iter: int  # rounds, the last of which found nothing to remove, cost too much or was the last allowed
 
 
+def _check_prunable(name: str, value: Any) -> None:
+    if not isinstance(value, PRUNABLE):
+        raise TypeError(
+            f"{name}={show(value)} cannot be pruned; use an OPFClassifier or a FuzzyOPFClassifier"
+        )
+
+
 class Judgement(NamedTuple):
     """What validation samples say about a model."""
 
@@ -54,7 +64,7 @@ def prune(
     """Remove the training samples that have no part in the answers to validation samples.
 
     A training sample is relevant if it conquers a validation sample, or lies on the path from the prototype
-    to one that does. The others are removed and the classifier is fitted anew to those that are left; this is
+    to one that does. The others are removed and the classifier is fitted again to those left; this is
     repeated until all are relevant, or until the accuracy on the validation samples would fall by more than
     `max_loss`.
 
@@ -81,7 +91,7 @@ def prune(
     -----
     A new fit finds new prototypes and costs, so the answers may change, for better or worse; that is what
     `max_loss` bounds. A class without a relevant sample keeps its prototypes, so that no class is lost. With
-    `n_conquerors` r, the r samples that speak for the winning class all count as conquerors. Distances stay
+    `n_conquerors` r, the r samples that decide for the winning class all count as conquerors. Distances stay
     what they were: variances or covariances that the metric took from all training samples are passed on in
     `metric_params`.
 
@@ -107,11 +117,11 @@ def prune(
             f"prune takes an OPFClassifier, got {type(model).__name__}; OPFPruner takes the fuzzy one"
         )
     check_is_fitted(model)
-    check_parameter("max_loss", max_loss)
-    check_parameter("max_iter", max_iter)
+    rules.max_loss("max_loss", max_loss)
+    rules.max_iter("max_iter", max_iter)
     if model._fit_X is None:
         raise ValueError(
-            "a model with metric='precomputed' keeps no distances between training samples to fit anew with; "
+            "a model with metric='precomputed' keeps no distances between training samples to fit again; "
             "pass the matrix to OPFPruner"
         )
     Q, y_val = model._check_prediction(X_val), check_labels_like(model.classes_, y_val)
@@ -141,13 +151,13 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
     estimator : OPFClassifier or FuzzyOPFClassifier, default=None
         The classifier to fit and prune; None is ``OPFClassifier()``.
     validation_fraction : float, default=0.3
-        Share of the samples that is set aside, about the same of each class, between 0 and 1. More of it
-        means that more training samples turn out to be needed, of fewer. Every class keeps a training sample.
+        Share of the samples that is set aside for validation, between 0 and 1 and about the same of each
+        class. Every class keeps a training sample.
     max_loss : float, default=0.0
         Accuracy on the validation samples that may be given up, such as 0.01 for one point.
     max_iter : int, default=100
         How often to remove samples at most.
-    random_state : int, RandomState instance or None, default=0
+    random_state : int, RandomState or None, default=0
         Decides which samples are set aside.
 
     Attributes
@@ -171,9 +181,10 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
 
     Notes
     -----
-    The samples set aside are not put back: they chose the model and are no part of it. If no class has two
+    The samples set aside are not put back: they chose the model and are not part of it. If no class has two
     samples there is nothing to validate with, and nothing is pruned. A fuzzy classifier with `n_neighbors` is
-    not pruned to so few samples that it could not be fitted.
+    not pruned to so few samples that it could not be fitted. A larger `validation_fraction` keeps a larger
+    share of the training samples, of which there are fewer.
 
     References
     ----------
@@ -191,6 +202,14 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
     >>> pruner.predict(X[:3]).tolist()
     [0, 0, 0]
     """
+
+    _parameter_rules: ClassVar[rules.Rules] = {
+        "estimator": rules.optional(_check_prunable),
+        "validation_fraction": rules.validation_fraction,
+        "max_loss": rules.max_loss,
+        "max_iter": rules.max_iter,
+        "random_state": rules.random_state,
+    }
 
     def __init__(
         self,
@@ -230,12 +249,11 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
         self : OPFPruner
             The fitted estimator.
         """
-        template = self._template()
-        _check_prunable(template)
         check_parameters(self)
+        template = self._template()
         if y is None:
             raise ValueError("OPFPruner requires y to be passed, but the target y is None")
-        X, labels = validate_data(self, X, dtype=DTYPES), check_labels(y)
+        X, labels = validated(self, X, dtype=DTYPES), check_labels(y)
         check_consistent_length(X, labels)
         pairwise = get_tags(template).input_tags.pairwise
         if pairwise:
@@ -299,7 +317,7 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
     def _check_fitted_state(self) -> int:
         check_parameters(self)
         template = self._build_template() if "_fit_template" in vars(self) else self._template()
-        _check_prunable(template)
+        _check_prunable("estimator", template)
         template._check_settings()
         n_features = check_features(self)
         check_whole(self, "n_iter_", 0)
@@ -317,10 +335,10 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
         return n_kept
 
     def _state_to_save(self) -> dict[str, Any]:
-        """Put the template into a file as a name and parameters: a file has only fitted estimators."""
+        """Put the template into a file as a name and parameters: a file contains fitted estimators only."""
         state = super()._state_to_save() | {"estimator": None}
         if self.estimator is not None:
-            _check_prunable(self.estimator)
+            _check_prunable("estimator", self.estimator)
             state["_fit_template"] = (type(self.estimator).__name__, self.estimator.get_params(deep=False))
         return state
 
@@ -340,17 +358,9 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
 
     def _queries(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        Q = validate_data(self, X, reset=False, dtype=DTYPES)
+        Q = validated(self, X, reset=False, dtype=DTYPES)
         pairwise = Metric(*self.estimator_._fit_metric).kind == "precomputed"
         return Q[:, self.sample_indices_] if pairwise else Q
-
-
-def _check_prunable(estimator: Any) -> None:
-    if not isinstance(estimator, PRUNABLE):
-        raise TypeError(
-            f"estimator={estimator!r} is no OPFClassifier or FuzzyOPFClassifier, which are those that can be "
-            "pruned"
-        )
 
 
 def _prune(
@@ -405,17 +415,17 @@ def _judge(model: BaseOPFClassifier, Q: np.ndarray, y_val: np.ndarray) -> Judgem
 
 
 def _mark_conquerors(model: BaseOPFClassifier, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find the winning class of each query, and mark all training samples that spoke for it."""
+    """Find the winning class of each query, and mark all training samples that decided for it."""
     code, conqueror, _ = model._decide(Q)
-    spoke = np.zeros(len(model.order_), dtype=bool)
-    spoke[conqueror] = True
+    decided = np.zeros(len(model.order_), dtype=bool)
+    decided[conqueror] = True
     if model.n_conquerors > 1:
         n_threads, r = thread_count(model.n_jobs), min(int(model.n_conquerors), len(model.order_))
         for winner in np.unique(code):
             rivals = model._rivals(Q.dtype, winner)
             for _, block in model._query_blocks(Q[code == winner], width=r):
-                spoke[rivals.offers(block, r, n_threads).indices] = True
-    return code, spoke
+                decided[rivals.offers(block, r, n_threads).indices] = True
+    return code, decided
 
 
 def _with_every_class(model: BaseOPFClassifier, relevant: np.ndarray, y: np.ndarray) -> np.ndarray:

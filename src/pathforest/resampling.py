@@ -7,8 +7,7 @@ They need ``pip install pathforest[imbalance]`` and go where other samplers go, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,20 +18,21 @@ try:
 except ImportError as error:
     raise ImportError("samplers need imbalanced-learn: pip install 'pathforest[imbalance]'") from error
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
+from pathforest._models import parameters as rules
+from pathforest._models.labels import check_labels
+from pathforest._models.parameters import check_parameters, checked_metric
 from pathforest._search.splits import deal_folds
+from pathforest._utils.dates import refuse_missing_dates
 from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
 
-# What both samplers hand on to the estimators behind them.
-COMMON_CONSTRAINTS: dict[str, list[Any]] = {
-    "metric": [str, callable],
-    "metric_params": [Mapping, None],
-    "algorithm": [StrOptions({"auto", "tree", "brute"})],
-    "random_state": ["random_state"],
-    "n_jobs": [Integral, None],
+# What both samplers take. `sampling_strategy` is checked by imbalanced-learn.
+COMMON: rules.Rules = {
+    "sampling_strategy": rules.checked_where_used,
+    **rules.DISTANCES,
+    "random_state": rules.random_state,
 }
 
 
@@ -45,14 +45,18 @@ class DenseSampler:
         return tags
 
     def _check_X_y(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, bool]:
-        if self.metric == "precomputed":
+        check_parameters(self)
+        if checked_metric(self).kind == "precomputed":
             raise ValueError(
                 f"{type(self).__name__} returns samples and needs their features, not metric='precomputed'; "
                 "choose another metric"
             )
+        if np.ndim(y) < 2:  # first, because a missing label in a list becomes the text "nan" below
+            y = check_labels(y)
         y, binarize_y = check_target_type(y, indicate_one_vs_all=True)
-        X, y = validate_data(self, X=X, y=y, reset=True, dtype=[np.float64, np.float32])
-        return X, y, binarize_y
+        samples, y = validate_data(self, X=X, y=y, reset=True, dtype=[np.float64, np.float32])
+        refuse_missing_dates(X, samples)
+        return samples, y, binarize_y
 
 
 class OPFUnderSampler(DenseSampler, BaseUnderSampler):
@@ -75,11 +79,14 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched. Answers are the same.
-    random_state : int, RandomState instance or None, default=None
+        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+        chooses. Answers are the same.
+    random_state : int, RandomState or None, default=None
         Decides the parts, and which samples go first among those with equal points.
     n_jobs : int, default=None
-        Number of threads; None means 1, -1 all cores. Answers are the same.
+        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
+        same. In a forked child process one thread is used, because OpenMP's threads do not survive a
+        fork.
 
     Attributes
     ----------
@@ -96,14 +103,14 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
 
     See Also
     --------
-    O2PFSampler : The other way round: more samples of the small classes.
+    O2PFSampler : More samples of the small classes instead.
 
     Notes
     -----
     The reference ranks majority samples by their conquests of validation samples, and its variants remove
     those with negative points, with none, and so on until classes are balanced. It does not settle where the
     validation samples come from, and which of many equals go first. Here the first is cross-validation,
-    stratified, so that every sample is judged; the second is chance. Most samples conquer nobody in most
+    stratified, so that every sample is judged; the second is chance. Most samples conquer no other in most
     parts, so that chance decides much, and the more the smaller `n_splits` is.
 
     References
@@ -124,10 +131,9 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
     False
     """
 
-    _parameter_constraints: dict = {  # noqa: RUF012
-        **BaseUnderSampler._parameter_constraints,
-        "n_splits": [Interval(Integral, 2, None, closed="left")],
-        **COMMON_CONSTRAINTS,
+    _parameter_rules: ClassVar[rules.Rules] = {
+        **COMMON,
+        "n_splits": rules.integer(2, "every part is classified from the others"),
     }
 
     def __init__(
@@ -156,7 +162,7 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
 
     def _fit_resample(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rng = check_random_state(self.random_state)
-        self.points_ = self._count_conquests(X, y, deal_folds(y, self.n_splits, rng))
+        self.points_ = self._count_conquests(X, y, deal_folds(y, min(self.n_splits, len(y)), rng))
         keep = np.ones(len(y), dtype=bool)
         for label, n_left in self.sampling_strategy_.items():
             # A stable sort of shuffled samples: chance decides among equals.
@@ -194,21 +200,25 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
         Which classes to enlarge, and to how many samples, as in all samplers of imbalanced-learn. ``"auto"``
         enlarges all but the largest class, to its size.
     k_max : int, default=20
-        Largest neighbourhood tried for the clusters, capped at the size of the class less 1. Smaller values
-        give more clusters, and new samples nearer to the given ones.
+        Largest neighbourhood tried for the density. Larger values allow smoother densities with fewer
+        maxima; time and memory grow in proportion. Capped at the number of samples that a density is
+        estimated from, less 1.
     n_neighbors : int, default=None
-        Fixes the neighbourhood, with no search. Must be below the size of every class that is enlarged.
+        Size of the neighbourhood, instead of a search: all parameters of the search are then ignored.
+        Must be below the number of samples that a density is estimated from.
     metric : str or callable, default="euclidean"
-        Distance between samples: a name from :mod:`pathforest.distances` or a function of two rows. It
-        shapes the clusters; the Gaussians know nothing of it, nor of features that must not be negative.
+        Distance between samples: a name from :mod:`pathforest.distances` or a function of two rows.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched. Answers are the same.
-    random_state : int, RandomState instance or None, default=None
+        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+        chooses. Answers are the same.
+    random_state : int, RandomState or None, default=None
         Decides the new samples.
     n_jobs : int, default=None
-        Number of threads; None means 1, -1 all cores. Answers are the same.
+        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
+        same. In a forked child process one thread is used, because OpenMP's threads do not survive a
+        fork.
 
     Attributes
     ----------
@@ -223,15 +233,19 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
 
     See Also
     --------
-    OPFUnderSampler : The other way round: fewer samples of the large classes.
+    OPFUnderSampler : Fewer samples of the large classes instead.
 
     Notes
     -----
     A cluster of m of the n samples of its class gets m/n of the new ones; what is left after rounding down
     goes to the largest remainders, on ties to the cluster founded first. The covariance is the unbiased one.
     With z standard normal, a new sample is the mean plus z times a matrix R with R'R the covariance, which
-    may be singular. R is triangular and comes from the centred samples, or is these where there are no more
+    may be singular. R is triangular and comes from the centred samples, or is these if there are no more
     than features. The references leave open what a cluster of one sample gives: here it is repeated.
+
+    The metric shapes the clusters only: the Gaussians do not depend on it, and may draw negative values of
+    features that have none. Smaller values of `k_max` give more clusters, and new samples nearer to the
+    given ones.
 
     References
     ----------
@@ -254,11 +268,10 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
     [0.9, 0.4, 9.6, 10.0]
     """
 
-    _parameter_constraints: dict = {  # noqa: RUF012
-        **BaseOverSampler._parameter_constraints,
-        "k_max": [Interval(Integral, 1, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
-        **COMMON_CONSTRAINTS,
+    _parameter_rules: ClassVar[rules.Rules] = {**COMMON, **rules.NEIGHBORHOOD}
+    # Of the rules of imbalanced-learn only this one is left.
+    _parameter_constraints: ClassVar[dict[str, list]] = {
+        "sampling_strategy": BaseOverSampler._parameter_constraints["sampling_strategy"]
     }
 
     def __init__(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from pathforest._core import Engine
 from pathforest._engines.build import build_engine
 from pathforest._engines.metric import Metric
+from pathforest._models import parameters as rules
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
+from pathforest._utils.show import show
 from pathforest._utils.timers import StageTimer
 from pathforest.forest import boundary_prototypes, grow_forest
 from pathforest.graph import TREE_NEIGHBORS, SpanningTree, knn_graph, spanning_tree
@@ -22,35 +24,40 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     """Optimum-Path Forest classifier for a few labelled and many unlabelled samples.
 
     Labels travel from labelled samples along the spanning tree of all samples, through the
-    unlabelled ones, and then train an ordinary :class:`OPFClassifier`. It helps where each class is
-    a connected structure, however thin or curved; where classes overlap, one wrong step carries a
+    unlabelled ones, and then train an ordinary :class:`OPFClassifier`. It helps if each class is
+    a connected structure, however thin or curved; if classes overlap, one wrong step carries a
     label into the other class. Scale the features first, as for nearest neighbours.
 
     Parameters
     ----------
-    unlabeled : label, default=-1
-        The value in y that marks a sample without a label, such as ``""`` among texts.
+    unlabeled : label, default=None
+        The value in y that marks a sample without a label, of the same type as the labels. None is -1
+        among numbers and ``""`` among texts.
     method : {"mst", "opfsemi"}, default="mst"
         Where labels start: from every labelled sample, or from those at the borders between classes
         only, in the spanning tree of the labelled samples. ``"opfsemi"`` is the older rule, and
         takes a second, smaller spanning tree.
     metric : str or callable, default="euclidean"
-        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is
-        a matrix of distances, or a function of two rows. Metrics without an engine of their own
-        take 8 n^2 bytes in `fit`.
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
+        matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     n_conquerors : int, default=1
-        How many training samples speak for a class: it offers a new sample the mean of its
-        `n_conquerors` cheapest paths. 1 is the textbook rule. It acts in prediction only.
+        How many training samples decide for each class: the offer of a class to a new sample is the mean
+        cost of its `n_conquerors` cheapest paths. 1 is the paper's rule. Raise it (3 to 30, by
+        cross-validation) if training labels may be wrong: a mislabelled sample then no longer decides
+        alone. It acts in prediction only.
     beta : float, default=8.0
-        Sharpness of `predict_proba`, which is proportional to (smallest cost / cost) ** beta. It
-        acts in prediction only.
+        Sharpness of `predict_proba`, which is proportional to (smallest cost / cost) ** beta. Larger
+        values move probabilities towards 0 and 1; predictions do not change. It acts in prediction only.
     algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many. Answers are the same.
+        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+        chooses. Answers are the same.
     n_jobs : int, default=None
-        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
-        In a forked child process one thread is used, because OpenMP's threads do not survive a fork.
+        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
+        same. In a forked child process one thread is used, because OpenMP's threads do not survive a
+        fork.
     verbose : int, default=0
         1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
         ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
@@ -92,7 +99,7 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
        in their own spanning tree; the first of them if they have one class).
     2. The seeds compete for all samples over the complete graph, where a path costs as much as its
        longest arc. The optimum paths run along the spanning tree of all samples, so no distance is
-       needed beyond those of the tree. Arcs of equal length are told apart by their ends.
+       needed beyond those of the tree. Arcs of equal length are ordered by their ends.
     3. An unlabelled sample takes the label of the seed that conquers it. Labelled samples keep
        theirs, even where, with ``"opfsemi"``, a path of another class runs through them.
     4. The labels of `transduction_` decide the prototypes in the same spanning tree, and from them
@@ -117,7 +124,7 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     --------
     >>> from pathforest import OPFSemiSupervisedClassifier
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [5.0], [6.0]], ["a", "", "", "", "", "b"]
-    >>> model = OPFSemiSupervisedClassifier(unlabeled="").fit(X, y)
+    >>> model = OPFSemiSupervisedClassifier().fit(X, y)
     >>> model.transduction_.tolist()
     ['a', 'a', 'a', 'a', 'b', 'b']
     >>> model.predict([[3.5], [4.5]]).tolist()
@@ -126,10 +133,18 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     [3, 4]
     """
 
+    _parameter_rules: ClassVar[rules.Rules] = {
+        "unlabeled": rules.checked_where_used,
+        "method": rules.choice("mst", "opfsemi"),
+        **rules.DISTANCES,
+        **rules.PREDICTION,
+        "verbose": rules.verbose,
+    }
+
     def __init__(
         self,
         *,
-        unlabeled: Any = -1,
+        unlabeled: Any = None,
         method: str = "mst",
         metric: str | Callable[..., float] = "euclidean",
         metric_params: Mapping[str, Any] | None = None,
@@ -159,7 +174,7 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
             Training samples, or their distances for ``metric="precomputed"``. float32 is kept;
             other types become float64.
         y : array-like of shape (n_samples,)
-            Class labels of any type, `unlabeled` where there is none; at least one sample has one.
+            Class labels of any type, and `unlabeled` for samples without one; at least one has a label.
 
         Returns
         -------
@@ -190,16 +205,29 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
         return n
 
     def _encode(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the labelled samples and the codes of all labels, -1 where there is none."""
-        labelled = np.flatnonzero(labels != self.unlabeled)
+        """Return the labelled samples and the codes of all labels, -1 for unlabelled samples."""
+        labelled = np.flatnonzero(labels != self._mark(labels))
         if not len(labelled):
             raise ValueError(
-                f"y marks all {len(labels)} samples as unlabelled (unlabeled={self.unlabeled!r}); label at "
-                "least one, or choose another mark with unlabeled=..."
+                f"y marks all {len(labels)} samples as unlabelled (unlabeled={show(self.unlabeled)}); label "
+                "at least one, or choose another mark with unlabeled=..."
             )
         codes = np.full(len(labels), -1)
         self.classes_, codes[labelled] = np.unique(labels[labelled], return_inverse=True)
         return labelled, codes
+
+    def _mark(self, labels: np.ndarray) -> Any:
+        """Return the mark of unlabelled samples; one of another kind than the labels could match none."""
+        kind = next(kinds for kinds in ("OU", "biuf", "mM") if labels.dtype.kind in kinds)
+        if self.unlabeled is None:
+            return {"OU": "", "biuf": -1}.get(kind)
+        mark = np.asarray(self.unlabeled)
+        if mark.ndim or mark.dtype.kind not in kind.removeprefix("O"):
+            raise TypeError(
+                f"unlabeled={show(self.unlabeled)} cannot mark samples, because the labels are of type "
+                f"{labels.dtype}; use a value of that type, or None for -1 among numbers and '' among texts"
+            )
+        return self.unlabeled
 
     def _border(
         self, X: np.ndarray, metric: Metric, labelled: np.ndarray, codes: np.ndarray, n_threads: int

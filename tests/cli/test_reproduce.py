@@ -17,6 +17,8 @@ from pathforest import __version__
 from pathforest.cli.entrypoint import app
 from pathforest.reproduction.experiment import Settings
 
+pytestmark = pytest.mark.slow  # most start a process of their own
+
 QUICK = (
     "reproduce",
     "--datasets",

@@ -416,6 +416,7 @@ def draw_far_apart(n):
     return X, y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("block_rows", "stage"),
     [(250, at_the_first_result), (4000, at_the_first(dask_tasks.foreign_neighbours))],
@@ -662,6 +663,7 @@ def test_grid_search_runs_on_joblibs_dask_backend(client):
     same(search.best_estimator_, expected.best_estimator_)
 
 
+@pytest.mark.slow
 def test_importing_pathforest_does_not_import_dask():
     code = "import sys, pathforest; pathforest.FuzzyOPFClassifierCV; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

@@ -74,6 +74,7 @@ def test_published_sets_load(monkeypatch, name):
     assert DATASETS[name].title in bunch.DESCR
 
 
+@pytest.mark.slow
 def test_importing_brings_in_neither_datasets_nor_their_extras():
     code = (
         "import sys, pathforest; assert 'pathforest.datasets' not in sys.modules; before = set(sys.modules); "

@@ -35,6 +35,7 @@ def examples(name):
     return [block for block in blocks if block[0] == "pycon" or (name in SHELL and COMMAND in block[1])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", page_names())
 def test_examples_of_a_page_run_in_order(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

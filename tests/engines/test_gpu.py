@@ -469,6 +469,7 @@ def test_models_travel_to_machines_without_a_card(tmp_path):
         np.testing.assert_array_equal(travelled.set_params(device="cpu").predict(Q), expected)
 
 
+@pytest.mark.slow
 def test_importing_pathforest_imports_no_torch():
     fit = "pathforest.OPFClassifier().fit([[0.0], [1.0]], [0, 1])"
     code = f"import sys, pathforest; {fit}; print('torch' in sys.modules)"

@@ -105,6 +105,7 @@ def interrupt(setup, work):
             process.kill()
 
 
+@pytest.mark.slow
 @no_sigint
 @pytest.mark.parametrize("case", LONG_FITS)
 def test_ctrl_c_stops_a_long_fit_and_leaves_it_unfitted(case):
@@ -112,12 +113,14 @@ def test_ctrl_c_stops_a_long_fit_and_leaves_it_unfitted(case):
     assert interrupt(f"{data}; model = pathforest.{model}", "model.fit(X, y)") == ["interrupted", "unfitted"]
 
 
+@pytest.mark.slow
 @no_sigint
 @pytest.mark.parametrize("case", LONG_STAGES)
 def test_ctrl_c_stops_a_long_stage(case):
     assert interrupt(*LONG_STAGES[case])[0] == "interrupted"
 
 
+@pytest.mark.slow
 @no_sigint
 @pytest.mark.parametrize(
     ("metric", "n", "m", "d"), [("canberra", 1000, 200_000, 200), ("mahalanobis", 300, 30_000, 280)]
@@ -146,6 +149,7 @@ print("child", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("d", [2, 40])
 def test_a_forked_child_fits_after_a_parallel_fit_in_the_parent(d):
@@ -189,6 +193,7 @@ def test_a_path_through_every_sample_needs_no_deep_stack(algorithm):
     assert len(path_to_root(model.predecessor_, n - 1)) == n
 
 
+@pytest.mark.slow
 def test_workers_of_a_parallel_search_share_the_cores():
     counts = joblib.Parallel(n_jobs=2)(joblib.delayed(thread_count)(-1) for _ in range(4))
     assert max(counts) <= max(1, joblib.cpu_count() // 2)

@@ -50,6 +50,7 @@ def level_and_digest(level):
     return run.stdout.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS[: LEVELS.index(_core.simd_level()) + 1])
 def test_every_instruction_set_gives_the_same_bits(level):
     chosen, digest = level_and_digest(level)

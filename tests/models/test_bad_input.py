@@ -8,6 +8,7 @@ from strategies import DTYPES
 
 from pathforest import (
     FuzzyOPFClassifier,
+    FuzzyOPFClassifierCV,
     OPFClassifier,
     OPFClustering,
     OPFKNNClassifier,
@@ -15,6 +16,8 @@ from pathforest import (
     OPFPruner,
     OPFSemiSupervisedClassifier,
 )
+from pathforest.distances import make_engine
+from pathforest.learning import learn
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 y = np.arange(30) % 3
@@ -51,6 +54,11 @@ def altered(value):
     return changed
 
 
+DATED = (X * 1000).astype("M8[s]")
+DATES = DATED.copy()
+DATES[3, 1] = "NaT"
+DURATIONS = [[*row] for row in DATES - DATES[0, 0]]
+
 BAD_SAMPLES = {
     "nan": (altered(np.nan), ValueError, "NaN"),
     "infinity": (altered(np.inf), ValueError, "infinity"),
@@ -59,6 +67,8 @@ BAD_SAMPLES = {
     "three dimensions": (X[:, :, None], ValueError, "dim 3"),
     "no rows": (X[:0], ValueError, "0 sample"),
     "no columns": (X[:, :0], ValueError, "0 feature"),
+    "missing dates": (DATES, ValueError, "1 missing date.*row 3, column 1; drop"),
+    "missing durations in lists": (DURATIONS, ValueError, "1 missing date.*row 3, column 1"),
     "sparse": (scipy.sparse.csr_matrix(X), TypeError, "[Ss]parse"),
     "complex": (X.astype(complex), ValueError, "[Cc]omplex"),
 }
@@ -73,11 +83,32 @@ def test_bad_training_samples_are_refused(estimator, case, idle):
 
 
 @pruner_too
-@pytest.mark.parametrize("case", ["nan", "infinity", "text", "one dimension", "sparse", "no rows"])
+@pytest.mark.parametrize(
+    "case", ["nan", "infinity", "text", "one dimension", "sparse", "no rows", "missing dates"]
+)
 def test_bad_queries_are_refused(estimator, case):
     samples, error, message = BAD_SAMPLES[case]
     with pytest.raises(error, match=message):
         clone(estimator).fit(X, y).predict(samples)
+
+
+TAKE_SAMPLES = {
+    "search": lambda X: FuzzyOPFClassifierCV(refit=False).fit(X, y),
+    "search with a transformer": lambda X: FuzzyOPFClassifierCV(transforms=[None]).fit(X, y),
+    "engine": make_engine,
+    "learn, training": lambda X: learn(PLAIN, X, y, DATED, y),
+    "learn, validation": lambda X: learn(PLAIN, DATED, y, X, y),
+}
+
+
+@pytest.mark.parametrize("case", TAKE_SAMPLES)
+def test_missing_dates_are_refused_by_all_that_take_samples(case):
+    with pytest.raises(ValueError, match=r"1 missing date.*row 3, column 1; drop"):
+        TAKE_SAMPLES[case](DATES)
+
+
+def test_dates_are_numbers():
+    np.testing.assert_array_equal(PLAIN.fit(DATED, y).cost_, PLAIN.fit(DATED.astype(float), y).cost_)
 
 
 @pruner_too
@@ -92,6 +123,9 @@ BAD_LABELS = {
     "nan": (np.where(y == 0, np.nan, y), "NaN"),
     "none": ([None, *y[1:].tolist()], "missing|None"),
     "lost text": (["a", np.nan] * 15, "missing|NaN"),
+    "lost dates": (np.where(y == 1, np.datetime64("NaT"), np.datetime64(0, "s")), "10 missing"),
+    "lost durations": (np.where(y == 1, np.timedelta64("NaT"), np.timedelta64(0, "s")), "10 missing"),
+    "lost dates in a list": ([np.datetime64("2026-01-01"), np.datetime64("NaT")] * 15, "15 missing"),
     "masked": (np.ma.array(y, mask=y == 2), "missing"),
     "masked in a list": ([*y[:29].tolist(), np.ma.masked], "missing"),
     "continuous": (X[:, 0], "continuous"),
@@ -158,33 +192,65 @@ BAD_FUZZY_PARAMETERS = [
 ]
 
 
+BAD_PRUNER_PARAMETERS = [
+    ({"max_loss": -0.1}, ValueError, "max_loss=-0.1 must lie between 0 and 1"),
+    ({"max_loss": 2}, ValueError, "max_loss=2 must lie between 0 and 1"),
+    ({"max_loss": np.nan}, ValueError, "max_loss=nan must lie between 0 and 1"),
+    ({"max_loss": True}, TypeError, "max_loss=True must be a number"),
+    ({"max_iter": 1.5}, TypeError, "max_iter=1.5 must be an integer"),
+]
+BAD_FRACTIONS = [
+    ({"validation_fraction": 0}, ValueError, "validation_fraction=0 must be finite and greater than 0"),
+    ({"validation_fraction": 1.0}, ValueError, "validation_fraction=1.0 must be below 1"),
+    ({"validation_fraction": "half"}, TypeError, "validation_fraction='half' must be a number"),
+    ({"random_state": -1}, ValueError, "random_state=-1 cannot seed"),
+]
+BAD_FOLDS = [
+    ({"cv": []}, ValueError, "gives no fold"),
+    ({"cv": [([], [0])]}, ValueError, "fold 0 of cv has 0 training"),
+    ({"cv": [0, 1]}, ValueError, r"cv=\[0, 1\] is unknown; use .* pairs"),
+]
+BAD_CONTAMINATIONS = [
+    ({"contamination": 0.0}, ValueError, "contamination=0.0 must be finite and greater than 0"),
+    ({"contamination": 0.6}, ValueError, "contamination=0.6 must be at most 0.5"),
+    ({"contamination": np.nan}, ValueError, "contamination=nan must be finite"),
+    ({"contamination": "some"}, TypeError, "contamination='some' must be a number"),
+    ({"contamination": True}, TypeError, "contamination=True must be a number"),
+]
+BAD_DOMES = [
+    ({"min_height": 0}, ValueError, "min_height=0 must be"),
+    ({"min_area": 2.5}, TypeError, "min_area=2.5"),
+    ({"min_volume": "much"}, TypeError, "min_volume='much'"),
+    ({"n_clusters": 0}, ValueError, "n_clusters=0"),
+    ({"merge_by": "width"}, ValueError, "merge_by='width'.*'height', 'area', 'volume'"),
+    ({"min_area": 3, "n_clusters": 2}, ValueError, "only one of .*got min_area and n_clusters"),
+    ({"min_area": 3, "merge_by": "volume"}, ValueError, "merge_by='volume' contradicts min_area"),
+]
+REFUSED = [
+    (WITH_METRIC, BAD_PARAMETERS),
+    ([PLAIN, FUZZY, SEMI], BAD_CLASSIFIER_PARAMETERS),
+    ([FUZZY, KNN, CLUSTERING, OUTLIERS], BAD_DENSITY_PARAMETERS),
+    ([FUZZY], BAD_FUZZY_PARAMETERS),
+    ([PRUNER], BAD_PRUNER_PARAMETERS),
+    ([KNN, PRUNER], BAD_FRACTIONS),
+    ([KNN], BAD_FOLDS),
+    ([OUTLIERS], BAD_CONTAMINATIONS),
+    ([CLUSTERING], BAD_DOMES),
+]
+
+
 def refuse(estimator, parameters, error, message):
     """Check that fit refuses these parameters."""
     with pytest.raises(error, match=message):
         clone(estimator).set_params(**parameters).fit(X, y)
 
 
-@every_class
-@pytest.mark.parametrize(("parameters", "error", "message"), BAD_PARAMETERS)
+@pytest.mark.parametrize(
+    ("estimator", "parameters", "error", "message"),
+    [(estimator, *case) for estimators, cases in REFUSED for estimator in estimators for case in cases],
+)
 def test_bad_parameters_are_refused(estimator, parameters, error, message, idle):
     refuse(estimator, parameters, error, message)
-
-
-@both_classifiers
-@pytest.mark.parametrize(("parameters", "error", "message"), BAD_CLASSIFIER_PARAMETERS)
-def test_bad_classifier_parameters_are_refused(estimator, parameters, error, message, idle):
-    refuse(estimator, parameters, error, message)
-
-
-@density_users
-@pytest.mark.parametrize(("parameters", "error", "message"), BAD_DENSITY_PARAMETERS)
-def test_bad_neighbourhoods_are_refused(estimator, parameters, error, message, idle):
-    refuse(estimator, parameters, error, message)
-
-
-@pytest.mark.parametrize(("parameters", "error", "message"), BAD_FUZZY_PARAMETERS)
-def test_bad_fuzzy_parameters_are_refused(parameters, error, message, idle):
-    refuse(FuzzyOPFClassifier(), parameters, error, message)
 
 
 @every_class

@@ -128,19 +128,14 @@ def test_explanations_name_the_conqueror_and_its_path(problem):
     model = OPFClassifier().fit(problem.X, problem.codes)
     DQ = reference.distance_matrix(problem.Q, problem.X)
     expected = reference.conquer(DQ, model.cost_, model.order_)[1][:, 0].tolist()
-    told = [(e.conqueror, e.path[0], e.path[-1]) for e in model.explain(problem.Q)]
-    assert told == [(q, q, model.root_[q]) for q in expected]
+    given = [(e.conqueror, e.path[0], e.path[-1]) for e in model.explain(problem.Q)]
+    assert given == [(q, q, model.root_[q]) for q in expected]
 
 
 @given(problems())
-def test_explanations_give_the_costs_along_the_path(problem):
+def test_explanations_give_the_costs_along_the_path_and_the_label(problem):
     model = OPFClassifier(n_conquerors=2).fit(problem.X, problem.codes)
     for e in model.explain(problem.Q):
         assert e.costs == model.cost_[e.path].tolist()
         assert e.path[1:] == model.predecessor_[e.path[:-1]].tolist()
-
-
-@given(problems())
-def test_explanations_give_the_predicted_label(problem):
-    model = OPFClassifier(n_conquerors=2).fit(problem.X, problem.codes)
     assert [e.label for e in model.explain(problem.Q)] == model.predict(problem.Q).tolist()

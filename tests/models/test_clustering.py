@@ -6,7 +6,7 @@ import reference
 from hypothesis import given
 from hypothesis import strategies as st
 from reference_models import cluster_model, predict_cluster
-from strategies import METRICS, make_samples, problems
+from strategies import METRICS, distance_settings, make_samples, problems
 
 from pathforest import OPFClustering
 
@@ -17,13 +17,7 @@ def draw_case(data, largest=50):
     problem = data.draw(problems(largest=largest))
     k_max = data.draw(st.sampled_from([1, 5, 20, max(1, len(problem.X) - 1)]))
     D = reference.distance_matrix(problem.X, problem.X, metric, p)
-    model = OPFClustering(
-        metric=metric,
-        metric_params={"p": p} if metric == "minkowski" else None,
-        k_max=k_max,
-        algorithm=data.draw(st.sampled_from(["tree", "brute"])),
-        n_jobs=data.draw(st.sampled_from([None, 3])),
-    ).fit(problem.X)
+    model = OPFClustering(k_max=k_max, **distance_settings(data.draw, metric, p)).fit(problem.X)
     DQ = reference.distance_matrix(problem.Q, problem.X, metric, p)
     return problem, cluster_model(D, metric in reference.SQUARED, k_max), model, DQ
 

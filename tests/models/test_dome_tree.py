@@ -239,21 +239,14 @@ def test_a_long_ridge_takes_no_recursion_and_little_time():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "error", "message"),
+    ("parameters", "message"),
     [
-        ({"min_height": 0}, ValueError, "min_height=0 must be"),
-        ({"min_area": 2.5}, TypeError, "min_area=2.5"),
-        ({"min_volume": "much"}, TypeError, "min_volume='much'"),
-        ({"n_clusters": 0}, ValueError, "n_clusters=0"),
-        ({"merge_by": "width"}, ValueError, "merge_by='width'.*'height', 'area', 'volume'"),
-        ({"min_area": 3, "n_clusters": 2}, ValueError, "only one of .*got min_area and n_clusters"),
-        ({"min_area": 3, "merge_by": "volume"}, ValueError, "merge_by='volume' contradicts min_area"),
-        ({"n_clusters": 9, "n_neighbors": 3}, ValueError, "n_clusters=9 .* 1 maxima with 3 .* search"),
-        ({"n_clusters": 13, "k_max": 3}, ValueError, "n_clusters=13 .* at most .*[0-9]$"),
+        ({"n_clusters": 9, "n_neighbors": 3}, "n_clusters=9 .* 1 maxima with 3 .* search"),
+        ({"n_clusters": 13, "k_max": 3}, "n_clusters=13 .* at most .*[0-9]$"),
     ],
 )
-def test_bad_parameters_are_refused(parameters, error, message):
-    with pytest.raises(error, match=message):
+def test_more_clusters_than_maxima_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
         OPFClustering(**parameters).fit(np.arange(12.0)[:, None] ** 1.5)
 
 

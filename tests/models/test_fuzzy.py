@@ -9,7 +9,7 @@ import reference
 from hypothesis import given
 from hypothesis import strategies as st
 from reference_models import class_costs, estimate_density, fuzzy_model
-from strategies import METRICS, problems
+from strategies import METRICS, distance_settings, problems
 
 from pathforest import FuzzyOPFClassifier, TrainingErrorWarning
 
@@ -37,14 +37,11 @@ def draw_case(data, competition="complete", side="target", largest=60, **paramet
     model = fit(
         problem.X,
         problem.codes,
-        metric=metric,
-        metric_params={"p": p} if metric == "minkowski" else None,
         sigma=sigma,
         k_max=k_max,
         competition=competition,
         membership_side=side,
-        algorithm=data.draw(st.sampled_from(["tree", "brute"])),
-        n_jobs=data.draw(st.sampled_from([None, 3])),
+        **distance_settings(data.draw, metric, p),
         **parameters,
     )
     DQ = reference.distance_matrix(problem.Q, problem.X, metric, p)

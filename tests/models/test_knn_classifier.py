@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from reference_models import cluster_model, knn_model, predict_knn
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GroupKFold, StratifiedKFold
-from strategies import CODE_KINDS, METRICS, make_codes, make_samples, problems
+from strategies import CODE_KINDS, METRICS, distance_settings, make_codes, make_samples, problems
 
 from pathforest import OPFClustering, OPFKNNClassifier
 from pathforest._search.splits import validation_split
@@ -21,13 +21,7 @@ def cases(draw, smallest=1, largest=50):
     problem = draw(problems(smallest=smallest, largest=largest))
     D = reference.distance_matrix(problem.X, problem.X, metric, p)
     DQ = reference.distance_matrix(problem.Q, problem.X, metric, p)
-    params = {
-        "metric": metric,
-        "metric_params": {"p": p} if metric == "minkowski" else None,
-        "algorithm": draw(st.sampled_from(["tree", "brute"])),
-        "n_jobs": draw(st.sampled_from([None, 3])),
-    }
-    return problem, D, DQ, metric in reference.SQUARED, params
+    return problem, D, DQ, metric in reference.SQUARED, distance_settings(draw, metric, p)
 
 
 @given(cases(smallest=2))
@@ -208,21 +202,6 @@ def test_one_sample_is_its_own_prototype():
 def test_two_samples_are_enough_to_search():
     model = OPFKNNClassifier().fit([[0.0], [2.0]], ["a", "b"])
     assert (model.best_k_, model.predict([[0.5], [1.5]]).tolist()) == (1, ["a", "b"])
-
-
-@pytest.mark.parametrize(
-    ("parameters", "error", "message"),
-    [
-        ({"validation_fraction": 0}, ValueError, "validation_fraction=0 must be"),
-        ({"validation_fraction": 1.0}, ValueError, "validation_fraction=1.0 must be below 1"),
-        ({"validation_fraction": "half"}, TypeError, "validation_fraction='half'"),
-        ({"cv": []}, ValueError, "gives no fold"),
-        ({"cv": [([], [0])]}, ValueError, "fold 0 of cv has 0 training"),
-    ],
-)
-def test_bad_splits_are_refused(parameters, error, message):
-    with pytest.raises(error, match=message):
-        OPFKNNClassifier(**parameters).fit(np.eye(6), [0, 1] * 3)
 
 
 def test_there_is_no_predict_proba():

@@ -35,6 +35,6 @@ def test_a_single_class_stays():
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan"), "half"])
-def test_no_share_is_an_error(share):
+def test_a_share_outside_0_to_1_is_refused(share):
     with pytest.raises(ValueError, match="from 0 to 1"):
         flip_labels(Y, share)

@@ -81,7 +81,7 @@ def test_no_more_accuracy_is_lost_than_allowed(data, max_loss):
 
 
 def overlapping(seed, n, shift, n_classes):
-    """Classes that no model tells apart: accuracy rises and falls from round to round."""
+    """Classes that no model can separate: accuracy rises and falls from round to round."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, 2 * n)
     X = rng.normal(size=(2 * n, 2)) + shift * y[:, None]
@@ -155,8 +155,6 @@ def test_settings_out_of_range_are_refused(arguments, error, text):
     model = OPFClassifier().fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(error, match=text):
         prune(model, [[0.0]], [0], **arguments)
-    with pytest.raises(error, match=text):
-        OPFPruner(**arguments).fit([[0.0], [1.0]], [0, 1])
 
 
 def test_a_fuzzy_model_is_referred_to_the_pruner():
@@ -226,19 +224,10 @@ def test_the_same_seed_gives_the_same_model(clouds):
 
 
 @pytest.mark.parametrize(
-    ("fraction", "error", "text"),
-    [(0, ValueError, "greater than 0"), (1, ValueError, "below 1"), ("half", TypeError, "must be a number")],
-)
-def test_a_fraction_that_is_none_is_refused(fraction, error, text):
-    with pytest.raises(error, match=text):
-        OPFPruner(validation_fraction=fraction).fit([[0.0], [1.0]], [0, 1])
-
-
-@pytest.mark.parametrize(
     "estimator", [OPFPruner(), OPFSemiSupervisedClassifier(), FuzzyOPFClassifierCV(), OPFClassifier, "plain"]
 )
 def test_an_estimator_that_cannot_be_pruned_is_refused(estimator):
-    with pytest.raises(TypeError, match="can be pruned"):
+    with pytest.raises(TypeError, match="cannot be pruned"):
         OPFPruner(estimator).fit([[0.0], [1.0]], [0, 1])
 
 
@@ -286,17 +275,11 @@ def test_without_validation_samples_there_are_no_rounds():
     assert OPFPruner().fit([[0.0], [1.0]], [0, 1]).n_iter_ == 0
 
 
-@pytest.mark.parametrize("max_loss", [float("nan"), float("inf"), 2, True])
-def test_a_loss_that_is_no_accuracy_is_refused(max_loss):
-    with pytest.raises((TypeError, ValueError), match="max_loss"):
-        OPFPruner(max_loss=max_loss).fit([[0.0], [1.0]], [0, 1])
-
-
 @pytest.mark.parametrize("labels", [["0"], np.array(["a"], dtype=object)])
 def test_validation_labels_of_another_kind_are_refused(labels):
-    with pytest.raises(TypeError, match="none could be right"):
+    with pytest.raises(TypeError, match="no prediction could be right"):
         prune(OPFClassifier().fit([[0.0], [1.0]], [0, 1]), [[0.5]], labels)
-    with pytest.raises(TypeError, match="none could be right"):
+    with pytest.raises(TypeError, match="no prediction could be right"):
         learn(OPFClassifier(), [[0.0], [1.0]], [0, 1], [[0.5]], labels)
 
 

@@ -42,6 +42,25 @@ def unbalanced(seed=0, sizes=(120, 30, 12)):
     return rng.normal(size=(len(y), 2)) + y[:, None], y
 
 
+BAD_LABELS = {
+    "missing text": (["a", "a", "b", np.nan] * 10, ValueError, "10 missing"),
+    "missing date": (
+        np.array(["2026-01-01", "2026-01-01", "NaT"] * 10, dtype="M8[D]"),
+        ValueError,
+        "10 missing",
+    ),
+    "text and numbers": ([0, 0, "b"] * 10, TypeError, "mixes text with other labels"),
+}
+
+
+@each
+@pytest.mark.parametrize("case", BAD_LABELS)
+def test_labels_are_checked_as_for_classifiers(sampler, case):
+    y, error, message = BAD_LABELS[case]
+    with pytest.raises(error, match=message):
+        sampler.fit_resample(np.arange(len(y), dtype=float)[:, None], y)
+
+
 # OPFUnderSampler
 
 
@@ -146,7 +165,7 @@ def test_a_large_cluster_takes_little_memory():
 
 
 @given(problems(smallest=4, largest=40, most_features=4), seeds)
-def test_given_samples_come_first_and_classes_are_level(problem, seed):
+def test_given_samples_come_first_and_classes_are_balanced(problem, seed):
     codes = problem.codes
     if codes.max() == 0:
         return

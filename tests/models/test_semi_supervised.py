@@ -6,7 +6,7 @@ import reference
 from hypothesis import given
 from hypothesis import strategies as st
 from reference_models import plain_model
-from strategies import METRICS, problems
+from strategies import METRICS, distance_settings, problems
 
 from pathforest import OPFClassifier, OPFSemiSupervisedClassifier
 
@@ -24,13 +24,7 @@ def cases(draw, share=None):
     labelled = rng.random(len(problem.X)) < (draw(st.floats(0, 1)) if share is None else share)
     labelled[rng.integers(len(labelled))] = True
     D = reference.distance_matrix(problem.X, problem.X, metric, p)
-    params = {
-        "metric": metric,
-        "metric_params": {"p": p} if metric == "minkowski" else None,
-        "algorithm": draw(st.sampled_from(["tree", "brute"])),
-        "n_jobs": draw(st.sampled_from([None, 3])),
-    }
-    return problem, D, labelled, np.where(labelled, problem.codes, -1), params
+    return problem, D, labelled, np.where(labelled, problem.codes, -1), distance_settings(draw, metric, p)
 
 
 def transduce(D, y, labelled, method):
@@ -148,6 +142,38 @@ def test_the_methods_differ_in_where_labels_start():
 def test_no_labelled_sample_is_refused():
     with pytest.raises(ValueError, match=r"all 3 samples as unlabelled \(unlabeled='\?'\)"):
         OPFSemiSupervisedClassifier(unlabeled="?").fit([[0.0], [1.0], [2.0]], ["?"] * 3)
+
+
+NUMBERS, TEXTS = [0, 1, -1], ["a", "b", ""]
+DATES = np.array(["2026-01-01", "2026-01-02", "1970-01-01"], dtype="M8[D]")
+
+
+@pytest.mark.parametrize(
+    ("mark", "y"),
+    [(-1, TEXTS), ("-1", NUMBERS), (["a"], TEXTS), (b"", TEXTS), (-1, DATES), ("1970-01-01", DATES)],
+)
+def test_a_mark_that_could_match_no_label_is_refused(mark, y):
+    with pytest.raises(TypeError, match=r"unlabeled=.*of type .*; use a value of that type, or None"):
+        OPFSemiSupervisedClassifier(unlabeled=mark).fit([[0.0], [1.0], [2.0]], y)
+
+
+@pytest.mark.parametrize(
+    ("mark", "y", "classes"),
+    [
+        (None, NUMBERS, [0, 1]),
+        (None, np.array(NUMBERS, dtype=float), [0, 1]),
+        (None, TEXTS, ["a", "b"]),
+        (None, np.array(TEXTS, dtype=object), ["a", "b"]),
+        (None, [True, False, True], [False, True]),
+        (None, np.array([255, 1, 0], dtype=np.uint8), [0, 1, 255]),
+        (None, DATES, sorted(DATES.tolist())),
+        (-1.0, NUMBERS, [0, 1]),
+        (DATES[2], DATES, DATES[:2].tolist()),
+    ],
+)
+def test_the_mark_is_not_a_class(mark, y, classes):
+    model = OPFSemiSupervisedClassifier(unlabeled=mark).fit([[0.0], [1.0], [2.0]], y)
+    assert model.classes_.tolist() == classes
 
 
 def test_an_unknown_method_is_refused():

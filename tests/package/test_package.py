@@ -1,6 +1,7 @@
 """The package as a whole: what it shows and what it needs."""
 
 import ast
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -15,6 +16,26 @@ SOURCES = ROOT / "src" / "pathforest"
 
 def test_dir_lists_every_public_name():
     assert set(pathforest.__all__) <= set(dir(pathforest))
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.slow
+def test_all_names_can_be_imported_at_once_without_imbalanced_learn():
+    done = run(
+        "import sys; sys.modules['imblearn'] = None\nfrom pathforest import *\nprint(FuzzyOPFClassifierCV)"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "FuzzyOPFClassifierCV" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_sampler_says_that_it_needs_imbalanced_learn():
+    done = run("import sys; sys.modules['imblearn'] = None\nfrom pathforest import O2PFSampler")
+    assert done.returncode == 1
+    assert "pip install 'pathforest[imbalance]'" in done.stderr
 
 
 def imported(path):

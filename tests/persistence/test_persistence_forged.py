@@ -224,6 +224,7 @@ def test_no_junk_in_the_head_leads_to_anything_but_a_refusal_or_a_model(name, sa
     assert sum(refused) > len(refused) / 2
 
 
+@pytest.mark.slow
 @every_model
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_no_value_in_an_array_leads_to_anything_but_a_refusal_or_a_model(name, saved, assert_harmless):

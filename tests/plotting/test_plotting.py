@@ -38,6 +38,8 @@ Y = CLASSES[CODES]
 PLAIN = OPFClassifier().fit(X, Y)
 FUZZY = FuzzyOPFClassifier(sigma=0.3, competition="tree").fit(X, Y)
 CLUSTERS = OPFClustering(k_max=8).fit(X)
+PIPELINE = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, Y)
+MATRIX = OPFClassifier(metric="precomputed").fit(pairwise_distances(X), Y)
 QUERY = np.array([1.0, 1.2])
 FAR = X.min(axis=0)  # conquered along a path
 
@@ -118,7 +120,7 @@ def test_a_model_of_distances_needs_positions(name):
     "plot", [plot_forest, plot_membership, plot_clusters, lambda model: plot_explanation(model, QUERY)]
 )
 def test_a_model_without_a_forest_is_refused(plot):
-    with pytest.raises(TypeError, match="StandardScaler holds no optimum-path forest"):
+    with pytest.raises(TypeError, match="StandardScaler has no optimum-path forest"):
         plot(StandardScaler().fit(X))
 
 
@@ -135,6 +137,7 @@ def test_a_model_without_what_is_drawn_is_refused(plot, model, missing):
         plot(model)
 
 
+@pytest.mark.slow
 def test_matplotlib_is_imported_by_the_first_picture_only():
     code = "import sys, pathforest.plotting; assert 'matplotlib' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -212,8 +215,7 @@ def test_axes_have_the_names_of_the_features():
 
 
 def test_a_pipeline_is_drawn_in_its_own_features():
-    pipeline = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, Y)
-    shown = plot_forest(pipeline).samples_.get_offsets()
+    shown = plot_forest(PIPELINE).samples_.get_offsets()
     np.testing.assert_array_equal(shown, StandardScaler().fit_transform(X))
 
 
@@ -259,7 +261,7 @@ def test_labels_given_colour_the_samples_but_not_the_paths():
 
 
 def test_unknown_labels_are_refused():
-    with pytest.raises(ValueError, match=r"y holds 'plum', which is none of the model's classes"):
+    with pytest.raises(ValueError, match=r"y contains 'plum', which is none of the model's classes"):
         plot_forest(PLAIN, y=np.where(Y == "fig", "plum", Y))
     with pytest.raises(ValueError, match=r"y has shape \(2,\)"):
         plot_forest(PLAIN, y=["fig", "fig"])
@@ -347,7 +349,7 @@ def test_the_background_has_the_colour_of_the_prediction(model):
     np.testing.assert_array_equal(nearest_class(display, model, points), model.predict(points))
 
 
-def test_the_background_is_fainter_where_classes_are_level():
+def test_the_background_is_fainter_where_classes_are_close():
     display = plot_decision_regions(PLAIN, grid_resolution=40)
     certainty = PLAIN.predict_proba(centres(display)).max(axis=1)
     faintness = display.regions_.get_array().reshape(-1, 3).min(axis=1)
@@ -375,33 +377,30 @@ def test_other_samples_have_the_colours_of_their_labels_or_predictions():
     assert not np.array_equal(shown.get_facecolors(), other.get_facecolors())
 
 
-@pytest.mark.parametrize("n_features", [1, 3])
-def test_regions_need_two_features(n_features):
-    model = OPFClassifier().fit(*make_samples(n_features))
-    with pytest.raises(ValueError, match=rf"need 2 features, and the model has {n_features}; fit it on two"):
-        plot_decision_regions(model)
-
-
-def test_regions_need_features():
-    model = OPFClassifier(metric="precomputed").fit(pairwise_distances(X), Y)
-    with pytest.raises(ValueError, match="need features, and metric='precomputed' has none"):
-        plot_decision_regions(model, X)
-
-
-def test_samples_on_regions_need_two_columns():
-    with pytest.raises(ValueError, match="X has 1 columns, but the model was fitted on 2 features"):
-        plot_decision_regions(PLAIN, X[:, :1])
-
-
-def test_regions_of_a_pipeline_need_its_samples():
-    pipeline = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, Y)
-    with pytest.raises(ValueError, match="pass X, and y for their labels"):
-        plot_decision_regions(pipeline)
-
-
-def test_regions_of_a_clustering_are_refused():
-    with pytest.raises(TypeError, match="OPFClustering does not predict classes"):
-        plot_decision_regions(CLUSTERS)
+@pytest.mark.parametrize(
+    ("model", "samples", "error", "message"),
+    [
+        (
+            OPFClassifier().fit(*make_samples(1)),
+            None,
+            ValueError,
+            "need 2 features, and the model has 1; fit it",
+        ),
+        (
+            OPFClassifier().fit(*make_samples(3)),
+            None,
+            ValueError,
+            "need 2 features, and the model has 3; fit it",
+        ),
+        (MATRIX, X, ValueError, "need features, and metric='precomputed' has none"),
+        (PLAIN, X[:, :1], ValueError, "X has 1 columns, but the model was fitted on 2 features"),
+        (PIPELINE, None, ValueError, "pass X, and y for their labels"),
+        (CLUSTERS, None, TypeError, "OPFClustering does not predict classes"),
+    ],
+)
+def test_regions_that_cannot_be_drawn_are_refused(model, samples, error, message):
+    with pytest.raises(error, match=message):
+        plot_decision_regions(model, samples)
 
 
 def test_metrics_of_positive_features_get_no_negative_ones():
@@ -447,7 +446,7 @@ def test_a_pair_of_axes_gets_clusters_and_curve():
     display = plot_clusters(CLUSTERS, ax=pair)
     assert [display.ax_, display.cut_ax_] == list(pair)
     assert plot_clusters(CLUSTERS, ax=pair[0]).cut_ax_ is None
-    with pytest.raises(ValueError, match="ax holds 3 axes"):
+    with pytest.raises(ValueError, match="ax has 3 axes"):
         plot_clusters(CLUSTERS, ax=matplotlib.figure.Figure().subplots(1, 3))
 
 
@@ -519,22 +518,19 @@ def test_one_sample_is_explained_at_a_time():
 
 
 def test_a_query_of_distances_needs_a_position():
-    distances = pairwise_distances(X)
-    model = OPFClassifier(metric="precomputed").fit(distances, Y)
     query = pairwise_distances([QUERY], X)
     with pytest.raises(ValueError, match="pass its position"):
-        plot_explanation(model, query, X)
-    display = plot_explanation(model, query, X, position=QUERY)
+        plot_explanation(MATRIX, query, X)
+    display = plot_explanation(MATRIX, query, X, position=QUERY)
     np.testing.assert_array_equal(
         display.path_.get_xydata(), plot_explanation(PLAIN, QUERY).path_.get_xydata()
     )
 
 
 def test_a_pipeline_explains_in_its_own_features_or_in_those_given():
-    pipeline = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, Y)
-    inside = plot_explanation(pipeline, QUERY).path_.get_xydata()
-    np.testing.assert_array_equal(inside[0], pipeline[0].transform([QUERY])[0])
-    outside = plot_explanation(pipeline, QUERY, X).path_.get_xydata()
+    inside = plot_explanation(PIPELINE, QUERY).path_.get_xydata()
+    np.testing.assert_array_equal(inside[0], PIPELINE[0].transform([QUERY])[0])
+    outside = plot_explanation(PIPELINE, QUERY, X).path_.get_xydata()
     np.testing.assert_array_equal(outside[0], QUERY)
 
 

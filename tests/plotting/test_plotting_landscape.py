@@ -45,7 +45,7 @@ def test_each_place_shows_the_best_over_the_other_parameters(search):
             assert value == max(cells) if cells else np.isnan(value)
 
 
-def test_a_score_that_is_no_number_leaves_the_others_of_its_place(search):
+def test_a_score_of_nan_leaves_the_others_of_its_place(search):
     results = dict(search.cv_results_)
     results["mean_test_score"] = results["mean_test_score"].copy()
     first = results["param_n_conquerors"] == 1

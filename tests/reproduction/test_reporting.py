@@ -485,6 +485,7 @@ def test_numbers_are_written_for_readers():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_package_imports_nothing_of_this():
     # scikit-learn brings in pandas where it finds it, so that one says nothing about us.
     names = ("plotly", "rich", "typer", "pathforest.reproduction")

@@ -52,6 +52,7 @@ def test_ties_name_every_run(finished):
     assert (experiment.ties["training_error"] == 0).all()
 
 
+@pytest.mark.slow
 def test_more_jobs_change_no_number(finished, tmp_path):
     _, experiment = finished
     other = runner.reproduce(SETTINGS, tmp_path, jobs=2)

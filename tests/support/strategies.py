@@ -158,6 +158,16 @@ def problems(draw, smallest=1, largest=80, most_features=40, dtypes=DTYPES, non_
     return Problem(X, codes, Q, k)
 
 
+def distance_settings(draw, metric, p):
+    """Parameters of an estimator that computes these distances in any way."""
+    return {
+        "metric": metric,
+        "metric_params": {"p": p} if metric == "minkowski" else None,
+        "algorithm": draw(st.sampled_from(["tree", "brute"])),
+        "n_jobs": draw(st.sampled_from([None, 3])),
+    }
+
+
 @st.composite
 def memberships(draw, n):
     """Membership values as Eq. 5 makes them: between sigma and 1, ties included."""

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from pathforest._engines.metric import Metric
+from pathforest._utils.show import shorten, show
 from pathforest._utils.warnings import warn
 
 logger = logging.getLogger("pathforest")
@@ -82,7 +83,8 @@ def distance_matrix(X: np.ndarray, metric: Metric, verbose: int = 0) -> np.ndarr
     A warning, or the log if `verbose`, says how much memory they take before they are computed.
     """
     n = len(X)
-    text = f"metric={metric.name!r} needs the full matrix of {n} x {n} distances, {8 * n * n / 2**20:.1f} MiB"
+    size = f"{8 * n * n / 2**20:.1f} MiB"
+    text = f"metric={show(metric.name)} needs the full matrix of {n} x {n} distances, {size}"
     if verbose:
         logger.info(text)
     if 8 * n * n > WARN_BYTES:
@@ -137,8 +139,8 @@ def _call_metric(X: np.ndarray, Y: np.ndarray, metric: Metric) -> np.ndarray:
                 D[i, j] = value
             except (TypeError, ValueError):
                 raise TypeError(
-                    f"metric={metric.name!r} with metric_params={metric.params!r} returned {value!r} for two "
-                    "rows; it must return one number, their distance"
+                    f"metric={show(metric.name)} with metric_params={show(metric.params)} returned "
+                    f"{show(value)} for two rows; it must return one number, their distance"
                 ) from None
     return D
 
@@ -148,7 +150,7 @@ def _check_pairwise(D: np.ndarray, metric: Metric, first_row: int, first_column:
     if not np.isfinite(D).all():
         row, column = np.argwhere(~np.isfinite(D))[0]
         raise ValueError(
-            f"metric={metric.name!r} gives {D[row, column]} between samples {row + first_row} and "
+            f"metric={show(metric.name)} gives {D[row, column]} between samples {row + first_row} and "
             f"{column + first_column}; check those rows for constant or very large features, or choose "
             "another metric"
         )
@@ -156,7 +158,7 @@ def _check_pairwise(D: np.ndarray, metric: Metric, first_row: int, first_column:
         # A correlation distance can round to just below zero; anything more is no distance.
         if smallest < -1e-12 * max(1.0, D.max()):
             raise ValueError(
-                f"metric={metric.name!r} gives the negative distance {smallest:.6g}; distances are >= 0"
+                f"metric={show(metric.name)} gives the negative distance {smallest:.6g}; distances are >= 0"
             )
         D = np.maximum(D, 0)
     return D
@@ -176,9 +178,9 @@ def complete_metric(metric: Metric, X: np.ndarray) -> Metric:
         _raw_pairwise(first, first, completed)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"metric={metric.name!r} cannot be computed for {X.shape[1]} feature(s) with metric_params="
-            f"{metric.params!r}: {str(error).rstrip('.')}; correct metric_params or the features, or "
-            "choose another metric"
+            f"metric={show(metric.name)} cannot be computed for {X.shape[1]} feature(s) with metric_params="
+            f"{show(metric.params)}: {shorten(str(error).rstrip('.'))}; correct metric_params or the "
+            "features, or choose another metric"
         ) from error
     return completed
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pathforest._core import Engine
 from pathforest._engines.build import build_engine
@@ -19,11 +19,12 @@ from pathforest._engines.matrix import (
     distance_blocks,
     pairwise,
 )
-from pathforest._engines.metric import NONNEGATIVE, Metric, array_options, check_algorithm, resolve_metric
+from pathforest._engines.metric import NONNEGATIVE, Metric, array_options
 from pathforest._engines.ranges import Reach, check_features, check_training_values, magnitude
 from pathforest._models.labels import check_labels, on_host
-from pathforest._models.parameters import check_parameter, check_parameters
+from pathforest._models.parameters import check_parameters, checked_metric
 from pathforest._models.state import SavableEstimator
+from pathforest._utils.dates import validated
 from pathforest._utils.threads import thread_count
 from pathforest.persistence.checks import check_samples
 
@@ -52,15 +53,13 @@ class OPFEstimator(SavableEstimator):
     def _check_settings(self) -> tuple[Metric, int]:
         """Check every parameter before any work; return the metric and the number of threads."""
         check_parameters(self)
-        metric = resolve_metric(self.metric, self.metric_params)
-        check_algorithm(metric, self.algorithm)
-        return metric, thread_count(self.n_jobs)
+        return checked_metric(self), thread_count(self.n_jobs)
 
     def _check_samples(self, X: Any, metric: Metric, squares: bool) -> tuple[np.ndarray, Metric]:
         """Check the training samples and fix what the metric takes from them."""
         # A copy, because later engines are built from it: the user may change X in the meantime.
         # A distance matrix is not kept, hence not copied.
-        X = validate_data(self, on_host(X), copy=metric.kind != "precomputed", **array_options(metric))
+        X = validated(self, on_host(X), copy=metric.kind != "precomputed", **array_options(metric))
         check_training_values(X, metric, squares)
         return X, complete_metric(metric, X)
 
@@ -99,10 +98,9 @@ class OPFEstimator(SavableEstimator):
     def _check_query(self, X: Any) -> np.ndarray:
         """Check new samples and give them a dtype that loses nothing."""
         check_is_fitted(self)
-        check_parameters(self, ("n_jobs",))
-        check_parameter("device", self._device)
+        check_parameters(self, ("n_jobs", "device"))
         metric = Metric(*self._fit_metric)
-        Q = validate_data(self, on_host(X), reset=False, **array_options(metric))
+        Q = validated(self, on_host(X), reset=False, **array_options(metric))
         if metric.kind == "precomputed":
             check_distances(Q, square=False)
         if metric.kind != "features":

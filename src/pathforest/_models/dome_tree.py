@@ -28,7 +28,7 @@ DOME_TREE = np.dtype(
 )
 
 # Densities lie in [1, 1000], so that this times a density is an integer: volumes add up without rounding, and
-# domes that are alike tie whatever the order of their samples.
+# equal domes tie, whatever the order of their samples.
 UNIT = 2**52
 
 
@@ -222,7 +222,7 @@ def _follow(leads_to: list[int], start: int) -> int:
 def keep_domes(founders: np.ndarray, absorbed: np.ndarray) -> np.ndarray:
     """Return for each founder the position of the one whose dome it belongs to.
 
-    `absorbed` holds the first rows of a tree, or those whose attribute is below a threshold.
+    `absorbed` contains the first rows of a tree, or those whose attribute is below a threshold.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Labels at the door: one dimension, one kind, none missing."""
+"""Checks of class labels: one dimension, one kind, none missing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.utils.validation import column_or_1d
 
 
 def on_host(X: Any) -> Any:
-    """Return a tensor of PyTorch's, wherever it is, as an array; anything else as it is."""
+    """Return a tensor of PyTorch, on any device, as an array; anything else as it is."""
     return X.detach().cpu().numpy() if type(X).__module__.partition(".")[0] == "torch" else X
 
 
@@ -30,7 +30,7 @@ def check_labels(y: Any) -> np.ndarray:
     elif values.dtype.kind in "fcmM" and (missing := values != values).any():
         _raise_missing(missing)
     if values.dtype.kind == "f" and np.isinf(values).any():
-        raise ValueError("y contains infinity, which is no class label; pass finite labels")
+        raise ValueError("y contains infinity, which is not a class label; pass finite labels")
     labels = column_or_1d(values, warn=True)
     check_classification_targets(labels)
     return labels
@@ -43,7 +43,7 @@ def check_labels_like(known: np.ndarray, y: Any) -> np.ndarray:
     if is_text[0] != is_text[1]:
         raise TypeError(
             f"validation labels are of type {labels.dtype} and training labels of type {known.dtype}, so "
-            "that none could be right; convert them to one type"
+            "that no prediction could be right; convert them to one type"
         )
     return labels
 

@@ -1,112 +1,38 @@
-"""The rule of every parameter, declared once for all estimators."""
+"""Rules of parameters, which estimator classes declare; most are named after the parameter they check."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from numbers import Integral, Real
+from collections.abc import Callable, Collection, Iterable, Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-from pathforest._utils.checks import check_choice, check_integer, check_positive
+from pathforest._engines.metric import ALGORITHMS, Metric, check_algorithm, resolve_metric
+from pathforest._utils.checks import check_choice, check_integer, check_number, check_positive
+from pathforest._utils.show import show
 
-# The last is for tests: torch without a graphics card.
+Rule = Callable[[str, Any], None]  # takes the name and the value, and raises TypeError or ValueError
+Rules = dict[str, Rule]
+
+# The last is for tests: PyTorch without a GPU.
 DEVICE = re.compile(r"cpu|cuda(:(0|[1-9]\d{0,2}))?|torch-cpu")
 
 
-def _check_n_neighbors(value: Any) -> None:
-    if value is not None:
-        check_integer("n_neighbors", value, 1, "use None to let k_max search for the best size")
+def check_parameters(estimator: Any, names: Collection[str] | None = None) -> None:
+    """Apply the rules that a class declares to all parameters of an estimator, or to the named ones."""
+    for name, rule in type(estimator)._parameter_rules.items():
+        if names is None or name in names:
+            rule(name, getattr(estimator, name))
 
 
-def _unless_none(check: Callable[..., None], name: str, *args: Any) -> Callable[[Any], None]:
-    """Make a rule that lets None pass."""
-    return lambda value: None if value is None else check(name, value, *args)
-
-
-def _check_membership(value: Any) -> None:
-    if not (callable(value) or (isinstance(value, str) and value == "density")):
-        raise ValueError(
-            f"membership={value!r} is unknown; use 'density' or a callable (X, y) that returns "
-            "one value in [0, 1] per training sample"
-        )
-
-
-def _check_validation_fraction(value: Any) -> None:
-    check_positive("validation_fraction", value, "it is a share of the samples, such as 0.2")
-    if value >= 1:
-        raise ValueError(
-            f"validation_fraction={value!r} must be below 1, so that samples are left to train with"
-        )
-
-
-def _check_max_loss(value: Any) -> None:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise TypeError(f"max_loss={value!r} must be a number, an accuracy such as 0.01")
-    if not 0 <= value <= 1:
-        raise ValueError(f"max_loss={value!r} must lie between 0 and 1: it is an accuracy, such as 0.01")
-
-
-def _check_contamination(value: Any) -> None:
-    if isinstance(value, str) and value == "auto":
-        return
-    check_positive("contamination", value, "use a share up to 0.5, or 'auto'")
-    if value > 0.5:
-        raise ValueError(f"contamination={value!r} must be at most 0.5: outliers are the smaller part")
-
-
-def _check_n_jobs(value: Any) -> None:
-    if value is None:
-        return
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-        raise TypeError(f"n_jobs={value!r} must be None or an integer; use -1 for all cores")
-    if value == 0:
-        raise ValueError("n_jobs=0 leaves no thread to work with; use 1, or -1 for all cores")
-
-
-def _check_device(value: Any) -> None:
-    if not (isinstance(value, str) and DEVICE.fullmatch(value)):
-        raise ValueError(f"device={value!r} is unknown; use 'cpu', 'cuda' or 'cuda:<number>'")
-
-
-# The range of every parameter, declared once for all estimators. The metric has its own place, distances.py.
-RULES: dict[str, Callable[[Any], None]] = {
-    "k_max": lambda k: check_integer("k_max", k, 1, "it is the largest neighbourhood tried, 20 by default"),
-    "n_neighbors": _check_n_neighbors,
-    "min_height": _unless_none(check_positive, "min_height", "densities go from 1 to 1000"),
-    "min_area": _unless_none(check_integer, "min_area", 1, "it is a number of samples"),
-    "min_volume": _unless_none(check_positive, "min_volume", "it is a sum of densities from 1 to 1000"),
-    "n_clusters": _unless_none(check_integer, "n_clusters", 1, "use None to let the density decide"),
-    "merge_by": _unless_none(check_choice, "merge_by", ("height", "area", "volume")),
-    "sigma": lambda s: check_positive("sigma", s, "0.8 is the default, 1 gives plain OPF"),
-    "competition": lambda c: check_choice("competition", c, ("complete", "tree")),
-    "membership": _check_membership,
-    "membership_side": lambda s: check_choice("membership_side", s, ("target", "source")),
-    "n_conquerors": lambda r: check_integer("n_conquerors", r, 1, "1 is the paper's rule"),
-    "beta": lambda b: check_positive("beta", b, "8.0 is the default"),
-    "method": lambda m: check_choice("method", m, ("mst", "opfsemi")),
-    "validation_fraction": _check_validation_fraction,
-    "max_loss": _check_max_loss,
-    "max_iter": lambda n: check_integer("max_iter", n, 0, "100 is the default, 0 prunes nothing"),
-    "contamination": _check_contamination,
-    "algorithm": lambda a: check_choice("algorithm", a, ("auto", "tree", "brute")),
-    "n_jobs": _check_n_jobs,
-    "device": _check_device,
-    "verbose": lambda v: check_integer("verbose", int(v) if isinstance(v, bool) else v, 0, "0 is silent"),
-}
-
-
-def check_parameter(name: str, value: Any) -> None:
-    """Apply the rule of one parameter."""
-    RULES[name](value)
-
-
-def check_parameters(estimator: Any, names: Sequence[str] | None = None) -> None:
-    """Apply the rules to all parameters of an estimator, or to the named ones."""
-    for name in RULES if names is None else names:
-        if hasattr(estimator, name):
-            check_parameter(name, getattr(estimator, name))
+def checked_metric(estimator: Any) -> Metric:
+    """Check the metric of an estimator together with its parameters and the algorithm."""
+    metric = resolve_metric(estimator.metric, estimator.metric_params)
+    check_algorithm(metric, estimator.algorithm)
+    return metric
 
 
 def largest_neighborhood(n_samples: int, k_max: int, n_neighbors: int | None) -> int:
@@ -116,7 +42,153 @@ def largest_neighborhood(n_samples: int, k_max: int, n_neighbors: int | None) ->
     if n_neighbors >= n_samples:
         limit = f"use at most {n_samples - 1}, " if n_samples > 1 else ""
         raise ValueError(
-            f"n_neighbors={n_neighbors} needs more than {n_neighbors} samples, got {n_samples} sample(s); "
-            f"{limit}pass more data, or leave n_neighbors=None to let k_max search"
+            f"n_neighbors={show(n_neighbors)} needs more than {show(n_neighbors)} samples, got {n_samples} "
+            f"sample(s); {limit}pass more data, or leave n_neighbors=None to let k_max search"
         )
     return int(n_neighbors)
+
+
+def as_list(value: Any) -> list[Any]:
+    """List the values of a parameter that takes one or a sequence."""
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+
+
+def integer(minimum: int, advice: str) -> Rule:
+    """Make the rule of an integer of at least `minimum`."""
+    return lambda name, value: check_integer(name, value, minimum, advice)
+
+
+def positive(advice: str) -> Rule:
+    """Make the rule of a finite number above 0."""
+    return lambda name, value: check_positive(name, value, advice)
+
+
+def choice(*choices: str) -> Rule:
+    """Make the rule of one of some names."""
+    return lambda name, value: check_choice(name, value, choices)
+
+
+def optional(rule: Rule) -> Rule:
+    """Make a rule that lets None pass."""
+    return lambda name, value: None if value is None else rule(name, value)
+
+
+def each(singular: str, rule: Rule) -> Rule:
+    """Make the rule of one value or a sequence of them, each of which keeps to `rule`."""
+
+    def check(name: str, value: Any) -> None:
+        if isinstance(value, Iterator):
+            raise TypeError(f"{name}={show(value)} can be read only once; pass a list or a tuple")
+        values = as_list(value)
+        if not values:
+            raise ValueError(f"{name}={show(value)} has no value; give at least one")
+        for one in values:
+            rule(singular, one)
+
+    return check
+
+
+def checked_where_used(name: str, value: Any) -> None:
+    """Let a value pass that is checked together with others, or by the package that uses it."""
+
+
+def boolean(name: str, value: Any) -> None:
+    """Refuse anything but True and False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}={show(value)} must be True or False")
+
+
+def membership(name: str, value: Any) -> None:
+    """Refuse anything but ``"density"`` and callables."""
+    if not (callable(value) or (isinstance(value, str) and value == "density")):
+        raise ValueError(
+            f"{name}={show(value)} is unknown; use 'density' or a callable (X, y) that returns one value in "
+            "[0, 1] per training sample"
+        )
+
+
+def validation_fraction(name: str, value: Any) -> None:
+    """Refuse anything but a number between 0 and 1."""
+    check_positive(name, value, "it is a share of the samples, such as 0.2")
+    if value >= 1:
+        raise ValueError(f"{name}={show(value)} must be below 1, so that samples are left to train with")
+
+
+def max_loss(name: str, value: Any) -> None:
+    """Refuse anything but a number from 0 to 1."""
+    check_number(name, value, "it is an accuracy, such as 0.01")
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name}={show(value)} must lie between 0 and 1: it is an accuracy, such as 0.01")
+
+
+def contamination(name: str, value: Any) -> None:
+    """Refuse anything but ``"auto"`` and numbers above 0, up to 0.5."""
+    if isinstance(value, str) and value == "auto":
+        return
+    check_positive(name, value, "use a share up to 0.5, or 'auto'")
+    if value > 0.5:
+        raise ValueError(f"{name}={show(value)} must be at most 0.5: outliers are the smaller part")
+
+
+def random_state(name: str, value: Any) -> None:
+    """Refuse what scikit-learn does not take for a source of random numbers."""
+    try:
+        check_random_state(value)
+    except (OverflowError, TypeError, ValueError):
+        raise ValueError(
+            f"{name}={show(value)} cannot seed random numbers; use an integer from 0 to 2**32 - 1, a "
+            "numpy.random.RandomState, or None for another result every time"
+        ) from None
+
+
+def cv(name: str, value: Any) -> None:
+    """Refuse what scikit-learn does not take for folds."""
+    known = value is None or isinstance(value, (Integral, Iterable)) or hasattr(value, "split")
+    if isinstance(value, (list, tuple)):
+        known = all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in value)
+    if isinstance(value, str) or not known:
+        raise ValueError(
+            f"{name}={show(value)} is unknown; use a number of folds, a splitter of scikit-learn, or pairs "
+            "of index arrays (train, evaluation)"
+        )
+
+
+def n_jobs(name: str, value: Any) -> None:
+    """Refuse anything but an integer other than 0."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+        raise TypeError(f"{name}={show(value)} must be None or an integer; use -1 for all cores")
+    if value == 0:
+        raise ValueError(f"{name}=0 leaves no thread to work with; use 1, or -1 for all cores")
+
+
+def device(name: str, value: Any) -> None:
+    """Refuse anything but the name of a device."""
+    if not (isinstance(value, str) and DEVICE.fullmatch(value)):
+        raise ValueError(f"{name}={show(value)} is unknown; use 'cpu', 'cuda' or 'cuda:<number>'")
+
+
+def verbose(name: str, value: Any) -> None:
+    """Refuse anything but True, False and integers of at least 0."""
+    check_integer(name, int(value) if isinstance(value, bool) else value, 0, "0 is silent")
+
+
+sigma = positive("0.8 is the default, 1 gives plain OPF")
+competition = choice("complete", "tree")
+n_conquerors = integer(1, "1 is the paper's rule")
+beta = positive("8.0 is the default")
+k_max = integer(1, "it is the largest neighbourhood tried, 20 by default")
+max_iter = integer(0, "100 is the default, 0 prunes nothing")
+
+# What several estimators declare together. A metric is checked with its parameters, by `checked_metric`.
+DISTANCES: Rules = {
+    "metric": checked_where_used,
+    "metric_params": checked_where_used,
+    "algorithm": choice(*ALGORITHMS),
+    "n_jobs": optional(n_jobs),
+}
+NEIGHBORHOOD: Rules = {
+    "k_max": k_max,
+    "n_neighbors": optional(integer(1, "use None to let k_max search for the best size")),
+}
+PREDICTION: Rules = {"n_conquerors": n_conquerors, "beta": beta}
+MEMBERSHIP: Rules = {"membership": membership, "membership_side": choice("target", "source")}

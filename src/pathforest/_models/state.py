@@ -39,9 +39,9 @@ class SavableEstimator(BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file, to be read by :func:`pathforest.load`.
 
-        The file holds parameters, fitted attributes and a checksum, and no code: it is safe to open whoever
-        made it, here or on another machine, and later versions of pathforest read it. It is written beside
-        `path` and moved there when complete, so a failure leaves an earlier file as it was.
+        The file contains parameters, fitted attributes and a checksum, but no code, so that a file from
+        anyone is safe to open. Other machines and later versions of pathforest can read it. It is written
+        beside `path` and moved there when complete, so a failure leaves an earlier file as it was.
 
         Parameters
         ----------
@@ -51,9 +51,10 @@ class SavableEstimator(BaseEstimator):
         Raises
         ------
         ValueError
-            If something cannot be stored that way: a metric, membership or scorer that is a function, a
-            transformer of the user's own, an object in `cv` other than a plain k-fold splitter. joblib and
-            skops store such models. Also if the estimator is not fitted (`NotFittedError`).
+            If the model contains something that cannot be stored that way: a metric, membership or scorer
+            that is a function, a transformer of the user's own, an object in `cv` other than a plain k-fold
+            splitter. Use joblib or skops for such models. Also if the estimator is not fitted
+            (`NotFittedError`).
         OSError
             If the file cannot be written.
 
@@ -71,7 +72,7 @@ class SavableEstimator(BaseEstimator):
         save(self, path)
 
     def _state_to_save(self) -> dict[str, Any]:
-        """Collect what a file holds: the parameters, and the fitted attributes but for derived ones."""
+        """Collect the contents of a file: the parameters, and the fitted attributes except derived ones."""
         state = self.get_params(deep=False)
         derived = self._derived_names()
         state |= {k: v for k, v in vars(self).items() if is_fitted_name(k) and k not in derived}
@@ -82,13 +83,13 @@ class SavableEstimator(BaseEstimator):
         return set()
 
     def _derive_state(self) -> None:
-        """Make what a file does not hold, from attributes that have been checked."""
+        """Make the attributes that a file leaves out, from those that have been checked."""
 
     def _check_fitted_state(self) -> int:
         """Raise ValueError unless parameters and fitted attributes fit together; return how many samples.
 
-        Both ends ask: what passes can be saved, and what a file holds must pass before it is used. Subclasses
-        check their own attributes as well.
+        Saving and loading both call it: a model must pass before it is saved, and the contents of a file
+        before they are used. Subclasses check their own attributes as well.
         """
         raise NotImplementedError
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import product
 from typing import Any, NamedTuple
@@ -12,11 +12,12 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from pathforest._models.parameters import check_parameter
+from pathforest._models.parameters import as_list
 from pathforest._search.representations import Representation
 from pathforest._search.scoring import Judge
 from pathforest._search.training import Settings, SharedTraining
 from pathforest._utils.progress import Progress, Share
+from pathforest._utils.show import show
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 # Distances that trials keep from one to the next, over all folds and representations.
@@ -55,32 +56,16 @@ class Space(NamedTuple):
 
 
 def make_space(k_max: Any, sigmas: Any, competitions: Any, n_conquerors: Any) -> Space:
-    """Check the candidates for every parameter but the representation."""
-    space = Space(
-        (),
-        candidates("k_max", k_max, "k_max"),
-        candidates("sigmas", sigmas, "sigma"),
-        candidates("competitions", competitions, "competition"),
-        candidates("n_conquerors", n_conquerors, "n_conquerors"),
-    )
+    """List the candidates, which have been checked, for every parameter but the representation."""
+    space = Space((), *map(as_list, (k_max, sigmas, competitions, n_conquerors)))
     if min(space.sigmas) > 1:
         space = space._replace(competitions=[c for c in space.competitions if c != "tree"])
     if not space.competitions:
         raise ValueError(
-            f"competitions={competitions!r} with sigmas={sigmas!r} leave no cell: along the "
+            f"competitions={show(competitions)} with sigmas={show(sigmas)} leave no cell: along the "
             "tree sigma must be <= 1; add a smaller sigma, or 'complete' to competitions"
         )
     return space
-
-
-def candidates(name: str, given: Any, rule: str) -> list[Any]:
-    """List the candidates for one parameter, each checked by the rule of the classifier's own."""
-    values = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    if not values:
-        raise ValueError(f"{name}={given!r} holds no value; give at least one")
-    for value in values:
-        check_parameter(rule, value)
-    return values
 
 
 class Scores(NamedTuple):
@@ -196,7 +181,7 @@ def _naming(name: str, transformer: Any) -> Iterator[None]:
             raise
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(
-            f"the samples of transform {name!r} cannot be used: {error}; leave it out of transforms, or "
+            f"the samples of transform {show(name)} cannot be used: {error}; leave it out of transforms, or "
             "choose another metric"
         ) from error
 

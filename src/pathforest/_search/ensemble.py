@@ -18,6 +18,7 @@ from pathforest._models.base import OPFEstimator
 from pathforest._models.prediction import Explanation
 from pathforest._search.cells import Samples
 from pathforest._search.scoring import resolve_scoring
+from pathforest._utils.dates import refuse_missing_dates, validated
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.persistence.allowed import check_steps, check_transformer, is_fitted_name
 from pathforest.persistence.checks import check_classes, check_features, check_metric
@@ -182,10 +183,14 @@ class AverageOfBest(ClassifierMixin, OPFEstimator):
         """
         options = array_options(metric)
         if not untouched:
-            X = validate_data(self, X, reset=reset, **options)
+            X = validated(self, X, reset=reset, **options)
             return Samples(X, X)
         (given,) = indexable(validate_data(self, X, reset=reset, skip_check_array=True))
-        return Samples(given, check_array(X, input_name="X", **options) if as_given else None)
+        if not as_given:
+            return Samples(given, None)
+        checked = check_array(X, input_name="X", **options)
+        refuse_missing_dates(X, checked)
+        return Samples(given, checked)
 
     def _check_prediction(self, X: Any) -> Samples:
         check_is_fitted(self, "estimators_")

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.linalg import cholesky, eigh, solve_triangular, svd
+from scipy.linalg import cholesky, eigh, solve_triangular
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -17,6 +17,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pathforest._utils.checks import check_positive
+from pathforest._utils.scatter import principal_axes
+from pathforest._utils.show import show
 from pathforest.persistence.allowed import check_transformer
 from pathforest.persistence.checks import check_array
 
@@ -83,16 +85,6 @@ class RidgeDiscriminant(TransformerMixin, BaseEstimator):
         """Raise ValueError unless samples of `n_features` can be transformed; return how many they get."""
         check_array(self, "mean_", (n_features,))
         return check_array(self, "scalings_", (n_features, None)).shape[1]
-
-
-def principal_axes(centred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return eigenvalues and eigenvectors of the scatter; those of value 0 are left out for wide samples."""
-    n, d = centred.shape
-    if d > n:
-        _, roots, axes = svd(centred, full_matrices=False)
-        return roots**2, axes.T
-    values, vectors = eigh(centred.T @ centred)
-    return np.maximum(values, 0), vectors
 
 
 def _choose_ridge(
@@ -197,14 +189,14 @@ def resolve_transforms(transforms: Any, n_classes: int = 2, random_state: Any = 
     if isinstance(transforms, str):
         if transforms not in PRESETS:
             raise ValueError(
-                f"transforms={transforms!r} is unknown; use None, {' or '.join(map(repr, PRESETS))}, or a "
-                "sequence of transformers"
+                f"transforms={show(transforms)} is unknown; use None, {' or '.join(map(repr, PRESETS))}, or "
+                "a sequence of transformers"
             )
         candidates = _preset(transforms, random_state)
         return candidates if n_classes > 1 else candidates[:2]
     if not isinstance(transforms, Sequence) or not len(transforms):
         raise ValueError(
-            f"transforms={transforms!r} is no sequence of transformers; pass a list such as [None, "
+            f"transforms={show(transforms)} is not a sequence of transformers; pass a list such as [None, "
             f"StandardScaler()], or one of {', '.join(map(repr, PRESETS))}"
         )
     return _number_names([_candidate(item) for item in transforms])
@@ -218,8 +210,8 @@ def _candidate(item: Any) -> Representation:
         return Representation("as given", None)
     if isinstance(item, type) or not (hasattr(item, "fit") and hasattr(item, "transform")):
         raise TypeError(
-            f"transforms holds {item!r}, which has no fit and transform; use scikit-learn transformers, None "
-            "for the samples as given, or pairs (name, transformer)"
+            f"transforms holds {show(item)}, which has no fit and transform; use scikit-learn transformers, "
+            "None for the samples as given, or pairs (name, transformer)"
         )
     steps = item.steps if isinstance(item, Pipeline) else [("", item)]
     return Representation("+".join(type(step).__name__ for _, step in steps), item)

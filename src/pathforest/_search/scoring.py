@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer_names
 
 from pathforest._models.prediction import probabilities
 from pathforest._search.training import ClassCosts
+from pathforest._utils.show import show
 from pathforest._utils.warnings import warn
 from pathforest.fuzzy import FuzzyOPFClassifier
 
@@ -27,15 +28,20 @@ def resolve_scoring(scoring: Any) -> Scorer | None:
         return None
     if isinstance(scoring, (list, tuple, set, dict)):
         raise ValueError(
-            f"scoring={scoring!r} holds several scores, and one must decide; pass one name or one scorer"
+            f"scoring={show(scoring)} holds several scores, and one must decide; pass one name or one scorer"
+        )
+    if not callable(scoring) and not (isinstance(scoring, str) and scoring in get_scorer_names()):
+        raise ValueError(
+            f"scoring={show(scoring)} is unknown; use a name that sklearn.metrics.get_scorer_names() lists, "
+            "or a callable (estimator, X, y)"
         )
     return check_scoring(FuzzyOPFClassifier(), scoring=scoring)
 
 
-def check_error_score(value: Any) -> None:
+def check_error_score(name: str, value: Any) -> None:
     """Refuse anything but a number or ``"raise"``."""
     if not (isinstance(value, Real) or (isinstance(value, str) and value == "raise")):
-        raise ValueError(f"error_score={value!r} is unknown; use 'raise', or a number such as numpy.nan")
+        raise ValueError(f"{name}={show(value)} is unknown; use 'raise', or a number such as numpy.nan")
 
 
 class Answer(ClassifierMixin, BaseEstimator):

@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
+from pathforest._utils.show import show
+
 Split = tuple[np.ndarray, np.ndarray]  # indices of the training samples, and of those for evaluation
 
 
@@ -20,7 +22,7 @@ def cross_validation_splits(cv: Any, X: Any, y: np.ndarray, groups: Any = None) 
     splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y, groups)]
     if not splits:
         raise ValueError(
-            f"cv={cv!r} gives no fold; pass a number, a splitter or pairs (train, evaluation), and "
+            f"cv={show(cv)} gives no fold; pass a number, a splitter or pairs (train, evaluation), and "
             "note that a generator can be used only once"
         )
     for fold, (train, test) in enumerate(splits):

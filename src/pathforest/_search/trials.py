@@ -14,6 +14,7 @@ from pathforest._search.cells import Cell, Folds, Scores, Space
 from pathforest._search.ranking import choose_betas
 from pathforest._search.scoring import Judge
 from pathforest._utils.progress import Progress
+from pathforest._utils.show import show
 
 SAMPLERS = ("tpe", "evolutionary")
 POPULATION = 10  # of the evolutionary sampler: a search of 50 trials is then five generations
@@ -38,7 +39,8 @@ def make_sampler(sampler: Any, random_state: Any) -> Any:
         return sampler
     if not (isinstance(sampler, str) and sampler in SAMPLERS):
         raise ValueError(
-            f"sampler={sampler!r} is unknown; use one of {', '.join(map(repr, SAMPLERS))}, or one of Optuna's"
+            f"sampler={show(sampler)} is unknown; use one of {', '.join(map(repr, SAMPLERS))}, or one of "
+            "Optuna's"
         )
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     if sampler == "tpe":

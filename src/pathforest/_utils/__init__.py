@@ -1,1 +1,1 @@
-"""What every room may use: files, progress, warnings, timers, checks of plain values."""
+"""Helpers for all rooms: files, progress, warnings, timers, checks of plain values, values in messages."""

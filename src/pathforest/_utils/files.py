@@ -1,4 +1,4 @@
-"""Files replaced in one step: readers see the old content or the new, and a failure leaves no trace."""
+"""Files replaced in one step: readers see the old or the new contents, and a failure leaves no trace."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     if os.path.exists(target) and not os.path.isfile(target):
         raise OSError(f"{path} is a device or a pipe, which cannot be replaced; name a file")
     if not os.path.isdir(folder):
-        raise FileNotFoundError(f"{path}: there is no folder {folder}; make it first")
+        raise FileNotFoundError(f"{path}: the folder {folder} does not exist; make it first")
     if not os.access(folder, os.W_OK):
-        raise PermissionError(f"{path}: the folder {folder} cannot be written; name another")
+        raise PermissionError(f"{path}: the folder {folder} is not writable; choose another")
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of `path` when it is complete, and leaves no trace if it fails."""
+    """Open a file that replaces `path` when it is complete, and leaves no trace if writing fails."""
     target = os.path.realpath(path)  # a symbolic link stays one
     check_writable(path)
     folder, name = os.path.split(target)

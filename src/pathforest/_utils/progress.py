@@ -1,4 +1,4 @@
-"""A progress bar for long searches: on a terminal that has tqdm, and nowhere else."""
+"""A progress bar for long searches, shown on a terminal if tqdm is installed."""
 
 from __future__ import annotations
 
@@ -8,42 +8,39 @@ from contextvars import ContextVar
 from typing import Protocol
 
 DELAY = 1.0  # seconds before the bar appears: short searches need none
+# tqdm's own, with whole steps: work reports fractions of them.
+FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {n:.0f}/{total_fmt} [{elapsed}<{remaining}, {rate_fmt}]"
 
 _hidden = ContextVar("_hidden", default=False)
 
 
 class Progress(Protocol):
-    """What is told about the work done."""
+    """A bar that work is reported to."""
 
-    def update(self, n: int = 1) -> object:
-        """Say that `n` more steps are done."""
+    def update(self, n: float = 1) -> object:
+        """Report that `n` more steps are done."""
 
 
 class _Silence:
-    def update(self, n: int = 1) -> None:
+    def update(self, n: float = 1) -> None:
         pass
 
 
 class Share:
-    """Some steps of a bar that one piece of work has to report: told in parts, passed on as whole steps."""
+    """Some steps of a bar that one piece of work reports in parts."""
 
     def __init__(self, bar: Progress, steps: int) -> None:
-        self._bar, self._steps = bar, steps
-        self._done, self._reported = 0.0, 0
+        self._bar, self._steps, self._left = bar, steps, float(steps)
 
     def advance(self, part: float) -> None:
-        """Say that a further part of the work is done; all parts add up to 1."""
-        self._done += part
-        self._report(min(self._steps, int(self._done * self._steps + 1e-9)))
+        """Report a further part of the work; all parts add up to 1."""
+        done = min(part * self._steps, self._left)
+        self._left -= done
+        self._bar.update(done)
 
     def finish(self) -> None:
-        """Report whatever is left."""
-        self._report(self._steps)
-
-    def _report(self, steps: int) -> None:
-        if steps > self._reported:
-            self._bar.update(steps - self._reported)
-            self._reported = steps
+        """Report what is left."""
+        self.advance(1.0)
 
 
 @contextmanager
@@ -60,13 +57,14 @@ def progress(total: int, description: str, unit: str = "model") -> Iterator[Prog
         yield _Silence()
         return
     # disable=None: off unless the stream is a terminal.
-    with tqdm(total=total, desc=description, unit=unit, delay=DELAY, leave=False, disable=None) as bar:
+    options = {"delay": DELAY, "leave": False, "disable": None, "bar_format": FORMAT}
+    with tqdm(total=total, desc=description, unit=unit, **options) as bar:
         yield bar
 
 
 @contextmanager
 def hidden_progress() -> Iterator[None]:
-    """Show no bars meanwhile: for searches that are a small part of something with a bar of its own."""
+    """Show no bars meanwhile, for searches inside work that has a bar of its own."""
     token = _hidden.set(True)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Values in messages: what a file or a user has given, safe to print and never long."""
+"""Values of the user in messages: short, on one line, and without terminal escapes."""
 
 from __future__ import annotations
 
@@ -8,20 +8,32 @@ LONGEST = 100  # characters of one value in a message
 
 
 def show(value: Any) -> str:
-    r"""Return a value as `repr` shows it, with control characters escaped, and cut if it is long.
+    r"""Return the repr of a value for a message: cut if it is long, with control characters as escapes.
 
     Examples
     --------
     >>> from pathforest._utils.show import show
-    >>> print(show("red\x1b[31m"))
-    'red\x1b[31m'
-    >>> len(show("x" * 10**6))
-    100
+    >>> show("far")
+    "'far'"
+    >>> show("x" * 1000)[-27:]
+    'xxxx... (1,002 characters)'
     """
-    # One character of text can take ten in `repr`, so a long text is cut before and after.
-    is_long = isinstance(value, str) and len(value) > LONGEST
-    text = escape(repr(value[:LONGEST] if is_long else value))
-    return text[: LONGEST - 3] + "..." if is_long or len(text) > LONGEST else text
+    try:
+        return shorten(repr(value))
+    except Exception:  # from a class of the user's, or an integer of more digits than Python prints
+        return f"<{type(value).__name__}>"
+
+
+def shorten(text: str) -> str:
+    r"""Cut a text if it is long, and show control characters as escapes.
+
+    Examples
+    --------
+    >>> from pathforest._utils.show import shorten
+    >>> shorten("red\x1b[31m")
+    'red\\x1b[31m'
+    """
+    return escape(text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text):,} characters)")
 
 
 def escape(text: str) -> str:

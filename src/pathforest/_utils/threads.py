@@ -10,7 +10,7 @@ from pathforest import _core
 def thread_count(n_jobs: int | None) -> int:
     """Threads for scikit-learn's `n_jobs`, within what OpenMP allows here.
 
-    The second limit is what keeps the workers of a parallel grid search from starting a full set of
-    threads each: joblib tells them through OpenMP's own setting.
+    The second limit keeps each worker of a parallel grid search from starting a full set of threads:
+    joblib sets it for them through OpenMP's own setting.
     """
     return max(1, min(joblib.effective_n_jobs(n_jobs), _core.max_threads()))

@@ -1,4 +1,4 @@
-"""Warnings that point at the line outside this package which led to them."""
+"""Warnings that point at the line of the user's code that caused them."""
 
 from __future__ import annotations
 

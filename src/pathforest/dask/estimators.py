@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import traceback
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import dask.array as da
 import numpy as np
@@ -14,8 +14,9 @@ from distributed import Client, default_client
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pathforest._models.parameters import check_parameter
+from pathforest._models.parameters import Rules, check_parameters, checked_where_used
 from pathforest._models.state import is_fitted_name, unfitted_on_failure
+from pathforest._utils.show import show
 from pathforest._utils.threads import thread_count
 from pathforest.classifier import OPFClassifier
 from pathforest.dask.data import check_table, gather_labels, gather_samples, gather_values
@@ -23,10 +24,13 @@ from pathforest.dask.engine import engines_on
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
 
+# It is checked where it is used.
+CLIENT: Rules = {"client": checked_where_used}
+
 
 def _train(client: Client, model: Any, X: Any, y: Any, **fit_params: Any) -> Any:
     """Fit a local model with its large searches on the cluster."""
-    check_parameter("n_jobs", model.n_jobs)
+    check_parameters(model, ("n_jobs",))
     client.wait_for_workers(1)
     # Transformers that the user passes may take missing values; they are refused later if they do not.
     finite = isinstance(getattr(model, "transforms", None), str | None)
@@ -111,10 +115,10 @@ class _DaskClassifier:
                     "distributed.Client(), or pass client="
                 ) from None
         if not isinstance(client, Client):
-            raise TypeError(f"client={client!r} must be a distributed.Client or None")
+            raise TypeError(f"client={show(client)} must be a distributed.Client or None")
         if client.asynchronous:
             raise ValueError(
-                f"client={client!r} is asynchronous, and fit waits for its results; make the client "
+                f"client={show(client)} is asynchronous, and fit waits for its results; make the client "
                 "without asynchronous=True"
             )
         return client
@@ -280,6 +284,7 @@ class DaskOPFClassifier(_DaskClassifier, OPFClassifier):
     """
 
     _local_class = OPFClassifier
+    _parameter_rules: ClassVar[Rules] = OPFClassifier._parameter_rules | CLIENT
     __init__ = _constructor_of(OPFClassifier)
 
 
@@ -326,6 +331,7 @@ class DaskFuzzyOPFClassifier(_DaskClassifier, FuzzyOPFClassifier):
     """
 
     _local_class = FuzzyOPFClassifier
+    _parameter_rules: ClassVar[Rules] = FuzzyOPFClassifier._parameter_rules | CLIENT
     __init__ = _constructor_of(FuzzyOPFClassifier)
 
 
@@ -373,6 +379,10 @@ class DaskFuzzyOPFClassifierCV(_DaskClassifier, FuzzyOPFClassifierCV):
     """
 
     _local_class = FuzzyOPFClassifierCV
+    _parameter_rules: ClassVar[Rules] = {
+        **FuzzyOPFClassifierCV._parameter_rules,
+        "client": checked_where_used,
+    }
     __init__ = _constructor_of(FuzzyOPFClassifierCV)
 
     @unfitted_on_failure

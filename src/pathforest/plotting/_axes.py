@@ -16,7 +16,7 @@ RASTER = (
 
 
 def check_matplotlib() -> None:
-    """Say how to get matplotlib where it is missing."""
+    """Say how to install matplotlib if it is missing."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from pathforest._utils.show import show
+
 # Okabe and Ito's palette, which colour-blind readers can tell apart, those that show best on white first;
 # then a grey and a brown, because ten classes are common.
 PALETTE = (
@@ -34,7 +36,7 @@ def class_codes(labels: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
     unknown = ~np.isin(labels, classes)
     if unknown.any():
         raise ValueError(
-            f"y holds {labels[unknown].tolist()[0]!r}, which is none of the model's classes; it knows "
-            f"{classes.tolist()}"
+            f"y contains {show(labels[unknown].tolist()[0])}, which is none of the model's classes; those "
+            f"are {show(classes.tolist())}"
         )
     return np.searchsorted(classes, labels)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pathforest._search.representations import principal_axes
+from pathforest._utils.scatter import principal_axes
 
 
 class Plane(NamedTuple):
@@ -24,7 +24,7 @@ class Plane(NamedTuple):
 
 
 def find_plane(samples: np.ndarray, names: Sequence[str], height: str) -> Plane:
-    """Choose the plane that shows samples best; `height` names the second axis where there is one feature."""
+    """Choose the plane that shows samples best; `height` names the second axis if there is one feature."""
     n_columns = samples.shape[1]
     if n_columns <= 2:
         return Plane(

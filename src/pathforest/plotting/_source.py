@@ -1,4 +1,4 @@
-"""What there is to draw: the model that holds the forest, and its training samples."""
+"""The model with the forest to draw, and its training samples."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ ADVICE = {
 
 
 def open_up(estimator: Any) -> tuple[Any, list[Any]]:
-    """Return the model that holds the forest, and the transformers of the pipelines around it."""
+    """Return the model with the forest, and the transformers of the pipelines around it."""
     check_is_fitted(estimator)
     model, transformers = estimator, []
     while isinstance(model, Pipeline) or hasattr(model, "best_estimator_"):
@@ -70,7 +70,7 @@ def open_up(estimator: Any) -> tuple[Any, list[Any]]:
         model = model[-1] if isinstance(model, Pipeline) else model.best_estimator_
     if not hasattr(model, "predecessor_"):
         raise TypeError(
-            f"{type(model).__name__} holds no optimum-path forest; pass a fitted estimator of pathforest, "
+            f"{type(model).__name__} has no optimum-path forest; pass a fitted estimator of pathforest, "
             "alone, at the end of a pipeline or in a search with refit=True"
         )
     return model, transformers

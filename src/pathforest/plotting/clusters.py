@@ -92,9 +92,7 @@ def two_axes(ax: Any, with_curve: bool) -> tuple[Axes, Axes | None]:
         _, ax = plt.subplots(1, len(widths), figsize=size, width_ratios=widths, layout="constrained")
     pair = np.ravel(ax)
     if len(pair) > 2:
-        raise ValueError(
-            f"ax holds {len(pair)} axes; pass one for the clusters, or two for clusters and curve"
-        )
+        raise ValueError(f"ax has {len(pair)} axes; pass one for the clusters, or two for clusters and curve")
     return pair[0], pair[1] if len(pair) == 2 and with_curve else None
 
 

@@ -1,4 +1,4 @@
-"""Why one sample got its label: who conquered it, along which path, and what the other classes offered."""
+"""Why a sample got its label: its conqueror, the path to it, and what the other classes offered."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class Rival(NamedTuple):
 
 
 def explain(model: Any, Q: Any) -> tuple[Explanation, list[Rival]]:
-    """Explain one query; list the cheapest offer of each other class that holds samples, cheapest first."""
+    """Explain one query; list the cheapest offer of each other class that has samples, cheapest first."""
     explanation = model.explain(Q)[0]
     offers = model._class_offers(model._check_prediction(Q))
     rivals = [
@@ -165,7 +165,7 @@ def find_position(source: Source, query: Any) -> np.ndarray:
     query = np.asarray(query, dtype=np.float64)
     if query.shape[1] != source.samples.shape[1]:
         raise ValueError(
-            f"the query has {query.shape[1]} values that do not tell where it lies among the "
+            f"the query has {query.shape[1]} values that do not say where it lies among the "
             f"{source.samples.shape[1]} columns of X; pass its position"
         )
     return query

@@ -31,7 +31,7 @@ class ForestDisplay(NamedTuple):
     samples_ : matplotlib.collections.PathCollection
         One point per training sample, in the order of `fit`.
     paths_ : matplotlib.collections.LineCollection
-        One segment from each sample that is no prototype to its predecessor.
+        One segment from each sample that is not a prototype to its predecessor.
     prototypes_ : matplotlib.collections.PathCollection
         A ring around each prototype.
     """
@@ -49,7 +49,7 @@ class ForestDisplay(NamedTuple):
         """Draw the paths from training samples to their prototypes.
 
         Two features are drawn as they are, more on the plane of their two principal components, which the
-        axes' labels tell. A single feature has the cost of its path as height.
+        axes' labels say. A single feature has the cost of its path as height.
 
         Parameters
         ----------

@@ -85,7 +85,7 @@ def plot_landscape(
 
 
 def _new_figure(size: tuple[float, float]) -> Figure:
-    """Make a figure that pyplot does not know of: nobody has to close it."""
+    """Make a figure outside pyplot, which need not be closed."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -103,7 +103,7 @@ def _size(n_sizes: int, n_factors: int, n_panels: int, is_grid: bool) -> tuple[f
 def _best_values(
     k_max: np.ndarray, sigma: np.ndarray, score: np.ndarray, sizes: np.ndarray, factors: np.ndarray
 ) -> np.ndarray:
-    """Best score at each (sigma, k_max), over all other parameters; nan where there is none."""
+    """Best score at each (sigma, k_max), over all other parameters; nan if there is none."""
     values = np.full((len(factors), len(sizes)), -np.inf)
     np.fmax.at(values, (np.searchsorted(factors, sigma), np.searchsorted(sizes, k_max)), score)
     return np.where(np.isfinite(values), values, np.nan)

@@ -65,7 +65,7 @@ class DecisionRegionsDisplay(NamedTuple):
             Samples to draw on top, which also set the limits; None takes those the model was fitted on.
             Pipelines and searches with transformers do not keep them and need X.
         y : array-like of shape (n,), default=None
-            Labels that colour the samples; None takes the training labels the model holds, or predicts
+            Labels that colour the samples; None takes the training labels of the model, or predicts
             those of the X given.
         ax : matplotlib.axes.Axes, default=None
             Axes to draw into; None makes a new figure.
