@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pathforest import _core
-from pathforest._core import Engine
-from pathforest._models.parameters import check_parameter
+from pathforest._engines.protocol import Engine
+from pathforest._utils.checks import check_choice
 from pathforest.graph import KnnGraph, SpanningTree
 
 
@@ -168,7 +168,7 @@ def _factors(n: int, membership: np.ndarray) -> np.ndarray:
 
 
 def _is_source(membership_side: str) -> bool:
-    check_parameter("membership_side", membership_side)
+    check_choice("membership_side", membership_side, ("target", "source"))
     return membership_side == "source"
 
 

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
+from pathforest._engines.build import EngineFactory
 from pathforest._models.parameters import check_parameter
 from pathforest._search.representations import Representation
 from pathforest._search.scoring import Judge
@@ -107,10 +108,12 @@ class Folds:
         y: np.ndarray,
         splits: Sequence[tuple[np.ndarray, np.ndarray]],
         representations: Sequence[Representation],
+        make_engine: EngineFactory,
         keep: bool = False,
     ) -> None:
         self._template, self._samples, self._y, self._splits = template, samples, y, splits
         self._transformers = dict(representations)
+        self._make_engine = make_engine
         self._keep = keep  # for a search by trials, which comes back to each fold
         self._keep_bytes = KEPT_BYTES // (len(splits) * len(representations)) if keep else 0
         self._kept: dict[tuple[int, str], tuple[SharedTraining, np.ndarray]] = {}
@@ -142,7 +145,7 @@ class Folds:
             if cell.transform not in trained:
                 transformer, X = self._represent(cell.transform)
                 with _naming(cell.transform, transformer):
-                    trained[cell.transform] = transformer, SharedTraining(self._template, X, self._y)
+                    trained[cell.transform] = transformer, self._train(X, self._y)
             transformer, shared = trained[cell.transform]
             model = shared.classifier(cell.settings, n_conquerors=cell.n_conquerors, beta=beta)
             steps = [("transform", transformer), ("classifier", model)]
@@ -163,11 +166,14 @@ class Folds:
         if transformer is not None:
             Q = transformer.transform(Q)
         with _naming(name, transformer):
-            shared = SharedTraining(self._template, X, self._y[train], self._keep_bytes)
+            shared = self._train(X, self._y[train])
             prepared = shared, shared.check_queries(Q)
         if self._keep:
             self._kept[fold, name] = prepared
         return prepared
+
+    def _train(self, X: Any, y: np.ndarray) -> SharedTraining:
+        return SharedTraining(self._template, X, y, self._keep_bytes, self._make_engine)
 
     def _represent(self, name: str, rows: np.ndarray | None = None) -> tuple[Any, Any]:
         """Fit a representation on some rows, or all; return its transformer, None for as given, and them."""

@@ -20,6 +20,7 @@ from pathforest._models.state import is_fitted_name
 from pathforest._search.cells import Samples
 from pathforest._search.scoring import resolve_scoring
 from pathforest.fuzzy import FuzzyOPFClassifier
+from pathforest.persistence.allowed import check_steps, check_transformer
 from pathforest.persistence.checks import check_classes, check_feature_names, check_metric, check_whole
 
 
@@ -164,8 +165,6 @@ class AverageOfBest(ClassifierMixin, OPFEstimator):
 
     def _check_member(self, model: Any) -> None:
         """Check one of the models that are averaged."""
-        from pathforest.persistence.allowed import check_steps, check_transformer
-
         width, classifier = getattr(self, "n_features_in_", None), model
         if isinstance(model, Pipeline):
             *transformers, (_, classifier) = check_steps(model)

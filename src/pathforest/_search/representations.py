@@ -8,13 +8,15 @@ from itertools import count
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.linalg import cholesky, eigh, solve_triangular, svd
+from scipy.linalg import cholesky, eigh, solve_triangular
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+
+from pathforest._utils.linear import principal_axes
 
 PRESETS = ("linear", "kernel")
 LANDMARKS = 300  # samples that span the kernel features, at most
@@ -74,16 +76,6 @@ class RidgeDiscriminant(TransformerMixin, BaseEstimator):
         """Project samples on the directions."""
         check_is_fitted(self)
         return (X - self.mean_) @ self.scalings_
-
-
-def principal_axes(centred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return eigenvalues and eigenvectors of the scatter; those of value 0 are left out for wide samples."""
-    n, d = centred.shape
-    if d > n:
-        _, roots, axes = svd(centred, full_matrices=False)
-        return roots**2, axes.T
-    values, vectors = eigh(centred.T @ centred)
-    return np.maximum(values, 0), vectors
 
 
 def _choose_ridge(

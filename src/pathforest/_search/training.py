@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from pathforest import _core
-from pathforest._engines.build import build_engine
+from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._models.prediction import cheapest_class
 from pathforest.forest import Forest, boundary_prototypes
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -56,7 +56,14 @@ class SharedTraining:
     samples are kept for the next call if they take at most `keep_bytes`.
     """
 
-    def __init__(self, template: FuzzyOPFClassifier, X: Any, y: Any, keep_bytes: int = 0) -> None:
+    def __init__(
+        self,
+        template: FuzzyOPFClassifier,
+        X: Any,
+        y: Any,
+        keep_bytes: int = 0,
+        make_engine: EngineFactory = build_engine,
+    ) -> None:
         self._template = template = clone(template)
         metric, self._n_threads = template._check_settings()
         by_density = not callable(template.membership)
@@ -65,7 +72,7 @@ class SharedTraining:
         self._X, self._codes, self._metric = X, codes.astype(np.int32), metric
         self._values = None if by_density else template._call_membership(X, labels)
         self._k = min(int(template.k_max), len(X) - 1)
-        self._engine = build_engine(X, metric, template.algorithm, self._n_threads, template.verbose)
+        self._engine = make_engine(X, metric, template.algorithm, self._n_threads, template.verbose)
         self._graph = knn_graph(self._engine, max(self._k, min(TREE_NEIGHBORS, len(X) - 1)), self._n_threads)
         self._lists = _shorten(self._graph, COMPETITION_NEIGHBORS)
         self._tree = spanning_tree(self._engine, self._graph, self._n_threads)
