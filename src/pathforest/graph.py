@@ -19,8 +19,9 @@ __all__ = [
 # Lists of this length leave few components for the slower search of the tree's remaining arcs.
 TREE_NEIGHBORS = 10
 
-# The competition reads whole lists. Of longer ones it reads this much: what lies behind hardly ever wins, and
-# where it could the engine is asked.
+# The competition over the complete graph reads this much of longer lists: what lies behind hardly ever wins,
+# and where it could the engine is asked. Most of its work is to turn the lists round: on 4,000 samples of 21
+# features lists of 40 took a third of the time of lists of 150, and on 2,000 of 20 up to 40 all are equal.
 COMPETITION_NEIGHBORS = 30
 
 

@@ -31,8 +31,8 @@ from pathforest.persistence.checks import check_samples
 T = TypeVar("T")
 
 
-class OPFEstimator(SavableEstimator):
-    """Base of the estimators. Fitted state is plain arrays; engines are rebuilt from them when needed."""
+class MetricEstimator(SavableEstimator):
+    """Base of all estimators with a metric: it decides which samples they take."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -40,6 +40,10 @@ class OPFEstimator(SavableEstimator):
         tags.input_tags.pairwise = name == "precomputed"
         tags.input_tags.positive_only = name in NONNEGATIVE
         return tags
+
+
+class OPFEstimator(MetricEstimator):
+    """Base of those that are one model: fitted state is plain arrays, from which engines are rebuilt."""
 
     @property
     def _device(self) -> str:

@@ -14,7 +14,7 @@ from sklearn.utils import indexable
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from pathforest._engines.metric import Metric, array_options
-from pathforest._models.base import OPFEstimator
+from pathforest._models.base import MetricEstimator
 from pathforest._models.prediction import Explanation
 from pathforest._models.state import is_fitted_name
 from pathforest._search.cells import Samples
@@ -52,7 +52,7 @@ class WithRefit:
         return MethodType(self._method, model)
 
 
-class AverageOfBest(ClassifierMixin, OPFEstimator):
+class AverageOfBest(ClassifierMixin, MetricEstimator):
     """Predictions of a fitted search, which has `estimators_`, best first, and `best_estimator_`."""
 
     @WithRefit
