@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
-from pathforest._engines.build import build_engine
+from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._models import parameters as rules
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
@@ -155,10 +155,13 @@ class OPFClassifier(BaseOPFClassifier):
         self : OPFClassifier
             The fitted estimator.
         """
+        return self._fit_with(build_engine, X, y)
+
+    def _fit_with(self, make_engine: EngineFactory, X: Any, y: Any) -> Self:
         metric, n_threads = self._check_settings()
         X, _, codes, metric = self._check_training(X, y, metric)
         timed = StageTimer(self)
-        engine = timed(build_engine, X, metric, self.algorithm, n_threads, self.verbose, device=self.device)
+        engine = timed(make_engine, X, metric, self.algorithm, n_threads, self.verbose, device=self.device)
         graph = timed(knn_graph, engine, min(TREE_NEIGHBORS, len(X) - 1), n_threads)
         tree = timed(spanning_tree, engine, graph, n_threads)
         prototypes = timed(boundary_prototypes, tree, codes)

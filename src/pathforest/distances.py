@@ -31,7 +31,6 @@ from typing import Any
 
 from sklearn.utils.validation import check_array
 
-from pathforest._core import Engine
 from pathforest._engines.build import build_engine
 from pathforest._engines.matrix import complete_metric
 from pathforest._engines.metric import (
@@ -41,6 +40,7 @@ from pathforest._engines.metric import (
     choose_algorithm,
     resolve_metric,
 )
+from pathforest._engines.protocol import Engine
 from pathforest._engines.ranges import check_training_values
 from pathforest._utils.dates import refuse_missing_dates
 
@@ -72,7 +72,7 @@ def make_engine(
 
     Returns
     -------
-    engine : pathforest._core.Engine
+    engine : Engine
         Immutable, and safe to share between threads.
 
     Examples

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pathforest import _core
-from pathforest._core import Engine
+from pathforest._engines.protocol import Engine
 from pathforest._utils.checks import check_choice
 from pathforest.graph import KnnGraph, SpanningTree
 

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from pathforest._core import Engine
-from pathforest._engines.build import build_engine
+from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.metric import Metric
+from pathforest._engines.protocol import Engine
 from pathforest._models import parameters as rules
 from pathforest._models.parameters import largest_neighborhood
 from pathforest._models.prediction import BaseOPFClassifier
@@ -228,12 +228,15 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
         self : FuzzyOPFClassifier
             The fitted estimator.
         """
+        return self._fit_with(build_engine, X, y)
+
+    def _fit_with(self, make_engine: EngineFactory, X: Any, y: Any) -> Self:
         metric, n_threads = self._check_settings()
         X, labels, codes, metric = self._check_training(X, y, metric, squares=not callable(self.membership))
         k = largest_neighborhood(len(X), self.k_max, self.n_neighbors)
         timed = StageTimer(self)
         values = timed(self._call_membership, X, labels) if callable(self.membership) else None
-        engine = timed(build_engine, X, metric, self.algorithm, n_threads, self.verbose, device=self.device)
+        engine = timed(make_engine, X, metric, self.algorithm, n_threads, self.verbose, device=self.device)
         graph = timed(knn_graph, engine, max(k, min(TREE_NEIGHBORS, len(X) - 1)), n_threads)
         tree = timed(spanning_tree, engine, graph, n_threads)
         prototypes = timed(boundary_prototypes, tree, codes)

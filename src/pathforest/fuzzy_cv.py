@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.metric import Metric
 from pathforest._engines.ranges import check_training_values
 from pathforest._models import parameters as rules
@@ -275,6 +276,9 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         self : FuzzyOPFClassifierCV
             The fitted estimator.
         """
+        return self._fit_with(build_engine, X, y, groups)
+
+    def _fit_with(self, make_engine: EngineFactory, X: Any, y: Any, groups: Any = None) -> Self:
         metric, space, judge = self._check_search()
         self.scorer_ = judge.scorer
         y = self._check_labels(y)
@@ -285,7 +289,7 @@ class FuzzyOPFClassifierCV(AverageOfBest):
             k_max=max(space.k_max), **{name: getattr(self, name) for name in COMMON}
         )
         splits = self._split(samples.given, y, groups)
-        folds = Folds(template, samples, y, splits, representations, keep=self.search == "optuna")
+        folds = Folds(template, samples, y, splits, representations, make_engine, self.search == "optuna")
         timed = StageTimer(self)
         # The linear algebra of transformers keeps to n_jobs as well: left alone it takes every core, which
         # made fits of these small matrices twenty times slower on a machine with other work.

@@ -28,8 +28,8 @@ import dask.array as da
 import dask.bag
 import distributed
 
-from pathforest._core import Engine
 from pathforest._engines.build import build_engine
+from pathforest._engines.protocol import Engine
 from pathforest.dask import DaskFuzzyOPFClassifier, DaskFuzzyOPFClassifierCV, DaskOPFClassifier
 from pathforest.dask import engine as dask_engine
 from pathforest.dask import futures as dask_futures
@@ -340,10 +340,13 @@ def test_the_work_is_done_by_the_cluster_only_where_it_is_worth_it(client, monke
     assert not asked
 
 
-def test_local_fits_stay_local_afterwards(client):
-    X, y = draw("random")
-    DaskOPFClassifier(client=client).fit(X, y)
-    assert isinstance(build_engine(X, resolve_metric("euclidean")), Engine)
+def test_the_engine_fulfils_the_contract(client):
+    assert isinstance(dask_engine.DaskEngine(np.eye(3), resolve_metric("euclidean"), "brute", client), Engine)
+
+
+def test_another_device_is_refused(client):
+    with pytest.raises(ValueError, match=r"device='cuda' is not for clusters; use device='cpu'"):
+        DaskOPFClassifier(client=client, device="cuda").fit(*draw("random"))
 
 
 def test_a_fit_leaves_nothing_on_the_cluster(client, many_blocks):

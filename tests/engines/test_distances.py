@@ -12,6 +12,7 @@ from sklearn.metrics import pairwise_distances
 from strategies import DTYPES, problems
 
 from pathforest import _core
+from pathforest._engines import matrix
 from pathforest.distances import make_engine
 
 pytestmark = pytest.mark.kernel
@@ -143,3 +144,11 @@ def test_the_algorithm_asked_for_is_the_engine_made(algorithm):
 
 def test_auto_leaves_to_brute_what_the_tree_cannot_do():
     assert make_engine(np.ones((10, 2)), metric="cosine").name == "brute"
+
+
+@pytest.mark.parametrize("block_bytes", [2**26, 8 * 9 * 4, 8])
+def test_a_matrix_that_is_all_but_symmetric_mirrors_its_upper_half(block_bytes, monkeypatch):
+    monkeypatch.setattr(matrix, "BLOCK_BYTES", block_bytes)
+    D = np.random.default_rng(0).random((9, 9)).astype(np.float32)
+    upper = np.triu(D, 1)
+    np.testing.assert_array_equal(matrix.symmetric(D), upper + upper.T)

@@ -92,7 +92,7 @@ no_sigint = pytest.mark.skipif(
 )
 
 
-def interrupt(setup, work):
+def interrupt(setup, work, patience=PATIENCE):
     """Run a job in its own process, press Ctrl-C one second into it, and return the words it then prints."""
     script = INTERRUPTED.format(setup=setup, work=work)
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
@@ -100,7 +100,7 @@ def interrupt(setup, work):
             assert process.stdout.readline() == "ready\n"
             time.sleep(1)
             process.send_signal(signal.SIGINT)
-            return process.communicate(timeout=PATIENCE)[0].split()
+            return process.communicate(timeout=patience)[0].split()
         finally:
             process.kill()
 
@@ -114,6 +114,17 @@ def test_ctrl_c_stops_a_long_fit_and_leaves_it_unfitted(case):
 
 
 @pytest.mark.slow
+@no_sigint
+def test_ctrl_c_does_not_wait_for_the_memory_of_a_full_matrix():
+    """The first write to a new matrix, all of it at once, takes longer than this where memory is slow."""
+    setup = (
+        "import sklearn.metrics; X = rng.random((16_000, 2)); "
+        "model = pathforest.OPFClassifier(metric='seuclidean')"
+    )
+    words = interrupt(setup, "model.fit(X, np.arange(len(X)) % 5)", patience=6)
+    assert words == ["interrupted", "unfitted"]
+
+
 @no_sigint
 @pytest.mark.parametrize("case", LONG_STAGES)
 def test_ctrl_c_stops_a_long_stage(case):

@@ -86,7 +86,7 @@ def test_every_score_equals_that_of_a_naive_search(grid, params, problem):
 
 
 def test_neighbourhoods_beyond_the_lists_of_the_competition_score_as_in_a_naive_search():
-    """The competition gets the 40 nearest of longer lists; k_max and r may even exceed the samples."""
+    """The competition gets the first of longer lists; k_max and r may even exceed the samples."""
     X, y = noisy_problem(n=220, d=6)
     pair = [(np.arange(165), np.arange(165, 220))]
     grid = {
@@ -167,6 +167,13 @@ def test_a_class_missing_from_a_fold_scores_as_in_a_naive_search(problem):
     naive = GridSearchCV(FuzzyOPFClassifier(), GRID, cv=pairs).fit(X, y)
     shared = make_search(GRID, cv=pairs, refit=False).fit(X, y)
     assert scores_by_cell(shared.cv_results_, 2) == scores_by_cell(naive.cv_results_, 2)
+
+
+@pytest.mark.parametrize(
+    "check", [name for name in dir(FuzzyOPFClassifierCV) if name in ("_check_settings", "_check_search")]
+)
+def test_no_check_of_parameters_refuses_those_of_a_search(check):
+    getattr(FuzzyOPFClassifierCV(), check)()
 
 
 # The table of results

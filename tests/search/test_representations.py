@@ -15,9 +15,9 @@ from pathforest._search.representations import (
     RIDGES,
     KernelDiscriminant,
     RidgeDiscriminant,
-    principal_axes,
     resolve_transforms,
 )
+from pathforest._utils.scatter import principal_axes
 
 LINEAR = ["as given", "standardised", "LDA"]
 KERNEL = [*LINEAR, "kernel LDA 1/d", "kernel LDA 0.25/d"]

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import METRICS, problems
 
-from pathforest import FuzzyOPFClassifier
+from pathforest import FuzzyOPFClassifier, fuzzy
 from pathforest._search import training
 from pathforest._search.training import Settings, SharedTraining
+from pathforest.graph import COMPETITION_NEIGHBORS
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 
@@ -84,6 +85,21 @@ def test_sigma_1_is_one_forest_whatever_k_max_and_competition(count):
     settings = [Settings(k, 1.0, c) for k in (1, 9) for c in ("tree", "complete")]
     served = [positions for positions, _ in shared.class_costs(X[:5], settings, (1,))]
     assert (served, count["_compete"]) == ([[0, 1, 2, 3]], 1)
+
+
+def test_lists_are_shortened_once_for_all_forests(monkeypatch):
+    X, y = line()
+    grow, lists = fuzzy.grow_forest_complete, []
+    monkeypatch.setattr(
+        fuzzy,
+        "grow_forest_complete",
+        lambda engine, graph, *args: lists.append(graph) or grow(engine, graph, *args),
+    )
+    shared = SharedTraining(FuzzyOPFClassifier(k_max=60), X, y)
+    list(shared.class_costs(X[:5], [Settings(60, sigma, "complete") for sigma in (0.3, 0.5, 0.7)], (1,)))
+    assert len(lists) == 3
+    assert all(graph is lists[0] for graph in lists)
+    assert lists[0].indices.shape == (120, COMPETITION_NEIGHBORS)
 
 
 def test_trials_reuse_the_distances(count):

@@ -72,9 +72,23 @@ def symmetric(D: np.ndarray) -> np.ndarray:
     """Return `D` itself if it is exactly symmetric, else a copy that mirrors the entries i < j."""
     if all(np.array_equal(D[rows], D[:, rows].T) for rows in blocks(*D.shape)):
         return D
-    upper = np.triu(D, 1)
-    upper += upper.T
+    upper = _blank_matrix(len(D), D.dtype)
+    for rows in blocks(*D.shape):
+        upper[rows] = np.triu(D[rows], rows.start + 1)
+        upper[rows, : rows.stop] += upper[: rows.stop, rows].T
     return upper
+
+
+def _blank_matrix(n: int, dtype: Any = np.float64) -> np.ndarray:
+    """Return an n x n matrix of zeros, written to once.
+
+    The system hands out memory when it is first written to, and takes its time: a column of a new matrix
+    touches all of it in one call, for seconds without Ctrl-C.
+    """
+    D = np.empty((n, n), dtype=dtype)
+    for rows in blocks(n, 8 * n):
+        D[rows] = 0
+    return D
 
 
 def distance_matrix(X: np.ndarray, metric: Metric, verbose: int = 0) -> np.ndarray:
@@ -89,7 +103,7 @@ def distance_matrix(X: np.ndarray, metric: Metric, verbose: int = 0) -> np.ndarr
         logger.info(text)
     if 8 * n * n > WARN_BYTES:
         warn(f"{text}; the metrics with an engine of their own need no matrix")
-    D = np.zeros((n, n))
+    D = _blank_matrix(n)
     X = as_metric_takes(X, metric)
     # Python functions are called row by row, which asks for each pair once and lets Ctrl-C in.
     for rows in blocks(n, 1, BLOCK_WORK) if callable(metric.name) else distance_blocks(n, X, metric):
@@ -155,7 +169,7 @@ def _check_pairwise(D: np.ndarray, metric: Metric, first_row: int, first_column:
             "another metric"
         )
     if (smallest := D.min()) < 0:
-        # A correlation distance can round to just below zero; anything more is no distance.
+        # A correlation distance can round to just below zero; anything more is not a distance.
         if smallest < -1e-12 * max(1.0, D.max()):
             raise ValueError(
                 f"metric={show(metric.name)} gives the negative distance {smallest:.6g}; distances are >= 0"

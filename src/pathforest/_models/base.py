@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from pathforest._core import Engine
+from pathforest import _core
 from pathforest._engines.build import build_engine
 from pathforest._engines.matrix import (
     as_metric_takes,
@@ -20,6 +20,7 @@ from pathforest._engines.matrix import (
     pairwise,
 )
 from pathforest._engines.metric import NONNEGATIVE, Metric, array_options
+from pathforest._engines.protocol import Engine
 from pathforest._engines.ranges import Reach, check_features, check_training_values, magnitude
 from pathforest._models.labels import check_labels, on_host
 from pathforest._models.parameters import check_parameters, checked_metric
@@ -31,8 +32,8 @@ from pathforest.persistence.checks import check_samples
 T = TypeVar("T")
 
 
-class OPFEstimator(SavableEstimator):
-    """Base of the estimators. Fitted state is plain arrays; engines are rebuilt from them when needed."""
+class MetricEstimator(SavableEstimator):
+    """Base of all estimators with a metric: it decides which samples they take."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -40,6 +41,10 @@ class OPFEstimator(SavableEstimator):
         tags.input_tags.pairwise = name == "precomputed"
         tags.input_tags.positive_only = name in NONNEGATIVE
         return tags
+
+
+class OPFEstimator(MetricEstimator):
+    """Base of those that are one model: fitted state is plain arrays, from which engines are rebuilt."""
 
     @property
     def _device(self) -> str:
@@ -89,7 +94,7 @@ class OPFEstimator(SavableEstimator):
         """Build an engine over some of the training samples, for queries of the given dtype."""
         metric = Metric(*self._fit_metric)
         if metric.kind != "features":
-            return Engine.rows(len(members), dtype.name)
+            return _core.Engine.rows(len(members), dtype.name)
         X = self._fit_X[members].astype(dtype, copy=False)
         return build_engine(
             X, metric, self._fit_algorithm, thread_count(self.n_jobs), keep_order=True, device=self._device

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pathforest._core import Engine
 from pathforest._engines.build import build_engine
 from pathforest._engines.metric import Metric
+from pathforest._engines.protocol import Engine
 from pathforest._models.base import OPFEstimator
 from pathforest._models.parameters import largest_neighborhood
 from pathforest._utils.threads import thread_count

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pathforest._core import Engine, mean_offers
+from pathforest._core import mean_offers
 from pathforest._engines.metric import Metric
+from pathforest._engines.protocol import Engine
 from pathforest._models.base import LabelledEstimator
 from pathforest._models.parameters import check_parameters
 from pathforest._utils.threads import thread_count

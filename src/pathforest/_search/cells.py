@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -12,7 +13,9 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
+from pathforest._engines.build import EngineFactory
 from pathforest._models.parameters import as_list
+from pathforest._search.known import Evaluation, KnownModels
 from pathforest._search.representations import Representation
 from pathforest._search.scoring import Judge
 from pathforest._search.training import Settings, SharedTraining
@@ -92,13 +95,15 @@ class Folds:
         y: np.ndarray,
         splits: Sequence[tuple[np.ndarray, np.ndarray]],
         representations: Sequence[Representation],
+        make_engine: EngineFactory,
         keep: bool = False,
     ) -> None:
         self._template, self._samples, self._y, self._splits = template, samples, y, splits
         self._transformers = dict(representations)
+        self._make_engine = make_engine
         self._keep = keep  # for a search by trials, which comes back to each fold
         self._keep_bytes = KEPT_BYTES // (len(splits) * len(representations)) if keep else 0
-        self._kept: dict[tuple[int, str], tuple[SharedTraining, np.ndarray]] = {}
+        self._kept: dict[tuple[int, str], tuple[Any, SharedTraining, np.ndarray]] = {}
 
     def score(self, cells: Sequence[Cell], judge: Judge, bar: Progress) -> Scores:
         """Score the cells on all folds; the bar moves by one step per cell and fold."""
@@ -107,14 +112,16 @@ class Folds:
         by_name: dict[str, list[int]] = {}
         for position, cell in enumerate(cells):
             by_name.setdefault(cell.transform, []).append(position)
-        for fold, (_, rows) in enumerate(self._splits):
-            X, y = _safe_indexing(self._samples.given, rows), self._y[rows]
+        for fold in range(len(self._splits)):
+            evaluation = Evaluation(partial(self._evaluation_part, fold))
             for name, positions in by_name.items():
                 share = Share(bar, len(positions))
-                shared, Q = self._prepare(fold, name)
+                transformer, shared, Q = self._prepare(fold, name)
                 share.advance(0.25)
                 chosen = [cells[position] for position in positions]
-                done = _score(shared, Q, X, y, chosen, judge, share)
+                blank, build = _chain(transformer, self._template), partial(_model, transformer, shared)
+                models = KnownModels(evaluation, shared.classes, blank, build)
+                done = _score(shared, Q, models, chosen, judge, share)
                 scores.score[positions, fold], scores.log_loss[positions, fold] = done
                 share.finish()
         return scores
@@ -127,15 +134,22 @@ class Folds:
             if cell.transform not in trained:
                 transformer, X = self._represent(cell.transform)
                 with _naming(cell.transform, transformer):
-                    trained[cell.transform] = transformer, SharedTraining(self._template, X, self._y)
+                    trained[cell.transform] = transformer, self._train(X, self._y)
             transformer, shared = trained[cell.transform]
-            model = shared.classifier(cell.settings, n_conquerors=cell.n_conquerors, beta=beta)
-            steps = [("transform", transformer), ("classifier", model)]
-            models.append(model if transformer is None else Pipeline(steps))
+            models.append(_model(transformer, shared, cell, beta))
+            classifier = models[-1] if transformer is None else models[-1][-1]
+            classifier._warn_of_training_error()
         return models
 
-    def _prepare(self, fold: int, name: str) -> tuple[SharedTraining, np.ndarray]:
-        """Train on one fold in one representation; return that and the fold's evaluation samples."""
+    def _evaluation_part(self, fold: int) -> tuple[Any, np.ndarray]:
+        """Cut out what scorers get: samples as the transformers take them, and labels."""
+        train, rows = self._splits[fold]
+        if self._template.metric == "precomputed":
+            return self._samples.checked[np.ix_(rows, train)], self._y[rows]
+        return _safe_indexing(self._samples.given, rows), self._y[rows]
+
+    def _prepare(self, fold: int, name: str) -> tuple[Any, SharedTraining, np.ndarray]:
+        """Train on one fold in one representation; return its transformer, that, and evaluation samples."""
         if (fold, name) in self._kept:
             return self._kept[fold, name]
         train, rows = self._splits[fold]
@@ -148,11 +162,14 @@ class Folds:
         if transformer is not None:
             Q = transformer.transform(Q)
         with _naming(name, transformer):
-            shared = SharedTraining(self._template, X, self._y[train], self._keep_bytes)
-            prepared = shared, shared.check_queries(Q)
+            shared = self._train(X, self._y[train])
+            prepared = transformer, shared, shared.check_queries(Q)
         if self._keep:
             self._kept[fold, name] = prepared
         return prepared
+
+    def _train(self, X: Any, y: np.ndarray) -> SharedTraining:
+        return SharedTraining(self._template, X, y, self._keep_bytes, self._make_engine)
 
     def _represent(self, name: str, rows: np.ndarray | None = None) -> tuple[Any, Any]:
         """Fit a representation on some rows, or all; return its transformer, None for as given, and them."""
@@ -186,16 +203,27 @@ def _naming(name: str, transformer: Any) -> Iterator[None]:
         ) from error
 
 
+def _chain(transformer: Any, classifier: FuzzyOPFClassifier) -> Any:
+    """Put a transformer before a classifier, where there is one."""
+    steps = [("transform", transformer), ("classifier", classifier)]
+    return classifier if transformer is None else Pipeline(steps)
+
+
+def _model(transformer: Any, shared: SharedTraining, cell: Cell, beta: float) -> Any:
+    """Make the fitted model of a cell: a classifier, or a pipeline that ends in one."""
+    classifier = shared.classifier(cell.settings, n_conquerors=cell.n_conquerors, beta=beta)
+    return _chain(transformer, classifier)
+
+
 def _score(
     shared: SharedTraining,
     Q: np.ndarray,
-    X: Any,
-    y: np.ndarray,
+    models: KnownModels,
     cells: Sequence[Cell],
     judge: Judge,
     share: Share,
 ) -> Scores:
-    """Score cells of one training set on its evaluation samples `Q`, known to scorers as `X`."""
+    """Score cells of one training set on its evaluation samples `Q`, which scorers get from `models`."""
     shape = len(cells), len(judge.betas)
     result = Scores(np.empty(shape), np.empty(shape))
     settings = list(dict.fromkeys(cell.settings for cell in cells))
@@ -208,7 +236,8 @@ def _score(
         for r, count in enumerate(counts):
             coinciding = [p for s in served for p in positions.get((settings[s], count), ())]
             if coinciding:
-                result.score[coinciding] = judge.scores(shared.classes, costs, r, X, y)
+                result.score[coinciding] = judge.scores(models, [cells[p] for p in coinciding], costs, r)
+                y = models.evaluation.y
                 result.log_loss[coinciding] = judge.log_losses(shared.classes, costs.cost[r], y)
                 share.advance(0.25 * len(coinciding) / len(cells))
     return result

@@ -14,14 +14,18 @@ from sklearn.utils import indexable
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from pathforest._engines.metric import Metric, array_options
-from pathforest._models.base import OPFEstimator
+from pathforest._models.base import MetricEstimator
 from pathforest._models.prediction import Explanation
 from pathforest._search.cells import Samples
 from pathforest._search.scoring import resolve_scoring
 from pathforest._utils.dates import refuse_missing_dates, validated
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.persistence.allowed import check_steps, check_transformer, is_fitted_name
-from pathforest.persistence.checks import check_classes, check_features, check_metric
+from pathforest.persistence.checks import (
+    check_classes,
+    check_features,
+    check_metric,
+)
 
 
 class WithRefit:
@@ -52,7 +56,7 @@ class WithRefit:
         return MethodType(self._method, model)
 
 
-class AverageOfBest(ClassifierMixin, OPFEstimator):
+class AverageOfBest(ClassifierMixin, MetricEstimator):
     """Predictions of a fitted search, which has `estimators_`, best first, and `best_estimator_`."""
 
     @WithRefit

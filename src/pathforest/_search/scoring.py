@@ -7,10 +7,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring, get_scorer_names
 
 from pathforest._models.prediction import probabilities
+from pathforest._search.known import Answers, KnownModels
 from pathforest._search.training import ClassCosts
 from pathforest._utils.show import show
 from pathforest._utils.warnings import warn
@@ -44,30 +44,10 @@ def check_error_score(name: str, value: Any) -> None:
         raise ValueError(f"{name}={show(value)} is unknown; use 'raise', or a number such as numpy.nan")
 
 
-class Answer(ClassifierMixin, BaseEstimator):
-    """The answers of a model to the evaluation samples, in the form scorers expect."""
-
-    def __init__(self, classes: np.ndarray, winner: np.ndarray, costs: np.ndarray, beta: float) -> None:
-        self.classes = self.classes_ = classes
-        self.winner = winner
-        self.costs = costs
-        self.beta = beta
-        self.gave_probabilities = False
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted labels, whatever X is."""
-        return self.classes_[self.winner]
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probabilities, whatever X is."""
-        self.gave_probabilities = True
-        return probabilities(self.costs, self.beta)
-
-
 class Judge:
     """What a search measures: the score and the log loss of each answer, for every beta.
 
-    A scorer that fails gives `error_score`, as in GridSearchCV; one warning tells of all failures.
+    A scorer that fails gives `error_score`, as in GridSearchCV; one warning reports all failures.
     """
 
     def __init__(self, scorer: Scorer | None, betas: Sequence[float], error_score: Any = np.nan) -> None:
@@ -75,18 +55,26 @@ class Judge:
         self.scorer, self._error_score = scorer, error_score
         self._n_errors, self._first_error = 0, ""
 
-    def scores(self, classes: np.ndarray, costs: ClassCosts, r: int, X: Any, y: np.ndarray) -> np.ndarray:
-        """Return the score for each beta; the scorer is called once if it asks for no probabilities."""
-        winner = costs.winner(r)
+    def scores(self, models: KnownModels, cells: Sequence[Any], costs: ClassCosts, r: int) -> np.ndarray:
+        """Return the score of each cell for each beta, given cells that have these class costs in common.
+
+        The scorer is called once for all of them if it asks for labels alone, once for each beta if it asks
+        for probabilities, and for each beta and cell if it asks anything else.
+        """
+        scores, winner = np.empty((len(cells), len(self.betas))), costs.winner(r)
         if self.scorer is None:
-            return np.full(len(self.betas), np.mean(classes[winner] == y))
-        scores = []
-        for beta in self.betas:
-            answer = Answer(classes, winner, costs.cost[r], beta)
-            scores.append(self._call(answer, X, y))
-            if not answer.gave_probabilities:
-                return np.full(len(self.betas), scores[0])
-        return np.array(scores)
+            scores[:] = np.mean(models.classes[winner] == models.evaluation.y)
+            return scores
+        for b, beta in enumerate(self.betas):
+            for c, cell in enumerate(cells):
+                answers = Answers(models, cell, winner, costs.cost[r], beta)
+                scores[c:, b] = self._call(answers.model, *models.evaluation.samples())
+                if not answers.is_built:
+                    break
+            if not (answers.is_built or answers.gave_probabilities):
+                scores[:, b:] = scores[:, [b]]
+                break
+        return scores
 
     def log_losses(self, classes: np.ndarray, costs: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Return the log loss for each beta. A class that the fold does not train has probability 0."""
@@ -99,16 +87,16 @@ class Judge:
         return np.array(losses)
 
     def warn_of_errors(self) -> None:
-        """Tell how often the scorer failed, and why it did first."""
+        """Report how often the scorer failed, and why it did first."""
         if self._n_errors:
             warn(
                 f"scoring failed {self._n_errors} time(s), and those scores are {self._error_score}; the "
                 f"first error was {self._first_error}. Pass error_score='raise' to stop there"
             )
 
-    def _call(self, answer: Answer, X: Any, y: np.ndarray) -> float:
+    def _call(self, model: Any, X: Any, y: np.ndarray) -> float:
         try:
-            return float(self.scorer(answer, X, y))
+            return float(self.scorer(model, X, y))
         except Exception as error:
             if isinstance(self._error_score, str):
                 raise

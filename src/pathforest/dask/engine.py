@@ -18,9 +18,11 @@ from weakref import WeakSet
 import numpy as np
 from distributed import Client
 
-from pathforest._core import Engine
-from pathforest._engines.build import engines_made_by, features_engine
-from pathforest._engines.metric import Metric
+from pathforest._engines.build import EngineFactory, build_engine
+from pathforest._engines.features import features_engine
+from pathforest._engines.metric import Metric, choose_algorithm
+from pathforest._engines.protocol import Engine, KnnGraph
+from pathforest._engines.spanning_tree import spanning_tree_by_asking
 from pathforest.dask.futures import Sent, run_tasks
 from pathforest.dask.tasks import (
     Block,
@@ -30,7 +32,6 @@ from pathforest.dask.tasks import (
     neighbours_abroad,
     neighbours_at_home,
 )
-from pathforest.graph import KnnGraph, spanning_tree_by_asking
 
 # Samples of one block, at most. A lone block is copied to every worker. Several are dealt out, as many to
 # each worker as to any other; Dask then moves lists to blocks, which are larger.
@@ -65,7 +66,7 @@ def part_range(n_blocks: int, n_threads: int) -> tuple[int, int]:
 
 
 class DaskEngine:
-    """Answers the questions of a `fit` like :class:`pathforest._core.Engine`, the large ones on a cluster.
+    """The :class:`Engine` that answers the large questions of a `fit` on a cluster.
 
     The neighbour pass and the searches of the spanning tree are large. The competition asks about a few
     samples at a time, and each question waits for the answer to the one before: an engine at the client has
@@ -120,15 +121,39 @@ class DaskEngine:
         """Build the minimum spanning tree as (source, target, weight), ascending."""
         return tuple(spanning_tree_by_asking(KnnGraph(distances, indices), self._nearest_foreign))
 
+    def query(self, queries: np.ndarray, k: int, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k nearest samples of each query, at the client."""
+        return self._local.query(queries, k, n_threads)
+
+    def compete(
+        self,
+        distances: np.ndarray,
+        indices: np.ndarray,
+        prototypes: np.ndarray,
+        membership: np.ndarray,
+        source_side: bool,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Run the competition over the complete graph, at the client."""
+        return self._local.compete(distances, indices, prototypes, membership, source_side)
+
+    def conquer(
+        self,
+        queries: np.ndarray,
+        cost: np.ndarray,
+        order: np.ndarray,
+        n_conquerors: int = 1,
+        n_threads: int = 1,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Find the smallest offers to each query, at the client."""
+        return self._local.conquer(queries, cost, order, n_conquerors, n_threads)
+
+    def distances(self, queries: np.ndarray, n_threads: int = 1) -> np.ndarray:
+        """Compute the distance of each query to each sample, at the client."""
+        return self._local.distances(queries, n_threads)
+
     def forget(self) -> None:
         """Let the cluster drop the samples."""
         self._blocks.forget()
-
-    def __getattr__(self, name: str) -> Any:
-        """Leave every other question to an engine at the client."""
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self._local, name)
 
     @cached_property
     def _local(self) -> Engine:
@@ -177,20 +202,31 @@ class DaskEngine:
 
 
 @contextmanager
-def engines_on(client: Client, n_threads: int = 1) -> Iterator[None]:
-    """Have models that are fitted meanwhile search on a cluster where that is worth it."""
+def engines_on(client: Client) -> Iterator[EngineFactory]:
+    """Yield a factory of engines that search on a cluster where that is worth it, for the time of a fit."""
     made: WeakSet[DaskEngine] = WeakSet()
 
-    def make(X: np.ndarray, metric: Metric, algorithm: str) -> Any:
-        engine = DaskEngine(X, metric, algorithm, client, n_threads)
-        if pass_seconds(len(X), *X.shape, algorithm) < LOCAL_SECONDS:
-            return engine._local
+    def build_on_cluster(
+        X: np.ndarray,
+        metric: Metric,
+        algorithm: str = "auto",
+        n_threads: int = 1,
+        verbose: int = 0,
+        device: str = "cpu",
+    ) -> Engine:
+        if device != "cpu":
+            raise ValueError(f"device={device!r} is not for clusters; use device='cpu', or the local class")
+        if metric.kind != "features":
+            return build_engine(X, metric, algorithm, n_threads, verbose)
+        chosen = choose_algorithm(metric, X.shape[1], algorithm)
+        if pass_seconds(len(X), *X.shape, chosen) < LOCAL_SECONDS:
+            return features_engine(X, metric, chosen, n_threads)
+        engine = DaskEngine(X, metric, chosen, client, n_threads)
         made.add(engine)
         return engine
 
     try:
-        with engines_made_by(make):
-            yield
+        yield build_on_cluster
     finally:
         for engine in made:
             engine.forget()

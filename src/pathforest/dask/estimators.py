@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pathforest._models.parameters import Rules, check_parameters, checked_where_used
 from pathforest._models.state import is_fitted_name, unfitted_on_failure
 from pathforest._utils.show import show
-from pathforest._utils.threads import thread_count
 from pathforest.classifier import OPFClassifier
 from pathforest.dask.data import check_table, gather_labels, gather_samples, gather_values
 from pathforest.dask.engine import engines_on
@@ -37,8 +36,8 @@ def _train(client: Client, model: Any, X: Any, y: Any, **fit_params: Any) -> Any
     try:
         X, y = gather_samples(client, X, finite), gather_labels(client, y)
         fit_params = {name: gather_values(client, value, name) for name, value in fit_params.items()}
-        with engines_on(client, thread_count(model.n_jobs)):
-            return model.fit(X, y, **fit_params)
+        with engines_on(client) as make_engine:
+            return model._fit_with(make_engine, X, y, **fit_params)
     except KeyboardInterrupt as error:
         # A notebook keeps the traceback, and its frames hold futures of whatever was on its way just then.
         traceback.clear_frames(error.__traceback__)
@@ -139,7 +138,7 @@ class _DaskClassifier:
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y)
+        return self._fit_on_cluster(X, y)
 
     def predict(self, X: Any) -> Any:
         """Give each sample the class whose offer is cheapest.
@@ -207,7 +206,7 @@ class _DaskClassifier:
         """
         self.to_local().save(path)
 
-    def _fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+    def _fit_on_cluster(self, X: Any, y: Any, **fit_params: Any) -> Self:
         return _take_state(self, _train(self.client_, self._make_local(), X, y, **fit_params))
 
     def _ask(self, method: str, X: Any) -> Any:
@@ -403,4 +402,4 @@ class DaskFuzzyOPFClassifierCV(_DaskClassifier, FuzzyOPFClassifierCV):
         self : DaskFuzzyOPFClassifierCV
             The fitted estimator.
         """
-        return self._fit(X, y, groups=groups)
+        return self._fit_on_cluster(X, y, groups=groups)

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from pathforest._core import distances_of_sums
-from pathforest._engines.build import build_engine
+from pathforest._engines.features import features_engine
 from pathforest._engines.metric import Metric
+from pathforest._engines.protocol import KnnGraph
+from pathforest._engines.spanning_tree import spanning_tree_by_asking
 from pathforest._engines.torch.candidates import Pairs, find_candidates, group_size, make_costs
 from pathforest._engines.torch.devices import (
     find_device,
@@ -19,7 +21,6 @@ from pathforest._engines.torch.devices import (
     room_for,
 )
 from pathforest._engines.torch.estimates import Estimator
-from pathforest.graph import KnnGraph, spanning_tree_by_asking
 
 METRICS = ("euclidean", "sqeuclidean", "log_sqeuclidean")
 CROWD = 8  # candidates per answer above which better estimates pay
@@ -28,10 +29,7 @@ SETTLED_BYTES = 48  # that each of them takes: both rows, their difference, its 
 
 
 class TorchEngine:
-    """Answers every question about distances between samples, on a device of PyTorch's.
-
-    It has the methods of :class:`pathforest._core.Engine` that models call, and gives the same answers.
-    """
+    """The :class:`Engine` on a device of PyTorch's; its answers are those of the engine in C++."""
 
     def __init__(self, X: np.ndarray, metric: Metric, name: str, device: str) -> None:
         if metric.name not in METRICS:
@@ -62,11 +60,18 @@ class TorchEngine:
         """Build the minimum spanning tree as (source, target, weight), ascending."""
         return tuple(spanning_tree_by_asking(KnnGraph(distances, indices), self._nearest_foreign))
 
-    def compete(self, *args: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def compete(
+        self,
+        distances: np.ndarray,
+        indices: np.ndarray,
+        prototypes: np.ndarray,
+        membership: np.ndarray,
+        source_side: bool,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Run the competition over the complete graph, on the host: it asks one sample at a time."""
         if self._host is None:
-            self._host = build_engine(self._X, self._metric, self.name, self._n_threads, keep_order=True)
-        return self._host.compete(*args)
+            self._host = features_engine(self._X, self._metric, self.name, self._n_threads, True)
+        return self._host.compete(distances, indices, prototypes, membership, source_side)
 
     def conquer(
         self,

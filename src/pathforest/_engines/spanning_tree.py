@@ -1,0 +1,52 @@
+"""The minimum spanning tree for engines that only find nearest samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pathforest._core import TreeBuilder
+from pathforest._engines.protocol import KnnGraph, SpanningTree
+
+
+def spanning_tree_by_asking(
+    graph: KnnGraph,
+    nearest_foreign: Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
+) -> SpanningTree:
+    """Build the minimum spanning tree with the help of any engine, wherever it computes.
+
+    Parameters
+    ----------
+    graph : KnnGraph
+        Neighbour lists of any length; about 10 is a good one.
+    nearest_foreign : callable
+        Called as ``nearest_foreign(samples, component, reach)`` where the lists cannot answer. For each of
+        `samples` it returns the distance and index of the nearest sample whose `component` (one entry per
+        training sample) is not its own and that is no farther than its `reach`, by (distance, index); inf
+        and -1 where there is none. float64 and int32 arrays.
+
+    Returns
+    -------
+    SpanningTree
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathforest.graph import KnnGraph, spanning_tree_by_asking
+    >>> x = np.array([0.0, 1.0, 3.0, 3.5])
+    >>> def nearest_foreign(samples, component, reach):
+    ...     apart = np.abs(x[samples, None] - x)
+    ...     apart[component[samples, None] == component] = np.inf
+    ...     return apart.min(axis=1), apart.argmin(axis=1).astype(np.int32)
+    >>> nearest = np.array([[1], [0], [3], [2]], dtype=np.int32)
+    >>> lists = KnnGraph(np.array([[1.0], [1.0], [0.5], [0.5]]), nearest)
+    >>> spanning_tree_by_asking(lists, nearest_foreign).weight.tolist()
+    [0.5, 1.0, 2.0]
+    """
+    builder = TreeBuilder(graph.distances, graph.indices)
+    while True:
+        samples, component, reach = builder.ask()
+        if not len(samples):
+            return SpanningTree(*builder.arcs())
+        builder.answer(*nearest_foreign(samples, component, reach))

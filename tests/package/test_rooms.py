@@ -1,0 +1,103 @@
+"""Imports point one way through the rooms of the package, and never in a circle."""
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pathforest
+
+SOURCES = Path(pathforest.__file__).parent
+
+# From the bottom up: a module imports from lines above its own, and from its own.
+ORDER = [
+    ["_core"],  # compiled, and imports nothing
+    ["_utils"],
+    ["_engines"],
+    ["distances", "graph", "membership", "forest"],
+    ["persistence"],
+    ["_models"],
+    ["plotting"],
+    ["classifier", "fuzzy"],
+    ["_search"],
+    [
+        "fuzzy_cv",
+        "knn_classifier",
+        "semi_supervised",
+        "clustering",
+        "outlier",
+        "pruning",
+        "learning",
+        "resampling",
+        "metrics",
+        "noise",
+    ],
+    [""],  # the package itself, which shows names of all these
+    ["datasets"],
+    ["libopf"],
+    ["dask"],
+    ["reproduction"],
+    ["cli"],
+    ["__main__"],
+]
+LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
+
+# Imports that still point the other way.
+PENDING = {
+    ("pathforest.persistence", "pathforest._models.state"),
+    ("pathforest.persistence", "pathforest.libopf._layout"),
+    ("pathforest.persistence.allowed", "pathforest._models.state"),
+    ("pathforest.persistence.allowed", "pathforest._search.representations"),
+}
+
+
+def module_name(path):
+    parts = path.relative_to(SOURCES.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in sorted(SOURCES.rglob("*.py"))}
+NAMES = {*MODULES, "pathforest._core"}
+
+
+def room(module):
+    return module.partition(".")[2].partition(".")[0]
+
+
+def imported(module):
+    """Modules of the package that a file imports anywhere: late ones, and those for types, as well.
+
+    Modules named by a literal string count too; the tables of persistence and of the package do not.
+    """
+    for node in ast.walk(ast.parse(MODULES[module].read_text())):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} has a relative import; name the module in full"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            names = [argument.value for argument in node.args[:1] if isinstance(argument, ast.Constant)]
+        else:
+            continue
+        for name in names:
+            if name.partition(".")[0] == "pathforest":
+                while name not in NAMES:  # a function or class: the module it lies in
+                    name = name.rpartition(".")[0]
+                yield name
+
+
+IMPORTS = {(module, name) for module in MODULES for name in imported(module)}
+
+
+def test_every_room_has_its_place():
+    assert {room(name) for name in NAMES} == LEVEL.keys()
+
+
+def test_imports_point_down():
+    assert {(m, name) for m, name in IMPORTS if LEVEL[room(name)] > LEVEL[room(m)]} == PENDING
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    graph = {}
+    for module, name in IMPORTS - PENDING:
+        graph.setdefault(module, set()).add(name)
+    TopologicalSorter(graph).prepare()  # raises CycleError
