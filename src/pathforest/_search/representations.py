@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from pathforest._utils.scatter import principal_axes
+from pathforest._utils.linear import principal_axes
 from pathforest._utils.show import show
 
 PRESETS = ("linear", "kernel")
