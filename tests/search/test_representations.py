@@ -17,7 +17,7 @@ from pathforest._search.representations import (
     RidgeDiscriminant,
     resolve_transforms,
 )
-from pathforest._utils.scatter import principal_axes
+from pathforest._utils.linear import principal_axes
 
 LINEAR = ["as given", "standardised", "LDA"]
 KERNEL = [*LINEAR, "kernel LDA 1/d", "kernel LDA 0.25/d"]

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pathforest._utils.checks import check_positive
-from pathforest._utils.scatter import principal_axes
+from pathforest._utils.linear import principal_axes
 from pathforest._utils.show import show
 from pathforest.persistence.allowed import check_transformer
 from pathforest.persistence.checks import check_array

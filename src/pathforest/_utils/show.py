@@ -1,4 +1,4 @@
-"""Values of the user in messages: short, on one line, and without terminal escapes."""
+"""Values in messages: what a file or a user has given, safe to print and never long."""
 
 from __future__ import annotations
 
@@ -8,32 +8,26 @@ LONGEST = 100  # characters of one value in a message
 
 
 def show(value: Any) -> str:
-    r"""Return the repr of a value for a message: cut if it is long, with control characters as escapes.
+    r"""Return a value as `repr` shows it, with control characters escaped, and cut if it is long.
 
     Examples
     --------
     >>> from pathforest._utils.show import show
-    >>> show("far")
-    "'far'"
-    >>> show("x" * 1000)[-27:]
-    'xxxx... (1,002 characters)'
+    >>> print(show("red\x1b[31m"))
+    'red\x1b[31m'
+    >>> len(show("x" * 10**6))
+    100
     """
     try:
-        return shorten(repr(value))
+        return shorten(repr(value[:LONGEST] if isinstance(value, str) else value))
     except Exception:  # from a class of the user's, or an integer of more digits than Python prints
         return f"<{type(value).__name__}>"
 
 
 def shorten(text: str) -> str:
-    r"""Cut a text if it is long, and show control characters as escapes.
-
-    Examples
-    --------
-    >>> from pathforest._utils.show import shorten
-    >>> shorten("red\x1b[31m")
-    'red\\x1b[31m'
-    """
-    return escape(text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text):,} characters)")
+    """Cut a text if it is long, and escape its control characters."""
+    text = escape(text[: LONGEST + 1])
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
 def escape(text: str) -> str:

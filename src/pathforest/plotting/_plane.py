@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pathforest._utils.scatter import principal_axes
+from pathforest._utils.linear import principal_axes
 
 
 class Plane(NamedTuple):

@@ -1,4 +1,4 @@
-"""Principal axes of samples."""
+"""Linear algebra that representations and plots share."""
 
 from __future__ import annotations
 
