@@ -28,7 +28,7 @@ def check_array(
     name: str,
     shape: tuple[int | None, ...],
     dtypes: tuple[np.dtype, ...] = FEATURE_TYPES[1:],
-    low: float = -math.inf,
+    nonnegative: bool = False,
 ) -> np.ndarray:
     """Return an attribute that must be an array of this shape, None for any length, and finite."""
     array = _get(model, name)
@@ -38,8 +38,10 @@ def check_array(
     if array.ndim != len(shape) or any(b not in (None, a) for a, b in zip(array.shape, shape, strict=True)):
         wanted = tuple("any" if length is None else length for length in shape)
         raise ValueError(f"{name} has shape {array.shape} instead of {wanted}")
-    if array.dtype.kind == "f" and not (np.isfinite(array).all() and array.min(initial=math.inf) >= low):
-        raise ValueError(f"{name} has values that are not finite numbers from {low} up")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError(f"{name} has values that are not finite")
+    if nonnegative and (array < 0).any():
+        raise ValueError(f"{name} has negative values")
     return array
 
 
@@ -94,7 +96,7 @@ def check_features(model: Any) -> int:
 def check_paths(model: Any, n_samples: int) -> np.ndarray:
     """Return where the path to every sample starts; paths may not run in circles, nor costs be negative."""
     predecessor = check_indices(model, "predecessor_", (n_samples,), n_samples, start=-1)
-    check_array(model, "cost_", (n_samples,), low=0)
+    check_array(model, "cost_", (n_samples,), nonnegative=True)
     # Each round doubles the number of steps, so all paths end at a root unless they run in circles.
     reached = np.where(predecessor < 0, np.arange(n_samples), predecessor)
     for _ in range(n_samples.bit_length()):
@@ -135,7 +137,7 @@ def check_propagated(model: Any, n_samples: int) -> None:
 
 def check_density(model: Any, n_samples: int, curve: str = "cuts_") -> None:
     """Check the density, the neighbourhood it was estimated from, and the curve that chose that."""
-    check_array(model, "density_", (n_samples,), low=0)
+    check_array(model, "density_", (n_samples,), nonnegative=True)
     check_whole(model, "best_k_", min(1, n_samples - 1), n_samples - 1)
     values = _get(model, curve)
     if type(values) is not np.ndarray or values.dtype != np.float64 or values.ndim != 1:
