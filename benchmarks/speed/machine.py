@@ -51,7 +51,7 @@ def describe() -> dict[str, Any]:
 
 @contextmanager
 def limited_threads(threads: int) -> Iterator[None]:
-    """Hold every OpenMP and BLAS library loaded so far to a number of threads; numba is told by its peer."""
+    """Hold every OpenMP and BLAS library loaded so far to a number of threads; numba's peer sets its own."""
     with threadpool_limits(threads):
         yield
 

@@ -1,7 +1,7 @@
 """The right kernels for every OpenBLAS, also for one older than the processor.
 
 Peers bring an OpenBLAS of their own. One that does not know the processor falls back to SSE kernels, which
-made faiss two to eight times slower here: a comparison nobody should want to win.
+made faiss two to eight times slower here: not a fair comparison.
 """
 
 import os

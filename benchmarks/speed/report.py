@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.speed.measure import Result
 from benchmarks.speed.rows import Bar, Limit, Row
 
-DENSE_FEATURES = 20  # from here on everybody compares all pairs, 2 d operations each
+DENSE_FEATURES = 20  # from here on every method compares all pairs, 2 d operations each
 COLUMNS = {
     "work": "work",
     "size": "size",
@@ -104,7 +104,7 @@ def _cell(key: str, line: Line) -> str:
     if key == "bar":
         return f"{value:g} ({line['stretch']:g})" if line.get("stretch") else f"{value:g}"
     if key == "met":
-        # A peer that its second thread slows down, as on a machine with other work, is no measure for a bar.
+        # A peer that its second thread slows down, as on a machine with other work, cannot judge a bar.
         doubt = "?" if value and line.get("theirs_1") and line["theirs_1"] < line["theirs"] else ""
         return ("yes" if value else "no") + doubt
     return FORMATS.get(key, str)(value)

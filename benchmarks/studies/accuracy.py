@@ -3,7 +3,7 @@
 Each dataset is split 80 to 20, stratified, several times; features are standardised on the training part; 0,
 10 and 20 % of the training labels are changed to another class, uniformly; test labels stay clean. All tuning
 happens inside the training part. All classifiers of a repeat run one after another, so that their times
-compare, and are written together: a run that was stopped goes on where it was. Results of other code or other
+compare, and are written together: a run that was stopped resumes. Results of other code or other
 versions of the libraries are ignored. At the end, or with --report, come a table, the tests and a
 critical-difference diagram.
 """

@@ -1,7 +1,7 @@
 """Our samplers beside others: python -m benchmarks.studies.resampling.
 
 Unbalanced sets are split in halves, stratified, ten times; features are standardised on the training half,
-which is then resampled until classes are level. A classifier is fitted to it and scored by the balanced
+which is then resampled until classes are balanced. A classifier is fitted to it and scored by the balanced
 accuracy on the other half, which is left as it is. All samplers have their defaults. PATHFOREST_DATA may name
 a folder with thyroid.csv.gz, thyroid_ad.csv.gz and landsat_ad.csv.gz, of which 3,000 samples are used.
 """

@@ -1,4 +1,4 @@
-// The spanning tree for engines that are not ours: it says whom to ask, and is told the answers.
+// The spanning tree for engines that are not ours: it says which samples to ask about, and takes the answers.
 #include "arrays.hpp"
 #include "pathforest/graph/boruvka.hpp"
 
@@ -13,8 +13,8 @@ class TreeBuilder {
 
     using Question = std::tuple<Result<Index>, Result<Index>, Result<double>>;
 
-    // Whom to ask, the component of every sample, and how far to look from each of those asked. Nobody is
-    // asked when the tree is complete.
+    // Samples to ask about, the component of every sample, and how far to look from each of those asked;
+    // no samples when the tree is complete.
     Question ask() {
         bool must_ask = false;
         run_interruptibly(1, [&](Control& control) { must_ask = boruvka_.must_ask(control); });
@@ -34,7 +34,7 @@ class TreeBuilder {
         for (std::size_t a = 0; a < n_asked_; ++a) {
             const Index sample = boruvka_.asking()[a];
             const Index found = indices.data()[a];
-            if (found < none || found >= n_samples) throw std::invalid_argument("an answer is no sample");
+            if (found < none || found >= n_samples) throw std::invalid_argument("an answer is not a sample");
             boruvka_.answer(sample, {distances.data()[a], found}, boruvka_.reach(sample));
         }
         n_asked_ = 0;
@@ -61,7 +61,7 @@ void bind_tree_builder(nb::module_& m) {
         m, "TreeBuilder", "The minimum spanning tree from neighbour lists, and from answers where they end.")
         .def(nb::init<Matrix<double>, Matrix<Index>>(), "distances"_a.noconvert(), "indices"_a.noconvert())
         .def("ask", &TreeBuilder::ask,
-             "Samples to ask, component of every sample, and how far each of those asked must look; nobody "
+             "Samples to ask, component of every sample, and how far each of those asked must look; none "
              "when the tree is complete.")
         .def("answer", &TreeBuilder::answer, "distances"_a.noconvert(), "indices"_a.noconvert(),
              "The nearest sample of another component for each sample asked; -1 where none is in reach.")

@@ -152,7 +152,7 @@ class TreeBuilder:
 
     def ask(self) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]]:
         """
-        Samples to ask, component of every sample, and how far each of those asked must look; nobody when the tree is complete.
+        Samples to ask, component of every sample, and how far each of those asked must look; none when the tree is complete.
         """
 
     def answer(self, distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:

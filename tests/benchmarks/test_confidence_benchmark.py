@@ -28,7 +28,7 @@ def test_confidence_is_lost_among_strangers_and_kept_in_solitude():
     y = np.repeat([0, 1, 1], [30, 30, 2])
     values = experiment.confidence(X, y, 0)
     assert values[60] == 0
-    assert values[61] == 1  # conquers nobody
+    assert values[61] == 1  # conquers no sample
     assert np.median(values[:60]) == 1
 
 

@@ -423,7 +423,7 @@ def draw_far_apart(n):
 @pytest.mark.parametrize(
     ("block_rows", "stage"),
     [(250, at_the_first_result), (4000, at_the_first(dask_tasks.foreign_neighbours))],
-    ids=["dealt out", "one block"],
+    ids=["distributed", "one block"],
 )
 def test_a_killed_worker_changes_nothing(client, monkeypatch, block_rows, stage):
     monkeypatch.setattr(dask_engine, "BLOCK_BYTES", block_rows * 5 * 8)

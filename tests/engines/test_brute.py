@@ -56,7 +56,7 @@ def test_huge_and_small_queries_side_by_side():
     same_neighbours(X, Q.astype(np.float32), 4)
 
 
-def test_samples_far_from_the_origin_are_told_apart_by_differences():
+def test_samples_far_from_the_origin_are_distinguished_by_differences():
     rng = np.random.default_rng(0)
     X = (1e4 + rng.normal(size=(600, 10))).astype(np.float32)
     same_neighbours(X, X[:50] + np.float32(0.25), 6)

@@ -328,7 +328,7 @@ FORGED = {
     "label of another root": ({"label": [2, 1, 2, 2]}, "label"),
     "feature of infinity": ({"X": np.array([[0.0], [np.inf], [3], [4]])}, "sample 1 has inf for features"),
     "negative neighbourhood": ({**DENSE, "best_k": -1}, "n_neighbors"),
-    "neighbourhood of everybody": ({**DENSE, "best_k": 4}, "best_k_"),
+    "neighbourhood of all samples": ({**DENSE, "best_k": 4}, "best_k_"),
     "range of infinity": ({**DENSE, "highest": np.inf}, "highest=inf"),
     "range beyond 1": ({**DENSE, "highest": 1.5}, "from 0.25 to 1.5"),
     "range below 0": ({**DENSE, "lowest": -0.25}, "from -0.25 to 0.5"),

@@ -11,10 +11,19 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
-ROOTS = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "examples", "benchmarks")
+ROOTS = (
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs",
+    "examples",
+    "benchmarks",
+    "src",
+    "tests",
+    "cpp",
+)
 ENDINGS = {".md", ".rst", ".py", ".pyi", ".cpp", ".hpp"}
 SKIPPED = (
-    "docs/developer/architecture.md",
     *("docs/results", "docs/api/generated", "docs/gallery"),  # made from reports, docstrings and examples
 )
 COMMENT_MARKS = {"#", "//", "///", "*"}

@@ -41,14 +41,6 @@ ORDER = [
 ]
 LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
 
-# Imports that still point the other way.
-PENDING = {
-    ("pathforest.persistence", "pathforest._models.state"),
-    ("pathforest.persistence", "pathforest.libopf._layout"),
-    ("pathforest.persistence.allowed", "pathforest._models.state"),
-    ("pathforest.persistence.allowed", "pathforest._search.representations"),
-}
-
 
 def module_name(path):
     parts = path.relative_to(SOURCES.parent).with_suffix("").parts
@@ -93,11 +85,11 @@ def test_every_room_has_its_place():
 
 
 def test_imports_point_down():
-    assert {(m, name) for m, name in IMPORTS if LEVEL[room(name)] > LEVEL[room(m)]} == PENDING
+    assert {(m, name) for m, name in IMPORTS if LEVEL[room(name)] > LEVEL[room(m)]} == set()
 
 
 def test_no_module_imports_itself_by_way_of_others():
     graph = {}
-    for module, name in IMPORTS - PENDING:
+    for module, name in IMPORTS:
         graph.setdefault(module, set()).add(name)
     TopologicalSorter(graph).prepare()  # raises CycleError

@@ -118,7 +118,7 @@ def test_values_that_no_stage_can_work_with_are_refused(case):
 
 
 @pytest.mark.parametrize(
-    "answer", [(np.inf, -1), (np.nan, 3), (0.5, 0)], ids=["nobody", "nan", "an own sample"]
+    "answer", [(np.inf, -1), (np.nan, 3), (0.5, 0)], ids=["no sample", "nan", "an own sample"]
 )
 def test_answers_that_join_nothing_are_refused(answer):
     nearest = np.array([[1], [0], [3], [2]], dtype=np.int32)

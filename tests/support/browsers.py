@@ -12,7 +12,7 @@ PATIENCE = 180_000  # milliseconds; a busy machine draws slowly
 
 @contextmanager
 def a_browser():
-    """Start the first browser found; skip the test where there is none."""
+    """Start the first browser found; skip the test if there is no browser."""
     sync_api = pytest.importorskip("playwright.sync_api")
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:

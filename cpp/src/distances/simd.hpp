@@ -65,8 +65,8 @@ inline V larger(V a, V b) {
     return a < b ? b : a;
 }
 
-// Bit i tells whether a[i] <= b[i]. Compilers turn no loop over a comparison's lanes into the one instruction
-// there is for it.
+// Bit i says whether a[i] <= b[i]. Compilers do not turn a loop over a comparison's lanes into the one
+// instruction for it.
 #if defined(__AVX512F__)
 inline std::uint64_t bits_not_above(__m512 a, __m512 b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
 inline std::uint64_t bits_not_above(__m512d a, __m512d b) { return _mm512_cmp_pd_mask(a, b, _CMP_LE_OQ); }

@@ -14,7 +14,7 @@ struct Offer {
     }
 };
 
-// What all queries read. Ranks follow costs, so the first rank below a node also tells its cheapest sample.
+// What all queries read. Ranks follow costs, so the first rank below a node also names its cheapest sample.
 struct Costs {
     std::vector<double> by_rank;
     std::vector<Index> rank;

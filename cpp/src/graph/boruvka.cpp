@@ -80,7 +80,7 @@ bool Boruvka::known_foreign(Index i, Neighbour& foreign) {
 }
 
 // Fills best_ with each component's lightest known arc and open_ with how many of its samples might have a
-// lighter one that nobody has looked for.
+// lighter one that has not been looked for.
 void Boruvka::read_lists() {
     std::fill(best_.begin(), best_.end(), Arc{});
     std::fill(open_.begin(), open_.end(), Index{0});

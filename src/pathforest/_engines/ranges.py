@@ -37,7 +37,7 @@ def check_features(X: np.ndarray, metric: Metric, squares: bool = False, known: 
             f"Negative values in data passed to metric={metric.name!r}, which needs features >= 0: "
             f"X[{row}, {column}] is {X[row, column]:.6g}; shift or clip them, or choose another metric"
         )
-    # Three tests, from free to thorough: what the dtype holds, the largest magnitude, each feature.
+    # Three tests, from free to thorough: the range of the dtype, the largest magnitude, each feature.
     arrays = [X] if known is None else [X, known.X]
     if _fits(metric, squares, X.shape[1], max(float(np.finfo(array.dtype).max) for array in arrays)):
         return

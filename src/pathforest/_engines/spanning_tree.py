@@ -24,7 +24,7 @@ def spanning_tree_by_asking(
         Called as ``nearest_foreign(samples, component, reach)`` where the lists cannot answer. For each of
         `samples` it returns the distance and index of the nearest sample whose `component` (one entry per
         training sample) is not its own and that is no farther than its `reach`, by (distance, index); inf
-        and -1 where there is none. float64 and int32 arrays.
+        and -1 if there is no such sample. float64 and int32 arrays.
 
     Returns
     -------

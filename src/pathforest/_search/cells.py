@@ -190,7 +190,7 @@ class Folds:
 
 @contextmanager
 def _naming(name: str, transformer: Any) -> Iterator[None]:
-    """Say which representation the classifier refuses, where there is one."""
+    """Say which representation the classifier refuses, if it has a transformer."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -204,7 +204,7 @@ def _naming(name: str, transformer: Any) -> Iterator[None]:
 
 
 def _chain(transformer: Any, classifier: FuzzyOPFClassifier) -> Any:
-    """Put a transformer before a classifier, where there is one."""
+    """Put a transformer, if any, before a classifier."""
     steps = [("transform", transformer), ("classifier", classifier)]
     return classifier if transformer is None else Pipeline(steps)
 

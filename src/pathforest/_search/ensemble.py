@@ -180,7 +180,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
             raise ValueError("estimators_ holds a classifier of other classes or features")
 
     def _take_samples(self, X: Any, metric: Metric, untouched: bool, as_given: bool, reset: bool) -> Samples:
-        """Check samples as far as nobody else does.
+        """Check samples as far as no later step does.
 
         Transformers that the user passes may take what no classifier would, such as missing values or text:
         they get the samples `untouched`. `as_given` says that a classifier takes them without a transformer.

@@ -46,7 +46,7 @@ def rank(
             rule = (log_loss[position], *simple)
         return (-score[position], *rule, place[cell.transform], position)
 
-    # A score that is no number, as some scorers return for a fold without a class, comes last.
+    # A score that is not a number, as some scorers return for a fold without a class, comes last.
     last = [position for position in range(len(cells)) if np.isnan(score[position])]
     return np.array(sorted(set(range(len(cells))) - set(last), key=key) + last, dtype=np.intp)
 

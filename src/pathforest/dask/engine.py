@@ -33,7 +33,7 @@ from pathforest.dask.tasks import (
     neighbours_at_home,
 )
 
-# Samples of one block, at most. A lone block is copied to every worker. Several are dealt out, as many to
+# Samples of one block, at most. A lone block is copied to every worker. Several are distributed, as many to
 # each worker as to any other; Dask then moves lists to blocks, which are larger.
 BLOCK_BYTES = 2**27
 
@@ -192,7 +192,7 @@ class DaskEngine:
 
         def take(i: int, found: tuple[np.ndarray, np.ndarray]) -> None:
             part = parts[tasks[i][1]]
-            near, index = found  # inf and -1 where there is none, which beats nothing
+            near, index = found  # inf and -1 if no sample was found, which beats nothing
             better = (near < distances[part]) | ((near == distances[part]) & (index < indices[part]))
             distances[part][better], indices[part][better] = near[better], index[better]
 

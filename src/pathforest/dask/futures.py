@@ -20,7 +20,7 @@ class Sent:
     """Objects that the client has sent to the cluster, and sends again if a worker takes them along.
 
     Dask computes lost results again, but what was sent has nothing it could be computed from. A lone object
-    serves all tasks and goes to every worker; several are dealt out.
+    serves all tasks and goes to every worker; several are distributed.
     """
 
     def __init__(self, client: Client, objects: Sequence[Any]) -> None:

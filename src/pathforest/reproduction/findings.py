@@ -98,7 +98,7 @@ def changed_sentence(experiment: Experiment) -> str:
 
 
 def gain_sentence(experiment: Experiment, classifier: str = "fuzzy_opf") -> str:
-    """Say where a Fuzzy OPF helps, where it cannot be told from OPF, and where it harms."""
+    """Say where a Fuzzy OPF helps, where it does not differ from OPF, and where it harms."""
     table = statistics.gains(experiment.results)
     table = table[table["classifier"] == classifier]
     if table.empty:
@@ -112,7 +112,7 @@ def gain_sentence(experiment: Experiment, classifier: str = "fuzzy_opf") -> str:
     rest = table[~apart]
     told = [f"{name} is significantly better than OPF on {_named(better, len(table))}"]
     if len(rest):
-        told.append(f"cannot be told from it on {_named(rest, len(table))}")
+        told.append(f"does not differ significantly on {_named(rest, len(table))}")
     told.append(f"is significantly worse on {_named(worse, len(table))}")
     mean = f"On average it gains {signed(100 * table['gain'].mean())} points."
     return f"{listed(told)}. {mean}"

@@ -143,7 +143,7 @@ def _differences(experiment: Experiment) -> list[str]:
     flagged = tuple(row for row in grid.rows if any(cell.flagged for cell in row.cells))
     private = (
         f"{listed(map(dataset_title, published.PRIVATE))} are private: their rows stay in the tables, and "
-        "nobody outside can measure them."
+        "cannot be measured outside."
     )
     if not experiment.is_repeated:
         return [paragraph("One run cannot tell chance from a difference; repeat with more.", private)]

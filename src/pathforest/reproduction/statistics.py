@@ -103,7 +103,7 @@ def training_seconds(results: pd.DataFrame) -> pd.DataFrame:
 def sensitivity(landscapes: pd.DataFrame) -> pd.DataFrame:
     """Count the cells of the grid, averaged over runs, that lose more than a point against the best one."""
     cells = landscapes.groupby(["dataset", "competition", "k_max", "sigma"], sort=False)["accuracy"].mean()
-    # The best of both competitions: a landscape that is flat because it is low is no comfort.
+    # The best of both competitions: a landscape that is flat because it is low does not help.
     best = cells.groupby("dataset").transform("max")
     table = pd.DataFrame({"losing": cells < best - LOSS, "loss": best - cells})
     groups = table.groupby(["dataset", "competition"], sort=False)
@@ -114,7 +114,7 @@ def average_ranks(results: pd.DataFrame) -> tuple[pd.Series, float]:
     """Return the mean rank of each classifier over the datasets, and Nemenyi's critical difference.
 
     Rank 1 is the best mean accuracy. Two classifiers whose ranks differ by less than the critical difference
-    are not told apart at the 5 % level. With fewer than two datasets or classifiers it is infinite.
+    do not differ at the 5 % level. With fewer than two datasets or classifiers it is infinite.
     """
     means = results.groupby(["dataset", "classifier"])["accuracy"].mean().unstack().dropna(axis="columns")
     ranks = means.rank(axis="columns", ascending=False).mean().sort_values()
@@ -128,7 +128,7 @@ def average_ranks(results: pd.DataFrame) -> tuple[pd.Series, float]:
 def gains(results: pd.DataFrame, over: str = "opf") -> pd.DataFrame:
     """Compare each Fuzzy OPF with plain OPF: mean difference in accuracy over the runs, and its p-value.
 
-    The p-value is missing with one run: a single difference is no test.
+    The p-value is missing with one run: a single difference is not a test.
     """
     rows = []
     for dataset, here in results.groupby("dataset", sort=False):

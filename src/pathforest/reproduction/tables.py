@@ -192,9 +192,9 @@ def gain_grid(experiment: Experiment) -> Grid:
     def cell(line: Any) -> Cell:
         if np.isnan(line.p_value):
             return Cell(signed(100 * line.gain))
-        told_apart = line.p_value < published.SIGNIFICANCE
-        verdict = ("better" if line.gain > 0 else "worse") if told_apart else "not told apart"
-        return Cell(signed(100 * line.gain), told_apart, f"p {p_text(line.p_value)}, {verdict}")
+        differs = line.p_value < published.SIGNIFICANCE
+        verdict = ("better" if line.gain > 0 else "worse") if differs else "no significant difference"
+        return Cell(signed(100 * line.gain), differs, f"p {p_text(line.p_value)}, {verdict}")
 
     return _side_by_side("Points gained over OPF", table, "classifier", CLASSIFIERS, cell)
 

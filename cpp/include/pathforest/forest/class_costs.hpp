@@ -26,7 +26,7 @@ struct Rivals {
 
 // For each number of conquerors r the mean of the r smallest offers max{cost, distance} of each class, of all
 // if it has fewer; infinity if it has none. `costs` is (r, query, class). `first` is (query, class): the
-// place in `order` of the sample with the smallest offer, n_samples where there is none.
+// place in `order` of the sample with the smallest offer, n_samples if there is no such sample.
 void class_costs(Rows<double> distances, const Rivals& rivals, std::span<const Index> n_conquerors,
                  std::span<double> costs, std::span<Index> first, Control& control);
 

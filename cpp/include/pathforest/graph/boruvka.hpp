@@ -32,8 +32,8 @@ class Boruvka {
     const std::vector<Index>& component() const { return component_; }
     double reach(Index sample) const { return best_[as_size(component_[as_size(sample)])].weight; }
 
-    // Nobody but `nearest` is at most `searched` away, or comes before it; `nearest` may be farther than
-    // that, or nobody, and then says nothing.
+    // No sample but `nearest` is at most `searched` away, or comes before it; `nearest` may be farther than
+    // that, or none, and then says nothing.
     void answer(Index sample, const Neighbour& nearest, double searched);
 
     // Uses the answers; every sample that was to be asked has one. False if they join no components: right

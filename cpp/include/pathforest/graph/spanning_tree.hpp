@@ -11,7 +11,7 @@ namespace pathforest {
 std::vector<Arc> spanning_tree(const AnyEngine& engine, const KnnGraph& graph, Control& control);
 
 // For each query the nearest sample of a component other than its own and no farther than its reach, by
-// (distance, index); `none` and infinity where there is none.
+// (distance, index); `none` and infinity if there is no such sample.
 template <class T>
 void nearest_foreign(const AnyEngine& engine, Rows<T> queries, std::span<const Index> own,
                      std::span<const Index> component, std::span<const double> reach,

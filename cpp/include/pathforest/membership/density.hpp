@@ -9,7 +9,7 @@
 
 namespace pathforest {
 
-// A dome of scaled density lower than this is no cluster of its own.
+// A dome of scaled density lower than this is not a cluster of its own.
 inline constexpr double delta = 1.0;
 
 // Turns rows of neighbour distances into densities. `squared` says that the metric is a square already, so

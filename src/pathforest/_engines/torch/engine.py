@@ -160,7 +160,7 @@ class TorchEngine:
         return np.concatenate(still)
 
     def _load(self, array: np.ndarray) -> Any:
-        # Torch warns of arrays that are not writable, although nobody writes.
+        # Torch warns of arrays that are not writable, although nothing writes to it.
         array = np.require(array, requirements=["C", "W"])
         with room_for(f"an array of {array.nbytes:,} bytes"):
             return require_torch().as_tensor(array, device=self._device)

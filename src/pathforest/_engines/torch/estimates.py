@@ -49,7 +49,7 @@ class Estimator:
         # A power of two changes no digit.
         self.scale = 2.0 ** min(MAX_EXPONENT, -float(farthest.log2().ceil())) if farthest > 0 else 1.0
         self._rate = (d + 24) * ROUNDING * 1.05
-        # Rows that are no samples fill the last group up; they are infinitely far.
+        # Padding fills the last group up; its rows are infinitely far.
         self.n_padded = -(-n // group) * group
         self._samples = torch.zeros((self.n_padded, d), dtype=torch.float32, device=X.device)
         self._norms = torch.full((self.n_padded,), torch.inf, dtype=torch.float32, device=X.device)

@@ -1,4 +1,4 @@
-// The engine for queries that come as rows of distances to training samples nobody needs any more.
+// The engine for queries that come as rows of distances to training samples that are no longer needed.
 #pragma once
 
 #include "pathforest/control.hpp"

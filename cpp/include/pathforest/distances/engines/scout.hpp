@@ -15,7 +15,7 @@ struct Candidate {
 
 // A copy of a query's policy that is offered the most each distance can be. Its limit is never below the one
 // the exact distances would give, so what lies beyond it at the end is out, and only the few candidates left
-// need their exact distance. What policies share among them, such as the reach of a component, may be told
+// need their exact distance. What policies share among them, such as the reach of a component, may use
 // such upper bounds too.
 template <Policy P>
 class Scout {
