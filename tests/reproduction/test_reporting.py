@@ -31,30 +31,27 @@ VOID = {"meta", "link", "br", "img", "input"}
 
 
 class Page(HTMLParser):
-    """Tables as lists of rows of text, ids, links, and the elements that were left open."""
+    """Tables as lists of rows of text, elements with their attributes, and those that were left open."""
 
     def __init__(self, text):
         super().__init__()
-        self.tables, self.titles, self.ids, self.links, self.open, self.bold = {}, [], [], [], [], []
-        self.elements, self.text, self.scripts = [], "", []
+        self.tables, self.elements, self.open, self.bold, self.scripts, self.text = {}, [], [], [], [], ""
         self.feed(text)
 
+    def values(self, *names):
+        """Values of these attributes, in the order of the page."""
+        return [attributes[name] for _, attributes in self.elements for name in names if name in attributes]
+
     def handle_starttag(self, tag, attributes):
-        attributes = dict(attributes)
-        self.elements.append((tag, attributes))
+        self.elements.append((tag, dict(attributes)))
         if tag not in VOID:
             self.open.append(tag)
-        if "id" in attributes:
-            self.ids.append(attributes["id"])
-        self.links += [attributes[name] for name in ("href", "src") if name in attributes]
         if tag == "caption":
             self.caption = ""
         if tag == "tr":
             self.row = []
         if tag in ("td", "th"):
             self.row.append("")
-        if tag == "td" and "title" in attributes:
-            self.titles.append(attributes["title"])
         if tag == "script":
             self.scripts.append("")
 
@@ -153,7 +150,7 @@ def test_table_1_has_every_score_in_markdown(experiment):
 
 
 def test_bold_marks_of_the_page_are_those_of_the_test(experiment):
-    parsed = Page("<table>" + page._scores(experiment).split("<table>")[1].split("</table>")[0] + "</table>")
+    parsed = Page(page._scores(experiment)[1])
     ours = statistics.summarise(experiment.results, published.CLASSIFIERS)["bold"].sum()
     shown = [name for name in published.TITLES if name in DATASETS or name in published.PRIVATE]
     theirs = published.TABLE.loc[shown, "bold"].sum()
@@ -175,9 +172,10 @@ def test_private_sets_have_the_paper_s_scores_only(experiment):
 
 def test_scores_show_their_z_on_hover(experiment, parsed):
     table = statistics.agreement(experiment.results)
-    assert len(parsed.titles) == len(table)
+    titles = parsed.values("title")
+    assert len(titles) == len(table)
     z = table.set_index(["dataset", "classifier"]).loc[("breast_tissue", "naive_bayes"), "z"]
-    assert f"z = −{abs(z):.2f}: differs from the paper" in parsed.titles
+    assert f"z = −{abs(z):.2f}: differs from the paper" in titles
 
 
 def test_classifiers_beyond_the_paper_compete_in_a_table_of_their_own(experiment):
@@ -260,16 +258,13 @@ def test_more_runs_report_whether_verdicts_changed():
     experiment = an_experiment(runs=40)
     results = experiment.results.copy()
     assert "same verdicts as the first 20" in findings.changed_sentence(experiment)
+    assert findings.changed_sentence(an_experiment(runs=20)) == ""
     late = (results["run"] >= 20) & (results["dataset"] == "boat") & (results["classifier"] == "opf")
     results.loc[late, "accuracy"] -= 0.1
     changed = experiment._replace(results=results)
     assert "verdicts change against the first 20: OPF on Boat now differs" in tables_markdown(changed)
-    parsed = Page(page._differences(changed))
+    parsed = Page("".join(page._differences(changed)))
     assert parsed.tables["Verdicts that more runs change"][1][:2] == ["Boat", "OPF"]
-
-
-def test_as_many_runs_as_the_paper_have_nothing_to_change(experiment):
-    assert findings.changed_sentence(experiment) == ""
 
 
 # Fuzzy OPF against OPF
@@ -319,10 +314,11 @@ def test_sensitivity_is_reported_for_both_competitions(experiment):
 
 def test_elements_are_closed_and_links_lead_somewhere(parsed):
     assert parsed.open == []
-    assert len(parsed.ids) == len(set(parsed.ids))
-    inside = [link.removeprefix("#") for link in parsed.links if link.startswith("#")]
+    ids = parsed.values("id")
+    assert len(ids) == len(set(ids))
+    inside = [link.removeprefix("#") for link in parsed.values("href") if link.startswith("#")]
     assert len(inside) > 8
-    assert set(inside) <= set(parsed.ids)
+    assert set(inside) <= set(ids)
 
 
 @subsets
@@ -333,7 +329,7 @@ def test_every_subset_has_a_whole_page_that_asks_for_nothing(subset):
     assert len(text.encode()) < 10_000_000
     assert not re.search(r"\bnan\b|\binf\b|\bNone\b", parsed.text)
     assert all(len(row) == len(rows[0]) for rows in parsed.tables.values() for row in rows)
-    assert all(link.startswith(("#", "data:")) for link in parsed.links)
+    assert all(link.startswith(("#", "data:")) for link in parsed.values("href", "src"))
     assert not {"iframe", "object", "embed", "base", "form"} & {tag for tag, _ in parsed.elements}
     style = text.partition("<style>")[2].partition("</style>")[0]
     assert "@import" not in style
@@ -354,7 +350,7 @@ def test_every_subset_has_its_tables(subset):
 def test_without_published_sets_a_sentence_takes_the_place_of_agreement():
     parsed = Page(page_of("no published sets"))
     assert "nothing to agree with" in parsed.text
-    assert "differences" not in parsed.ids
+    assert "differences" not in parsed.values("id")
     assert "Agreement with the published scores" not in parsed.tables
     assert "private" not in parsed.text
 
@@ -470,19 +466,17 @@ def test_membership_uses_the_k_max_that_was_chosen_most(experiment):
 # Numbers and imports
 
 
-def test_numbers_are_written_for_readers():
-    assert [signed(value) for value in (0.126, -0.004, -1.0, np.inf, np.nan)] == [
-        "+0.13", "+0.00", "−1.00", "+∞", "–",
-    ]  # fmt: skip
-    assert [ratio(value) for value in (0.000084, 0.5, 9.44, 40.5, 1234.5)] == [
-        "0.000084", "0.5", "9.4", "40.5", "1,234",
-    ]  # fmt: skip
-    assert [duration(value) for value in (1.2e-5, 0.0009999, 0.5, 3, 150, 9000)] == [
-        "12 µs", "1 ms", "500 ms", "3 s", "2.5 min", "2.5 h",
-    ]  # fmt: skip
-    assert [percent(share) for share in (0, 0.0004, 0.0123, 0.333, 0.999, 1)] == [
-        "0 %", "0.0 %", "1.2 %", "33 %", "99.9 %", "100 %",
-    ]  # fmt: skip
+@pytest.mark.parametrize(
+    ("write", "values", "texts"),
+    [
+        (signed, (0.126, -0.004, -1.0, np.inf, np.nan), "+0.13 | +0.00 | −1.00 | +∞ | –"),
+        (ratio, (0.000084, 0.5, 9.44, 40.5, 1234.5), "0.000084 | 0.5 | 9.4 | 40.5 | 1,234"),
+        (duration, (1.2e-5, 0.0009999, 0.5, 3, 150, 9000), "12 µs | 1 ms | 500 ms | 3 s | 2.5 min | 2.5 h"),
+        (percent, (0, 0.0004, 0.0123, 0.333, 0.999, 1), "0 % | 0.0 % | 1.2 % | 33 % | 99.9 % | 100 %"),
+    ],
+)
+def test_numbers_are_written_for_readers(write, values, texts):
+    assert " | ".join(map(write, values)) == texts
 
 
 @pytest.mark.slow
