@@ -23,7 +23,7 @@ SOURCES     := pyproject.toml README.md LICENSE CMakeLists.txt \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test docs docs-test gpu lint format asan stubs install clean
+.PHONY: help demo test cpp-test docs docs-test gpu lint format asan stubs install clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -33,6 +33,16 @@ demo: $(PACKAGE)  ## a small version of the paper's experiment: Table I in the t
 
 test: $(PACKAGE) $(TESTERS)  ## run the tests and the docstring examples, one worker per core
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+# Configures a build of the C++ tests; -B and further options follow.
+CPP_TESTS = $(BIN)/cmake -S . -G Ninja -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja" -DPATHFOREST_TESTS=ON \
+    -DSKBUILD_PROJECT_VERSION=0 -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" \
+    -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)"
+
+cpp-test: $(BUILDERS)  ## build and run the C++ tests: containers and orders on their own
+	$(CPP_TESTS) -B build/cpp-tests
+	$(BIN)/cmake --build build/cpp-tests --target pathforest_tests
+	build/cpp-tests/pathforest_tests
 
 docs: $(PACKAGE) $(WRITERS)  ## build the site, warnings as errors; open build/docs/index.html
 	rm -rf build/docs docs/api/generated  # what is gone from the sources would stay
@@ -60,7 +70,10 @@ format: $(TESTERS)  ## rewrite the sources the way lint wants them
 #   libstdc++ too, because they look for __cxa_throw at start-up and Python does not link to it.
 # - No leak detection: the interpreter never frees everything, and its leftovers would drown ours.
 # - --capture=sys leaves the sanitizers' reports on the terminal; a crashed worker would take captured ones along.
-asan: $(ASAN)  ## run the kernel tests against an address/undefined-behaviour sanitizer build
+asan: $(ASAN)  ## run the C++ tests and the kernel tests against an address/undefined-behaviour sanitizer build
+	$(CPP_TESTS) -B build/asan/tests -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPATHFOREST_SANITIZE=ON
+	$(BIN)/cmake --build build/asan/tests --target pathforest_tests
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 build/asan/tests/pathforest_tests
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
 	    build/asan/venv/bin/python -m pytest tests -m kernel -n $(WORKERS) --capture=sys

@@ -43,11 +43,17 @@ inline void require_finite(std::span<const double> values, const char* name, con
 
 // Rows of neighbour lists, one after the other.
 inline void require_ascending_rows(std::span<const double> distances, std::size_t width) {
-    for (std::size_t i = 0; i < distances.size(); ++i) {
-        const double before = i % width == 0 ? 0.0 : distances[i - 1];
-        if (before <= distances[i] && distances[i] < infinity) continue;
-        throw std::invalid_argument("distances[" + std::to_string(i / width) + ", " +
-                                    std::to_string(i % width) + "] is " + std::to_string(distances[i]) +
+    const auto fails = [&](std::size_t i, double before) {
+        return !(before <= distances[i] && distances[i] < infinity);
+    };
+    for (std::size_t row = 0; row < distances.size(); row += width) {
+        bool failed = fails(row, 0.0);
+        for (std::size_t i = row + 1; i < row + width; ++i) failed |= fails(i, distances[i - 1]);
+        if (!failed) continue;
+        std::size_t i = row;
+        while (!fails(i, i == row ? 0.0 : distances[i - 1])) ++i;
+        throw std::invalid_argument("distances[" + std::to_string(row / width) + ", " +
+                                    std::to_string(i - row) + "] is " + std::to_string(distances[i]) +
                                     "; each list must hold finite distances of at least 0 in ascending "
                                     "order; make it with knn_graph");
     }

@@ -1,0 +1,15 @@
+// Containers and orders on their own, where a mistake is easier to find than in a forest.
+#include "check.hpp"
+
+int main() {
+    using namespace pathforest::tests;
+    test_boruvka();
+    test_disjoint_sets();
+    test_heap();
+    test_limits();
+    test_order();
+    test_parallel();
+    test_smallest();
+    if (n_failed == 0) std::puts("all checks passed");
+    return n_failed == 0 ? 0 : 1;
+}
