@@ -236,11 +236,10 @@ class Stop:
 @pytest.mark.parametrize(
     ("how", "stage"),
     [
-        (signal.SIGKILL, at_the_first_result),
-        (signal.SIGTERM, at_the_first_block),
+        (signal.SIGTERM, at_the_first_result),
         (signal.SIGKILL, at_the_first(dask_tasks.neighbours_abroad)),
     ],
-    ids=["checks", "blocks", "neighbours"],
+    ids=["checks", "neighbours"],
 )
 def test_a_scheduler_that_is_gone_ends_the_fit_within_seconds(doomed, many_blocks, monkeypatch, how, stage):
     stop, (X, y) = Stop(*doomed, how), draw_far_apart(600)

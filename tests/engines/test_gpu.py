@@ -435,7 +435,7 @@ def two_cards(monkeypatch):
 @pytest.mark.usefixtures("no_card")
 @pytest.mark.parametrize("make", [OPFClassifier, FuzzyOPFClassifier])
 def test_without_a_card_there_is_an_error_and_no_silent_answer(make):
-    with pytest.raises(RuntimeError, match=r"device='cuda': PyTorch .* sees no graphics card.*'cpu'"):
+    with pytest.raises(RuntimeError, match=r"device='cuda': PyTorch .* sees no GPU.*'cpu'"):
         make(device="cuda").fit([[0.0], [1.0]], [0, 1])
 
 
@@ -443,7 +443,7 @@ def test_without_a_card_there_is_an_error_and_no_silent_answer(make):
 def test_cards_are_counted_from_0():
     assert devices.find_device("cuda:1") == torch.device("cuda:1")
     for device in ("cuda:2", "cuda:200", "cuda:999"):  # torch takes the last two for negative numbers
-        with pytest.raises(RuntimeError, match=f"device='{device}': there is no such graphics card, only 2"):
+        with pytest.raises(RuntimeError, match=f"device='{device}': there is no such GPU, only 2"):
             OPFClassifier(device=device).fit([[0.0], [1.0]], [0, 1])
 
 
@@ -463,7 +463,7 @@ def test_models_travel_to_machines_without_a_card(tmp_path):
     model.set_params(device="cuda").save(tmp_path / "model.opf")
     for travelled in (model, load(tmp_path / "model.opf"), pickle.loads(pickle.dumps(model))):
         assert travelled.get_params()["device"] == clone(travelled).device == "cuda"
-        with pytest.raises(RuntimeError, match="sees no graphics card"):
+        with pytest.raises(RuntimeError, match="sees no GPU"):
             travelled.predict(Q)
         np.testing.assert_array_equal(travelled.set_params(device="cpu").predict(Q), expected)
 

@@ -190,7 +190,7 @@ class BaseOPFClassifier(LabelledEstimator):
         return self._cached((code, dtype.char, self._device), gather)
 
     def _rank(self) -> np.ndarray:
-        """Position of each training sample in `order_`; one more entry, the last, stands for nobody."""
+        """Position of each training sample in `order_`; one more entry, the last, stands for no sample."""
         rank = np.full(len(self.order_) + 1, len(self.order_))
         rank[self.order_] = np.arange(len(self.order_))
         return rank

@@ -46,7 +46,7 @@ def rank(
             rule = (log_loss[position], *simple)
         return (-score[position], *rule, place[cell.transform], position)
 
-    # A score that is no number, as some scorers return for a fold without a class, comes last.
+    # A score that is not a number, as some scorers return for a fold without a class, comes last.
     last = [position for position in range(len(cells)) if np.isnan(score[position])]
     return np.array(sorted(set(range(len(cells))) - set(last), key=key) + last, dtype=np.intp)
 
@@ -86,7 +86,7 @@ def check_table(model: Any) -> None:
     """Raise ValueError unless a model's `cv_results_` is such a table, and its best row is in it."""
     results = vars(model).get("cv_results_")
     if type(results) is not dict or type(results.get("params")) is not list:
-        raise ValueError("cv_results_ is no table with a column params")
+        raise ValueError("cv_results_ is not a table with a column params")
     n_rows = len(results["params"])
     for name, column in results.items():
         if not (name == "params" or (isinstance(column, np.ndarray) and column.shape == (n_rows,))):

@@ -178,7 +178,7 @@ def resolve_transforms(transforms: Any, n_classes: int = 2, random_state: Any = 
         return candidates if n_classes > 1 else candidates[:2]
     if not isinstance(transforms, Sequence) or not len(transforms):
         raise ValueError(
-            f"transforms={transforms!r} is no sequence of transformers; pass a list such as [None, "
+            f"transforms={transforms!r} is not a sequence of transformers; pass a list such as [None, "
             f"StandardScaler()], or one of {', '.join(map(repr, PRESETS))}"
         )
     return _number_names([_candidate(item) for item in transforms])

@@ -25,7 +25,7 @@ ANSWER_BYTES = 2**28
 
 
 class Settings(NamedTuple):
-    """What tells the forests of one training set apart, by the classifier's names."""
+    """What distinguishes the forests of one training set, by the classifier's names."""
 
     k_max: int
     sigma: float
@@ -114,7 +114,7 @@ class SharedTraining:
     ) -> Iterator[tuple[list[int], ClassCosts]]:
         """Yield, for each different forest, which of the `settings` it serves and its class costs for `Q`.
 
-        `Q` comes from :meth:`check_queries`. `advance` is told each part of the work when it is done: half
+        `Q` comes from :meth:`check_queries`. `advance` gets each part of the work when it is done: half
         for forests, half for class costs.
         """
         served: dict[Any, list[int]] = {}

@@ -51,7 +51,7 @@ def search_by_trials(
 ) -> tuple[list[Cell], Scores]:
     """Run the trials; return the different cells among them, in the order tried, and their scores.
 
-    A trial is told the mean score of its cell, as the results show it. A cell drawn again costs nothing.
+    A trial gets the mean score of its cell, as the results show it. A cell drawn again costs nothing.
     """
     optuna = import_optuna()
     with _quiet():

@@ -5,7 +5,7 @@ Needs ``pip install pathforest[dask]``. Each class takes the parameters of its l
 array by array, to what the local class learns from the concatenated data, and `to_local` returns that class.
 
 The samples come together at the client, because a model is made of them; the search for nearest neighbours,
-nearly all of the work, goes to the workers. `docs/using/dask.md` tells what runs where and how long it takes.
+nearly all of the work, goes to the workers. `docs/using/dask.md` says what runs where and how long it takes.
 """
 
 from pathforest.dask.estimators import DaskFuzzyOPFClassifier, DaskFuzzyOPFClassifierCV, DaskOPFClassifier

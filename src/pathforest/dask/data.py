@@ -26,7 +26,7 @@ class Summary(NamedTuple):
 
 
 def check_table(X: Any) -> Any:
-    """Refuse a Dask collection that is no table of samples; return it with every row in one block."""
+    """Refuse a Dask collection that is not a table of samples; return it with every row in one block."""
     _check_collection("X", X)
     if X.ndim != 2:
         raise ValueError(

@@ -1,1 +1,1 @@
-"""The engine on a graphics card: PyTorch computes, answers are those of the other engines, bit for bit."""
+"""The engine on a GPU: PyTorch computes, answers are those of the other engines, bit for bit."""

@@ -75,7 +75,7 @@ def find_candidates(
     costs : Costs or None
         Costs of samples; None is 0 for all.
     limit : Tensor of shape (m,), default=None
-        Squared distances beyond which nobody is wanted.
+        Squared distances beyond which no sample is wanted.
     most : int, default=None
         Candidates of a query that are welcome; None is any number.
     """

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-TORCH_CPU = "torch-cpu"  # runs the same code, which is how machines without a graphics card test it
+TORCH_CPU = "torch-cpu"  # runs the same code, which is how machines without a GPU test it
 BLOCK_BYTES = 2**35  # of the arrays for a block of rows; larger ones are no faster
 
 
@@ -30,14 +30,14 @@ def find_device(device: str) -> Any:
         return torch.device("cpu")
     if not torch.cuda.is_available():
         raise RuntimeError(
-            f"device={device!r}: PyTorch {torch.__version__} sees no graphics card; install a driver and a "
+            f"device={device!r}: PyTorch {torch.__version__} sees no GPU; install a driver and a "
             "build of PyTorch for it, or use device='cpu'"
         )
     # Torch itself takes 200 for -56.
     count, index = torch.cuda.device_count(), device.partition(":")[2]
     if index and int(index) >= count:
         raise RuntimeError(
-            f"device={device!r}: there is no such graphics card, only {count}, counted from 0; use "
+            f"device={device!r}: there is no such GPU, only {count}, counted from 0; use "
             "device='cuda', or 'cpu'"
         )
     return torch.device(device)
@@ -82,9 +82,7 @@ def in_blocks(device: Any, n_rows: int, row_bytes: int, work: Callable[[slice], 
 
 
 def _no_room(what: str) -> MemoryError:
-    return MemoryError(
-        f"the device has no room for {what}; use fewer samples, a larger card, or device='cpu'"
-    )
+    return MemoryError(f"the device has no room for {what}; use fewer samples, a larger GPU, or device='cpu'")
 
 
 def _let_go(error: BaseException) -> None:

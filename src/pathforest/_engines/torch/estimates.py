@@ -49,7 +49,7 @@ class Estimator:
         # A power of two changes no digit.
         self.scale = 2.0 ** min(MAX_EXPONENT, -float(farthest.log2().ceil())) if farthest > 0 else 1.0
         self._rate = (d + 24) * ROUNDING * 1.05
-        # Rows that are no samples fill the last group up; they are infinitely far.
+        # Rows without a sample fill up the last group; they are infinitely far.
         self.n_padded = -(-n // group) * group
         self._samples = torch.zeros((self.n_padded, d), dtype=torch.float32, device=X.device)
         self._norms = torch.full((self.n_padded,), torch.inf, dtype=torch.float32, device=X.device)
@@ -91,7 +91,7 @@ def _products(device: Any, shortened: bool) -> Iterator[None]:
     """Set the precision of products while it lasts, whatever users and other threads want for theirs."""
     torch = require_torch()
     matmul = torch.backends.cuda.matmul
-    # From 2.9 on torch refuses to tell the older setting where the newer one has been used.
+    # From 2.9 on torch refuses to report the older setting where the newer one has been used.
     is_new = hasattr(matmul, "fp32_precision")
     name, wanted = (
         ("fp32_precision", "tf32" if shortened else "ieee") if is_new else ("allow_tf32", shortened)
