@@ -253,7 +253,10 @@ def test_ctrl_c_is_not_hidden_by_a_scheduler_that_is_gone(doomed, many_blocks, m
     stop, (X, y) = Stop(*doomed), draw_far_apart(600)
 
     def interrupt():
+        stop.client._timeout = 0.5  # the client then gives up, and refuses to cancel tasks
         stop()
+        while stop.client.status != "closed":
+            time.sleep(0.01)
         raise KeyboardInterrupt
 
     at_the_first(dask_tasks.neighbours_at_home)(monkeypatch, interrupt)
