@@ -405,7 +405,7 @@ def test_one_sample_cannot_be_split():
         ({"search": "random"}, "search='random' is unknown"),
         ({"n_trials": 0}, "n_trials=0"),
         ({"transforms": "cubic"}, "transforms='cubic' is unknown"),
-        ({"transforms": []}, "no sequence of transformers"),
+        ({"transforms": []}, "not a sequence of transformers"),
         ({"scoring": "beauty"}, "beauty"),
         ({"scoring": accuracy_score}, "make_scorer"),
         ({"scoring": ["accuracy", "f1_macro"]}, "one must decide"),
