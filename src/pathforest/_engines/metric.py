@@ -132,7 +132,7 @@ def _check_signature(metric: Callable[..., float], params: Mapping[str, Any]) ->
     """Refuse a function that cannot be called with two rows and the parameters."""
     try:
         signature = inspect.signature(metric)
-    except (TypeError, ValueError):  # some compiled functions do not tell theirs
+    except (TypeError, ValueError):  # some compiled functions do not report theirs
         return
     try:
         signature.bind(None, None, **params)

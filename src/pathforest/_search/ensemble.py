@@ -114,7 +114,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
 
     @WithRefit
     def explain(self, X: Any) -> list[Explanation]:
-        """Tell for each sample who conquered it in the best cell, and along which path.
+        """Report for each sample which training sample conquered it in the best cell, and along which path.
 
         With `n_best` above 1 the average may have another label than the best cell alone.
 
@@ -180,7 +180,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
             raise ValueError("estimators_ holds a classifier of other classes or features")
 
     def _take_samples(self, X: Any, metric: Metric, untouched: bool, as_given: bool, reset: bool) -> Samples:
-        """Check samples as far as no later step does.
+        """Check samples as far as no transformer does.
 
         Transformers that the user passes may take what no classifier would, such as missing values or text:
         they get the samples `untouched`. `as_given` says that a classifier takes them without a transformer.

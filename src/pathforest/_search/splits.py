@@ -52,7 +52,7 @@ def validation_split(codes: np.ndarray, fraction: float, random_state: Any) -> S
 
 
 def deal_folds(labels: np.ndarray, n_folds: int, random: np.random.RandomState) -> np.ndarray:
-    """Deal the samples out to folds of equal size, one class after another; return the fold of each."""
+    """Distribute the samples over folds of equal size, one class after another; return the fold of each."""
     fold = np.empty(len(labels), dtype=np.intp)
     fold[_shuffle_within_classes(labels, random)] = np.arange(len(labels)) % n_folds
     return fold

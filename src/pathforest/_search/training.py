@@ -25,7 +25,7 @@ ANSWER_BYTES = 2**28
 
 
 class Settings(NamedTuple):
-    """What tells the forests of one training set apart, by the classifier's names."""
+    """What distinguishes the forests of one training set, by the classifier's names."""
 
     k_max: int
     sigma: float

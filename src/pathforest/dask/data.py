@@ -13,7 +13,7 @@ from dask import is_dask_collection
 from distributed import Client
 
 from pathforest._models.labels import check_labels
-from pathforest.dask.futures import run_tasks
+from pathforest.dask.futures import check_connection, run_tasks
 
 
 class Summary(NamedTuple):
@@ -91,6 +91,7 @@ def _gather(client: Client, data: Any, name: str, inspect: Callable[[Any], Summa
         )
         _check_blocks(name, summaries)
         filled = [block for block, summary in zip(blocks, summaries, strict=True) if summary.n_rows]
+        check_connection(client)
         return _concatenate(client.gather(filled or blocks[:1]))
     finally:
         for block in blocks:  # not cancelled: they may be those of a collection that the user has persisted

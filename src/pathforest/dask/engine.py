@@ -23,7 +23,7 @@ from pathforest._engines.features import features_engine
 from pathforest._engines.metric import Metric, choose_algorithm
 from pathforest._engines.protocol import Engine, KnnGraph
 from pathforest._engines.spanning_tree import spanning_tree_by_asking
-from pathforest.dask.futures import Sent, run_tasks
+from pathforest.dask.futures import Sent, run_tasks, thread_counts
 from pathforest.dask.tasks import (
     Block,
     Lists,
@@ -81,7 +81,7 @@ class DaskEngine:
         self._X, self._metric, self._client, self._n_threads = X, metric, client, n_threads
         n_blocks = -(-X.nbytes // BLOCK_BYTES)
         if n_blocks > 1 and algorithm == "brute":  # the tree would have to be searched in each of them
-            n_workers = max(1, len(client.nthreads()))
+            n_workers = max(1, len(thread_counts(client)))
             n_blocks = min(len(X), n_workers * -(-n_blocks // n_workers))
         bounds = np.linspace(0, len(X), n_blocks + 1).astype(int).tolist()
         self._rows = [slice(*pair) for pair in pairwise(bounds)]
@@ -169,7 +169,7 @@ class DaskEngine:
         """Choose how many samples a task asks: enough to be worth it, and few enough for all threads."""
         largest = max(rows.stop - rows.start for rows in self._rows)
         seconds = pass_seconds(n_queries, largest, self.n_features, self.name)
-        fewest, most = part_range(len(self._rows), sum(self._client.nthreads().values()))
+        fewest, most = part_range(len(self._rows), sum(thread_counts(self._client).values()))
         n_parts = np.clip(seconds / TASK_SECONDS, fewest, most)
         n_parts = min(n_parts, max(1.0, 20 * seconds / TASK_SECONDS))  # none shorter than a twentieth
         return max(1, int(np.ceil(n_queries / n_parts)))

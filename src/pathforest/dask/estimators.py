@@ -20,6 +20,7 @@ from pathforest._utils.show import show
 from pathforest.classifier import OPFClassifier
 from pathforest.dask.data import check_table, gather_labels, gather_samples, gather_values
 from pathforest.dask.engine import engines_on
+from pathforest.dask.futures import naming_a_lost_scheduler, wait_for_workers
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
 
@@ -30,13 +31,13 @@ CLIENT: Rules = {"client": checked_where_used}
 def _train(client: Client, model: Any, X: Any, y: Any, **fit_params: Any) -> Any:
     """Fit a local model with its large searches on the cluster."""
     check_parameters(model, ("n_jobs",))
-    client.wait_for_workers(1)
     # Transformers that the user passes may take missing values; they are refused later if they do not.
     finite = isinstance(getattr(model, "transforms", None), str | None)
     try:
-        X, y = gather_samples(client, X, finite), gather_labels(client, y)
-        fit_params = {name: gather_values(client, value, name) for name, value in fit_params.items()}
-        with engines_on(client) as make_engine:
+        with naming_a_lost_scheduler(client), engines_on(client) as make_engine:
+            wait_for_workers(client)
+            X, y = gather_samples(client, X, finite), gather_labels(client, y)
+            fit_params = {name: gather_values(client, value, name) for name, value in fit_params.items()}
             return model._fit_with(make_engine, X, y, **fit_params)
     except KeyboardInterrupt as error:
         # A notebook keeps the traceback, and its frames hold futures of whatever was on its way just then.

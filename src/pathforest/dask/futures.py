@@ -1,19 +1,109 @@
-"""Tasks on a cluster whose workers may die, and whose user may press Ctrl-C."""
+"""Tasks on a cluster whose scheduler and workers may die, and whose user may press Ctrl-C."""
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
 from typing import Any, Self
 
 from distributed import Client, Future, as_completed
+
+from pathforest._utils.warnings import warn
 
 # Workers that die of the task itself would kill it for ever; Dask's own limit is 3 for each attempt.
 MOST_ATTEMPTS = 5
 
 # Until the scheduler notices that a worker is gone, it would send to that one again. Doubled each time.
 SECONDS_TO_NOTICE = 0.2
+
+# Without a worker before a warning says so; a nanny has started another one by then.
+SECONDS_ALONE = 5.0
+
+
+def _address(client: Client) -> str:
+    return getattr(client.scheduler, "address", "an unknown address")
+
+
+def check_connection(client: Client) -> None:
+    """Raise ConnectionError if the scheduler is gone; a client would go on trying for half a minute."""
+    if client.status != "running":
+        raise ConnectionError(
+            f"the Dask scheduler at {_address(client)} cannot be reached any more, so the fit has ended; "
+            "start the cluster again and fit with a new Client, or use the local class"
+        )
+
+
+def thread_counts(client: Client) -> dict[str, int]:
+    """Return the number of threads of each worker."""
+    check_connection(client)
+    return client.nthreads()
+
+
+@contextmanager
+def naming_a_lost_scheduler(client: Client) -> Iterator[None]:
+    """Say that the scheduler is gone, whatever error has come of it."""
+    try:
+        yield
+    except ConnectionError:
+        raise
+    except Exception as error:
+        try:
+            check_connection(client)
+        except ConnectionError as lost:
+            raise lost from error
+        raise
+
+
+class Watch:
+    """Looks after the cluster while the client waits for it."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._next_look = 0.0
+        self._alone_since: float | None = None
+
+    def has_workers(self) -> bool:
+        """Look once a second at most; raise if the scheduler is gone, and warn if there have been no workers.
+
+        Until the next look the answer is what was seen last.
+        """
+        check_connection(self._client)
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + 1
+            alone = not thread_counts(self._client)
+            self._alone_since = (self._alone_since or now) if alone else None
+        if self._alone_since and now - self._alone_since >= SECONDS_ALONE:
+            self._alone_since = math.inf  # once is enough
+            warn(
+                f"the Dask cluster at {_address(self._client)} has no workers, and the fit waits for one; "
+                "start workers, or stop the fit with Ctrl-C"
+            )
+        return self._alone_since is None
+
+
+def wait_for_workers(client: Client) -> None:
+    """Wait until the cluster has a worker."""
+    watch = Watch(client)
+    while not watch.has_workers():
+        time.sleep(0.1)
+
+
+class Results(as_completed):
+    """Futures as they are done, with an eye on the cluster in the meantime."""
+
+    def __init__(self, client: Client, futures: Sequence[Future]) -> None:
+        super().__init__(futures, loop=client.loop)
+        self._watch = Watch(client)
+
+    def __next__(self) -> Future:
+        while not (self.has_ready() or self.is_empty()):
+            self._watch.has_workers()
+            time.sleep(0.01)
+        return super().__next__()
 
 
 class Sent:
@@ -51,6 +141,7 @@ class Sent:
                 self._sent[position] = self._scatter(position)
                 self._spread(*self._sent[position])
             except (OSError, KeyError):  # no connection, or an unknown address: a worker died just now
+                check_connection(self._client)
                 attempt += 1
                 if attempt == MOST_ATTEMPTS:
                     raise
@@ -58,8 +149,8 @@ class Sent:
         return self._sent[position]
 
     def _scatter(self, position: int) -> tuple[Future, list[str]]:
-        self._client.wait_for_workers(1)
-        workers = sorted(self._client.nthreads())
+        wait_for_workers(self._client)
+        workers = sorted(thread_counts(self._client))
         first = workers[position % len(workers)]
         # In a list, because Dask would send the fields of a named tuple one by one.
         (future,) = self._client.scatter([self._objects[position]], workers=[first], hash=False)
@@ -77,7 +168,7 @@ class Sent:
                 self._client.submit(id, future, workers=[worker], allow_other_workers=True, pure=False)
                 for worker in wave
             ]
-            for _ in as_completed(fetched, loop=self._client.loop):  # what is lost meanwhile is sent again
+            for _ in Results(self._client, fetched):  # what is lost meanwhile is sent again
                 pass
             n_copies *= 3
 
@@ -95,9 +186,10 @@ def run_tasks(
     try:
         for i in range(count):
             waiting[submit(i)] = i
-        results = as_completed(waiting, loop=client.loop)
+        results = Results(client, list(waiting))
         for future in results:
             i = waiting[future]
+            check_connection(client)  # which results come by, and without which all are cancelled
             try:
                 result = future.result()
             except CancelledError as error:
@@ -115,4 +207,6 @@ def run_tasks(
             del waiting[future]
             future.release()
     finally:
-        client.cancel(list(waiting))
+        if client.status == "running":
+            with suppress(OSError):  # the scheduler died just now; that must not hide why this has ended
+                client.cancel(list(waiting))

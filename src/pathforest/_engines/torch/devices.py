@@ -82,9 +82,7 @@ def in_blocks(device: Any, n_rows: int, row_bytes: int, work: Callable[[slice], 
 
 
 def _no_room(what: str) -> MemoryError:
-    return MemoryError(
-        f"the device has no room for {what}; use fewer samples, a larger card, or device='cpu'"
-    )
+    return MemoryError(f"the device has no room for {what}; use fewer samples, a larger GPU, or device='cpu'")
 
 
 def _let_go(error: BaseException) -> None:

@@ -150,7 +150,7 @@ class TorchEngine:
         still: list[np.ndarray] = [left[:0]]
 
         def block(rows: slice) -> None:
-            # Where shortened values have told too little so far, they are not tried any further.
+            # If shortened values have decided too few so far, they are not tried any further.
             if shortened and sum(map(len, still)) > rows.start // 4:
                 still.append(left[rows])
             else:
@@ -160,7 +160,7 @@ class TorchEngine:
         return np.concatenate(still)
 
     def _load(self, array: np.ndarray) -> Any:
-        # Torch warns of arrays that are not writable, although nothing writes to it.
+        # Torch warns of arrays that are not writable, although nothing writes to them.
         array = np.require(array, requirements=["C", "W"])
         with room_for(f"an array of {array.nbytes:,} bytes"):
             return require_torch().as_tensor(array, device=self._device)

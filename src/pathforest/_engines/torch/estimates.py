@@ -91,7 +91,7 @@ def _products(device: Any, shortened: bool) -> Iterator[None]:
     """Set the precision of products while it lasts, whatever users and other threads want for theirs."""
     torch = require_torch()
     matmul = torch.backends.cuda.matmul
-    # From 2.9 on torch refuses to tell the older setting where the newer one has been used.
+    # From 2.9 on torch refuses to report the older setting where the newer one has been used.
     is_new = hasattr(matmul, "fp32_precision")
     name, wanted = (
         ("fp32_precision", "tf32" if shortened else "ieee") if is_new else ("allow_tf32", shortened)

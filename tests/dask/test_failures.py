@@ -1,0 +1,303 @@
+"""Workers and schedulers may die, and users press Ctrl-C: a fit ends well, or says what happened."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from pathforest import OPFClassifier
+
+pytest.importorskip("distributed", reason="needs pathforest[dask]")
+
+import dask.array as da
+import distributed
+from dask_cases import SMALL_SEARCH, draw, quiet, same, wait_for_no_tasks
+
+from pathforest.dask import DaskFuzzyOPFClassifierCV, DaskOPFClassifier
+from pathforest.dask import engine as dask_engine
+from pathforest.dask import futures as dask_futures
+from pathforest.dask import tasks as dask_tasks
+
+pytestmark = quiet
+
+
+def once(action):
+    pending = [action]
+    return lambda: pending.pop()() if pending else None
+
+
+def at_the_first_result(monkeypatch, action):
+    """Do something once, as soon as the first result has come."""
+    get, act = dask_futures.Results.__next__, once(action)
+
+    def interrupted(self):
+        future = get(self)
+        act()
+        return future
+
+    monkeypatch.setattr(dask_futures.Results, "__next__", interrupted)
+
+
+def at_the_first(task):
+    """Do something once, as soon as the first task of a kind has been submitted."""
+
+    def arrange(monkeypatch, action):
+        submit, act = dask_engine.DaskEngine._submit, once(action)
+
+        def interrupted(self, block, function, *args):
+            future = submit(self, block, function, *args)
+            if function is task:
+                act()
+            return future
+
+        monkeypatch.setattr(dask_engine.DaskEngine, "_submit", interrupted)
+
+    return arrange
+
+
+def at_the_first_block(monkeypatch, action):
+    """Do something once, as soon as the first block is on the cluster."""
+    scatter, act = distributed.Client.scatter, once(action)
+
+    def interrupted(*args, **kwargs):
+        futures = scatter(*args, **kwargs)
+        act()
+        return futures
+
+    monkeypatch.setattr(distributed.Client, "scatter", interrupted)
+
+
+def draw_far_apart(n):
+    """Samples whose neighbour lists leave questions to the spanning tree."""
+    X, y = draw("random", n=n)
+    X[: n // 3] += 1000
+    return X, y
+
+
+@pytest.mark.parametrize(
+    ("block_rows", "stage"),
+    [(250, at_the_first_result), (4000, at_the_first(dask_tasks.foreign_neighbours))],
+    ids=["distributed", "one block"],
+)
+def test_a_killed_worker_changes_nothing(client, monkeypatch, block_rows, stage):
+    monkeypatch.setattr(dask_engine, "BLOCK_BYTES", block_rows * 5 * 8)
+    client.wait_for_workers(2)
+    X, y = draw_far_apart(2000)
+    victims = []
+
+    def kill():
+        victims.append(next(iter(client.run(os.getpid).values())))
+        os.kill(victims[0], signal.SIGKILL)
+
+    stage(monkeypatch, kill)
+    model = DaskOPFClassifier(client=client).fit(X, y)
+    assert victims
+    same(model.to_local(), OPFClassifier().fit(X, y))
+    client.wait_for_workers(1)
+
+
+@pytest.mark.parametrize("error", [OSError, KeyError])
+def test_what_could_not_be_sent_is_sent_again_but_not_for_ever(client, monkeypatch, error):
+    """Dask raises the one or the other, depending on when the worker has died."""
+    monkeypatch.setattr(dask_futures, "SECONDS_TO_NOTICE", 0)
+    scatter, failures = distributed.Client.scatter, [error] * (dask_futures.MOST_ATTEMPTS - 1)
+
+    def failing(*args, **kwargs):
+        if failures:
+            raise failures.pop()("tcp://gone")
+        return scatter(*args, **kwargs)
+
+    monkeypatch.setattr(distributed.Client, "scatter", failing)
+    assert dask_futures.Sent(client, ["ham"])[0].result() == "ham"
+    failures.extend([error] * dask_futures.MOST_ATTEMPTS)
+    with pytest.raises(error):
+        dask_futures.Sent(client, ["ham"])[0]
+
+
+def test_tasks_whose_data_are_lost_are_submitted_again_but_not_for_ever(client):
+    def submit(i):
+        attempts[i] += 1
+        future = client.submit(int, i, pure=False)
+        if attempts[i] <= losses:
+            future.cancel()
+        return future
+
+    results, attempts, losses = {}, [0, 0], dask_futures.MOST_ATTEMPTS - 1
+    dask_futures.run_tasks(client, 2, submit, results.__setitem__)
+    assert results == {0: 0, 1: 1}
+    attempts, losses = [0, 0], dask_futures.MOST_ATTEMPTS
+    with pytest.raises(RuntimeError, match="workers were lost 5 times with the data of one task"):
+        dask_futures.run_tasks(client, 2, submit, results.__setitem__)
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [
+        at_the_first_result,
+        at_the_first_block,
+        at_the_first(dask_tasks.neighbours_abroad),
+        at_the_first(dask_tasks.foreign_neighbours),
+    ],
+    ids=["checks", "blocks", "neighbours", "spanning tree"],
+)
+def test_ctrl_c_leaves_no_tasks_and_no_model(client, many_blocks, monkeypatch, stage):
+    X, y = draw_far_apart(600)
+    stage(monkeypatch, lambda: signal.raise_signal(signal.SIGINT))
+    model = DaskOPFClassifier(client=client)
+    # A process started from a shell's background ignores the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt) as raised:
+            model.fit(da.from_array(X, chunks=(200, -1)), y)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert wait_for_no_tasks(client) == 0
+    assert raised.tb is not None  # which keeps all frames of `fit` alive, as a notebook does
+    with pytest.raises(NotFittedError):
+        model.to_local()
+
+
+def test_a_chunk_that_cannot_be_computed_ends_the_others(client):
+    def compute(block, block_info=None):
+        if block_info and block_info[0]["chunk-location"][0] == 0:
+            raise RuntimeError("disk on fire")
+        time.sleep(0.2)
+        return block
+
+    X, y = draw("random")
+    lazy = da.from_array(X, chunks=(20, -1)).map_blocks(compute, dtype=X.dtype, meta=X[:0])
+    with pytest.raises(RuntimeError, match="disk on fire") as raised:
+        DaskOPFClassifier(client=client).fit(lazy, y)
+    assert wait_for_no_tasks(client) == 0
+    assert raised.tb is not None  # which keeps all frames of `fit` alive
+
+
+def test_a_fit_leaves_nothing_on_the_cluster(client, many_blocks):
+    X, y = draw("tied")
+    model = DaskFuzzyOPFClassifierCV(**SMALL_SEARCH, client=client)
+    model.fit(da.from_array(X, chunks=50), da.from_array(y, chunks=60))
+    assert wait_for_no_tasks(client) == 0
+
+
+def test_blocks_are_distributed_evenly_and_a_lone_one_goes_to_all(client):
+    client.wait_for_workers(2)
+    workers = sorted(client.nthreads())
+    several, lone = (dask_futures.Sent(client, list(range(count))) for count in (6, 1))
+    assert [several.workers(i) for i in range(6)] == [[workers[0]], [workers[1]]] * 3
+    assert lone.workers(0) == workers
+    assert sorted(client.who_has([lone[0]])[lone[0].key]) == workers
+
+
+@pytest.fixture
+def doomed(tmp_path):
+    """A scheduler in a process of its own, with one worker, and a client of both."""
+    file = str(tmp_path / "scheduler.json")
+    command = [sys.executable, "-m", "distributed.cli.dask_"]
+    commands = [
+        ["scheduler", "--scheduler-file", file, "--port", "0", "--no-dashboard"],
+        ["worker", "--scheduler-file", file, "--nthreads", "1", "--no-nanny", "--no-dashboard"],
+    ]
+    processes = [
+        subprocess.Popen([*command[:2], command[2] + name, *options], stderr=subprocess.DEVNULL)
+        for name, *options in commands
+    ]
+    try:
+        with distributed.Client(scheduler_file=file, set_as_default=False, timeout=60) as client:
+            client.wait_for_workers(1, timeout=60)
+            yield processes[0], client
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+class Stop:
+    """Stops a scheduler, and waits until its client knows."""
+
+    def __init__(self, scheduler, client, how=signal.SIGKILL):
+        self.scheduler, self.client, self.how = scheduler, client, how
+
+    def __call__(self):
+        self.scheduler.send_signal(self.how)
+        while self.client.status == "running":
+            time.sleep(0.01)
+        self.moment = time.monotonic()
+
+    def seconds(self):
+        """How long ago that was."""
+        return time.monotonic() - self.moment
+
+
+@pytest.mark.parametrize(
+    ("how", "stage"),
+    [
+        (signal.SIGTERM, at_the_first_result),
+        (signal.SIGKILL, at_the_first(dask_tasks.neighbours_abroad)),
+    ],
+    ids=["checks", "neighbours"],
+)
+def test_a_scheduler_that_is_gone_ends_the_fit_within_seconds(doomed, many_blocks, monkeypatch, how, stage):
+    stop, (X, y) = Stop(*doomed, how), draw_far_apart(600)
+    stage(monkeypatch, stop)
+    with pytest.raises(ConnectionError, match=r"scheduler at tcp://.* fit with a new Client"):
+        DaskOPFClassifier(client=stop.client).fit(da.from_array(X, chunks=(200, -1)), y)
+    assert stop.seconds() < 10
+
+
+def test_ctrl_c_is_not_hidden_by_a_scheduler_that_is_gone(doomed, many_blocks, monkeypatch):
+    stop, (X, y) = Stop(*doomed), draw_far_apart(600)
+
+    def interrupt():
+        stop.client._timeout = 0.5  # the client then gives up, and refuses to cancel tasks
+        stop()
+        while stop.client.status != "closed":
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    at_the_first(dask_tasks.neighbours_at_home)(monkeypatch, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        DaskOPFClassifier(client=stop.client).fit(X, y)
+    assert stop.seconds() < 10
+
+
+def test_a_fit_says_that_it_waits_for_workers(monkeypatch):
+    monkeypatch.setattr(dask_futures, "SECONDS_ALONE", 0.5)
+    X, y = draw("random")
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        later = threading.Timer(4, cluster.scale, [1])
+        later.start()
+        with pytest.warns(UserWarning, match="has no workers, and the fit waits for one") as caught:
+            model = DaskOPFClassifier(client=client).fit(X, y)
+        later.join()
+    assert len([warning for warning in caught if "no workers" in str(warning.message)]) == 1
+    same(model.to_local(), OPFClassifier().fit(X, y))
+
+
+def test_a_fit_whose_workers_leave_says_that_it_waits(many_blocks, monkeypatch):
+    monkeypatch.setattr(dask_futures, "SECONDS_ALONE", 0.5)
+    X, y = draw_far_apart(600)
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        later = threading.Timer(6, cluster.scale, [1])
+
+        def leave():
+            cluster.scale(0)
+            later.start()
+
+        at_the_first(dask_tasks.neighbours_abroad)(monkeypatch, leave)
+        with pytest.warns(UserWarning, match="has no workers, and the fit waits for one"):
+            model = DaskOPFClassifier(client=client).fit(X, y)
+        later.join()
+    same(model.to_local(), OPFClassifier().fit(X, y))
