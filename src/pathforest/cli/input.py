@@ -11,9 +11,16 @@ import numpy as np
 from pathforest._utils.show import show
 from pathforest.cli.errors import did_you_mean
 from pathforest.cli.models import Loaded
-from pathforest.datasets.formats import POSITION, Batch, Stream, as_labels, gather, open_stream
-from pathforest.datasets.formats.table import listed
-from pathforest.datasets.formats.text import integer
+from pathforest.datasets.formats import (
+    POSITION,
+    Batch,
+    Stream,
+    as_labels,
+    gather,
+    integer,
+    listed,
+    open_stream,
+)
 from pathforest.libopf import read_distances
 
 # Columns

@@ -15,8 +15,7 @@ from pathforest.cli.input import Samples, read_samples
 from pathforest.cli.models import LIBOPF
 from pathforest.cli.output import check_outputs, show_facts
 from pathforest.datasets import write
-from pathforest.datasets.formats import POSITION, format_of
-from pathforest.datasets.formats.table import default_names, listed
+from pathforest.datasets.formats import POSITION, default_names, format_of, listed
 from pathforest.distances import make_engine
 from pathforest.graph import knn_graph
 from pathforest.libopf import read_model, write_distances

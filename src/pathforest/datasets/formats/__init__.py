@@ -4,6 +4,8 @@ from pathforest.datasets.formats.files import check_sink, format_of, open_sink, 
 from pathforest.datasets.formats.json import json_value
 from pathforest.datasets.formats.libopf import POSITION
 from pathforest.datasets.formats.stream import ArrayColumn, Batch, Layout, Stream, as_labels, gather
+from pathforest.datasets.formats.table import default_names, listed
+from pathforest.datasets.formats.text import integer
 
 __all__ = [
     "POSITION",
@@ -13,9 +15,12 @@ __all__ = [
     "Stream",
     "as_labels",
     "check_sink",
+    "default_names",
     "format_of",
     "gather",
+    "integer",
     "json_value",
+    "listed",
     "open_sink",
     "open_stream",
 ]
