@@ -1,9 +1,9 @@
 """Do confidence or calibration improve the probabilities of OPF: python -m benchmarks.studies.confidence.
 
 Confidence, after Fernandes and Papa: a training sample is as reliable as the share of its conquests that are
-right, when each of five folds is classified from the others; one that conquers no sample has confidence 1. Its
+right, when each of five folds is classified from the others; one that conquers none has confidence 1. Its
 offers are divided by its confidence, so that unreliable samples offer more. Calibration: the class costs of
-the same five folds tell a beta, or the coefficients of a logistic regression on the logarithms of the costs;
+the same five folds give a beta, or the coefficients of a logistic regression on the logarithms of the costs;
 beside them stand scikit-learn's own calibrators, and what the package has already: a beta and a number of
 conquerors chosen by log loss. The datasets, splits and thinning are those of the accuracy
 experiment, with clean labels. Everything is chosen inside the training part.

@@ -2,7 +2,7 @@
 
 Each set holds normal samples and a few outliers; the detectors see both, without labels, and are compared by
 the area under the ROC curve of their scores of the same samples. All run with their defaults, isolation
-forests with ten seeds. Features are standardised. A second table reports what the threshold of each detector's
+forests with ten seeds. Features are standardised. A second table says what the threshold of each detector's
 own choice calls outliers. PATHFOREST_DATA may name a folder with landsat_ad.csv.gz and thyroid_ad.csv.gz.
 """
 

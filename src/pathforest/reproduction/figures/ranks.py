@@ -12,7 +12,7 @@ from pathforest.reproduction.figures.style import COLORS, INK, MARKERS, MUTED, f
 
 
 def rank_figure(experiment: Experiment) -> go.Figure | None:
-    """Draw the mean rank of each classifier; bars on the right join those that do not differ significantly."""
+    """Draw the mean rank of each classifier; bars on the right join those that do not differ."""
     ranks, difference = statistics.average_ranks(experiment.results)
     if not np.isfinite(difference):
         return None
