@@ -20,7 +20,9 @@ inline std::string place(const char* name, std::size_t i) {
 inline void require_indices(std::span<const Index> indices, Index n_samples, const char* what) {
     const bool all_inside =
         std::all_of(indices.begin(), indices.end(), [=](Index i) { return 0 <= i && i < n_samples; });
-    if (!all_inside) throw std::invalid_argument(std::string(what) + " contains an index that does not belong to a sample");
+    if (!all_inside)
+        throw std::invalid_argument(std::string(what) +
+                                    " contains an index that does not belong to a sample");
 }
 
 // A comparison with NaN is false, so these find it too.
