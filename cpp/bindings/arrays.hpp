@@ -4,6 +4,7 @@
 #include "checks.hpp"
 #include "pathforest/control.hpp"
 #include "pathforest/limits.hpp"
+#include "pathforest/ties.hpp"
 #include "pathforest/types.hpp"
 
 #include <nanobind/nanobind.h>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pathforest/graph/disjoint_sets.hpp"
+#include "pathforest/ties.hpp"
 #include "pathforest/types.hpp"
 
 #include <algorithm>

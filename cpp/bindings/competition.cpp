@@ -1,6 +1,7 @@
 // The competition along a spanning tree, which needs no engine.
 #include "arrays.hpp"
 #include "pathforest/forest/compete.hpp"
+#include "pathforest/ties.hpp"
 
 namespace pathforest {
 namespace {

@@ -6,6 +6,7 @@
 #include "pathforest/forest/predict.hpp"
 #include "pathforest/graph/knn.hpp"
 #include "pathforest/graph/spanning_tree.hpp"
+#include "pathforest/ties.hpp"
 
 #include <nanobind/stl/optional.h>
 

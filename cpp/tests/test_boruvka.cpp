@@ -1,5 +1,6 @@
 #include "check.hpp"
 #include "pathforest/graph/boruvka.hpp"
+#include "pathforest/ties.hpp"
 
 #include <algorithm>
 #include <random>

@@ -1,5 +1,5 @@
 #include "check.hpp"
-#include "pathforest/forest/heap.hpp"
+#include "pathforest/heap.hpp"
 
 #include <algorithm>
 #include <random>

@@ -1,6 +1,7 @@
 #include "check.hpp"
 #include "pathforest/distances/engines/order.hpp"
 #include "pathforest/membership/density_queue.hpp"
+#include "pathforest/ties.hpp"
 
 #include <random>
 

@@ -1,5 +1,6 @@
 #include "check.hpp"
-#include "pathforest/graph/smallest.hpp"
+#include "pathforest/smallest.hpp"
+#include "pathforest/ties.hpp"
 #include "pathforest/types.hpp"
 
 #include <random>

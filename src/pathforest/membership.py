@@ -151,9 +151,7 @@ def fuzzy_membership(density: np.ndarray, sigma: float) -> np.ndarray:
     Returns
     -------
     membership : ndarray of shape (n,)
-        A callable ``(X, y) -> values`` replaces the density: it gets the checked samples (read-only) and
-        labels and returns one value in [0, 1] per sample, used in place of t^2 in Eq. 5. `density_`,
-        `best_k_` and `cuts_` are then not set. A search calls it once per fold and representation.
+        One factor per sample: `sigma` for the sparsest, 1 for the densest.
 
     Examples
     --------

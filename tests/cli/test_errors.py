@@ -23,7 +23,7 @@ MISTAKES = [
     ("train iris.csv -o m.pf -l kind --ignore namex", "no column 'namex' (did you mean 'name'?)"),
     ("train iris.csv -o m.pf -l kind --features kind", "no column is left for features"),
     ("train none.csv -o m.pf", "none.csv: no such file"),
-    ("train iris.csv -l kind -o no/m.pf", "there is no folder"),
+    ("train iris.csv -l kind -o no/m.pf", "does not exist; make it first"),
     ("train iris.csv -l kind -o .", "is a folder"),
     ("train iris.xls -o m.pf", "iris.xls: the ending is not that of a data format; known are .csv"),
     ("train iris.csv --from pdf -o m.pf", "pdf: the ending is not that of a data format"),

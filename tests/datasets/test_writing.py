@@ -183,7 +183,7 @@ def test_packed_output_has_no_time_stamp(tmp_path):
     ("name", "error", "message"),
     [
         ("table.xlsx", ValueError, "table.xlsx: the ending is not that of an output format; known are .csv"),
-        ("nowhere/table.csv", FileNotFoundError, "there is no folder .*nowhere; make it first"),
+        ("nowhere/table.csv", FileNotFoundError, "the folder .*nowhere does not exist; make it first"),
         ("folder.csv", IsADirectoryError, "is a folder"),
     ],
 )

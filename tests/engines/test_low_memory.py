@@ -48,4 +48,5 @@ def test_lack_of_memory_never_ends_the_process(spare):
     assert (done.returncode, done.stderr) == (0, "")
     outcomes = [line.split()[1] for line in done.stdout.splitlines()]
     assert len(outcomes) == 7
-    assert {"MemoryError"} <= set(outcomes) <= {"MemoryError", "done"}
+    assert set(outcomes) <= {"MemoryError", "done"}
+    assert spare or "MemoryError" in outcomes  # with room to spare some machines manage

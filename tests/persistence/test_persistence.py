@@ -285,7 +285,7 @@ REFUSED = [  # an estimator, parameters that are set after fitting, and the reas
     (FuzzyOPFClassifierCV(**SMALL), {"cv": np.complex64(1)}, "not portable"),
     (FuzzyOPFClassifierCV(**SMALL), {"cv": [OPFClassifier()]}, "missing"),
     (FuzzyOPFClassifierCV(**SMALL), {"cv": [KFold()] * 30_000}, "consists of 30... objects"),
-    (FuzzyOPFClassifierCV(**SMALL), {"cv": "x" * 2**25}, "bytes of text"),
+    (OPFSemiSupervisedClassifier(), {"unlabeled": "x" * 2**25}, "bytes of text"),
     (OPFPruner(OPFClassifier(metric=maximum)), {}, rf"^estimator_\.metric=.*{ADVICE}"),
     (OPFPruner(Derived()), {}, f"^estimator_=.*{ADVICE}"),
     (OPFPruner(), {"estimator": OPFKNNClassifier()}, "estimator="),

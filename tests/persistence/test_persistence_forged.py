@@ -308,7 +308,7 @@ WRONG_ARRAYS = [
     ("clustering", "cluster_roots_", "", [[30], [-1]]),
     ("clustering", "density_", "", [np.full(30, np.nan), np.full(30, -1.0), np.ones(29)]),
     ("clustering", "predecessor_", "", [np.roll(np.arange(30), 1)]),
-    ("domes", "_fit_tree_child", "maxima", [np.full(11, 99), np.full(11, -1)]),
+    ("domes", "_fit_tree_child", "maximum", [np.full(11, 99), np.full(11, -1)]),
     ("domes", "_fit_tree_child", "cluster_tree_", [np.zeros(1, dtype=int), np.zeros(11)]),
     ("outliers", "density_", "", [np.zeros(30), np.ones(31)]),
     ("outliers", "cuts_", "", [np.ones((2, 2))]),

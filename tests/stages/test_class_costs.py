@@ -59,8 +59,8 @@ def test_the_cheapest_offer_is_the_first_in_the_order(data):
     ("change", "message"),
     [
         ({"cost": np.zeros(2)}, "one entry per training sample"),
-        ({"order": np.array([0, 1, 3], dtype=np.int32)}, "order holds an index"),
-        ({"code": np.array([0, 1, 2], dtype=np.int32)}, "code holds an index"),
+        ({"order": np.array([0, 1, 3], dtype=np.int32)}, "order contains an index"),
+        ({"code": np.array([0, 1, 2], dtype=np.int32)}, "code contains an index"),
         ({"n_conquerors": np.array([0], dtype=np.int32)}, "at least 1"),
         ({"n_conquerors": np.array([], dtype=np.int32)}, "at least 1"),
     ],

@@ -135,5 +135,5 @@ def test_answers_that_do_not_fit_the_question_are_refused():
     samples, _, _ = builder.ask()
     with pytest.raises(ValueError, match="one answer per sample"):
         builder.answer(np.zeros(len(samples) + 1), np.zeros(len(samples) + 1, dtype=np.int32))
-    with pytest.raises(ValueError, match="no sample"):
+    with pytest.raises(ValueError, match="not a sample"):
         builder.answer(np.zeros(len(samples)), np.full(len(samples), 4, dtype=np.int32))

@@ -1,6 +1,6 @@
 #include "pathforest/forest/class_costs.hpp"
 
-#include "pathforest/graph/smallest.hpp"
+#include "pathforest/smallest.hpp"
 
 namespace pathforest {
 namespace {

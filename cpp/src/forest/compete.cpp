@@ -1,6 +1,7 @@
 #include "pathforest/forest/compete.hpp"
 
-#include "pathforest/forest/heap.hpp"
+#include "pathforest/heap.hpp"
+#include "pathforest/ties.hpp"
 
 #include <cmath>
 #include <numeric>

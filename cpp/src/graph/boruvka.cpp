@@ -1,5 +1,7 @@
 #include "pathforest/graph/boruvka.hpp"
 
+#include "pathforest/ties.hpp"
+
 #include <algorithm>
 #include <limits>
 

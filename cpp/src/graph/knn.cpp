@@ -1,6 +1,7 @@
 #include "pathforest/graph/knn.hpp"
 
-#include "pathforest/graph/smallest.hpp"
+#include "pathforest/smallest.hpp"
+#include "pathforest/ties.hpp"
 
 #include <algorithm>
 

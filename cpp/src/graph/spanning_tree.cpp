@@ -1,6 +1,7 @@
 #include "pathforest/graph/spanning_tree.hpp"
 
 #include "pathforest/graph/boruvka.hpp"
+#include "pathforest/ties.hpp"
 
 #include <atomic>
 

@@ -1,5 +1,7 @@
 #include "pathforest/membership/plateaus.hpp"
 
+#include "pathforest/ties.hpp"
+
 #include <algorithm>
 
 namespace pathforest {

@@ -1,4 +1,4 @@
-"""Prediction, scores and explanations of a fitted forest, common to the two classifiers."""
+"""Prediction, scores and explanations of a fitted forest, common to the classifiers over forests."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class BaseOPFClassifier(LabelledEstimator):
         prototypes: np.ndarray,
         forest: Forest,
     ) -> None:
-        """Set the fitted attributes that both classifiers have."""
+        """Set the fitted attributes that all these classifiers have."""
         propagated = codes[forest.root]
         self.prototypes_ = prototypes.astype(np.intp)
         self.cost_ = forest.cost

@@ -85,11 +85,13 @@ class Watch:
         return self._alone_since is None
 
 
-def wait_for_workers(client: Client) -> None:
-    """Wait until the cluster has a worker."""
+def wait_for_workers(client: Client) -> list[str]:
+    """Wait until the cluster has a worker; return the addresses of all."""
     watch = Watch(client)
-    while not watch.has_workers():
+    # The second look is for workers that have left since the first.
+    while not (watch.has_workers() and (workers := sorted(thread_counts(client)))):
         time.sleep(0.1)
+    return workers
 
 
 class Results(as_completed):
@@ -149,8 +151,7 @@ class Sent:
         return self._sent[position]
 
     def _scatter(self, position: int) -> tuple[Future, list[str]]:
-        wait_for_workers(self._client)
-        workers = sorted(thread_counts(self._client))
+        workers = wait_for_workers(self._client)
         first = workers[position % len(workers)]
         # In a list, because Dask would send the fields of a named tuple one by one.
         (future,) = self._client.scatter([self._objects[position]], workers=[first], hash=False)

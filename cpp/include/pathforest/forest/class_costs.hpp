@@ -1,5 +1,5 @@
-// Many forests over the same samples, tried on the same new ones: distances are computed once, and what each
-// class offers follows from them, forest by forest.
+// What classes offer new samples: the mean of the cheapest offers of a class; and the same for many forests
+// over the same samples, with distances computed once.
 #pragma once
 
 #include "pathforest/distances/engines/any.hpp"

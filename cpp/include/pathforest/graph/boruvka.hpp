@@ -11,6 +11,7 @@
 
 #include "pathforest/control.hpp"
 #include "pathforest/graph/disjoint_sets.hpp"
+#include "pathforest/ties.hpp"
 #include "pathforest/types.hpp"
 
 #include <vector>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pathforest/distances/engines/any.hpp"
+#include "pathforest/ties.hpp"
 
 #include <vector>
 

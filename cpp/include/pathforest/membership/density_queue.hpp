@@ -1,7 +1,7 @@
 // The queue of the f_min competition: samples leave by path value, highest first.
 #pragma once
 
-#include "pathforest/forest/heap.hpp"
+#include "pathforest/heap.hpp"
 #include "pathforest/membership/density.hpp"
 #include "pathforest/types.hpp"
 

@@ -1,1 +1,1 @@
-"""The subcommands, one file each."""
+"""The subcommands, one file each; `COMMANDS` in `entrypoint.py` lists them."""
