@@ -9,6 +9,7 @@ import numpy as np
 from pathforest import _core
 from pathforest._engines.protocol import Engine
 from pathforest._utils.checks import check_choice
+from pathforest._utils.show import show
 from pathforest.graph import KnnGraph, SpanningTree
 
 
@@ -35,7 +36,7 @@ def boundary_prototypes(tree: SpanningTree, codes: np.ndarray) -> np.ndarray:
     ----------
     tree : SpanningTree
         Minimum spanning tree of the training samples.
-    codes : ndarray of shape (n,)
+    codes : array-like of shape (n,)
         Class of each sample.
 
     Returns
@@ -54,8 +55,11 @@ def boundary_prototypes(tree: SpanningTree, codes: np.ndarray) -> np.ndarray:
     >>> boundary_prototypes(tree, np.array([0, 0, 1, 1])).tolist()
     [1, 2]
     """
+    n, codes = len(tree.source) + 1, np.asarray(codes)
+    if codes.shape != (n,):
+        raise ValueError(f"codes has shape {codes.shape}; it must contain one class for each of {n} samples")
     joins = codes[tree.source] != codes[tree.target]
-    is_end = np.zeros(len(codes), dtype=bool)
+    is_end = np.zeros(n, dtype=bool)
     is_end[tree.source[joins]] = is_end[tree.target[joins]] = True
     ends = np.flatnonzero(is_end).astype(np.int32)
     return ends if ends.size else np.zeros(1, dtype=np.int32)
@@ -74,7 +78,7 @@ def grow_forest(
     tree : SpanningTree
         Minimum spanning tree of the training samples.
     prototypes : array-like of int
-        Where paths start, at cost 0.
+        Indices of the samples where paths start, at cost 0; a repeated one counts once.
     membership : ndarray of shape (n,), default=None
         Factor of each sample in Eq. 6. None is plain OPF, where the tree holds all optimum paths.
     membership_side : {"target", "source"}, default="target"
@@ -119,7 +123,7 @@ def grow_forest_complete(
     graph : KnnGraph
         Neighbour lists; longer ones leave fewer questions to the engine.
     prototypes : array-like of int
-        Where paths start, at cost 0.
+        Indices of the samples where paths start, at cost 0; a repeated one counts once.
     membership : ndarray of shape (n,)
         Factor of each sample in Eq. 6.
     membership_side : {"target", "source"}, default="target"
@@ -152,11 +156,29 @@ def grow_forest_complete(
 
 
 def _seeds(n: int, prototypes: np.ndarray) -> np.ndarray:
-    """Give prototypes the type of the core, and refuse those of other samples."""
-    prototypes = np.ascontiguousarray(prototypes, dtype=np.int32)
-    if prototypes.size == 0 or prototypes.min() < 0 or prototypes.max() >= n:
-        raise ValueError(f"prototypes must be one or more indices below {n}, the number of samples")
-    return prototypes
+    """Give prototypes the type of the core, each once, and refuse those of other samples."""
+    if np.size(prototypes) == 0:
+        raise ValueError(f"prototypes is empty; give at least one of the {n} samples, where paths start")
+    return np.unique(_indices("prototypes", prototypes, n))
+
+
+def _indices(name: str, given: np.ndarray, n: int) -> np.ndarray:
+    """Give indices of samples the type of the core, and refuse values that the cast would change."""
+    indices = np.atleast_1d(given)
+    if indices.dtype == bool:
+        raise TypeError(f"{name}={show(given)} is a boolean mask, not indices; give np.flatnonzero(mask)")
+    if indices.dtype.kind not in "iu":
+        raise TypeError(
+            f"{name}={show(given)} must be integers from 0 to {n - 1}, not {indices.dtype}; give the indices "
+            "of samples"
+        )
+    if indices.ndim != 1:
+        raise ValueError(f"{name} has shape {indices.shape}; give the indices of samples as one list")
+    outside = np.flatnonzero((indices < 0) | (indices >= n))
+    if outside.size:
+        first = outside[0]
+        raise ValueError(f"{name}[{first}]={indices[first]} is not a sample; give indices from 0 to {n - 1}")
+    return np.ascontiguousarray(indices, dtype=np.int32)
 
 
 def _factors(n: int, membership: np.ndarray) -> np.ndarray:
@@ -189,11 +211,12 @@ def conquer(
     engine : Engine
         The engine of the training samples.
     Q : ndarray of shape (m, n_features) or (m, n)
-        New samples in the engine's dtype, or their distances to the training samples.
+        New samples in the engine's dtype, or their distances to the training samples. Finite; a distance is
+        at least 0.
     cost : ndarray of shape (n,)
         Path costs of the training samples.
-    order : ndarray of int32 of shape (n,)
-        The training samples by ascending cost; of equal offers, that of the first here comes first.
+    order : array-like of int of shape (n,)
+        Each training sample once, by ascending cost; of equal offers, that of the first here comes first.
     n_conquerors : int, default=1
         How many offers to return per sample, at most n.
     n_threads : int, default=1
@@ -215,7 +238,39 @@ def conquer(
     >>> conquer(engine, np.array([[4.0]]), forest.cost, forest.order).indices.tolist()
     [[2]]
     """
-    return Conquest(*engine.conquer(Q, cost, order, n_conquerors, n_threads))
+    order = _permutation(engine.n_samples, order)
+    _check_queries(Q, are_distances=engine.name in ("precomputed", "rows"))
+    found = Conquest(*engine.conquer(Q, cost, order, n_conquerors, n_threads))
+    overflowed = np.isinf(found.offers) & np.isfinite(cost[found.indices])
+    if overflowed.any():
+        raise ValueError(
+            f"Q[{np.argwhere(overflowed)[0, 0]}] is infinitely far from a training sample: the distance "
+            "overflows; rescale the samples, for example with sklearn.preprocessing.MaxAbsScaler"
+        )
+    return found
+
+
+def _permutation(n: int, order: np.ndarray) -> np.ndarray:
+    """Give an order the type of the core, and refuse one that is not a permutation of the samples."""
+    order = _indices("order", order, n)
+    missing = np.flatnonzero(np.bincount(order, minlength=n) == 0)
+    if missing.size or len(order) != n:
+        reason = f"has {len(order)} entries" if len(order) != n else f"lacks sample {missing[0]}"
+        raise ValueError(
+            f"order {reason}; it must contain each of the {n} samples once, as the order of a forest does"
+        )
+    return order
+
+
+def _check_queries(Q: np.ndarray, are_distances: bool) -> None:
+    """Refuse values that no distance can be computed from, and negative distances."""
+    wrong = ~np.isfinite(Q)
+    if wrong.any():
+        place = tuple(np.argwhere(wrong)[0].tolist())
+        raise ValueError(f"Q{list(place)} is {Q[place]}, which is not finite; impute or remove such values")
+    if are_distances and np.size(Q) and np.min(Q) < 0:
+        place = tuple(np.argwhere(np.asarray(Q) < 0)[0].tolist())
+        raise ValueError(f"Q{list(place)} is {Q[place]}; it is a distance here and must be at least 0")
 
 
 def path_to_root(predecessor: np.ndarray, node: int) -> list[int]:

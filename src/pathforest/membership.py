@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pathforest import _core
+from pathforest._utils.checks import check_integer
 from pathforest.graph import KnnGraph
 
 
@@ -47,7 +48,7 @@ def density(graph: KnnGraph, k: int, squared: bool = False) -> np.ndarray:
     """
     if k == 0:  # a single sample has no neighbour, and nothing to be less dense than
         return np.ones(len(graph.distances))
-    _check_squares(graph, squared)
+    _check_lists(graph, "k", k, squared)
     return _core.density(graph.distances, k, squared)
 
 
@@ -87,13 +88,17 @@ def search_k(
     """
     if k_max == 0:
         return 0, np.empty(0)
-    _check_squares(graph, squared)
+    _check_lists(graph, "k_max", k_max, squared)
     cuts = np.asarray(_core.search_k(graph.distances, graph.indices, k_max, squared, n_threads))
     return int(np.argmin(cuts)) + 1, cuts
 
 
-def _check_squares(graph: KnnGraph, squared: bool) -> None:
-    """Refuse distances whose squares, which Eq. 3 takes, overflow."""
+def _check_lists(graph: KnnGraph, name: str, k: int, squared: bool) -> None:
+    """Refuse lists shorter than `k`, and distances whose squares, which Eq. 3 takes, overflow."""
+    check_integer(name, k, 1, "a neighbourhood has one neighbour or more")
+    length = graph.distances.shape[1]
+    if k > length:
+        raise ValueError(f"{name}={k} exceeds the lists' length {length}; make longer ones with knn_graph")
     longest = float(graph.distances[:, -1].max())
     if not squared and longest > np.sqrt(np.finfo(np.float64).max):
         raise ValueError(f"the density squares distances, and those up to {longest:.3g} overflow; rescale X")
@@ -142,7 +147,7 @@ def fuzzy_membership(density: np.ndarray, sigma: float) -> np.ndarray:
 
     Parameters
     ----------
-    density : ndarray of shape (n,)
+    density : array-like of shape (n,)
         Densities of the training samples.
     sigma : float
         Membership of the sparsest sample; the densest gets 1. Below 1 sparse samples pay less for a path and
@@ -160,7 +165,8 @@ def fuzzy_membership(density: np.ndarray, sigma: float) -> np.ndarray:
     >>> fuzzy_membership(np.array([1.0, 2.0, 3.0]), sigma=0.5).tolist()
     [0.5, 0.625, 1.0]
     """
-    low, high = density.min(), density.max()
+    density, sigma = np.asarray(density, dtype=np.float64), _positive(sigma)
+    low, high = float(density.min()), float(density.max())
     if not (np.isfinite(low) and np.isfinite(high)):
         raise ValueError(
             f"densities lie between {low} and {high}, which are not finite; "
@@ -168,6 +174,8 @@ def fuzzy_membership(density: np.ndarray, sigma: float) -> np.ndarray:
         )
     if low == high:
         return np.ones_like(density)
+    if not np.isfinite(high - low):
+        raise ValueError(f"densities between {low} and {high} are too far apart for float64; rescale them")
     t = (density - low) / (high - low)
     return values_to_membership(t * t, sigma)
 
@@ -182,7 +190,21 @@ def values_to_membership(values: np.ndarray, sigma: float) -> np.ndarray:
     >>> values_to_membership(np.array([0.0, 0.5, 1.0]), sigma=0.5).tolist()
     [0.5, 0.75, 1.0]
     """
-    sigma = float(sigma)  # a fraction or a float32 would decide the type of the result
+    sigma = _positive(sigma)
+    with np.errstate(over="ignore"):
+        membership = (1 - sigma) * np.asarray(values) + sigma
+    wrong = np.flatnonzero(~np.isfinite(membership))
+    if wrong.size:
+        raise ValueError(
+            f"membership[{wrong[0]}] for sigma={sigma} would be {membership[wrong[0]]}, which is not finite; "
+            "give values in [0, 1]"
+        )
+    return membership
+
+
+def _positive(sigma: float) -> float:
+    """Return sigma as a float: a fraction or a float32 would decide the type of the result."""
+    sigma = float(sigma)
     if not 0 < sigma < np.inf:
         raise ValueError(f"sigma={sigma} is not a positive number; 1 is plain OPF, and 0.8 a safe choice")
-    return (1 - sigma) * values + sigma
+    return sigma

@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import pathforest
+from pathforest._utils.threads import thread_count
 
 pytest.importorskip("imblearn")
 dask = pytest.importorskip("pathforest.dask", exc_type=ImportError)
@@ -56,3 +57,10 @@ def test_a_refused_value_is_shown_in_short_and_without_control_characters(kind, 
 def test_a_candidate_that_can_be_read_only_once_is_refused():
     with pytest.raises(TypeError, match=r"sigmas=<generator.*only once; pass a list"):
         pathforest.FuzzyOPFClassifierCV(sigmas=(s / 10 for s in (2, 4))).fit(X, y)
+
+
+def test_numpy_integers_set_the_number_of_threads(monkeypatch):
+    monkeypatch.setattr("pathforest._core.max_threads", lambda: 4)  # on one core n_jobs would not count
+    assert type(thread_count(np.int64(2))) is int
+    scores = [fit(pathforest.FuzzyOPFClassifierCV, cv=2, n_jobs=n).best_score_ for n in (2, np.int64(2))]
+    assert scores[0] == scores[1]

@@ -13,7 +13,7 @@ from pathforest._engines.protocol import Engine
 from pathforest._models.base import LabelledEstimator
 from pathforest._models.parameters import check_parameters
 from pathforest._utils.threads import thread_count
-from pathforest.forest import Conquest, Forest, conquer, path_to_root
+from pathforest.forest import Conquest, Forest, path_to_root
 from pathforest.persistence.checks import (
     check_forest,
     check_indices,
@@ -45,7 +45,8 @@ class Rivals(NamedTuple):
         if self.engine.name == "rows":
             block = np.ascontiguousarray(block[:, self.members])
         order = np.arange(len(self.members), dtype=np.int32)
-        offers, positions = conquer(self.engine, block, self.cost, order, r, n_threads)
+        # Queries have been checked; `forest.conquer` would check them again, which doubles the time of rows.
+        offers, positions = self.engine.conquer(block, self.cost, order, r, n_threads)
         return Conquest(offers, self.members[positions])
 
 

@@ -13,4 +13,5 @@ def thread_count(n_jobs: int | None) -> int:
     The second limit keeps each worker of a parallel grid search from starting a full set of threads:
     joblib sets it for them through OpenMP's own setting.
     """
-    return max(1, min(joblib.effective_n_jobs(n_jobs), _core.max_threads()))
+    # threadpoolctl refuses a numpy integer, which joblib returns as given.
+    return max(1, min(int(joblib.effective_n_jobs(n_jobs)), _core.max_threads()))
