@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
-from functools import cached_property
 from typing import Any
 
 import joblib
@@ -73,12 +71,7 @@ class KnownModels:
     ) -> None:
         self.evaluation, self.classes, self.build = evaluation, classes, build
         self.kind = KnownPipeline if isinstance(blank, Pipeline) else KnownClassifier
-        self._blank = blank
-
-    @cached_property
-    def tags(self) -> Any:
-        """Tags of scikit-learn, which do not depend on what is fitted."""
-        return get_tags(self._blank)
+        self.blank = blank
 
 
 class Answers:
@@ -126,7 +119,7 @@ class Known:
         return _turn_real(self).__reduce_ex__(protocol)
 
     def __sklearn_tags__(self) -> Any:
-        return deepcopy(_state(self)["_answers"].models.tags)
+        return get_tags(_state(self)["_answers"].models.blank)  # they do not depend on what is fitted
 
     @property
     def classes_(self) -> np.ndarray:
