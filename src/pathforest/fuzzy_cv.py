@@ -20,7 +20,7 @@ from pathforest._search.cells import Cell, Folds, Samples, Scores, Space, make_s
 from pathforest._search.ensemble import AverageOfBest
 from pathforest._search.ranking import TIE_BREAKS, check_table, table
 from pathforest._search.representations import Representation, resolve_transforms
-from pathforest._search.scoring import Judge, Scorer, check_error_score, resolve_scoring
+from pathforest._search.scoring import Judge, Scorer, check_error_score, resolve_scoring, shown_to_scorers
 from pathforest._search.splits import cross_validation_splits
 from pathforest._search.trials import make_sampler, search_by_trials
 from pathforest._utils.progress import progress
@@ -281,7 +281,7 @@ class FuzzyOPFClassifierCV(AverageOfBest):
     def _fit_with(self, make_engine: EngineFactory, X: Any, y: Any, groups: Any = None) -> Self:
         metric, space, judge = self._check_search()
         self.scorer_ = judge.scorer
-        y = self._check_labels(y)
+        given, y = (X, y), self._check_labels(y)
         representations = self._check_transforms(metric)
         space = space._replace(transforms=[name for name, _ in representations])
         samples = self._check_training(X, y, metric, representations)
@@ -289,7 +289,8 @@ class FuzzyOPFClassifierCV(AverageOfBest):
             k_max=max(space.k_max), **{name: getattr(self, name) for name in COMMON}
         )
         splits = self._split(samples.given, y, groups)
-        folds = Folds(template, samples, y, splits, representations, make_engine, self.search == "optuna")
+        shown, keep = shown_to_scorers(*given, samples, y), self.search == "optuna"
+        folds = Folds(template, samples, y, shown, splits, representations, make_engine, keep)
         timed = StageTimer(self)
         # The linear algebra of transformers keeps to n_jobs as well: left alone it takes every core, which
         # made fits of these small matrices twenty times slower on a machine with other work.

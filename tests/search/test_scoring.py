@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV
+from pathforest._search.known import Evaluation
 from pathforest._search.training import SharedTraining
 
 SMALL = {"k_max": (2, 6), "sigmas": (0.4, 1.0), "n_conquerors": (1, 3), "cv": 3, "refit": False}
@@ -156,13 +157,14 @@ GRID = {"k_max": [2, 6], "sigma": [0.4, 1.0], "competition": ["tree"], "n_conque
 SEARCH = {**SMALL, "betas": 8.0}
 
 
-def scores(search, prefix=""):
-    """Scores of every fold by the parameters, whatever the order of rows."""
+def scores(search, prefix="", transform=None):
+    """Scores of every fold by the parameters, whatever the order of rows; of one transform, if named."""
     results = search.cv_results_
     folds = [results[f"split{fold}_test_score"] for fold in range(3)]
     return {
         tuple(params[prefix + name] for name in GRID): [fold[row] for fold in folds]
         for row, params in enumerate(results["params"])
+        if transform in (None, params.get("transform"))
     }
 
 
@@ -192,20 +194,210 @@ def test_a_scorer_of_a_distance_matrix_sees_what_grid_search_would_show_it(probl
     assert scores(search) == scores(naive)
 
 
-@pytest.mark.filterwarnings("ignore:\nA value is trying to be set")  # pandas 2
-def test_samples_of_any_type_reach_scorers_unchanged(problem):
-    pandas = pytest.importorskip("pandas")
-    frame, y = pandas.DataFrame(problem[0], columns=["a", "b"]), problem[1]
+def moved_column(model, X, y):
+    X["a"] += 0.5
+    y.iloc[:3] = 0
+    return accuracy(model, X, y)
 
+
+def weighted_by_index(model, X, y):
+    assert (X.index == y.index).all()
+    return accuracy_score(y, model.predict(X), sample_weight=X.index - 999)
+
+
+def names_of_features(model, X, y):
+    assert list(model.feature_names_in_) == ["a", "b"]
+    return X["a"].sum() + accuracy(model, X[::-1], y[::-1])
+
+
+@pytest.fixture
+def frames(problem):
+    pandas = pytest.importorskip("pandas")
+    index = np.arange(90) + 1000
+    frame = pandas.DataFrame(problem[0], columns=["a", "b"], index=index)
+    return frame, pandas.Series(problem[1], index=index)
+
+
+@pytest.mark.filterwarnings("ignore:\nA value is trying to be set")  # pandas 2
+@pytest.mark.filterwarnings("error:X (has|does not have)")
+@pytest.mark.parametrize("transforms", [None, "linear", [StandardScaler()], [None, StandardScaler()]])
+@pytest.mark.parametrize("scorer", [moved_column, weighted_by_index, names_of_features])
+def test_scorers_get_slices_of_the_frames_passed(frames, scorer, transforms):
+    """As given, standardised, or both: a grid search over each of them scores the same."""
+    params = {**SEARCH, "transforms": transforms, "error_score": "raise", "refit": True}
+    search = FuzzyOPFClassifierCV(**params, scoring=scorer).fit(*frames)
+    given = FuzzyOPFClassifier()
+    pipeline = Pipeline([("transform", StandardScaler()), ("classifier", given)])
+    names = {row.get("transform") for row in search.cv_results_["params"]}
+    for name in names - {"LDA"}:
+        model, prefix = (given, "") if name in (None, "as given") else (pipeline, "classifier__")
+        grid = {prefix + parameter: values for parameter, values in GRID.items()}
+        naive = GridSearchCV(model, grid, cv=3, scoring=scorer, refit=False).fit(*frames)
+        assert scores(search, transform=name) == scores(naive, prefix)
+
+
+@pytest.mark.filterwarnings("error:X (has|does not have)")
+@pytest.mark.parametrize("transforms", [None, "linear", [None, StandardScaler()]])
+def test_models_of_a_search_know_the_features(frames, transforms):
+    frame, y = frames
+    search = FuzzyOPFClassifierCV(**{**SEARCH, "refit": True}, transforms=transforms, n_best=40).fit(*frames)
+    for model in search.estimators_:
+        assert list(model.feature_names_in_) == ["a", "b"]
+        model.predict(frame)
+        with pytest.raises(ValueError, match="feature names"):
+            model.predict(frame[["b", "a"]])
+    bare = FuzzyOPFClassifierCV(**{**SEARCH, "refit": True}, transforms=transforms, n_best=40)
+    bare.fit(frame.to_numpy(), y.to_numpy())
+    for method in ("predict", "predict_proba", "class_costs"):
+        expected = getattr(bare, method)(frame.to_numpy())
+        np.testing.assert_allclose(getattr(search, method)(frame), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, "Int64", "category", np.dtypes.StringDType()])
+def test_labels_of_any_type_are_scored(problem, kind):
+    X, y = problem
+    if isinstance(kind, str):
+        y = pytest.importorskip("pandas").Series(y, dtype=kind)
+    else:
+        y = kind(y.tolist()) if isinstance(kind, type) else y.astype(str).astype(kind)
+    search = FuzzyOPFClassifierCV(**SEARCH, scoring="accuracy", error_score="raise").fit(X, y)
+    assert scores(search) == scores(FuzzyOPFClassifierCV(**SEARCH).fit(X, y))
+
+
+def test_scorers_of_lists_get_lists(problem):
     def scorer(model, X, y):
-        X["a"] += 0.5
+        return (type(X) is list and type(y) is list) + accuracy(model, X, y)
+
+    X, y = problem[0].tolist(), problem[1].tolist()
+    naive = GridSearchCV(FuzzyOPFClassifier(), GRID, cv=3, scoring=scorer, refit=False).fit(X, y)
+    search = FuzzyOPFClassifierCV(**SEARCH, scoring=scorer).fit(X, y)
+    assert scores(search) == scores(naive)
+
+
+# Scorers that change the model they get. No other model may notice.
+
+
+def fits_again(model, X, y):
+    return accuracy(model, X[::-1], y[::-1]) + accuracy(model.fit(X[::2], y[::2]), X, y)
+
+
+def writes_into_arrays(model, X, y):
+    right = accuracy(model, X[::-1], y[::-1])
+    fitted = classifier(model)
+    for name in ("classes_", "cost_", "density_", "cuts_", "membership_", "order_", "label_", "_fit_X"):
+        getattr(fitted, name)[:] = 0
+    return right
+
+
+def scales_otherwise(model, X, y):
+    """What a transformer that is set otherwise gives: the change must not reach the next cell."""
+    right = accuracy(model, X[::-1], y[::-1])
+    model.set_params(transform__with_std=False)
+    model[0].mean_ += 3
+    return right + accuracy(model, X[::-1], y[::-1])
+
+
+@pytest.mark.parametrize("search", ["grid", "optuna"])  # trials come back to folds that are kept
+@pytest.mark.parametrize(
+    ("scorer", "transforms"),
+    [
+        *((scorer, None) for scorer in (fits_again, writes_into_arrays)),
+        *((scorer, [StandardScaler()]) for scorer in (fits_again, writes_into_arrays, scales_otherwise)),
+    ],
+)
+def test_models_changed_by_a_scorer_leave_the_others_alone(problem, scorer, transforms, search):
+    if search == "optuna":
+        pytest.importorskip("optuna")
+    params = {**SEARCH, "transforms": transforms, "search": search, "n_trials": 8, "error_score": "raise"}
+    found = FuzzyOPFClassifierCV(**params, scoring=scorer).fit(*problem)
+    model, prefix = FuzzyOPFClassifier(), ""
+    if transforms:
+        model, prefix = Pipeline([("transform", StandardScaler()), ("classifier", model)]), "classifier__"
+    grid = [{prefix + name: [row[name]] for name in GRID} for row in found.cv_results_["params"]]
+    naive = GridSearchCV(model, grid, cv=3, scoring=scorer, refit=False).fit(*problem)
+    assert scores(found) == scores(naive, prefix)
+
+    def neg_log_loss(model, X, y):
+        return -log_loss(y, model.predict_proba(X))
+
+    losses = (
+        -GridSearchCV(model, grid, cv=3, scoring=neg_log_loss).fit(*problem).cv_results_["mean_test_score"]
+    )
+    np.testing.assert_allclose(found.cv_results_["mean_test_log_loss"], losses, rtol=1e-12)
+
+
+def test_classes_and_tags_belong_to_each_model(problem):
+    def scorer(model, X, y):
+        assert sorted(model.classes_) == [0, 1, 2]
+        tags = model.__sklearn_tags__()
+        assert tags.classifier_tags.multi_class
+        model.classes_[:] = 0
+        tags.classifier_tags.multi_class = False
         return accuracy(model, X, y)
 
-    pipeline = Pipeline([("transform", StandardScaler()), ("classifier", FuzzyOPFClassifier())])
-    grid = {f"classifier__{name}": values for name, values in GRID.items()}
-    naive = GridSearchCV(pipeline, grid, cv=3, scoring=scorer, refit=False).fit(frame, y)
-    search = FuzzyOPFClassifierCV(**SEARCH, transforms=[StandardScaler()], scoring=scorer).fit(frame, y)
-    assert scores(search) == scores(naive, "classifier__")
+    search = FuzzyOPFClassifierCV(**SEARCH, scoring=scorer, error_score="raise").fit(*problem)
+    assert scores(search) == scores(FuzzyOPFClassifierCV(**SEARCH).fit(*problem))
+
+
+def test_samples_of_another_shape_or_type_are_not_known():
+    for change in ({"shape": (3, 2)}, {"dtype": np.int64}):
+        X = np.arange(6.0).reshape(2, 3)
+        evaluation = Evaluation(lambda X=X: X, lambda: None, None)
+        assert evaluation.has(X)
+        for name, value in change.items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)
+                setattr(X, name, value)
+        assert not evaluation.has(X)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda X: X.isetitem(0, X["a"] + 1e-9),
+        lambda X: X.isetitem(0, X["a"].astype("float32")),
+        lambda X: X.insert(0, "c", 1.0),
+        lambda X: setattr(X, "columns", ["b", "a"]),
+        lambda X: setattr(X, "index", X.index + 1),
+        lambda X: setattr(X.index, "name", "row"),
+        lambda X: X.attrs.update(seen=True),
+    ],
+)
+@pytest.mark.parametrize("kind", [float, "mixed", object])
+def test_frames_that_a_scorer_changes_are_not_known(frames, change, kind):
+    frame = frames[0].astype({"b": "float32"} if kind == "mixed" else kind)
+    evaluation = Evaluation(frame.copy, lambda: None, None)
+    X, _ = evaluation.samples()
+    assert evaluation.has(X)
+    change(X)
+    assert not evaluation.has(X)
+    assert evaluation.samples()[0].equals(frame)
+    assert evaluation.has(evaluation.samples()[0])
+
+
+def test_a_long_error_is_cut(problem):
+    def scorer(model, X, y):
+        raise ValueError("x" * 100_000)
+
+    with pytest.warns(UserWarning, match=r"ValueError: xxx") as caught:
+        FuzzyOPFClassifierCV(**SEARCH, scoring=scorer).fit(*problem)
+    assert len(str(caught[0].message)) < 400
+
+
+@pytest.mark.parametrize("value", [np.array([0.5]), np.array(0.5), np.float32(0.5), True, 1])
+def test_scores_that_grid_search_takes(problem, value):
+    naive = GridSearchCV(FuzzyOPFClassifier(), GRID, cv=3, scoring=lambda *_: value, refit=False)
+    search = FuzzyOPFClassifierCV(**SEARCH, scoring=lambda *_: value)
+    assert scores(search.fit(*problem)) == scores(naive.fit(*problem))
+
+
+@pytest.mark.parametrize("value", ["0.5", None, np.array([0.5, 0.6]), np.array("0.5")])
+def test_scores_that_grid_search_refuses(problem, value):
+    naive = GridSearchCV(FuzzyOPFClassifier(), GRID, cv=3, scoring=lambda *_: value, refit=False)
+    search = FuzzyOPFClassifierCV(**SEARCH, scoring=lambda *_: value)
+    for model, words in ((naive, "must return a number"), (search, "which is not a number")):
+        with pytest.raises(ValueError, match=words):
+            model.fit(*problem)
 
 
 def test_betas_are_scored_apart_only_where_they_matter(problem):

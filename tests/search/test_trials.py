@@ -108,9 +108,9 @@ def test_the_budget_of_kept_distances_is_one_for_all_folds_and_representations(p
     kept = []
     init = SharedTraining.__init__
 
-    def watch(self, template, X, y, keep_bytes, make_engine):
+    def watch(self, template, X, y, keep_bytes, *rest):
         kept.append(keep_bytes)
-        init(self, template, X, y, keep_bytes, make_engine)
+        init(self, template, X, y, keep_bytes, *rest)
 
     monkeypatch.setattr(SharedTraining, "__init__", watch)
     search(problem, transforms="linear", refit=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _get_feature_names
 
 from pathforest._engines.build import EngineFactory
 from pathforest._models.parameters import as_list
@@ -86,19 +88,24 @@ class Samples(NamedTuple):
 
 
 class Folds:
-    """Training and evaluation parts of the samples, in every candidate representation."""
+    """Training and evaluation parts of the samples, in every candidate representation.
+
+    `shown` are samples and labels as the user passed them: scorers get their evaluation parts.
+    """
 
     def __init__(
         self,
         template: FuzzyOPFClassifier,
         samples: Samples,
         y: np.ndarray,
+        shown: tuple[Any, Any],
         splits: Sequence[tuple[np.ndarray, np.ndarray]],
         representations: Sequence[Representation],
         make_engine: EngineFactory,
         keep: bool = False,
     ) -> None:
         self._template, self._samples, self._y, self._splits = template, samples, y, splits
+        self._shown, self._names = shown, _get_feature_names(samples.given)
         self._transformers = dict(representations)
         self._make_engine = make_engine
         self._keep = keep  # for a search by trials, which comes back to each fold
@@ -113,13 +120,14 @@ class Folds:
         for position, cell in enumerate(cells):
             by_name.setdefault(cell.transform, []).append(position)
         for fold in range(len(self._splits)):
-            evaluation = Evaluation(partial(self._evaluation_part, fold))
+            take = partial(self._evaluation_samples, fold), partial(self._evaluation_labels, fold)
+            evaluation = Evaluation(*take, self._y[self._splits[fold][1]])
             for name, positions in by_name.items():
                 share = Share(bar, len(positions))
                 transformer, shared, Q = self._prepare(fold, name)
                 share.advance(0.25)
                 chosen = [cells[position] for position in positions]
-                blank, build = _chain(transformer, self._template), partial(_model, transformer, shared)
+                blank, build = _chain(transformer, self._template), partial(_own_model, transformer, shared)
                 models = KnownModels(evaluation, shared.classes, blank, build)
                 done = _score(shared, Q, models, chosen, judge, share)
                 scores.score[positions, fold], scores.log_loss[positions, fold] = done
@@ -134,19 +142,21 @@ class Folds:
             if cell.transform not in trained:
                 transformer, X = self._represent(cell.transform)
                 with _naming(cell.transform, transformer):
-                    trained[cell.transform] = transformer, self._train(X, self._y)
+                    trained[cell.transform] = transformer, self._train(transformer, X, self._y)
             transformer, shared = trained[cell.transform]
             models.append(_model(transformer, shared, cell, beta))
             classifier = models[-1] if transformer is None else models[-1][-1]
             classifier._warn_of_training_error()
         return models
 
-    def _evaluation_part(self, fold: int) -> tuple[Any, np.ndarray]:
-        """Cut out what scorers get: samples as the transformers take them, and labels."""
+    def _evaluation_samples(self, fold: int) -> Any:
         train, rows = self._splits[fold]
         if self._template.metric == "precomputed":
-            return self._samples.checked[np.ix_(rows, train)], self._y[rows]
-        return _safe_indexing(self._samples.given, rows), self._y[rows]
+            return self._samples.checked[np.ix_(rows, train)]
+        return _safe_indexing(self._shown[0], rows)
+
+    def _evaluation_labels(self, fold: int) -> Any:
+        return _safe_indexing(self._shown[1], self._splits[fold][1])
 
     def _prepare(self, fold: int, name: str) -> tuple[Any, SharedTraining, np.ndarray]:
         """Train on one fold in one representation; return its transformer, that, and evaluation samples."""
@@ -162,14 +172,15 @@ class Folds:
         if transformer is not None:
             Q = transformer.transform(Q)
         with _naming(name, transformer):
-            shared = self._train(X, self._y[train])
+            shared = self._train(transformer, X, self._y[train])
             prepared = transformer, shared, shared.check_queries(Q)
         if self._keep:
             self._kept[fold, name] = prepared
         return prepared
 
-    def _train(self, X: Any, y: np.ndarray) -> SharedTraining:
-        return SharedTraining(self._template, X, y, self._keep_bytes, self._make_engine)
+    def _train(self, transformer: Any, X: Any, y: np.ndarray) -> SharedTraining:
+        names = self._names if transformer is None else None  # a transformer has them itself
+        return SharedTraining(self._template, X, y, self._keep_bytes, self._make_engine, names)
 
     def _represent(self, name: str, rows: np.ndarray | None = None) -> tuple[Any, Any]:
         """Fit a representation on some rows, or all; return its transformer, None for as given, and them."""
@@ -215,6 +226,11 @@ def _model(transformer: Any, shared: SharedTraining, cell: Cell, beta: float) ->
     return _chain(transformer, classifier)
 
 
+def _own_model(transformer: Any, shared: SharedTraining, cell: Cell, beta: float) -> Any:
+    """Make a model that shares nothing with others, for scorers that fit it again or write into it."""
+    return deepcopy(_model(transformer, shared, cell, beta))
+
+
 def _score(
     shared: SharedTraining,
     Q: np.ndarray,
@@ -237,7 +253,7 @@ def _score(
             coinciding = [p for s in served for p in positions.get((settings[s], count), ())]
             if coinciding:
                 result.score[coinciding] = judge.scores(models, [cells[p] for p in coinciding], costs, r)
-                y = models.evaluation.y
+                y = models.evaluation.labels
                 result.log_loss[coinciding] = judge.log_losses(shared.classes, costs.cost[r], y)
                 share.advance(0.25 * len(coinciding) / len(cells))
     return result

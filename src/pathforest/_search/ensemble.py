@@ -187,8 +187,9 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         """
         options = array_options(metric)
         if not untouched:
-            X = validated(self, X, reset=reset, **options)
-            return Samples(X, X)
+            checked = validated(self, X, reset=reset, **options)
+            with_names = hasattr(self, "feature_names_in_") and hasattr(X, "columns")
+            return Samples(X if with_names and metric.kind != "precomputed" else checked, checked)
         (given,) = indexable(validate_data(self, X, reset=reset, skip_check_array=True))
         if not as_given:
             return Samples(given, None)
@@ -210,7 +211,8 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
     def _represent(self, samples: Samples) -> Any:
         """Give samples the representation of the best cell."""
         best = self.best_estimator_
-        return samples.checked if isinstance(best, FuzzyOPFClassifier) else best[:-1].transform(samples.given)
+        source = _source(best, samples)
+        return source if isinstance(best, FuzzyOPFClassifier) else best[:-1].transform(source)
 
 
 def _classifier(model: Any) -> FuzzyOPFClassifier:
@@ -219,5 +221,6 @@ def _classifier(model: Any) -> FuzzyOPFClassifier:
 
 
 def _source(model: Any, samples: Samples) -> Any:
-    """Choose what a model takes: a classifier checked samples, a pipeline those given."""
-    return samples.checked if isinstance(model, FuzzyOPFClassifier) else samples.given
+    """Choose what a model takes: a classifier without feature names checked samples, others those given."""
+    bare = isinstance(model, FuzzyOPFClassifier) and not hasattr(model, "feature_names_in_")
+    return samples.checked if bare else samples.given

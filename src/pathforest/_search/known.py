@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import joblib
@@ -19,21 +18,23 @@ READY = frozenset({"predict", "predict_proba", "score", "classes_", "__sklearn_t
 
 
 class Evaluation:
-    """The evaluation samples of a fold and their labels, as scorers get them.
+    """The evaluation samples of a fold and their labels, as scorers get them, and the checked `labels`.
 
-    `take` cuts them out, again whenever a scorer has written into the samples.
+    `take_samples` cuts them out, again whenever a scorer has written into them, and `take_labels` each time.
     """
 
-    def __init__(self, take: Callable[[], tuple[Any, np.ndarray]]) -> None:
-        self._take = take
-        self._X, self.y = take()
+    def __init__(
+        self, take_samples: Callable[[], Any], take_labels: Callable[[], Any], labels: np.ndarray
+    ) -> None:
+        self._take_samples, self._take_labels, self.labels = take_samples, take_labels, labels
+        self._X = take_samples()
         self._mark = _fingerprint(self._X)
 
-    def samples(self) -> tuple[Any, np.ndarray]:
+    def samples(self) -> tuple[Any, Any]:
         """Return samples and labels that no scorer has changed."""
         if not self.has(self._X):
-            self._X = self._take()[0]
-        return self._X, self.y.copy()
+            self._X = self._take_samples()
+        return self._X, self._take_labels()
 
     def has(self, X: Any) -> bool:
         """Whether these are the evaluation samples themselves, and unchanged."""
@@ -42,7 +43,21 @@ class Evaluation:
 
 def _fingerprint(X: Any) -> Any:
     """Return a value that changes when the object does."""
-    return X.tobytes() if isinstance(X, np.ndarray) and not X.dtype.hasobject else joblib.hash(X)
+    if isinstance(X, np.ndarray) and not X.dtype.hasobject:
+        return X.shape, X.dtype, X.tobytes()
+    return _frame_fingerprint(X) if hasattr(X, "iloc") and hasattr(X, "columns") else joblib.hash(X)
+
+
+def _frame_fingerprint(X: Any) -> Any:
+    """Return that of a pandas DataFrame, much faster than joblib does if it has only numbers."""
+    types, index = list(X.dtypes), X.index.to_numpy()
+    parts = [X] if len(set(types)) == 1 else [column for _, column in X.items()]
+    values = [part.to_numpy() for part in parts]
+    if X.attrs or any(part.dtype.hasobject for part in values):
+        return joblib.hash(X)
+    rows = tuple(index) if index.dtype.hasobject else (index.dtype, index.tobytes())
+    names = tuple(X.columns), tuple(X.columns.names), tuple(X.index.names)
+    return types, names, rows, [(part.shape, part.dtype, part.tobytes()) for part in values]
 
 
 class KnownModels:
@@ -56,12 +71,7 @@ class KnownModels:
     ) -> None:
         self.evaluation, self.classes, self.build = evaluation, classes, build
         self.kind = KnownPipeline if isinstance(blank, Pipeline) else KnownClassifier
-        self._blank = blank
-
-    @cached_property
-    def tags(self) -> Any:
-        """Tags of scikit-learn, which do not depend on what is fitted."""
-        return get_tags(self._blank)
+        self.blank = blank
 
 
 class Answers:
@@ -109,12 +119,12 @@ class Known:
         return _turn_real(self).__reduce_ex__(protocol)
 
     def __sklearn_tags__(self) -> Any:
-        return _state(self)["_answers"].models.tags
+        return get_tags(_state(self)["_answers"].models.blank)  # they do not depend on what is fitted
 
     @property
     def classes_(self) -> np.ndarray:
         """Class labels."""
-        return _state(self)["_answers"].models.classes
+        return _state(self)["_answers"].models.classes.copy()
 
     def predict(self, X: Any, **params: Any) -> np.ndarray:
         """Predict samples; the answers for those of the evaluation are known."""

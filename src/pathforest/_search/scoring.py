@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from numbers import Real
+from contextlib import suppress
+from numbers import Number, Real
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import check_scoring, get_scorer_names
+from sklearn.utils import indexable
+from sklearn.utils.multiclass import type_of_target
 
 from pathforest._models.prediction import probabilities
 from pathforest._search.known import Answers, KnownModels
 from pathforest._search.training import ClassCosts
-from pathforest._utils.show import show
+from pathforest._utils.show import shorten, show
 from pathforest._utils.warnings import warn
 from pathforest.fuzzy import FuzzyOPFClassifier
 
@@ -44,6 +47,19 @@ def check_error_score(name: str, value: Any) -> None:
         raise ValueError(f"{name}={show(value)} is unknown; use 'raise', or a number such as numpy.nan")
 
 
+def shown_to_scorers(X: Any, y: Any, samples: Any, labels: np.ndarray) -> tuple[Any, Any]:
+    """Choose what scorers get slices of: X and y as the user passed them, if scikit-learn knows their types.
+
+    `samples` and `labels` are the same after their checks.
+    """
+    known = isinstance(X, (np.ndarray, list, tuple)) or hasattr(X, "columns")
+    try:
+        is_target = type_of_target(y) in ("binary", "multiclass")
+    except (TypeError, ValueError):  # such as numpy's StringDType
+        is_target = False
+    return X if known else samples.given, indexable(y)[0] if is_target else labels
+
+
 class Judge:
     """What a search measures: the score and the log loss of each answer, for every beta.
 
@@ -63,7 +79,7 @@ class Judge:
         """
         scores, winner = np.empty((len(cells), len(self.betas))), costs.winner(r)
         if self.scorer is None:
-            scores[:] = np.mean(models.classes[winner] == models.evaluation.y)
+            scores[:] = np.mean(models.classes[winner] == models.evaluation.labels)
             return scores
         for b, beta in enumerate(self.betas):
             for c, cell in enumerate(cells):
@@ -94,12 +110,21 @@ class Judge:
                 f"first error was {self._first_error}. Pass error_score='raise' to stop there"
             )
 
-    def _call(self, model: Any, X: Any, y: np.ndarray) -> float:
+    def _call(self, model: Any, X: Any, y: Any) -> float:
         try:
-            return float(self.scorer(model, X, y))
+            score = self.scorer(model, X, y)
         except Exception as error:
             if isinstance(self._error_score, str):
                 raise
             self._n_errors += 1
-            self._first_error = self._first_error or f"{type(error).__name__}: {error}"
+            self._first_error = self._first_error or shorten(f"{type(error).__name__}: {error}")
             return float(self._error_score)
+        if hasattr(score, "item"):  # arrays of one value count as a number, as in GridSearchCV
+            with suppress(ValueError):
+                score = score.item()
+        if not isinstance(score, Number):
+            raise ValueError(
+                f"scoring returned {show(score)} of type {type(score).__name__}, which is not a number; "
+                "return one float for each model"
+            )
+        return float(score)

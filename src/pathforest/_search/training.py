@@ -48,7 +48,8 @@ class SharedTraining:
 
     `template` is an unfitted classifier with the parameters that all models have in common, and with the
     largest `k_max` of any. Every model it makes equals the one that `fit` would make. Distances of evaluation
-    samples are kept for the next call if they take at most `keep_bytes`.
+    samples are kept for the next call if they take at most `keep_bytes`. `feature_names` are those of `X`, an
+    array that has lost them.
     """
 
     def __init__(
@@ -58,12 +59,13 @@ class SharedTraining:
         y: Any,
         keep_bytes: int = 0,
         make_engine: EngineFactory = build_engine,
+        feature_names: np.ndarray | None = None,
     ) -> None:
         self._template = template = clone(template)
         metric, self._n_threads = template._check_settings()
         by_density = not callable(template.membership)
         X, labels, codes, metric = template._check_training(X, y, metric, squares=by_density)
-        self.classes = template.classes_
+        self.classes, self._feature_names = template.classes_, feature_names
         self._X, self._codes, self._metric = X, codes.astype(np.int32), metric
         self._values = None if by_density else template._call_membership(X, labels)
         self._k = min(int(template.k_max), len(X) - 1)
@@ -97,6 +99,8 @@ class SharedTraining:
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
             if hasattr(self._template, name):
                 setattr(model, name, getattr(self._template, name))
+        if self._feature_names is not None:
+            model.feature_names_in_ = self._feature_names
         forest = self.forest(settings)
         model._remember(self._X, self._codes, self._metric, self._engine, self._prototypes, forest)
         return model
