@@ -139,7 +139,7 @@ def test_out_writes_into_pipes(model, folder, line):
 
 
 def test_out_writes_to_the_standard_output(model, folder):
-    command = [sys.executable, "-m", "pathforest", *"predict iris.pf iris.csv --to csv --out".split()]
+    command = f"{sys.executable} -m pathforest predict iris.pf iris.csv --to csv --out".split()
     expected, found = (
         subprocess.run([*command, out], capture_output=True, check=True).stdout
         for out in ("-", "/dev/stdout")

@@ -117,7 +117,7 @@ class ArrayColumn:
         return check_labels(self.array)
 
     def text(self) -> list[str]:
-        """Write the fewest digits that restore the same value as float64, which is what readers make of it."""
+        """Write the fewest digits that restore the same value as float64, which is what readers return."""
         if self.array.dtype.kind == "f":
             return [repr(value).removesuffix(".0") for value in self.array.astype(np.float64).tolist()]
         return self.array.astype(str).tolist()
