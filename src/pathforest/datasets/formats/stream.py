@@ -195,7 +195,7 @@ class Stream(Layout):
 
     def narrow(self, width: int) -> Iterator[Batch]:
         """Yield smaller batches, for samples of so many values, which may be wider than the rows."""
-        step = rows_per_batch(width)
+        step = max(1, CELLS // width)
         for batch in self.batches:
             for first in range(0, len(batch.places), step):
                 rows = np.arange(first, min(first + step, len(batch.places)))
