@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -121,12 +122,30 @@ def test_an_output_does_not_replace_an_input(libopf, line, kept):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_out_replaces_files_and_nothing_else(model, folder):
+@pytest.mark.parametrize(
+    "line",
+    ["predict iris.pf iris.csv --to csv", "predict iris.pf iris.csv --to parquet", f"train {IRIS} -e opf"],
+)
+def test_out_writes_into_pipes(model, folder, line):
+    succeed(f"{line} --out file")
     os.mkfifo("pipe")
-    before = os.stat("pipe").st_ino
-    assert "device or a pipe" in fail("predict iris.pf iris.csv --to csv --out pipe")
-    assert "device or a pipe" in fail("train iris.csv -l kind --out pipe")
-    assert os.stat("pipe").st_ino == before
+    with ThreadPoolExecutor() as threads:
+        received = threads.submit(Path("pipe").read_bytes)
+        done = run(f"{line} --out pipe")
+        if done.exit_code:
+            os.close(os.open("pipe", os.O_WRONLY))  # lets the reader end
+    assert received.result() == Path("file").read_bytes(), done.stderr
+    assert Path("pipe").is_fifo()
+
+
+def test_out_writes_to_the_standard_output(model, folder):
+    command = f"{sys.executable} -m pathforest predict iris.pf iris.csv --to csv --out".split()
+    expected, found = (
+        subprocess.run([*command, out], capture_output=True, check=True).stdout
+        for out in ("-", "/dev/stdout")
+    )
+    assert expected
+    assert found.startswith(expected)
 
 
 # Messages

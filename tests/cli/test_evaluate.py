@@ -12,6 +12,7 @@ from commands import FEATURES, IRIS, KINDS, X, flowers, succeed
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, log_loss
 
 import pathforest
+from pathforest.datasets.formats import stream as streams
 from pathforest.metrics import opf_accuracy
 
 
@@ -89,6 +90,29 @@ def test_info_counts_what_is_missing(folder):
     pd.read_csv("gaps.csv")[["a", "d"]].to_parquet("gaps.parquet")
     assert json.loads(succeed("info gaps.parquet --json"))["ranges"] == {"a": [5, 7], "d": [1, 2]}
     assert "missing" not in succeed("info iris.csv")
+
+
+def test_info_counts_the_classes_that_train_finds(folder):
+    (folder / "t.csv").write_text("label,x\n01,1\n1,2\n10,3\n2,4\n")
+    pd.DataFrame({"label": ["01", "1", "10", "2"], "x": [1, 2, 3, 4]}).to_parquet("t.parquet")
+    for name, counts in (("t.csv", [2, 1, 1]), ("t.parquet", [1, 1, 1, 1])):
+        trained = json.loads(succeed(f"train {name} -e opf -o m.pf --json"))["classes"]
+        found = json.loads(succeed(f"info {name} --json"))["classes"]
+        assert list(found.items()) == list(zip(map(str, trained), counts, strict=True))
+
+
+@pytest.mark.parametrize("labels", [["a", None, "a"], [1, None, 1]])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_info_counts_labels_that_are_missing(folder, ending, labels, monkeypatch):
+    monkeypatch.setattr(streams, "CELLS", 2)
+    frame = pd.DataFrame({"label": labels, "x": [1, 2, 3]})
+    frame = frame.astype({"label": "Int64"}) if labels[0] == 1 else frame
+    frame.to_csv("t.csv", index=False)
+    frame.to_parquet("t.parquet")
+    found = json.loads(succeed(f"info t.{ending} --json"))
+    assert found["classes"] == {str(labels[0]): 2}
+    assert found["missing"] == {"label": 1}
+    assert "1 samples without a label" in succeed(f"info t.{ending}")
 
 
 def test_info_in_json_holds_nothing_that_json_cannot(folder):

@@ -120,6 +120,23 @@ def test_samples_with_empty_labels_are_unlabelled_for_semi(folder):
     np.testing.assert_array_equal(pathforest.load("m.pf").transduction_, expected.transduction_)
 
 
+@pytest.mark.parametrize("gap", ["", ",5\n"])
+@pytest.mark.parametrize("more", ["", "--unlabeled more.csv"])
+def test_only_an_empty_cell_is_unlabelled_for_semi(folder, gap, more):
+    (folder / "two.csv").write_text(f"label,x\n1,0\n01,1\n-1,9\n-2,20\n{gap}")
+    (folder / "more.csv").write_text("x\n5.5\n")
+    found = json.loads(succeed(f"train two.csv -e semi -o m.pf --json {more}"))
+    assert found["classes"] == [-2, -1, 1]
+    assert pathforest.load("m.pf").transduction_[:4].tolist() == [1, 1, -1, -2]
+
+
+@pytest.mark.parametrize("gap", ["", ",5\n"])
+def test_semi_takes_another_mark_too(folder, gap):
+    (folder / "two.csv").write_text(f"label,x\n1,0\n2,9\n-1,8\n{gap}")
+    found = json.loads(succeed("train two.csv -e semi --set unlabeled=-1 -o m.pf --json"))
+    assert found["classes"] == [1, 2]
+
+
 def test_unlabelled_samples_come_from_a_file_of_their_own(libopf):
     training, testing = libopf
     succeed("train training.dat -e semi --unlabeled testing.dat -o m.pf")

@@ -11,6 +11,7 @@ import pytest
 from data_files import ENDINGS, NAMELESS, X32, X, bits, tables
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from pathforest.datasets import read, read_libopf, write, write_libopf
@@ -47,12 +48,12 @@ def test_typed_formats_keep_float32(tmp_path, ending):
     assert read(tmp_path / f"table{ending}").X.dtype == np.float32
 
 
-@pytest.mark.parametrize("ending", [".csv", ".txt", ".libsvm"])
-def test_text_restores_float32_with_few_digits(tmp_path, ending):
-    write(tmp_path / f"table{ending}", X32, [1, 2, 3])
-    found = read(tmp_path / f"table{ending}").X
-    assert found[0, 0] == 0.1
-    assert bits(found.astype(np.float32)) == bits(X32)
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".txt", ".libsvm"])
+@given(values=arrays(np.float32, (3, 2), elements=st.floats(width=32)))
+def test_text_holds_the_exact_value_of_float32(tmp_path_factory, ending, values):
+    path = tmp_path_factory.mktemp("files") / f"table{ending}"
+    write(path, values, [1, 2, 3])
+    assert bits(read(path).X) == bits(values.astype(np.float64))
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv.gz", ".npz", ".parquet", ".dat", ".txt"])

@@ -144,9 +144,9 @@ def test_no_rows_leave_a_sound_file(tmp_path, ending):
     assert len(READERS[ending](write_all(tmp_path / f"table{ending}", []))) == 0
 
 
-def test_json_is_an_array_of_objects_with_short_numbers(tmp_path):
+def test_json_is_an_array_of_objects_with_exact_numbers(tmp_path):
     text = write_all(tmp_path / "table.json").read_text()
-    assert json.loads(text)[0] == {"name": "a", "value": 0.1, "count": 1}
+    assert json.loads(text)[0] == {"name": "a", "value": float(np.float32(0.1)), "count": 1}
 
 
 def test_json_has_null_for_what_is_not_finite(tmp_path):

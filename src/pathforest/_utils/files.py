@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
@@ -22,22 +23,39 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     folder = os.path.dirname(target)
     if os.path.isdir(target):
         raise IsADirectoryError(f"{path} is a folder; pass the name of a file")
-    if os.path.exists(target) and not os.path.isfile(target):
-        raise OSError(f"{path} is a device or a pipe, which cannot be replaced; name a file")
+    if _is_pipe_or_device(path):
+        if not os.access(path, os.W_OK):
+            raise PermissionError(f"{path} is not writable; choose another")
+        return
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"{path}: the folder {folder} does not exist; make it first")
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"{path}: the folder {folder} is not writable; choose another")
 
 
+def _is_pipe_or_device(path: str | os.PathLike[str]) -> bool:
+    # Not by the real path: that of /dev/stdout is a name such as pipe:[123], which does not exist.
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file that replaces `path` when it is complete, and leaves no trace if writing fails."""
-    target = os.path.realpath(path)  # a symbolic link stays one
+    """Open a file that replaces `path` when it is complete, and leaves no trace if writing fails.
+
+    A pipe or a device is not replaced: the complete contents are written to it.
+    """
     check_writable(path)
-    folder, name = os.path.split(target)
-    # In the same folder, because a file can be moved in one step only within a disk.
-    temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}.tmp")
+    if _is_pipe_or_device(path):
+        with tempfile.TemporaryFile() as file:  # writers go back in the file, which a pipe does not allow
+            yield file
+            file.seek(0)
+            with open(path, "wb") as out:
+                shutil.copyfileobj(file, out)
+        return
+    target = os.path.realpath(path)  # a symbolic link stays one
+    # In the same folder, because a file can be moved in one step only within a disk. The name is short,
+    # because that of the target may be as long as names can be.
+    temporary = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.tmp")
     try:
         with open(temporary, "x+b") as file:
             yield file

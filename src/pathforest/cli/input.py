@@ -14,6 +14,7 @@ from pathforest.cli.models import Loaded
 from pathforest.datasets.formats import (
     POSITION,
     Batch,
+    Column,
     Stream,
     as_labels,
     gather,
@@ -110,7 +111,7 @@ def read_samples(
     labels : {"needed", "kept", "left out"}, default="needed"
         Whether there must be labels; or they are read if there are any; or they are only not a feature.
     empty_labels : bool, default=False
-        Whether cells of the label column may be empty.
+        Whether cells of the label column may be empty; if so, `y` is a masked array.
     distances : str, default=None
         A LibOPF file of distances, to be used instead of features.
     """
@@ -134,11 +135,25 @@ def read_samples(
 
 
 def _labels(stream: Stream, rows: Batch, column: str, empty_labels: bool) -> np.ndarray:
-    if empty_labels:
-        cells = rows.columns[stream.names.index(column)].text()
-        if not all(cell.strip() for cell in cells):
-            return as_labels(["" if not cell.strip() else cell for cell in cells])
-    return as_labels(stream.labels(rows, column))
+    if not empty_labels:
+        return as_labels(stream.labels(rows, column))
+    known, found = known_labels(rows.columns[stream.names.index(column)])
+    if known.all():
+        found = stream.labels(rows, column)
+    found = as_labels(found)
+    y = np.ma.masked_all(len(known), found.dtype)
+    y[known] = found
+    return y
+
+
+def known_labels(column: Column) -> tuple[np.ndarray, list[str] | np.ndarray]:
+    """Return which cells are not empty, and their labels, which `as_labels` makes integers if all are."""
+    known = np.array([bool(cell.strip()) for cell in column.text()], dtype=bool)
+    cells = column.take(np.flatnonzero(known))
+    try:
+        return known, cells.labels()
+    except ValueError:  # such as the floats that pandas makes of integers if some are missing
+        return known, cells.text()
 
 
 def label_codes(classes: np.ndarray, stream: Stream, batch: Batch, name: str) -> np.ndarray:

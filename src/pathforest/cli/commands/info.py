@@ -11,10 +11,10 @@ import typer
 from pathforest._utils.show import show
 from pathforest.cli import options
 from pathforest.cli.commands.train import chosen_text, search_facts
-from pathforest.cli.input import find_label
+from pathforest.cli.input import find_label, known_labels
 from pathforest.cli.models import is_model, load_model
 from pathforest.cli.output import listed, show_facts, show_table, visible
-from pathforest.datasets.formats import open_stream
+from pathforest.datasets.formats import as_labels, open_stream
 
 SHOWN = 20  # columns and classes listed in the terminal
 
@@ -91,16 +91,24 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
 def _show_table(path: str, label: str | None, ending: str | None, as_json: bool) -> None:
     with open_stream(path, ending=ending) as stream:
         column = find_label(stream, label, needed=False)
-        n_samples, classes = 0, Counter()
+        n_samples, n_labels, classes = 0, 0, Counter()
         spans = {name: Span() for name in stream.names if name != column}
         for batch in stream.batches:
             n_samples += len(batch.places)
             for name, cells in zip(stream.names, batch.columns, strict=True):
                 if name == column:
-                    classes.update(cells.text())
+                    labels = known_labels(cells)[1]
+                    n_labels += len(labels)
+                    is_text = isinstance(labels, list)
+                    classes.update(labels if is_text else labels.tolist())
                 else:
                     spans[name].add(cells)
+    if classes and is_text:
+        texts, classes = classes, Counter()
+        for name, n in zip(as_labels(list(texts)).tolist(), texts.values(), strict=True):
+            classes[name] += n
     missing = {name: span.n_missing for name, span in spans.items() if span.n_missing}
+    n_unlabelled = 0 if column is None else n_samples - n_labels
     facts = {
         "data": path,
         "n_samples": n_samples,
@@ -108,7 +116,7 @@ def _show_table(path: str, label: str | None, ending: str | None, as_json: bool)
         "label": column,
         "classes": dict(sorted(classes.items())),
         "ranges": {name: span.limits for name, span in spans.items()},
-        "missing": missing,
+        "missing": missing | ({column: n_unlabelled} if n_unlabelled else {}),
     }
     if not as_json:
         header, width = ["column", "smallest", "largest", "missing"], 4 if missing else 3
@@ -120,6 +128,8 @@ def _show_table(path: str, label: str | None, ending: str | None, as_json: bool)
     if classes:
         counted = listed((f"{visible(name)} ({n})" for name, n in facts["classes"].items()), SHOWN)
         text += f"\n{len(classes)} classes in {show(column)}: {counted}"
+    if n_unlabelled:
+        text += f"\n{n_unlabelled} samples without a label"
     show_facts(facts, text, as_json)
 
 

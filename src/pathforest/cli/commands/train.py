@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import count
 from typing import Annotated, Any
 
 import numpy as np
@@ -53,8 +54,8 @@ def train(
     """Fit a classifier to labelled samples and save it.
 
     By default this is the fuzzy classifier with its parameters chosen by cross-validation. The
-    model remembers the names of its features. For 'semi', an empty cell is a sample without a label;
-    'outliers' needs no labels.
+    model remembers the names of its features. For 'semi', an empty cell, and nothing else, is a sample
+    without a label; 'outliers' needs no labels.
 
     Examples
     --------
@@ -89,10 +90,11 @@ def train(
     )
     X, y = samples.X, samples.y
     if unlabeled is not None:
-        more = read_samples(unlabeled, features=samples.features, labels="left out")
-        X, y = _with_unlabeled(samples, more)
-    if estimator == "semi" and "" in y.tolist():
-        model.set_params(unlabeled="")
+        more = read_samples(unlabeled, features=samples.features, labels="left out").X
+        X = np.concatenate([X, more])
+        y = np.ma.concatenate([y, np.ma.masked_all(len(more), y.dtype)])
+    if estimator == "semi":
+        y = _marked(model, y)
     models.warn_scales(model, X, samples.features)
     seconds = models.fit(model, X, y, jobs)
     evaluation = []
@@ -125,10 +127,13 @@ def train(
     show_facts(facts, text + search_text(facts), as_json)
 
 
-def _with_unlabeled(samples: Samples, more: Samples) -> tuple[np.ndarray, np.ndarray]:
-    """Add samples without labels, marked by an empty text."""
-    labels = np.concatenate([samples.y.astype(str), np.full(len(more.X), "")])
-    return np.concatenate([samples.X, more.X]), labels
+def _marked(model: Any, y: np.ma.MaskedArray) -> np.ndarray:
+    """Mark the samples without labels by what is not a label of others, unless --set names a mark."""
+    if model.unlabeled is None:
+        labels = set(y.compressed().tolist())
+        free = (mark for mark in count(-1, -1) if mark not in labels)
+        model.set_params(unlabeled="" if y.dtype.kind == "U" else next(free))
+    return np.where(np.ma.getmaskarray(y), model.unlabeled, y.data)
 
 
 Improved = tuple[Any, dict[str, float]]  # a model, and the accuracy before and after

@@ -3,7 +3,7 @@
 from pathforest.datasets.formats.files import check_sink, format_of, open_sink, open_stream
 from pathforest.datasets.formats.json import json_value
 from pathforest.datasets.formats.libopf import POSITION
-from pathforest.datasets.formats.stream import ArrayColumn, Batch, Layout, Stream, as_labels, gather
+from pathforest.datasets.formats.stream import ArrayColumn, Batch, Column, Layout, Stream, as_labels, gather
 from pathforest.datasets.formats.table import default_names, listed
 from pathforest.datasets.formats.text import integer
 
@@ -11,6 +11,7 @@ __all__ = [
     "POSITION",
     "ArrayColumn",
     "Batch",
+    "Column",
     "Layout",
     "Stream",
     "as_labels",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -116,14 +117,13 @@ class ArrayColumn:
         return check_labels(self.array)
 
     def text(self) -> list[str]:
-        """Write the fewest digits that restore the same value."""
-        cells = self.array.astype(str).tolist()
-        return [cell.removesuffix(".0") for cell in cells] if self.array.dtype.kind == "f" else cells
+        """Write the fewest digits that restore the same value as float64, which is what readers return."""
+        if self.array.dtype.kind == "f":
+            return [repr(value).removesuffix(".0") for value in self.array.astype(np.float64).tolist()]
+        return self.array.astype(str).tolist()
 
     def values(self) -> list[Any]:
-        """Return Python's numbers; of float32, those that show the same digits."""
-        if self.array.dtype == np.float32:
-            return [float(cell) for cell in self.array.astype(str).tolist()]
+        """Return Python's values."""
         return self.array.tolist()
 
     def take(self, rows: np.ndarray) -> ArrayColumn:
@@ -195,7 +195,7 @@ class Stream(Layout):
 
     def narrow(self, width: int) -> Iterator[Batch]:
         """Yield smaller batches, for samples of so many values, which may be wider than the rows."""
-        step = rows_per_batch(width)
+        step = max(1, CELLS // width)
         for batch in self.batches:
             for first in range(0, len(batch.places), step):
                 rows = np.arange(first, min(first + step, len(batch.places)))
@@ -262,5 +262,9 @@ Write = Callable[[Sequence[Column]], None]  # what a sink yields: it writes the 
 
 
 def rows_per_batch(n_columns: int) -> int:
-    """Return how many rows make a batch."""
-    return max(1, CELLS // n_columns)
+    """Return how many rows make a batch.
+
+    Wide tables have more cells in a batch, up to four times as many: every column of every batch takes time,
+    however few its cells are.
+    """
+    return max(1, CELLS // n_columns, min(math.isqrt(CELLS), 4 * CELLS // n_columns))

@@ -105,7 +105,7 @@ def write(
     path : str or path-like
         The ending chooses the format, as for `read`. A file of that name is replaced.
     X : array-like of shape (n_samples, n_features)
-        Numbers. Text formats write float32 values with the digits that restore the same float32.
+        Numbers. Text formats write float32 values with all digits that the same float64 needs.
     y : array-like of shape (n_samples,), default=None
         Labels: integers, or strings for CSV, TSV, NPZ and Parquet.
     feature_names : list of str, default=None
