@@ -159,7 +159,9 @@ def _seeds(n: int, prototypes: np.ndarray) -> np.ndarray:
     """Give prototypes the type of the core, each once, and refuse those of other samples."""
     if np.size(prototypes) == 0:
         raise ValueError(f"prototypes is empty; give at least one of the {n} samples, where paths start")
-    return np.unique(_indices("prototypes", prototypes, n))
+    is_start = np.zeros(n, dtype=bool)
+    is_start[_indices("prototypes", prototypes, n)] = True  # np.unique would sort, for longer than the forest takes
+    return np.flatnonzero(is_start).astype(np.int32)
 
 
 def _indices(name: str, given: np.ndarray, n: int) -> np.ndarray:
