@@ -62,42 +62,21 @@ inline void require_ascending_rows(std::span<const double> distances, std::size_
     }
 }
 
-[[noreturn]] inline void refuse_cycle(const Arc& arc) {
-    throw std::invalid_argument("the arc from " + std::to_string(arc.low) + " to " +
-                                std::to_string(arc.high) +
-                                " closes a cycle, so the arcs are not a tree; make it with spanning_tree");
-}
-
-inline void require_lengths(std::span<const Arc> arcs) {
-    for (std::size_t i = 0; i < arcs.size(); ++i) {
-        if (0 <= arcs[i].weight && arcs[i].weight < infinity) continue;
-        throw std::invalid_argument(place("weight", i) + " is " + std::to_string(arcs[i].weight) +
-                                    ", not a length of at least 0; make the tree with spanning_tree");
-    }
-}
-
 // n - 1 arcs between n samples that close no cycle are a tree.
 inline void require_tree(std::span<const Arc> arcs) {
     DisjointSets sets(static_cast<Index>(arcs.size()) + 1);
-    for (const Arc& arc : arcs) {
-        if (!sets.unite(arc.low, arc.high)) refuse_cycle(arc);
-    }
-}
-
-// The same after plain OPF has followed the arcs, which takes a fraction of the time: those it used join a
-// sample to its predecessor, so only the others can close a cycle, and they must join different roots.
-inline void require_tree(std::span<const Arc> arcs, const Forest& forest) {
-    DisjointSets roots(static_cast<Index>(arcs.size()) + 1);
-    std::vector<char> used(arcs.size() + 1);  // whether the arc to its predecessor has been seen, by sample
-    const auto follows = [&](Index sample, Index predecessor) {
-        if (forest.predecessor[as_size(sample)] != predecessor || used[as_size(sample)]) return false;
-        used[as_size(sample)] = true;
-        return true;
-    };
-    for (const Arc& arc : arcs) {
-        if (follows(arc.low, arc.high) || follows(arc.high, arc.low)) continue;
-        const Index a = forest.root[as_size(arc.low)], b = forest.root[as_size(arc.high)];
-        if (a == none || b == none || !roots.unite(a, b)) refuse_cycle(arc);
+    for (std::size_t i = 0; i < arcs.size(); ++i) {
+        const Arc& arc = arcs[i];
+        if (!(0 <= arc.weight && arc.weight < infinity)) {
+            throw std::invalid_argument(place("weight", i) + " is " + std::to_string(arc.weight) +
+                                        ", not a length of at least 0; make the tree with spanning_tree");
+        }
+        if (!sets.unite(arc.low, arc.high)) {
+            throw std::invalid_argument(
+                "arc " + std::to_string(i) + " from " + std::to_string(arc.low) + " to " +
+                std::to_string(arc.high) +
+                " closes a cycle, so the arcs are not a tree; make it with spanning_tree");
+        }
     }
 }
 

@@ -20,7 +20,7 @@ std::vector<Arc> as_tree(const Vector<Index>& source, const Vector<Index>& targe
     for (std::size_t i = 0; i < source.size(); ++i) {
         tree.push_back(Arc::between(weight.data()[i], source.data()[i], target.data()[i]));
     }
-    require_lengths(tree);
+    require_tree(tree);
     return tree;
 }
 
@@ -30,7 +30,6 @@ ForestArrays follow_arcs(const Vector<Index>& source, const Vector<Index>& targe
     require_ascending(tree);
     Forest forest;
     run_interruptibly(1, [&](Control&) { forest = follow_tree(tree, as_span(prototypes)); });
-    require_tree(tree, forest);
     return to_numpy(std::move(forest));
 }
 
@@ -41,7 +40,6 @@ ForestArrays compete_along_tree(const Vector<Index>& source, const Vector<Index>
     if (membership.size() != tree.size() + 1) {
         throw std::invalid_argument("membership must have one entry more than the tree has arcs");
     }
-    require_tree(tree);
     require_not_negative(as_span(membership), "membership", "give each sample a factor, 1 for no effect");
     Forest forest;
     run_interruptibly(1, [&](Control& control) {

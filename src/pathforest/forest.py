@@ -159,8 +159,8 @@ def _seeds(n: int, prototypes: np.ndarray) -> np.ndarray:
     """Give prototypes the type of the core, each once, and refuse those of other samples."""
     if np.size(prototypes) == 0:
         raise ValueError(f"prototypes is empty; give at least one of the {n} samples, where paths start")
-    is_start = np.zeros(n, dtype=bool)
-    is_start[_indices("prototypes", prototypes, n)] = True  # np.unique would sort, for longer than the forest takes
+    is_start = np.zeros(n, dtype=bool)  # np.unique would sort, which takes longer than the forest
+    is_start[_indices("prototypes", prototypes, n)] = True
     return np.flatnonzero(is_start).astype(np.int32)
 
 
