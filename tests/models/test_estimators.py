@@ -101,6 +101,7 @@ def expected_failures(estimator):
     return {}
 
 
+@pytest.mark.slow  # thousands of them
 @parametrize_with_checks(
     CLASSIFIERS + CLUSTERINGS + OUTLIER_DETECTORS + PRUNERS, expected_failed_checks=expected_failures
 )

@@ -26,7 +26,7 @@ from pathforest import (
     OPFPruner,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")]
 
 X, Y = (values[::5] for values in load_iris(return_X_y=True))
 D = np.abs(X[:, None] - X).sum(axis=2)
