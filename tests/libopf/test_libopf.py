@@ -2,8 +2,6 @@
 
 import os
 import struct
-import tracemalloc
-from contextlib import contextmanager
 
 import libopf_files
 import numpy as np
@@ -11,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from libopf_files import Trained, model_bytes
+from memory import little_memory
 
 import pathforest
 from pathforest import OPFClassifier, OPFClustering, OPFKNNClassifier
@@ -50,17 +49,6 @@ def read(tmp_path):
         return read_model(tmp_path / "classifier.opf", **options)
 
     return read_data
-
-
-@contextmanager
-def little_memory():
-    """Fail if more than 10 MiB are taken at any time."""
-    tracemalloc.start()
-    try:
-        yield
-        assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
-    finally:
-        tracemalloc.stop()
 
 
 # Answers

@@ -6,13 +6,12 @@ import os
 import pickle
 import subprocess
 import sys
-import tracemalloc
 import warnings
-from contextlib import contextmanager
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pytest
+from memory import little_memory
 from model_files import HEAD, forge, lying, npy, pack, positions, replaced, sign, take_apart
 from sklearn.datasets import load_iris
 
@@ -100,17 +99,6 @@ def assert_harmless(load):
         return False
 
     return check
-
-
-@contextmanager
-def little_memory():
-    """Fail if more than 10 MiB are taken at any time."""
-    tracemalloc.start()
-    try:
-        yield
-        assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
-    finally:
-        tracemalloc.stop()
 
 
 def some(cases):

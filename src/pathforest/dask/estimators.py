@@ -379,10 +379,7 @@ class DaskFuzzyOPFClassifierCV(_DaskClassifier, FuzzyOPFClassifierCV):
     """
 
     _local_class = FuzzyOPFClassifierCV
-    _parameter_rules: ClassVar[Rules] = {
-        **FuzzyOPFClassifierCV._parameter_rules,
-        "client": checked_where_used,
-    }
+    _parameter_rules: ClassVar[Rules] = FuzzyOPFClassifierCV._parameter_rules | CLIENT
     __init__ = _constructor_of(FuzzyOPFClassifierCV)
 
     @unfitted_on_failure
