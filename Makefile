@@ -23,7 +23,7 @@ SOURCES     := pyproject.toml README.md LICENSE CMakeLists.txt \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test cpp-test docs docs-test gpu lint format asan stubs install clean
+.PHONY: help demo test cpp-test docs docs-test gpu lint format asan stubs wheel install clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -80,6 +80,9 @@ asan: $(ASAN)  ## run the C++ tests and the kernel tests against an address/unde
 
 stubs: $(PACKAGE)  ## write src/pathforest/_core.pyi from the compiled core; run it after changing the bindings
 	$(BIN)/python -m nanobind.stubgen --quiet -m pathforest._core -o src/pathforest/_core.pyi
+
+wheel:  ## build the source distribution and the wheel, check, install and test them as users get them; minutes
+	PYTHON=$(PYTHON) .ci/wheel
 
 install: $(PACKAGE)  ## build the package and install it into .venv, in editable mode
 
