@@ -3,6 +3,8 @@
 import difflib
 from pathlib import Path
 
+import pytest
+
 import pathforest
 from pathforest import _core
 
