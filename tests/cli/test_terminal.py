@@ -67,7 +67,6 @@ LINES = [
     "cluster DATA -l 0 --ignore 1 --save FILE.clusters -o FILE.tsv",
     "reproduce --datasets TEXT",
     "reproduce --out DATA --quick",
-    "reproduce --datasets boat --classifiers opf --runs 1 --out FILE.report",
     # What click says of its own accord
     "TEXT",
     "--TEXT",
@@ -75,6 +74,7 @@ LINES = [
     "info --TEXT",
     "train DATA --jobs TEXT",
 ]
+EXPERIMENT = "reproduce --datasets iris --classifiers opf,fuzzy_opf --runs 1 --jobs 1 --out FILE.report"
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ class Terminal(io.TextIOWrapper):
         return self.buffer.getvalue().decode(errors="surrogatepass")
 
 
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", [*LINES, pytest.param(EXPERIMENT, marks=pytest.mark.slow)])
 def test_no_command_lets_a_file_act_on_the_terminal(hostile, monkeypatch, line):
     monkeypatch.chdir(hostile)
     monkeypatch.setenv("TERM", "dumb")  # rich styles nothing, so every control character is from a file
