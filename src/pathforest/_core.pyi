@@ -164,7 +164,7 @@ class TreeBuilder:
         """The tree as (source, target, weight), ascending."""
 
 def max_threads() -> int:
-    """The number of threads OpenMP allows; 1 in a build without it."""
+    """The most threads to use here; 1 in a build without threads."""
 
 def simd_level() -> str:
     """The instruction set the kernels use on this machine."""
