@@ -82,12 +82,12 @@ asan: $(ASAN)  ## run the C++ tests and the kernel tests against an address/unde
 # The thread sanitizer, in the same way. It knows nothing of what other libraries do inside, so only accesses in our own
 # code count; and it would refuse to start threads in a forked child.
 tsan: export TSAN_OPTIONS = halt_on_error=1 die_after_fork=0 ignore_noninstrumented_modules=1
-tsan: $(TSAN)  ## run the C++ tests and the kernel tests against a thread sanitizer build
+tsan: $(TSAN)  ## run the C++ tests and the kernel tests with threads against a thread sanitizer build
 	$(CPP_TESTS) -B build/tsan/tests -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPATHFOREST_SANITIZE=thread
 	$(BIN)/cmake --build build/tsan/tests --target pathforest_tests
 	build/tsan/tests/pathforest_tests
 	LD_PRELOAD="$$(g++ -print-file-name=libtsan.so) $$(g++ -print-file-name=libstdc++.so)" \
-	    build/tsan/venv/bin/python -m pytest tests -m kernel -n $(WORKERS) --capture=sys
+	    build/tsan/venv/bin/python -m pytest tests/engines tests/stages -m kernel -k thread -n $(WORKERS) --capture=sys
 
 stubs: $(PACKAGE)  ## write src/pathforest/_core.pyi from the compiled core; run it after changing the bindings
 	$(BIN)/python -m nanobind.stubgen --quiet -m pathforest._core -o src/pathforest/_core.pyi

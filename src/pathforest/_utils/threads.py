@@ -9,10 +9,10 @@ from pathforest import _core
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Threads for scikit-learn's `n_jobs`, at most what ``OMP_NUM_THREADS`` or a limit of threadpoolctl allows.
+    """Threads for scikit-learn's `n_jobs`, within what the core allows here.
 
-    The second limit keeps each worker of a parallel grid search from starting a full set of threads:
-    joblib sets ``OMP_NUM_THREADS`` for them.
+    That is ``OMP_NUM_THREADS``, CPU affinity or a limit of threadpoolctl. joblib sets the variable for each
+    worker of a parallel grid search, to keep it from starting a full set of threads.
     """
     # threadpoolctl refuses a numpy integer, which joblib returns as given.
     return max(1, min(int(joblib.effective_n_jobs(n_jobs)), _core.max_threads()))
