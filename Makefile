@@ -87,7 +87,8 @@ tsan: $(TSAN)  ## run the C++ tests and the kernel tests with threads against a 
 	$(BIN)/cmake --build build/tsan/tests --target pathforest_tests
 	build/tsan/tests/pathforest_tests
 	LD_PRELOAD="$$(g++ -print-file-name=libtsan.so) $$(g++ -print-file-name=libstdc++.so)" \
-	    build/tsan/venv/bin/python -m pytest tests/engines tests/stages -m kernel -k thread -n $(WORKERS) --capture=sys
+	    build/tsan/venv/bin/python -m pytest tests/engines tests/stages -n $(WORKERS) --capture=sys \
+	    -m kernel -k "thread or graph or forest or membership"
 
 stubs: $(PACKAGE)  ## write src/pathforest/_core.pyi from the compiled core; run it after changing the bindings
 	$(BIN)/python -m nanobind.stubgen --quiet -m pathforest._core -o src/pathforest/_core.pyi
