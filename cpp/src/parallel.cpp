@@ -145,7 +145,7 @@ void Team::wake_next(std::size_t place) const {
 // The threads that nobody uses. Those used last are handed out first: they may still be awake.
 class Pool {
   public:
-    // As many as there are memory for, started as needed.
+    // As many as there is memory for; started if too few are idle.
     std::vector<Worker*> take(std::size_t wanted) {
         std::vector<Worker*> workers;
         try {
