@@ -99,7 +99,7 @@ class Engine:
         The smallest offers max(cost, distance) to each query, and who makes them.
         """
 
-def distances_of_sums(metric: str, sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+def distances_of_sums(metric: str, sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], p: float = 2.0) -> NDArray[numpy.float64]:
     """
     Distances from the sums that a metric is built from, such as squared differences.
     """
