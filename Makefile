@@ -24,7 +24,7 @@ SOURCES     := pyproject.toml README.md LICENSE CMakeLists.txt \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test cpp-test docs docs-test gpu lint format asan tsan stubs wheel install clean
+.PHONY: help demo test cpp-test platforms wasm docs docs-test gpu lint format asan tsan stubs wheel install clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -44,6 +44,13 @@ cpp-test: $(BUILDERS)  ## build and run the C++ tests: containers and orders on 
 	$(CPP_TESTS) -B build/cpp-tests
 	$(BIN)/cmake --build build/cpp-tests --target pathforest_tests
 	build/cpp-tests/pathforest_tests
+
+# The driver is linked from the objects of the installed package.
+platforms: $(PACKAGE)  ## compare all answers on x86-64 (every instruction set), aarch64 and WebAssembly, by emulators
+	$(BIN)/python cpp/platforms/platforms.py "$$(dirname "$$(ls -t build/cp*/build.ninja | head -n 1)")"
+
+wasm: $(PACKAGE)  ## build/wasm: the core for JavaScript, compared with Python; needs clang, lld, wasi-libc and Node
+	$(BIN)/python -W ignore cpp/wasm/check.py
 
 docs: $(PACKAGE) $(WRITERS)  ## build the site, warnings as errors; open build/docs/index.html
 	rm -rf build/docs docs/api/generated  # what is gone from the sources would stay

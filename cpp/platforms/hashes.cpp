@@ -92,12 +92,17 @@ struct Case {
 };
 
 constexpr Case cases[] = {
-    {"euclidean", "euclidean", 2},   {"sqeuclidean", "sqeuclidean", 2},
+    {"euclidean", "euclidean", 2},
+    {"sqeuclidean", "sqeuclidean", 2},
     {"log_sqeuclidean", "log_sqeuclidean", 2},
-    {"manhattan", "manhattan", 1},   {"chebyshev", "chebyshev", 1},
-    {"minkowski-3", "minkowski", 3}, {"minkowski-1.5", "minkowski", 1.5},
-    {"cosine", "cosine", 2},         {"chi2", "chi2", 2},
-    {"canberra", "canberra", 1},     {"braycurtis", "braycurtis", 1},
+    {"manhattan", "manhattan", 1},
+    {"chebyshev", "chebyshev", 1},
+    {"minkowski-3", "minkowski", 3},
+    {"minkowski-1.5", "minkowski", 1.5},
+    {"cosine", "cosine", 2},
+    {"chi2", "chi2", 2},
+    {"canberra", "canberra", 1},
+    {"braycurtis", "braycurtis", 1},
 };
 
 template <class T>
@@ -194,7 +199,8 @@ Forest add_stages(Hash& hash, const AnyEngine& engine, Rows<T> queries, bool squ
     return plain;
 }
 
-void print(const Case& metric, const Recipe& recipe, const char* dtype, const char* engine, const Hash& hash) {
+void print(const Case& metric, const Recipe& recipe, const char* dtype, const char* engine,
+           const Hash& hash) {
     std::printf("%016llx %s, %s, %s, %s\n", static_cast<unsigned long long>(hash.value()), metric.name,
                 recipe.name, dtype, engine);
 }
@@ -250,6 +256,8 @@ int main(int n_arguments, char**) {
     }
     for (const Case& metric : cases) {
         for (const Recipe& recipe : recipes) {
+            // Powers take long in emulators, and have no filter that would need many samples.
+            if (recipe.n_samples > panel && std::strcmp(metric.metric, "minkowski") == 0) continue;
             run<float>(metric, recipe, "float32");
             run<double>(metric, recipe, "float64");
         }

@@ -136,7 +136,8 @@ void block_kernel(const double* query, const T* block, Index n_features, double 
 }
 
 // The same operations in the same order on the gap to the box. Rounding is monotone, so the result is below
-// the exact distance of every sample inside with no allowance needed; pow alone needs one.
+// the exact distance of every sample inside with no allowance needed. Correctly rounded powers would need
+// none either, but that they are is not proven.
 template <class S, class T>
 double box_kernel(const double* query, const T* low, const T* high, Index n_features, double p) {
     double sum[1] = {0.0};

@@ -3,7 +3,6 @@
 #include "pathforest/types.hpp"
 #include "quick_power.hpp"
 
-
 namespace pathforest {
 namespace {
 
@@ -32,8 +31,7 @@ constexpr Wide operator*(Wide a, Wide b) {
     const double b_half = leading_half(b.high);
     const double a_rest = a.high - a_half;
     const double b_rest = b.high - b_half;
-    const double error =
-        ((a_half * b_half - product) + a_half * b_rest + a_rest * b_half) + a_rest * b_rest;
+    const double error = ((a_half * b_half - product) + a_half * b_rest + a_rest * b_half) + a_rest * b_rest;
     return exact_sum(product, error + (a.high * b.low + a.low * b.high));
 }
 
@@ -92,7 +90,8 @@ constexpr PowerTables make_tables() {
         const int inverse = (1024 * 128 * 2 / (128 + i) + 1) / 2;  // rounded
         const Wide log = log_by_series(Wide{1024, 0} / Wide{static_cast<double>(inverse), 0});
         const Wide log_parts = cut(log, 0x1p-42);
-        const Wide exp_parts = cut(exp_less_one(step * Wide{static_cast<double>(i), 0}) + Wide{1, 0}, 0x1p-34);
+        const Wide exp_parts =
+            cut(exp_less_one(step * Wide{static_cast<double>(i), 0}) + Wide{1, 0}, 0x1p-34);
         tables.inverse[as_size(i)] = inverse / 1024.0;
         tables.log_high[as_size(i)] = log_parts.high;
         tables.log_low[as_size(i)] = log_parts.low;

@@ -80,7 +80,8 @@ inline Pair<V> quick_log(V x) {
     const Words exponent = rounded >> 52;
     const Words place = (rounded >> 45) & std::uint64_t{127};
     const V m = std::bit_cast<V>(bits + (std::uint64_t{1023} << 52) - (exponent << 52));
-    const V e = std::bit_cast<V>(exponent | std::uint64_t{0x433} << 52) - (0x1p52 + 1023);  // 0x1p52 + exponent
+    const V e =
+        std::bit_cast<V>(exponent | std::uint64_t{0x433} << 52) - (0x1p52 + 1023);  // 0x1p52 + exponent
     const V inverse = look_up<V>(tables.inverse.data(), place);
     const V m_half = leading_half(m);
     const V r_high = m_half * inverse - 1;
