@@ -2,8 +2,9 @@
 
 Usage: platforms.py NATIVE [PLATFORM ...]
 
-NATIVE is a build folder of the package; the driver is linked from the objects of the package itself. Platforms
-whose tools are missing are named and left out. With --write, the hashes of this machine become the expected ones.
+NATIVE is a build folder of the package; the driver is linked from the objects of the package itself.
+Platforms whose tools are missing are named and left out. With --write, the hashes of this machine become the
+expected ones.
 """
 
 import os
@@ -50,7 +51,7 @@ TOOLS = {
 
 
 def missing(name):
-    """The Debian packages that the platform needs and this machine lacks."""
+    """Name the Debian packages that the platform needs and this machine lacks."""
     return [
         package for tool, package in TOOLS[name].items() if not (shutil.which(tool) or Path(tool).exists())
     ]
@@ -75,7 +76,7 @@ def run(tool, *arguments):
 
 
 def answers(command, level=None):
-    """What the driver prints, with the instruction set lowered if asked."""
+    """Return what the driver prints, with the instruction set lowered if asked."""
     environment = {**os.environ, **({"PATHFOREST_SIMD": level} if level else {})}
     done = subprocess.run([*command], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

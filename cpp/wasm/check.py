@@ -34,7 +34,7 @@ console.log(JSON.stringify(answers, (_, v) => (ArrayBuffer.isView(v) ? Array.fro
 
 
 def fitted(model, names):
-    """The arrays of a model under the names they have in JavaScript."""
+    """Return the arrays of a model under the names they have in JavaScript."""
     return {name.rstrip("_"): np.atleast_1d(getattr(model, name)) for name in names}
 
 
