@@ -47,7 +47,7 @@ cpp-test: $(BUILDERS)  ## build and run the C++ tests: containers and orders on 
 
 # The driver is linked from the objects of the installed package.
 platforms: $(PACKAGE)  ## compare all answers on x86-64 (every instruction set), aarch64 and WebAssembly, by emulators
-	$(BIN)/python cpp/platforms/platforms.py "$$(dirname "$$(ls -t build/cp*/build.ninja | head -n 1)")"
+	$(BIN)/python cpp/platforms/platforms.py "$$(dirname "$$(ls -t build/cp3*/build.ninja | head -n 1)")"
 
 wasm: $(PACKAGE)  ## build/wasm: the core for JavaScript, compared with Python; needs clang, lld, wasi-libc and Node
 	$(BIN)/python -W ignore cpp/wasm/check.py
