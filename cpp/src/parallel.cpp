@@ -29,7 +29,7 @@ namespace {
 // within microseconds; then asleep.
 class Bell {
   public:
-    // To be called after a change that somebody may wait for.
+    // To be called after a change that another thread may wait for.
     void ring() {
         if (n_asleep_ == 0) return;
         {
@@ -83,7 +83,7 @@ struct Team {
     const std::function<void(bool)>& turns;
     std::vector<Worker*> workers;
 
-    // The caller wakes two threads and each of them two more, so that nobody spends long on it.
+    // The caller wakes two threads and each of them two more, so that no thread spends long on it.
     // The caller has place 0, workers[i] has place i + 1.
     void wake_next(std::size_t place) const;
 };
@@ -142,7 +142,7 @@ void Team::wake_next(std::size_t place) const {
     for (std::size_t i = 2 * place; i < std::min(2 * place + 2, workers.size()); ++i) workers[i]->wake();
 }
 
-// The threads that nobody uses. Those used last are handed out first: they may still be awake.
+// Threads that are not in use. Those used last are handed out first: they may still be awake.
 class Pool {
   public:
     // As many as there is memory for; started if too few are idle.
