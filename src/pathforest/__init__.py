@@ -3,6 +3,7 @@
 from importlib import import_module
 from importlib.metadata import version as _version
 from importlib.util import find_spec
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -55,11 +56,20 @@ if find_spec("imblearn") is None:  # `from pathforest import *` asks for every n
     __all__ = [name for name in __all__ if _LATER.get(name) != "pathforest.resampling"]
 
 
+# One thread at a time: scikit-learn's modules import one another, and threads that begin with different ones
+# get errors. Modules of this package do not import by these names: one thread could wait here for another
+# that waits for the module which the first is importing.
+_importing = RLock()
+
+
 def __getattr__(name: str) -> Any:
     if name in _LATER:
-        return getattr(import_module(_LATER[name]), name)
-    if not name.startswith("_") and find_spec(f"{__name__}.{name}"):
-        return import_module(f"{__name__}.{name}")
+        with _importing:
+            return getattr(import_module(_LATER[name]), name)
+    # A name with a dot would be looked for in modules that need not exist.
+    if name.isidentifier() and not name.startswith("_") and find_spec(f"{__name__}.{name}"):
+        with _importing:
+            return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

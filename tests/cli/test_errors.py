@@ -1,5 +1,6 @@
 """Mistakes: one line that says what is wrong and where, an exit code, and no file touched."""
 
+import io
 import os
 import subprocess
 import sys
@@ -13,8 +14,9 @@ from commands import FEATURES, IRIS, KINDS, X, fail, run, succeed
 
 import pathforest
 from pathforest import OPFClassifier
+from pathforest.cli import main
 from pathforest.cli.entrypoint import COMMANDS
-from pathforest.datasets import write
+from pathforest.datasets import formats, write
 
 MISTAKES = [
     ("train iris.csv -o m.pf", "iris.csv: there is no column 'label', only 'name', 'length'"),
@@ -196,3 +198,22 @@ def test_completion_knows_the_commands(folder):
         [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | asked, check=False
     )
     assert done.stdout.split() == ["train", "tune"]
+
+
+def test_characters_that_the_output_cannot_encode_are_escaped(tmp_path, monkeypatch):
+    path = tmp_path / "data.csv"
+    path.write_text("kind,a\n中é,1\n中é,2\n", encoding="utf-8")
+    out = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "argv", ["pathforest", "info", str(path), "-l", "kind"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    out.flush()
+    assert end.value.code == 0
+    assert r"\u4e2dé (2)" in out.buffer.getvalue().decode("cp1252")
+
+
+def test_data_for_a_closed_output_are_refused_before_any_work(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(ValueError, match="closed; name a file with --out"):
+        formats.check_sink(None, None)

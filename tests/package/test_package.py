@@ -54,6 +54,45 @@ def test_the_version_is_printed_without_slow_imports():
     assert done.stdout == f"pathforest {pathforest.__version__}\nset()\n", done.stderr
 
 
+def test_threads_can_import_different_names_at_the_same_time():
+    done = run("""
+import threading
+import pathforest
+names = ["OPFClassifier", "load", "FuzzyOPFClassifierCV", "OPFClustering"]
+start, failures = threading.Barrier(len(names)), []
+def ask(name):
+    start.wait()
+    try:
+        getattr(pathforest, name)
+    except Exception as error:
+        failures.append(error)
+threads = [threading.Thread(target=ask, args=[name]) for name in names]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(failures)
+""")
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_a_name_with_a_dot_is_no_attribute():
+    assert not hasattr(pathforest, "missing.name")
+
+
+@pytest.mark.skipif(not SOURCES.exists(), reason="needs the repository")
+def test_no_module_of_the_package_imports_by_the_names_that_wait_for_a_lock():
+    found = [
+        (path.name, alias.name)
+        for path in SOURCES.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module == "pathforest"
+        for alias in node.names
+        if not alias.name.startswith("_")
+    ]
+    assert found == []
+
+
 def imported(path):
     """Top-level names of the packages a file imports, wherever in the file."""
     for node in ast.walk(ast.parse(path.read_text())):

@@ -14,7 +14,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
-from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, TrainingErrorWarning
+from pathforest.classifier import OPFClassifier
+from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
+from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
 from pathforest.metrics import opf_accuracy
 from pathforest.reproduction.splits import Parts
 

@@ -17,8 +17,8 @@ import pandas as pd
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from pathforest import OPFClassifier
 from pathforest._utils.progress import hidden_progress
+from pathforest.classifier import OPFClassifier
 from pathforest.reproduction import contestants, provenance, sources, store, textbook
 from pathforest.reproduction.experiment import (
     CLASSIFIERS,

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn import datasets as sklearn_datasets
 
-from pathforest import datasets
+from pathforest.datasets import load as load_published
+from pathforest.datasets import make_boat, make_cone_torus, make_four_class
 from pathforest.datasets.published.checksum import content_sha256
 from pathforest.datasets.published.registry import DATASETS
 from pathforest.reproduction import published
@@ -19,9 +20,9 @@ SEED = 2019  # of the generated sets
 
 # Sets that need no download: shapes like the paper's, and scikit-learn's own.
 BUNDLED: dict[str, Callable[[], tuple[Any, Any]]] = {
-    "boat_like": lambda: datasets.make_boat(random_state=SEED),
-    "cone_torus_like": lambda: datasets.make_cone_torus(random_state=SEED),
-    "four_class_like": lambda: datasets.make_four_class(random_state=SEED),
+    "boat_like": lambda: make_boat(random_state=SEED),
+    "cone_torus_like": lambda: make_cone_torus(random_state=SEED),
+    "four_class_like": lambda: make_four_class(random_state=SEED),
     "iris": lambda: sklearn_datasets.load_iris(return_X_y=True),
     "wine": lambda: sklearn_datasets.load_wine(return_X_y=True),
     "breast_cancer": lambda: sklearn_datasets.load_breast_cancer(return_X_y=True),
@@ -49,7 +50,7 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
 
 def load(name: str) -> Samples:
     """Load a dataset by its name."""
-    X, y = BUNDLED[name]() if name in BUNDLED else datasets.load(name, return_X_y=True)
+    X, y = BUNDLED[name]() if name in BUNDLED else load_published(name, return_X_y=True)
     samples = Samples(np.asarray(X, dtype=np.float64), np.asarray(y))
     _check_samples(name, samples)
     return samples

@@ -210,6 +210,8 @@ def check_sink(path: str | None, ending: str | None) -> Format:
         parquet.require_pyarrow()
     if path is not None:
         check_writable(path)
+    elif sys.stdout is None:
+        raise ValueError("the standard output is closed; name a file with --out")
     return form
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from sklearn.preprocessing import StandardScaler
 
-from pathforest import FuzzyOPFClassifier
+from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.reproduction.contestants import METRIC
 from pathforest.reproduction.experiment import Experiment, Samples, in_order
 from pathforest.reproduction.figures.style import MOST_POINTS, PALETTE, SCALE, SYMBOLS, figure, text
