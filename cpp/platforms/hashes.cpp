@@ -38,7 +38,7 @@ class Random {
         return z ^ (z >> 31);
     }
     Index below(Index bound) { return static_cast<Index>(bits() >> 40) % bound; }
-    double fraction() { return static_cast<double>(bits() >> 40) * 0x1p-24; }
+    double fraction() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
 
   private:
     std::uint64_t state_;
