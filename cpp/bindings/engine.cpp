@@ -1,6 +1,6 @@
 // The Engine class: the four questions, asked from Python.
 #include "arrays.hpp"
-#include "pathforest/distances/copies.hpp"
+#include "pathforest/distances/copy_numbers.hpp"
 #include "pathforest/distances/engines/any.hpp"
 #include "pathforest/forest/class_costs.hpp"
 #include "pathforest/forest/compete.hpp"

@@ -15,8 +15,8 @@ constexpr Index last = std::numeric_limits<Index>::max();
 
 }  // namespace
 
-Boruvka::Boruvka(const KnnGraph& graph, std::vector<char> is_copy)
-    : graph_(graph), n_(graph.n_samples), is_copy_(std::move(is_copy)), sets_(n_), component_(as_size(n_)), cursor_(as_size(n_), 0),
+Boruvka::Boruvka(const KnnGraph& graph, std::vector<Index> original)
+    : graph_(graph), n_(graph.n_samples), original_(std::move(original)), sets_(n_), component_(as_size(n_)), cursor_(as_size(n_), 0),
       asked_(as_size(n_), Neighbour{infinity, none}), bound_(as_size(n_), before_all), best_(as_size(n_)),
       open_(as_size(n_)) {
     for (Index i = 0; i < n_ && graph.k > 0; ++i) {

@@ -1,6 +1,7 @@
 #include "pathforest/graph/spanning_tree.hpp"
 
 #include "pathforest/graph/boruvka.hpp"
+#include "pathforest/graph/originals.hpp"
 #include "pathforest/ties.hpp"
 
 #include <atomic>
@@ -88,25 +89,11 @@ void ask(const Engine& engine, Boruvka& boruvka, Control& control) {
         });
 }
 
-// A matrix of distances has no rows of features, and costs n^2 anyway.
-template <KnowsSamples Engine>
-std::vector<char> copies_in(const Engine& engine, const KnnGraph& graph) {
-    if constexpr (requires(typename Engine::Query query) { query.values; }) {
-        typename Engine::Query query;
-        return find_copies(graph, [&](Index i, std::vector<double>& values) {
-            engine.ask_sample(i, query);
-            values.swap(query.values);
-        });
-    } else {
-        return {};
-    }
-}
-
 }  // namespace
 
 std::vector<Arc> spanning_tree(const AnyEngine& any, const KnnGraph& graph, Control& control) {
     return visit_samples(any, [&](const auto& engine) {
-        Boruvka boruvka(graph, copies_in(engine, graph));
+        Boruvka boruvka(graph, find_originals(engine, graph));
         while (boruvka.must_ask(control)) {
             ask(engine, boruvka, control);
             boruvka.merge_answers();

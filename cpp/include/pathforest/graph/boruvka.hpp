@@ -6,10 +6,9 @@
 // any settled component may merge, the others can wait. Only when none is settled are samples asked for their
 // nearest outsider, and never those of the largest component, which the others will join.
 //
-// A copy, a sample with the same features as one before it, need not speak for its component after the first
-// round. That round joins it to the sample it copies, along the arc of length 0 that comes first in its list;
-// and of the arcs from these two to the same outsider, equally long, the copy's comes after the other one. So
-// few distinct rows are few samples.
+// A copy does not speak for its component after the first round. That round joined it to its original, along
+// the arc of length 0 that is the first in its list; and of the equally long arcs from these two to an
+// outsider, the original's comes first. So few distinct rows are few samples.
 //
 // Who is asked is left to the caller, so that engines of any kind, on any machine, can answer.
 #pragma once
@@ -25,8 +24,8 @@ namespace pathforest {
 
 class Boruvka {
   public:
-    // The lists must outlive this. `is_copy`, from find_copies, may be empty.
-    explicit Boruvka(const KnnGraph& graph, std::vector<char> is_copy = {});
+    // The lists must outlive this. Per sample its original, as in originals.hpp; none for no copies.
+    explicit Boruvka(const KnnGraph& graph, std::vector<Index> original = {});
 
     // Merges as far as is known. True if samples must be asked before it can go on, false if the tree is
     // complete.
@@ -53,7 +52,9 @@ class Boruvka {
     void label_components();
     bool known_foreign(Index i, Neighbour& foreign);
     void read_lists();
-    bool is_spoken_for(Index i) const { return !arcs_.empty() && !is_copy_.empty() && is_copy_[as_size(i)]; }
+    bool is_spoken_for(Index i) const {
+        return !arcs_.empty() && !original_.empty() && original_[as_size(i)] != i;
+    }
     bool is_open(Index i) const { return bound_[as_size(i)] < best_[as_size(component_[as_size(i)])]; }
     void improve(Index i, const Neighbour& foreign);
     Index largest_component();
@@ -62,7 +63,7 @@ class Boruvka {
 
     KnnGraph graph_;
     Index n_;
-    std::vector<char> is_copy_;
+    std::vector<Index> original_;
     DisjointSets sets_;
     std::vector<Index> component_;
     std::vector<Index> cursor_;     // first list entry that may lie outside
@@ -75,20 +76,5 @@ class Boruvka {
     Index largest_ = none;  // the component that waits for the others
     std::vector<Arc> arcs_;
 };
-
-// Per sample, whether the nearest one is a sample before it with the same row of features; row(i, values)
-// reads one. Zeros of either sign are the same: distances do not tell them apart.
-template <class ReadRow>
-std::vector<char> find_copies(const KnnGraph& graph, ReadRow row) {
-    std::vector<char> is_copy(as_size(graph.n_samples), 0);
-    std::vector<double> own, other;
-    for (Index i = 0; i < graph.n_samples && graph.k > 0; ++i) {
-        if (graph.distance(i, 0) > 0 || graph.index(i, 0) > i) continue;
-        row(i, own);
-        row(graph.index(i, 0), other);  // distances that underflow are 0, too
-        is_copy[as_size(i)] = own == other;
-    }
-    return is_copy;
-}
 
 }  // namespace pathforest

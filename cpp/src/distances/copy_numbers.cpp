@@ -1,4 +1,4 @@
-#include "pathforest/distances/copies.hpp"
+#include "pathforest/distances/copy_numbers.hpp"
 
 #include <bit>
 #include <cstdint>
