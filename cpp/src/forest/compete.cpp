@@ -119,8 +119,8 @@ class CompleteCompetition {
   public:
     CompleteCompetition(const Engine& engine, const KnnGraph& graph, std::span<const Index> prototypes,
                         const Membership& membership, Control& control)
-        : engine_(engine), membership_(membership), pause_(&control), original_(find_originals(engine, graph)),
-          outdoer_(original_.size(), none),
+        : engine_(engine), membership_(membership), pause_(&control),
+          original_(find_originals(engine, graph)), outdoer_(original_.size(), none),
           contest_(engine.n_samples(), prototypes, membership),
           listed_by_(graph.n_samples,
                      [&](auto visit) {

@@ -16,9 +16,9 @@ constexpr Index last = std::numeric_limits<Index>::max();
 }  // namespace
 
 Boruvka::Boruvka(const KnnGraph& graph, std::vector<Index> original)
-    : graph_(graph), n_(graph.n_samples), original_(std::move(original)), sets_(n_), component_(as_size(n_)), cursor_(as_size(n_), 0),
-      asked_(as_size(n_), Neighbour{infinity, none}), bound_(as_size(n_), before_all), best_(as_size(n_)),
-      open_(as_size(n_)) {
+    : graph_(graph), n_(graph.n_samples), original_(std::move(original)), sets_(n_), component_(as_size(n_)),
+      cursor_(as_size(n_), 0), asked_(as_size(n_), Neighbour{infinity, none}),
+      bound_(as_size(n_), before_all), best_(as_size(n_)), open_(as_size(n_)) {
     for (Index i = 0; i < n_ && graph.k > 0; ++i) {
         bound_[as_size(i)] = Arc::between(graph.distance(i, graph.k - 1), i, graph.index(i, graph.k - 1));
     }
