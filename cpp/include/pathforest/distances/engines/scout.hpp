@@ -22,7 +22,7 @@ class Scout {
   public:
     Scout(const P& policy, const Metric& metric)
         : policy_(policy), metric_(&metric), reduced_limit_(metric),
-          room_(64 + 4 * as_size(policy.n_wanted())) {}
+          room_(256 + 4 * as_size(policy.n_wanted())) {}
 
     // The largest reduced distance that matters in a node; negative: none.
     double reach(Index node) {
@@ -32,7 +32,7 @@ class Scout {
 
     // A sample whose reduced distance lies between these two.
     void meet(Index sample, Index position, double least, double most) {
-        if (!policy_.wants(sample) || !may_matter({least, position})) return;
+        if (!policy_.wants(sample)) return;
         if (candidates_.capacity() == 0) candidates_.reserve(16);
         candidates_.push_back({least, position});
         policy_.offer(sample, metric_->distance(most, metric_->p));
