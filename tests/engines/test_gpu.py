@@ -236,7 +236,7 @@ def test_blocks_cover_all_rows_once():
 def test_estimates_are_no_farther_off_than_they_say(recipe, shortened):
     X, Q = make_samples(recipe, 5, 300, 30, np.float64)
     samples, queries = torch.as_tensor(X), torch.as_tensor(Q)
-    estimator = estimates.Estimator(samples, 16)
+    estimator = estimates.Estimator(samples, estimates.Scaling(samples), 16)
     brackets, norms, error = estimator.estimate(queries, shortened)
     found = (brackets.double() + norms[:, None])[:, : len(X)].numpy()
     exact = ((Q[:, None, :] - X) ** 2).sum(2) * estimator.scale**2
@@ -248,7 +248,7 @@ def test_shortened_values_are_as_far_off_as_the_bound_allows_and_no_farther():
     value = np.float32(0.125 * (1 + 2.0**-10)) - np.float32(2.0**-26)  # loses nearly 2^-10 of itself
     X = torch.full((2, 61), float(value))
     X[1] *= -1
-    estimator = estimates.Estimator(X, 8)
+    estimator = estimates.Estimator(X, estimates.Scaling(X), 8)
     brackets, norms, error = estimator.estimate(X, True)
     off = (brackets[:, :2] + norms[:, None]).double() - torch.cdist(X.double(), X.double()) ** 2
     assert estimator.scale == 1
@@ -292,7 +292,7 @@ def test_threads_wait_for_one_anothers_precision():
 @pytest.mark.parametrize("shortened", [True, False])
 def test_estimates_do_not_follow_autocast_to_lower_precision(shortened):
     X = torch.as_tensor(make_samples("gaussian", 2, 100, 5, np.float32)[0])
-    estimator = estimates.Estimator(X, 8)
+    estimator = estimates.Estimator(X, estimates.Scaling(X), 8)
     expected = estimator.estimate(X, shortened).brackets
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert torch.equal(estimator.estimate(X, shortened).brackets, expected)

@@ -63,13 +63,18 @@ def room_for(what: str) -> Iterator[None]:
         raise _no_room(what) from error
 
 
-def in_blocks(device: Any, n_rows: int, row_bytes: int, work: Callable[[slice], None]) -> None:
-    """Call `work` with slices of rows that fit the device's memory, smaller ones if it runs out."""
+def in_blocks(
+    device: Any, n_rows: int, row_bytes: int, work: Callable[[slice], None], probe: int | None = None
+) -> None:
+    """Call `work` with slices of rows that fit the device's memory, smaller ones if it runs out.
+
+    The first slice has no more than `probe` rows.
+    """
     torch = require_torch()
     step = max(1, min(n_rows, free_bytes(device) // max(1, row_bytes)))
     first = 0
     while first < n_rows:
-        rows = slice(first, min(n_rows, first + step))
+        rows = slice(first, min(n_rows, first + (step if first or probe is None else min(step, probe))))
         try:
             work(rows)
         except torch.OutOfMemoryError as error:
