@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 TORCH_CPU = "torch-cpu"  # runs the same code, which is how machines without a GPU test it
@@ -41,6 +41,11 @@ def find_device(device: str) -> Any:
             "device='cuda', or 'cpu'"
         )
     return torch.device(device)
+
+
+def current(device: Any) -> AbstractContextManager[Any]:
+    """Make a GPU the one that kernels run on."""
+    return require_torch().cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 def free_bytes(device: Any) -> int:

@@ -12,6 +12,7 @@ from pathforest._engines.features import features_engine
 from pathforest._engines.metric import Metric
 from pathforest._engines.torch.candidates import Pairs, find_candidates, group_size, make_costs
 from pathforest._engines.torch.devices import (
+    current,
     find_device,
     free_bytes,
     in_blocks,
@@ -169,7 +170,8 @@ class TorchEngine:
             if way.may_fail and sum(map(len, still)) > rows.start // 4:
                 still.append(left[rows])
             else:
-                still.append(search.run(way, Q, left[rows], values, indices))
+                with current(self._device):
+                    still.append(search.run(way, Q, left[rows], values, indices))
 
         in_blocks(self._device, len(left), way.row_bytes, block, PROBE if way.may_fail else None)
         return np.concatenate(still)

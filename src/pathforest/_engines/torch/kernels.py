@@ -9,24 +9,12 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-ROWS, COLUMNS, CELLS = 128, 128, 8  # of a tile: queries, samples, and groups of samples
+# Of twelve shapes this was the fastest on an H200.
+ROWS, COLUMNS, CELLS = 64, 256, 8  # of a tile: queries, samples, and groups of samples
 GROUP = COLUMNS // CELLS  # samples of a group
-WARPS, STAGES = 8, 3
-BRANCH = False
+FEATURES = 64  # that are multiplied at a time, at most
+WARPS, STAGES = 4, 3  # 80 KB of shared memory, 120 on Hopper: every GPU with capability 8.0 has that
 ITEMS = 4  # groups that one program measures
-
-
-@triton.jit
-def write_hits(
-    hit, best, tile, rows, found_at, cells, counts, values, groups, width, ROWS: tl.constexpr, CELLS: tl.constexpr
-):
-    """Append groups to the lists of their queries, and count those that no longer fit."""
-    counter = counts + rows[:, None] + tl.zeros((ROWS, CELLS), dtype=tl.int32)
-    place = tl.atomic_add(counter, 1, mask=hit, sem="relaxed")
-    fits = hit & (place < width)
-    tl.store(values + found_at + place, best, mask=fits)
-    number = (tile * CELLS + cells)[None, :] + tl.zeros((ROWS, CELLS), dtype=tl.int32)
-    tl.store(groups + found_at + place, number, mask=fits)
 
 
 # Numbers that change from look to look: no code is made for special ones.
@@ -53,7 +41,6 @@ def scan_kernel(
     DENSE: tl.constexpr,  # write all groups, in order
     FOREIGN: tl.constexpr,
     COSTS: tl.constexpr,
-    BRANCH: tl.constexpr,
 ):
     """Find the groups of samples whose best value for a query reaches its threshold."""
     rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
@@ -66,6 +53,7 @@ def scan_kernel(
         of_query = tl.load(query_side + rows)
     if not DENSE:
         wanted = tl.load(threshold + rows)
+        counter = counts + rows[:, None] + tl.zeros((ROWS, CELLS), dtype=tl.int32)
     start = first_tile + tl.program_id(1) * tiles_each
     for tile in range(start, tl.minimum(start + tiles_each, first_tile + n_tiles)):
         inside = tile * COLUMNS + columns
@@ -88,11 +76,11 @@ def scan_kernel(
             tl.store(values + found_at + place[None, :], best)
         else:
             hit = best >= wanted[:, None]
-            if BRANCH:
-                if tl.max(tl.max(hit.to(tl.int32), axis=1), axis=0) > 0:
-                    write_hits(hit, best, tile, rows, found_at, cells, counts, values, groups, width, ROWS, CELLS)
-            else:
-                write_hits(hit, best, tile, rows, found_at, cells, counts, values, groups, width, ROWS, CELLS)
+            place = tl.atomic_add(counter, 1, mask=hit, sem="relaxed")
+            fits = hit & (place < width)
+            tl.store(values + found_at + place, best, mask=fits)
+            number = (tile * CELLS + cells)[None, :] + tl.zeros((ROWS, CELLS), dtype=tl.int32)
+            tl.store(groups + found_at + place, number, mask=fits)
 
 
 @triton.jit(do_not_specialize=["n_items"])

@@ -22,6 +22,7 @@ A sample's offer is the larger of its cost and its distance; for plain neighbour
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -58,11 +59,12 @@ class Found(NamedTuple):
 
 def can_use(device: Any) -> bool:
     """Tell whether there are kernels for a device."""
+    torch = require_torch()
     if find_spec("triton") is None:
         return False
-    from triton import knobs
-
-    return device.type == "cuda" or knobs.runtime.interpret
+    if device.type != "cuda":
+        return os.environ.get("TRITON_INTERPRET") == "1"  # slow, for tests
+    return torch.version.cuda is not None and torch.cuda.get_device_capability(device) >= (8, 0)
 
 
 def is_worth_it(n: int, d: int, k: int) -> bool:
@@ -82,7 +84,7 @@ class Tiles:
         self._X, self._scaling, self._split = X, scaling, split
         self.scale = scaling.scale * REACH
         depth = 3 * d if split else d
-        self._at_once = min(128 if depth <= 128 else 64, max(16, 2 ** (depth - 1).bit_length()))
+        self._at_once = min(kernels.FEATURES, max(16, 2 ** (depth - 1).bit_length()))
         self._depth = -(-depth // self._at_once) * self._at_once
         self._absolute = 2.0**-24 * d**0.5 * 1.05
         rounding = 3 * 2.0**-22 if split else 2.0**-10
@@ -255,7 +257,6 @@ class _Scan:
             threshold is None,
             self._condition.component is not None,
             self._condition.cost is not None,
-            kernels.BRANCH,
             num_warps=kernels.WARPS,
             num_stages=kernels.STAGES,
         )
