@@ -148,15 +148,18 @@ class Tiles:
         m_padded = -(-m // kernels.ROWS) * kernels.ROWS
         queries = torch.zeros((m_padded, self._depth), dtype=torch.half, device=Q.device)
         norms = torch.empty(m, dtype=torch.float64, device=Q.device)
+        is_open = torch.empty(m, dtype=torch.bool, device=Q.device)
         for rows in pieces(m, max(1, CONVERTED // Q.shape[1])):
             part = self._centred(Q[rows])
             norms[rows] = part.square().sum(1)
+            is_open[rows] = ~(norms[rows] <= FAR**2)
+            part[is_open[rows]] = 0
             self._fill(queries[rows], part, is_query=True)
+        norms[is_open] = 0
         base = (1 - self._rate) * norms - self._absolute
         limit = torch.full((m,), HUGE, dtype=torch.float64, device=Q.device)
         if condition.limit is not None:
             limit = torch.minimum(limit, condition.limit.double() * (1 + 2.0**-20))
-        is_open = ~(norms <= FAR**2)
         sides = self._sides(condition, base, m_padded)
         kept = _kept(k)
         scan = _Scan(self, queries, sides, condition)
