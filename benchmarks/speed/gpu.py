@@ -135,7 +135,6 @@ def measure(device: str, scale: float, repeat: int) -> tuple[list[list[str]], li
         f"fit equals the CPU's in every array: {same_model(plain, on_cpu)}",
         f"predictions equal: {np.array_equal(plain.predict(few), on_cpu.predict(few))}",
     ]
-    del samples, queries
     return [*rows, *measure_large(device, scale, repeat)], notes
 
 

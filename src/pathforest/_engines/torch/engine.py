@@ -191,9 +191,7 @@ class TorchEngine:
 
     def _estimator(self, group: int) -> Estimator:
         with room_for(f"a copy of the samples in float32, {4 * self._X.size:,} bytes"):
-            return self._made(
-                "estimator", group, lambda: Estimator(self._samples, self._scaling(), group)
-            )
+            return self._made("estimator", group, lambda: Estimator(self._samples, self._scaling(), group))
 
     def _made(self, name: str, version: Any, make: Callable[[], T]) -> T:
         """Return what is made of the samples at first use; of one name the latest version is kept."""
@@ -290,9 +288,7 @@ class _Search:
         inside = min(n_chosen, n_groups) * group
         return _Way(find, 4 * estimator.n_padded + 32 * n_groups + 40 * inside, shortened)
 
-    def run(
-        self, way: _Way, Q: Any, rows: np.ndarray, values: np.ndarray, indices: np.ndarray
-    ) -> np.ndarray:
+    def run(self, way: _Way, Q: Any, rows: np.ndarray, values: np.ndarray, indices: np.ndarray) -> np.ndarray:
         """Answer for some queries; return those that must be answered in another way."""
         block = self._tensor(rows)
         queries = Q if len(rows) == len(Q) else Q[block]

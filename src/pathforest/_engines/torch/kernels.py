@@ -99,7 +99,7 @@ def measure_kernel(
     COLUMNS: tl.constexpr,
     CELLS: tl.constexpr,
 ):
-    """Measure the squared distances of queries to the samples of groups: exact differences, sums in float32."""
+    """Measure squared distances to the samples of groups: differences in float64, sums in float32."""
     GROUP: tl.constexpr = COLUMNS // CELLS
     items = tl.program_id(0) * ITEMS + tl.arange(0, ITEMS)
     exists = items < n_items

@@ -1,9 +1,9 @@
-"""The minimum spanning tree on a device: Borůvka's algorithm over whole arrays, with the rules of the one in C++.
+"""The minimum spanning tree on a device: Borůvka's algorithm over whole arrays, as in the core.
 
 Each component adds its lightest outgoing arc. A sample's list names its nearest sample outside the component
-until all its entries lie inside; from then on only a lower bound is known, the arc to the list's last entry. A
-component whose best known arc is below all such bounds is settled. Only if none is settled are samples asked for
-their nearest outsider, and never those of the largest component, which the others will join.
+until all its entries lie inside; from then on only a lower bound is known, the arc to the list's last entry.
+A component whose best known arc is below all such bounds is settled. Only if none is settled, samples are
+asked for their nearest outsider, but never those of the largest component, which the others will join.
 """
 
 from __future__ import annotations
