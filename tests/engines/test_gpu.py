@@ -246,6 +246,16 @@ def test_blocks_cover_all_rows_once():
     assert seen == list(range(10))
 
 
+@pytest.mark.parametrize(("probe", "sizes"), [(None, [5, 5, 2]), (2, [2, 5, 5]), (8, [5, 5, 2])])
+def test_the_first_block_may_be_smaller(probe, sizes):
+    seen = []
+    row_bytes = devices.free_bytes(torch.device("cpu")) // 5
+    devices.in_blocks(
+        torch.device("cpu"), 12, row_bytes, lambda rows: seen.append(rows.stop - rows.start), probe
+    )
+    assert seen == sizes
+
+
 @pytest.mark.parametrize("shortened", [True, False])
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_estimates_are_no_farther_off_than_they_say(recipe, shortened):
@@ -385,6 +395,14 @@ def test_lists_are_not_written_to():
     checks.same_arrays(lists, before)
 
 
+def test_wrong_answers_do_not_make_the_tree_go_on_for_ever():
+    lists = np.array([[1.0], [1.0], [1.0], [1.0]]), np.array([[1], [0], [3], [2]], dtype=np.int32)
+    ours, _ = engines(np.array([[0.0], [1.0], [5.0], [6.0]]))
+    ours._nearest_foreign = lambda samples, component, reach: (reach, torch.full_like(samples, -1))
+    with pytest.raises(RuntimeError, match="join no components"):
+        ours.spanning_tree(*lists)
+
+
 # The kernels: on a GPU, or on the CPU by Triton's interpreter.
 
 
@@ -456,6 +474,20 @@ def test_lists_that_overflow_leave_queries_to_the_other_ways(small_tiles):
     ours, known = engines(X)
     checks.same_arrays(ours.knn(1), known.knn(1))
     assert [is_open for _, is_open in small_tiles[:2]] == [1.0, 1.0]  # of whole and of split values
+
+
+def test_groups_that_no_longer_fit_a_list_are_noticed(small_tiles):
+    """The second look finds more groups than there is room for; the nearest sample is in the last of them."""
+    n, first, where = (1100, 256, "cuda") if DEVICE == "cuda" else (300, 64, "cpu")
+    order = torch.randperm(n, generator=torch.Generator(where).manual_seed(0), device=where).cpu().numpy()
+    distances = np.concatenate([np.linspace(200, 100, first), np.linspace(50, 10, n - first)])
+    distances[4 * first - 1] = 5
+    X = np.zeros((n, 2))
+    X[order, 0] = distances
+    ours, known = engines(X)
+    Q = np.zeros((1, 2))
+    checks.same_arrays(ours.query(Q, 1), known.query(Q, 1))
+    assert small_tiles[0][1] == 1
 
 
 def test_queries_too_far_for_half_precision_are_left_to_the_other_ways(small_tiles):
@@ -617,9 +649,8 @@ def test_the_engine_of_a_fit_is_on_the_device(name, monkeypatch):
     assert n_made
     ask(model, X[:5])
     assert len(made) > n_made
-    n_made = len(made)
+    monkeypatch.setattr(TorchEngine, "_best", lambda *args, **kwargs: pytest.fail("this is the device"))
     ask(model.set_params(device="cpu"), X[:5])
-    assert len(made) == n_made
 
 
 @every_estimator

@@ -44,7 +44,7 @@ def build_tree(
     n, k = indices.shape
     sample = torch.arange(n, device=indices.device)
     component, found = sample, [_between(n, sample[:0], sample[:0], distances[:0, 0])] if k else []
-    n_components = n
+    n_components, has_asked = n, False
     # What lies beyond the list: the nearest outsider that was found by asking, and a bound on all others.
     asked, asked_distance = torch.full_like(sample, -1), torch.full_like(distances[:, :1].sum(1), torch.inf)
     if k:
@@ -59,8 +59,11 @@ def build_tree(
         if is_settled.any():
             component, chosen = _merge(component, best, is_settled)
             found.append(best.take(chosen))
-            n_components -= len(chosen)
+            n_components, has_asked = n_components - len(chosen), False
             continue
+        if has_asked:
+            raise RuntimeError("the answers join no components, so the tree would never be complete")
+        has_asked = True
         largest = torch.bincount(component).argmax()
         asking = (is_open & (component != largest)).nonzero()[:, 0]
         reach = best.weight[component[asking]]
