@@ -59,8 +59,8 @@ docs: $(PACKAGE) $(WRITERS)  ## build the site, warnings as errors; open build/d
 docs-test: docs $(TESTERS)  ## check the built site: links, requests, search, widths, dark mode
 	$(BIN)/python -m pytest docs/tests -n $(WORKERS)
 
-gpu: $(PACKAGE)  ## install PyTorch and Triton, some gigabytes, so that `make test` covers the engine on a device too
-	$(INSTALL) --no-cache-dir --no-build-isolation --editable '.[gpu]' 'triton; platform_system == "Linux"'
+gpu: $(PACKAGE)  ## install PyTorch, some gigabytes, so that `make test` covers the engine on a device too
+	$(INSTALL) --no-cache-dir --no-build-isolation --editable '.[gpu]'
 
 lint: $(TESTERS)  ## check style and spelling; change nothing
 	$(BIN)/ruff check .

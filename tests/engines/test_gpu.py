@@ -511,6 +511,14 @@ def test_without_triton_there_are_no_kernels(monkeypatch):
     assert not tiles.can_use(torch.device(DEVICE.removeprefix("torch-")))
 
 
+def test_an_older_triton_is_not_used(monkeypatch):
+    triton = pytest.importorskip("triton")
+    device = torch.device(DEVICE.removeprefix("torch-"))
+    assert tiles.can_use(device)
+    monkeypatch.setattr(triton, "__version__", "3.5.1")
+    assert not tiles.can_use(device)
+
+
 def halves(X, split):
     """Samples as tiles hold them, and the bounds that tiles give for products of such."""
     samples = torch.as_tensor(X)

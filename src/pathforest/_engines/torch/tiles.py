@@ -37,6 +37,7 @@ FAR = 2.0**14  # from the centre, queries are not answered: half precision ends 
 HUGE = 2.0**100  # above all squares that are computed
 SLACK = 1 + 2.0**-20  # for numbers that are rounded to float32
 MAX_FEATURES = 2**14  # so that e stays small
+OLDEST_TRITON = 3, 6  # that the kernels have been tried with
 PROGRAMS = 2**11  # keep all multiprocessors busy
 
 
@@ -67,6 +68,10 @@ def can_use(device: Any) -> bool:
     """Tell whether there are kernels for a device."""
     torch = require_torch()
     if find_spec("triton") is None:
+        return False
+    import triton
+
+    if tuple(int(part) for part in triton.__version__.split(".")[:2]) < OLDEST_TRITON:
         return False
     if device.type != "cuda":
         return os.environ.get("TRITON_INTERPRET") == "1"  # slow, for tests
