@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pathforest import _core
-from pathforest._engines.build import build_engine
+from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.matrix import (
     as_metric_takes,
     blocks,
@@ -27,6 +27,7 @@ from pathforest._models.parameters import check_parameters, checked_metric
 from pathforest._models.state import SavableEstimator
 from pathforest._utils.dates import validated
 from pathforest._utils.threads import thread_count
+from pathforest._utils.timers import StageTimer
 from pathforest.persistence.checks import check_samples
 
 T = TypeVar("T")
@@ -48,8 +49,19 @@ class OPFEstimator(MetricEstimator):
 
     @property
     def _device(self) -> str:
-        """Where distances are computed; estimators without such a parameter use the CPU."""
+        """Where distances are computed; models pickled before they had the parameter use the CPU."""
         return getattr(self, "device", "cpu")
+
+    def _make_engine(
+        self,
+        timed: StageTimer,
+        X: np.ndarray,
+        metric: Metric,
+        n_threads: int,
+        make_engine: EngineFactory = build_engine,
+    ) -> Engine:
+        """Build the engine of the training samples, on the device that the parameters name."""
+        return timed(make_engine, X, metric, self.algorithm, n_threads, self.verbose, device=self._device)
 
     def _check_fitted_state(self) -> int:
         self._check_settings()
@@ -99,6 +111,22 @@ class OPFEstimator(MetricEstimator):
         return build_engine(
             X, metric, self._fit_algorithm, thread_count(self.n_jobs), keep_order=True, device=self._device
         )
+
+    def _without_spare_copies(self, members: np.ndarray, most: int) -> np.ndarray:
+        """Leave out samples that have the same features as `most` others before them in `members`.
+
+        Those others are as near to any query; so of the `most` that come first by distance, or by cost that
+        ascends with `members`, a spare copy is never one.
+        """
+        if Metric(*self._fit_metric).kind != "features":
+            return members
+        return members[_core.copy_numbers(self._fit_X[members]) < most]
+
+    def _most_copies(self) -> int:
+        """Count the samples with the commonest features: as many copies as can ever be asked for."""
+        if Metric(*self._fit_metric).kind != "features":
+            return 1
+        return 1 + int(_core.copy_numbers(self._fit_X).max())
 
     def _check_query(self, X: Any) -> np.ndarray:
         """Check new samples and give them a dtype that loses nothing."""
