@@ -7,6 +7,7 @@ Platforms whose tools are missing are named and left out. With --write, the hash
 expected ones.
 """
 
+import glob
 import os
 import platform
 import shutil
@@ -45,6 +46,7 @@ TOOLS = {
         "wasm-ld": "lld",
         "/usr/lib/wasm32-wasi/libc.a": "wasi-libc",
         "/usr/lib/wasm32-wasi/libc++.a": "libc++-dev-wasm32",
+        "/usr/lib/llvm-*/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a": "libclang-rt-dev-wasm32",
         "node": "nodejs",
     },
 }
@@ -52,9 +54,7 @@ TOOLS = {
 
 def missing(name):
     """Name the Debian packages that the platform needs and this machine lacks."""
-    return [
-        package for tool, package in TOOLS[name].items() if not (shutil.which(tool) or Path(tool).exists())
-    ]
+    return [package for tool, package in TOOLS[name].items() if not (shutil.which(tool) or glob.glob(tool))]
 
 
 def build(folder, target, settings=()):
