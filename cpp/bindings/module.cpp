@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
     bind_class_costs(m);
     bind_competition(m);
     bind_clustering(m);
+    bind_subset_lists(m);
     bind_tree_builder(m);
     m.def("max_threads", &max_threads, "The number of threads OpenMP allows; 1 in a build without it.");
     m.def("simd_level", &simd_level, "The instruction set the kernels use on this machine.");

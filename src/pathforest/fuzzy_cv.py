@@ -290,7 +290,7 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         )
         splits = self._split(samples.given, y, groups)
         shown, keep = shown_to_scorers(*given, samples, y), self.search == "optuna"
-        folds = Folds(template, samples, y, shown, splits, representations, make_engine, keep)
+        folds = Folds(template, samples, y, shown, splits, representations, make_engine, keep, self.refit)
         timed = StageTimer(self)
         # The linear algebra of transformers keeps to n_jobs as well: left alone it takes every core, which
         # made fits of these small matrices twenty times slower on a machine with other work.

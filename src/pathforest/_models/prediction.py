@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from pathforest._core import mean_offers
 from pathforest._engines.metric import Metric
 from pathforest._engines.protocol import Engine
 from pathforest._models.base import LabelledEstimator
+from pathforest._models.class_costs import ClassGroups, cheapest_class, probabilities
 from pathforest._models.parameters import check_parameters
 from pathforest._utils.threads import thread_count
 from pathforest.forest import Conquest, Forest, path_to_root
@@ -189,6 +191,15 @@ class BaseOPFClassifier(LabelledEstimator):
 
         return self._cached((code, dtype.char, self._device), gather)
 
+    def _group_by_class(self, codes: np.ndarray, dtype: np.dtype) -> ClassGroups:
+        """Prepare the training samples to answer for many forests, given a class for each of them."""
+
+        def take(block: np.ndarray, members: np.ndarray) -> np.ndarray:
+            is_rows = Metric(*self._fit_metric).kind != "features"
+            return np.ascontiguousarray(block[:, members]) if is_rows else block
+
+        return ClassGroups(codes, partial(self._build_engine, dtype), take)
+
     def _rank(self) -> np.ndarray:
         """Position of each training sample in `order_`; one more entry, the last, stands for no sample."""
         rank = np.full(len(self.order_) + 1, len(self.order_))
@@ -223,26 +234,12 @@ class BaseOPFClassifier(LabelledEstimator):
         offers = ClassOffers(
             np.full(shape, np.inf), np.full(shape, np.inf), np.full(shape, -1, dtype=np.intp)
         )
-        present = np.unique(self._fit_codes).tolist()
+        present, counts = np.unique(self._fit_codes).tolist(), np.array([r], dtype=np.int32)
         for rows, block in self._query_blocks(Q, width=r):
             for code in present:
                 values, indices = self._rivals(Q.dtype, code).offers(block, r, n_threads)
-                offers.cost[rows, code] = mean_offers(values)
+                offers.cost[rows, code] = mean_offers(values, counts)[0]
                 offers.cheapest[rows, code] = values[:, 0]
                 offers.conqueror[rows, code] = indices[:, 0]
         return offers
 
-
-def cheapest_class(costs: np.ndarray, rank: np.ndarray) -> np.ndarray:
-    """Return the class of the smallest cost; on ties the one whose cheapest offer has the smallest rank."""
-    tied = costs == costs.min(axis=1, keepdims=True)
-    return np.where(tied, rank, np.iinfo(rank.dtype).max).argmin(axis=1)
-
-
-def probabilities(costs: np.ndarray, beta: float) -> np.ndarray:
-    """Turn class costs into probabilities, proportional to (smallest cost / cost) ** beta."""
-    lowest = costs.min(axis=1, keepdims=True)
-    ratio = np.ones_like(costs)
-    np.divide(lowest, costs, out=ratio, where=costs != lowest)
-    ratio **= float(beta)
-    return ratio / ratio.sum(axis=1, keepdims=True)

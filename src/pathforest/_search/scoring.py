@@ -12,9 +12,8 @@ from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.utils import indexable
 from sklearn.utils.multiclass import type_of_target
 
-from pathforest._models.prediction import probabilities
+from pathforest._models.class_costs import ClassCosts, cost_ratios
 from pathforest._search.known import Answers, KnownModels
-from pathforest._search.training import ClassCosts
 from pathforest._utils.show import shorten, show
 from pathforest._utils.warnings import warn
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -96,9 +95,11 @@ class Judge:
         """Return the log loss for each beta. A class that the fold does not train has probability 0."""
         column = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
         known = classes[column] == y
+        ratio, own = cost_ratios(costs), np.arange(len(y)) * len(classes) + column
         losses = []
         for beta in self.betas:
-            given = np.where(known, probabilities(costs, beta)[np.arange(len(y)), column], 0)
+            weight = ratio ** float(beta)
+            given = np.where(known, weight.ravel()[own] / weight.sum(axis=1), 0)
             losses.append(-np.log(np.maximum(given, SMALLEST)).mean())
         return np.array(losses)
 
