@@ -23,6 +23,13 @@ class GrownForest(NamedTuple):
     code: np.ndarray  # (n,) propagated class
 
 
+def grown_forest(cost: np.ndarray, order: np.ndarray, code: np.ndarray) -> GrownForest:
+    """Gather what queries see of a forest; `order` lists its samples by ascending cost."""
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return GrownForest(cost, rank, code)
+
+
 class ClassCosts(NamedTuple):
     """What each class of one forest offers queries."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,7 +13,14 @@ from pathforest._core import mean_offers
 from pathforest._engines.metric import Metric
 from pathforest._engines.protocol import Engine
 from pathforest._models.base import LabelledEstimator
-from pathforest._models.class_costs import ClassGroups, cheapest_class, probabilities
+from pathforest._models.class_costs import (
+    EXTRA_MEMBERS,
+    ClassGroups,
+    ForestCosts,
+    cheapest_class,
+    grown_forest,
+    probabilities,
+)
 from pathforest._models.parameters import check_parameters
 from pathforest._utils.threads import thread_count
 from pathforest.forest import Conquest, Forest, path_to_root
@@ -243,3 +251,34 @@ class BaseOPFClassifier(LabelledEstimator):
                 offers.conqueror[rows, code] = indices[:, 0]
         return offers
 
+
+def costs_in_each(models: Sequence[BaseOPFClassifier], X: Any) -> list[np.ndarray]:
+    """Return the class costs of several classifiers that were trained on the same samples.
+
+    They are what each would answer by `class_costs`; the neighbours of queries are searched once for all.
+    """
+    first = models[0]
+    if len(models) == 1:
+        return [first.class_costs(X)]
+    Q = first._check_prediction(X)
+    for model in models[1:]:
+        check_parameters(model, ("n_conquerors", "beta"))
+    key = "together", Q.dtype.char, first._device, *(id(model) for model in models)
+    groups, forests, _ = first._cached(key, lambda: _enter_together(models, Q.dtype))
+    counts = [np.array([min(int(model.n_conquerors), len(model.order_))], np.int32) for model in models]
+    r, n_classes, n_threads = int(max(counts)[0]), len(first.classes_), thread_count(first.n_jobs)
+    costs = [np.empty((len(Q), n_classes)) for _ in models]
+    for rows, block in first._query_blocks(Q, width=2 * n_classes * (r + EXTRA_MEMBERS)):
+        nearest = groups.nearest(block, r, n_threads)
+        for forest, count, cost in zip(forests, counts, costs, strict=True):
+            cost[rows] = forest.answer(block, nearest, count, n_classes, n_threads).cost[0]
+    return costs
+
+
+def _enter_together(
+    models: Sequence[BaseOPFClassifier], dtype: np.dtype
+) -> tuple[ClassGroups, list[ForestCosts], Sequence[BaseOPFClassifier]]:
+    """Prepare classifiers to answer together; the last item keeps them, and with them their ids, alive."""
+    groups = models[0]._group_by_class(models[0]._fit_codes, dtype)
+    grown = [grown_forest(model.cost_, model.order_, model._fit_codes) for model in models]
+    return groups, [groups.enter(forest) for forest in grown], models

@@ -16,8 +16,8 @@ from pathforest._models.class_costs import (
     ClassCosts,
     ClassGroups,
     ForestCosts,
-    GrownForest,
     Nearest,
+    grown_forest,
 )
 from pathforest.forest import Forest, boundary_prototypes
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -185,9 +185,8 @@ class SharedTraining:
         return self._groups[dtype.name]
 
     def _enter(self, forest: Forest, dtype: np.dtype) -> ForestCosts:
-        rank = np.empty(len(forest.order), dtype=np.int32)
-        rank[forest.order] = np.arange(len(rank), dtype=np.int32)
-        return self._classes_of(dtype).enter(GrownForest(forest.cost, rank, self._codes[forest.root]))
+        grown = grown_forest(forest.cost, forest.order, self._codes[forest.root])
+        return self._classes_of(dtype).enter(grown)
 
     def _near(self, Q: np.ndarray, r: int) -> Iterator[Block]:
         """Yield the evaluation samples block by block, with the training samples near them."""
