@@ -28,18 +28,15 @@ class ClassOffers {
     ClassOffers(const NearestMembers& nearest, const MemberCosts& forest, const FurtherOffers& further)
         : nearest_(nearest), forest_(forest), further_(further) {}
 
-    // All that are known, ascending. Lists ascend and most members cost less than their distance, so there is
-    // little to move.
+    // All that are known, ascending.
     const std::vector<double>& collect(Index query) {
         const double* further = further_.offers.row(query);
         ascending_.assign(further, further + further_.offers.width);
-        for (Index i = 0; i < nearest_.distances.width; ++i) {
-            const double value = offer(query, i);
-            std::size_t place = ascending_.size();
-            ascending_.push_back(value);
-            for (; place > 0 && ascending_[place - 1] > value; --place)
-                ascending_[place] = ascending_[place - 1];
-            ascending_[place] = value;
+        for (Index i = 0; i < nearest_.distances.width; ++i) ascending_.push_back(offer(query, i));
+        if (ascending_.size() > few) {
+            std::sort(ascending_.begin(), ascending_.end());
+        } else {
+            insert_each();
         }
         return ascending_;
     }
@@ -67,6 +64,19 @@ class ClassOffers {
     }
 
   private:
+    static constexpr std::size_t few = 64;
+
+    // Lists ascend and most members cost less than their distance, so there is little to move.
+    void insert_each() {
+        for (std::size_t i = 1; i < ascending_.size(); ++i) {
+            const double value = ascending_[i];
+            std::size_t place = i;
+            for (; place > 0 && ascending_[place - 1] > value; --place)
+                ascending_[place] = ascending_[place - 1];
+            ascending_[place] = value;
+        }
+    }
+
     double offer(Index query, Index i) const {
         const Index member = nearest_.members.row(query)[i];
         return std::max(forest_.cost[as_size(member)], nearest_.distances.row(query)[i]);

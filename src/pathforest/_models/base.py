@@ -100,7 +100,12 @@ class OPFEstimator(MetricEstimator):
             return _core.Engine.rows(len(members), dtype.name)
         X = self._fit_X[members].astype(dtype, copy=False)
         return build_engine(
-            X, metric, self._fit_algorithm, thread_count(self.n_jobs), keep_order=keep_order, device=self._device
+            X,
+            metric,
+            self._fit_algorithm,
+            thread_count(self.n_jobs),
+            keep_order=keep_order,
+            device=self._device,
         )
 
     def _check_query(self, X: Any) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -41,127 +41,119 @@ class ClassCosts(NamedTuple):
         return cheapest_class(self.cost[r], self.first)
 
 
-Nearest = Mapping[int, tuple[np.ndarray, np.ndarray]]
-
-
-class _Contenders(NamedTuple):
-    """Who makes the offers of a class in one forest: members that have kept it, and others that took it."""
-
-    cost: np.ndarray  # (n_members,) inf for members that carry another class
-    rank: np.ndarray  # (n_members,)
-    others: np.ndarray  # indices, by ascending rank
-    others_cost: np.ndarray
-    engine: Engine | None  # over the others, None if there are none
+Lists = tuple[np.ndarray, np.ndarray]  # distances (m, k), ascending, and places among the members of a class
 
 
 class ClassGroups:
     """The training samples class by class, each class with an engine.
 
-    One search per class lists the members nearest to a query. Every other member offers at least the last
-    distance of the list, so that it settles nearly all answers of every forest; for the rest the engine is
-    asked. `code` is the class of each sample; the fewer samples carry another one in a forest, the less it
-    costs. ``build(members, keep_order)`` makes an engine, ``take(block, members)`` the queries as it takes them.
+    One search per class lists the members nearest to each query. All other members offer at least the last
+    distance of the list, so the lists settle nearly all answers of every forest; the engine is asked for the
+    rest. Any grouping is right; the fewer samples carry another class in a forest, the less it costs.
+
+    Parameters: `code` is the class of each sample. ``build(members, keep_order)`` makes an engine over some
+    of them, and ``take(block, members)`` turns queries into those of that engine.
     """
 
     def __init__(
         self,
         code: np.ndarray,
+        n_classes: int,
         build: Callable[[np.ndarray, bool], Engine],
         take: Callable[[np.ndarray, np.ndarray], np.ndarray],
     ) -> None:
-        self._code, self._build, self._take = code, build, take
-        self._members = {c: np.flatnonzero(code == c) for c in np.unique(code).tolist()}
-        self._engines = {c: build(members, False) for c, members in self._members.items()}
+        self.code, self.build, self.take = code, build, take
+        self.members = [np.flatnonzero(code == c) for c in range(n_classes)]
+        self.engines = [build(members, False) if len(members) else None for members in self.members]
 
-    def nearest(self, block: np.ndarray, r: int, n_threads: int) -> Nearest:
+    def nearest(self, block: np.ndarray, r: int, n_threads: int) -> list[Lists]:
         """List the members of each class nearest to each query, for its `r` cheapest offers."""
-        found = {}
-        for code, members in self._members.items():
-            length = min(r + EXTRA_MEMBERS, len(members))
-            found[code] = self._engines[code].query(self._take(block, members), length, n_threads)
+        found = []
+        for members, engine in zip(self.members, self.engines, strict=True):
+            k = min(r + EXTRA_MEMBERS, len(members))
+            nothing = np.empty((len(block), 0)), np.empty((len(block), 0), dtype=np.int32)
+            found.append(engine.query(self.take(block, members), k, n_threads) if engine else nothing)
         return found
-
-    def enter(self, forest: GrownForest) -> ForestCosts:
-        """Return what answers for one forest."""
-        strangers = np.flatnonzero(forest.code != self._code)
-        strangers = strangers[np.argsort(forest.rank[strangers])]
-        contenders = {}
-        for code, members in self._members.items():
-            others = strangers[forest.code[strangers] == code]
-            cost = np.where(forest.code[members] == code, forest.cost[members], np.inf)
-            engine = self._build(others, True) if len(others) else None
-            rank = forest.rank[members]
-            contenders[code] = _Contenders(cost, rank, others, forest.cost[others], engine)
-        return ForestCosts(self, forest, contenders)
 
 
 class ForestCosts:
-    """Class costs of one forest, from the lists that it shares with others."""
+    """Class costs of one forest, from the lists that it shares with others over the same samples."""
 
-    def __init__(self, groups: ClassGroups, forest: GrownForest, contenders: dict[int, _Contenders]) -> None:
-        self._groups, self._forest, self._contenders = groups, forest, contenders
+    def __init__(self, groups: ClassGroups, forest: GrownForest) -> None:
+        self._groups, self._forest = groups, forest
+        strangers = np.flatnonzero(forest.code != groups.code)
+        strangers = strangers[np.argsort(forest.rank[strangers])]
+        self._contenders = [self._find_contenders(c, strangers) for c in range(len(groups.members))]
 
     def answer(
-        self, block: np.ndarray, nearest: Nearest, counts: np.ndarray, n_classes: int, n_threads: int
+        self, block: np.ndarray, nearest: Sequence[Lists], counts: np.ndarray, n_threads: int
     ) -> ClassCosts:
         """Return what each class offers the queries, for ascending numbers of conquerors."""
-        n = len(self._forest.cost)
-        cost = np.full((len(counts), len(block), n_classes), np.inf)
-        first = np.full((len(block), n_classes), n, dtype=np.int32)
-        for code, lists in nearest.items():
-            own = self._contenders[code]
-            further = self._further(block, own, counts, n_threads)
-            found = _core.class_costs(*lists, own.cost, own.rank, *further, counts, n, n_threads)
-            cost[:, :, code], first[:, code] = found
-            left = np.flatnonzero(found[1] < 0)
+        n, shape = len(self._forest.cost), (len(block), len(nearest))
+        found = ClassCosts(np.empty((len(counts), *shape)), np.empty(shape, dtype=np.int32))
+        for code, (lists, own) in enumerate(zip(nearest, self._contenders, strict=True)):
+            further = self._conquer(own.others, own.engine, block, counts, n_threads)
+            cost, first = _core.class_costs(*lists, own.cost, own.rank, *further, counts, n, n_threads)
+            left = np.flatnonzero(first < 0)
             if left.size:
-                asked = block[left], code, [array[left] for array in further], counts, n_threads
-                cost[:, left, code], first[left, code] = self._search(*asked)
-        return ClassCosts(cost, first)
+                rest = further[0][left], further[1][left]
+                cost[:, left], first[left] = self._search(code, block[left], rest, counts, n_threads)
+            found.cost[:, :, code], found.first[:, code] = cost, first
+        return found
 
-    def _further(
-        self, block: np.ndarray, own: _Contenders, counts: np.ndarray, n_threads: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Collect the offers of samples that took the class in this forest, and the rank of the cheapest."""
-        n = len(self._forest.cost)
-        if own.engine is None:
-            return np.empty((len(block), 0)), np.full(len(block), n, dtype=np.int32)
-        queries, order = self._groups._take(block, own.others), np.arange(len(own.others), dtype=np.int32)
-        r = min(int(counts[-1]), len(own.others))
-        offers, places = own.engine.conquer(queries, own.others_cost, order, r, n_threads)
-        return offers, self._forest.rank[own.others[places[:, 0]]]
+    def _find_contenders(self, code: int, strangers: np.ndarray) -> _Contenders:
+        forest, members = self._forest, self._groups.members[code]
+        cost = np.where(forest.code[members] == code, forest.cost[members], np.inf)
+        others = strangers[forest.code[strangers] == code]
+        engine = self._groups.build(others, True) if len(others) else None
+        return _Contenders(cost, forest.rank[members], others, engine)
+
+    def _conquer(
+        self,
+        samples: np.ndarray,
+        engine: Engine | None,
+        block: np.ndarray,
+        counts: np.ndarray,
+        n_threads: int,
+    ) -> Lists:
+        """Return the cheapest offers of some samples, and the rank of the first; none without an engine."""
+        if engine is None:
+            return np.empty((len(block), 0)), np.full(len(block), len(self._forest.cost), dtype=np.int32)
+        cost, rank = self._forest.cost[samples], self._forest.rank[samples]
+        r, order = min(int(counts[-1]), len(samples)), np.argsort(rank).astype(np.int32)
+        queries = self._groups.take(block, samples)
+        offers, places = engine.conquer(queries, cost, order, r, n_threads)
+        return offers, rank[places[:, 0]]
 
     def _search(
-        self, block: np.ndarray, code: int, further: list[np.ndarray], counts: np.ndarray, n_threads: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Answer by a search of all members for the cheapest offers, where their lists left it open."""
+        self, code: int, block: np.ndarray, further: Lists, counts: np.ndarray, n_threads: int
+    ) -> Lists:
+        """Answer by a search of all members that carry the class, where their lists left it open."""
         groups, own = self._groups, self._contenders[code]
-        members, kept = groups._members[code], np.flatnonzero(np.isfinite(own.cost))
-        kept = kept[np.argsort(own.rank[kept])]
-        values, first = further
-        if len(kept):
-            if len(kept) == len(members):
-                engine, order = groups._engines[code], kept.astype(np.int32)
-            else:
-                members, engine = members[kept], groups._build(members[kept], True)
-                order = np.arange(len(kept), dtype=np.int32)
-            cost, rank = self._forest.cost[members], self._forest.rank[members]
-            r = min(int(counts[-1]), len(kept))
-            offers, places = engine.conquer(groups._take(block, members), cost, order, r, n_threads)
-            first = _first_of_cheapest(offers, rank[places[:, 0]], values, first)
-            values = np.sort(np.concatenate([offers, values], axis=1), axis=1)
-        return _core.mean_offers(np.ascontiguousarray(values), counts), first
+        members, engine = groups.members[code], groups.engines[code]
+        kept = np.flatnonzero(np.isfinite(own.cost))
+        if len(kept) < len(members):
+            members = members[kept[np.argsort(own.rank[kept])]]
+            engine = groups.build(members, True) if len(members) else None
+        offers, first = self._conquer(members, engine, block, counts, n_threads)
+        both = np.concatenate([offers, further[0]], axis=1)
+        cheapest = [_column(offers), _column(further[0])]
+        ranks = np.where(cheapest == np.min(cheapest, axis=0), [first, further[1]], len(groups.code))
+        return _core.mean_offers(np.sort(both, axis=1), counts), ranks.min(axis=0)
 
 
-def _first_of_cheapest(
-    offers: np.ndarray, rank: np.ndarray, others: np.ndarray, others_rank: np.ndarray
-) -> np.ndarray:
-    """Return the rank of the smaller of two cheapest offers, the smaller rank if they are equal."""
-    if others.shape[1] == 0:
-        return rank
-    mine, theirs = offers[:, 0], others[:, 0]
-    nearer = np.where(mine < theirs, rank, others_rank)
-    return np.where(mine == theirs, np.minimum(rank, others_rank), nearer)
+class _Contenders(NamedTuple):
+    """Who makes the offers of a class in one forest: its members, and others that took it."""
+
+    cost: np.ndarray  # (n_members,) inf for members that carry another class
+    rank: np.ndarray  # (n_members,)
+    others: np.ndarray  # indices, by ascending rank
+    engine: Engine | None  # over the others, None if there are none
+
+
+def _column(offers: np.ndarray) -> np.ndarray:
+    """Return the cheapest of each row of ascending offers, inf if there are none."""
+    return offers[:, 0] if offers.shape[1] else np.full(len(offers), np.inf)
 
 
 def cheapest_class(costs: np.ndarray, rank: np.ndarray) -> np.ndarray:
@@ -173,7 +165,8 @@ def cheapest_class(costs: np.ndarray, rank: np.ndarray) -> np.ndarray:
 
 
 def lowest_costs(costs: np.ndarray) -> np.ndarray:
-    """Return the smallest cost of each query, as a column. Along short rows NumPy would take ten times as long."""
+    """Return the smallest cost of each query, as a column."""
+    # Along short rows NumPy takes ten times as long.
     return np.ascontiguousarray(costs.T).min(axis=0)[:, None]
 
 
@@ -188,6 +181,11 @@ def cost_ratios(costs: np.ndarray) -> np.ndarray:
 
 def probabilities(costs: np.ndarray, beta: float) -> np.ndarray:
     """Turn class costs into probabilities, proportional to (smallest cost / cost) ** beta."""
-    ratio = cost_ratios(costs)
-    ratio **= float(beta)
-    return ratio / ratio.sum(axis=1, keepdims=True)
+    weight = cost_ratios(costs) ** float(beta)
+    return weight / row_sums(weight)[:, None]
+
+
+def row_sums(weight: np.ndarray) -> np.ndarray:
+    """Add up each row, as ``weight.sum(axis=1)`` does."""
+    # Fewer than 8 terms are added one after the other either way, and down the columns many times as fast.
+    return np.ascontiguousarray(weight.T).sum(axis=0) if weight.shape[1] < 8 else weight.sum(axis=1)

@@ -206,7 +206,7 @@ class BaseOPFClassifier(LabelledEstimator):
             is_rows = Metric(*self._fit_metric).kind != "features"
             return np.ascontiguousarray(block[:, members]) if is_rows else block
 
-        return ClassGroups(codes, partial(self._build_engine, dtype), take)
+        return ClassGroups(codes, len(self.classes_), partial(self._build_engine, dtype), take)
 
     def _rank(self) -> np.ndarray:
         """Position of each training sample in `order_`; one more entry, the last, stands for no sample."""
@@ -271,7 +271,7 @@ def costs_in_each(models: Sequence[BaseOPFClassifier], X: Any) -> list[np.ndarra
     for rows, block in first._query_blocks(Q, width=2 * n_classes * (r + EXTRA_MEMBERS)):
         nearest = groups.nearest(block, r, n_threads)
         for forest, count, cost in zip(forests, counts, costs, strict=True):
-            cost[rows] = forest.answer(block, nearest, count, n_classes, n_threads).cost[0]
+            cost[rows] = forest.answer(block, nearest, count, n_threads).cost[0]
     return costs
 
 
@@ -281,4 +281,4 @@ def _enter_together(
     """Prepare classifiers to answer together; the last item keeps them, and with them their ids, alive."""
     groups = models[0]._group_by_class(models[0]._fit_codes, dtype)
     grown = [grown_forest(model.cost_, model.order_, model._fit_codes) for model in models]
-    return groups, [groups.enter(forest) for forest in grown], models
+    return groups, [ForestCosts(groups, forest) for forest in grown], models

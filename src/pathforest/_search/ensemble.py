@@ -111,7 +111,8 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         costs : ndarray of shape (n_queries, n_classes)
             In units of the metric.
         """
-        return self._best_classifier().class_costs(_represent(self.best_estimator_, self._check_prediction(X)))
+        X = _represent(self.best_estimator_, self._check_prediction(X))
+        return _classifier(self.best_estimator_).class_costs(X)
 
     @WithRefit
     def explain(self, X: Any) -> list[Explanation]:
@@ -129,7 +130,8 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         explanations : list of Explanation
             As from :meth:`pathforest.FuzzyOPFClassifier.explain`.
         """
-        return self._best_classifier().explain(_represent(self.best_estimator_, self._check_prediction(X)))
+        X = _represent(self.best_estimator_, self._check_prediction(X))
+        return _classifier(self.best_estimator_).explain(X)
 
     def _take_over_best(self) -> None:
         """Show what the best classifier has learned as the search's own."""
@@ -212,9 +214,6 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
             for position, classifier, cost in zip(positions, classifiers, costs, strict=True):
                 found[position] = probabilities(cost, classifier.beta)
         return np.mean([found[position] for position in sorted(found)], axis=0)
-
-    def _best_classifier(self) -> FuzzyOPFClassifier:
-        return _classifier(self.best_estimator_)
 
 
 def _classifier(model: Any) -> FuzzyOPFClassifier:

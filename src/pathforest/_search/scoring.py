@@ -12,7 +12,7 @@ from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.utils import indexable
 from sklearn.utils.multiclass import type_of_target
 
-from pathforest._models.class_costs import ClassCosts, cost_ratios
+from pathforest._models.class_costs import ClassCosts, cost_ratios, row_sums
 from pathforest._search.known import Answers, KnownModels
 from pathforest._utils.show import shorten, show
 from pathforest._utils.warnings import warn
@@ -99,7 +99,7 @@ class Judge:
         losses = []
         for beta in self.betas:
             weight = ratio ** float(beta)
-            given = np.where(known, weight.ravel()[own] / weight.sum(axis=1), 0)
+            given = np.where(known, weight.ravel()[own] / row_sums(weight), 0)
             losses.append(-np.log(np.maximum(given, SMALLEST)).mean())
         return np.array(losses)
 

@@ -16,7 +16,7 @@ from pathforest._models.class_costs import (
     ClassCosts,
     ClassGroups,
     ForestCosts,
-    Nearest,
+    Lists,
     grown_forest,
 )
 from pathforest.forest import Forest, boundary_prototypes
@@ -44,7 +44,7 @@ class Block(NamedTuple):
 
     rows: slice
     queries: np.ndarray  # features, or distances to all training samples
-    nearest: Nearest  # the training samples of each class near them
+    nearest: list[Lists]  # the training samples of each class near them
 
 
 ListFinder = Callable[[Engine, np.ndarray, int, int], KnnGraph]
@@ -149,7 +149,7 @@ class SharedTraining:
             answers = [ClassCosts(np.empty(shape), np.empty(shape[1:], dtype=np.int32)) for _ in batch]
             for rows, block, nearest in self._near(Q, int(counts[-1])):
                 for forest, answer in zip(forests, answers, strict=True):
-                    part = forest.answer(block, nearest, counts, len(self.classes), self._n_threads)
+                    part = forest.answer(block, nearest, counts, self._n_threads)
                     answer.cost[:, rows], answer.first[rows] = part
                     advance(0.5 * len(block) / len(Q) / len(served))
             del forests
@@ -186,7 +186,7 @@ class SharedTraining:
 
     def _enter(self, forest: Forest, dtype: np.dtype) -> ForestCosts:
         grown = grown_forest(forest.cost, forest.order, self._codes[forest.root])
-        return self._classes_of(dtype).enter(grown)
+        return ForestCosts(self._classes_of(dtype), grown)
 
     def _near(self, Q: np.ndarray, r: int) -> Iterator[Block]:
         """Yield the evaluation samples block by block, with the training samples near them."""
