@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +12,10 @@ from pathforest import _core
 from pathforest._engines.protocol import Engine
 
 # Members of a class listed beyond those that decide: without them an offer that costs more than its distance
-# would leave the answer open. On overlapping classes lists so long settled all but 1 answer in 10,000.
-EXTRA_MEMBERS = 4
+# would leave the answer open. On overlapping classes lists so long settled all but 4 answers in 10,000.
+EXTRA_MEMBERS = 2
+
+WORTH_THREADS = 1024  # queries whose answers are worth the start of threads
 
 
 class GrownForest(NamedTuple):
@@ -140,6 +143,30 @@ class ForestCosts:
         cheapest = [_column(offers), _column(further[0])]
         ranks = np.where(cheapest == np.min(cheapest, axis=0), [first, further[1]], len(groups.code))
         return _core.mean_offers(np.sort(both, axis=1), counts), ranks.min(axis=0)
+
+
+def answer_each(
+    forests: Sequence[ForestCosts],
+    block: np.ndarray,
+    nearest: Sequence[Lists],
+    counts: Sequence[np.ndarray],
+    n_threads: int,
+) -> Iterator[ClassCosts]:
+    """Yield the class costs of each forest, with its own numbers of conquerors."""
+    # A thread per forest meets the others once; threads inside would for every class, and wait each time.
+    if len(forests) == 1 or len(block) < WORTH_THREADS:
+        n_threads, inside = 1, n_threads
+    else:
+        inside = 1
+
+    def answer(forest: ForestCosts, counts: np.ndarray) -> ClassCosts:
+        return forest.answer(block, nearest, counts, inside)
+
+    if n_threads == 1:
+        yield from map(answer, forests, counts)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        yield from pool.map(answer, forests, counts)
 
 
 class _Contenders(NamedTuple):

@@ -17,6 +17,7 @@ from pathforest._models.class_costs import (
     EXTRA_MEMBERS,
     ClassGroups,
     ForestCosts,
+    answer_each,
     cheapest_class,
     grown_forest,
     probabilities,
@@ -270,8 +271,9 @@ def costs_in_each(models: Sequence[BaseOPFClassifier], X: Any) -> list[np.ndarra
     costs = [np.empty((len(Q), n_classes)) for _ in models]
     for rows, block in first._query_blocks(Q, width=2 * n_classes * (r + EXTRA_MEMBERS)):
         nearest = groups.nearest(block, r, n_threads)
-        for forest, count, cost in zip(forests, counts, costs, strict=True):
-            cost[rows] = forest.answer(block, nearest, count, n_threads).cost[0]
+        parts = answer_each(forests, block, nearest, counts, n_threads)
+        for cost, part in zip(costs, parts, strict=True):
+            cost[rows] = part.cost[0]
     return costs
 
 

@@ -275,12 +275,13 @@ def _score(
     for position, cell in enumerate(cells):
         positions.setdefault((cell.settings, cell.n_conquerors), []).append(position)
     answers = shared.class_costs(Q, settings, counts, lambda part: share.advance(part / 2))
+    y = models.evaluation.labels
     for served, costs in answers:
+        log_losses = judge.log_losses(shared.classes, costs.cost, y, shared.n_threads)
         for r, count in enumerate(counts):
             coinciding = [p for s in served for p in positions.get((settings[s], count), ())]
             if coinciding:
                 result.score[coinciding] = judge.scores(models, [cells[p] for p in coinciding], costs, r)
-                y = models.evaluation.labels
-                result.log_loss[coinciding] = judge.log_losses(shared.classes, costs.cost[r], y)
+                result.log_loss[coinciding] = log_losses[r]
                 share.advance(0.25 * len(coinciding) / len(cells))
     return result

@@ -17,6 +17,7 @@ from pathforest._models.class_costs import (
     ClassGroups,
     ForestCosts,
     Lists,
+    answer_each,
     grown_forest,
 )
 from pathforest.forest import Forest, boundary_prototypes
@@ -75,21 +76,21 @@ class SharedTraining:
         find_lists: ListFinder = own_lists,
     ) -> None:
         self._template = template = clone(template)
-        metric, self._n_threads = template._check_settings()
+        metric, self.n_threads = template._check_settings()
         by_density = not callable(template.membership)
         X, labels, codes, metric = template._check_training(X, y, metric, squares=by_density)
         self.classes, self._feature_names = template.classes_, feature_names
         self._X, self._codes, self._metric = X, codes.astype(np.int32), metric
         self._values = None if by_density else template._call_membership(X, labels)
         self._k = min(int(template.k_max), len(X) - 1)
-        self._engine = make_engine(X, metric, template.algorithm, self._n_threads, template.verbose)
+        self._engine = make_engine(X, metric, template.algorithm, self.n_threads, template.verbose)
         length = max(self._k, min(TREE_NEIGHBORS, len(X) - 1))
-        self._graph = find_lists(self._engine, X, length, self._n_threads)
+        self._graph = find_lists(self._engine, X, length, self.n_threads)
         self._lists = shorter_lists(self._graph, COMPETITION_NEIGHBORS)  # once for all forests
-        self._tree = spanning_tree(self._engine, self._graph, self._n_threads)
+        self._tree = spanning_tree(self._engine, self._graph, self.n_threads)
         self._prototypes = boundary_prototypes(self._tree, codes)
         if by_density:
-            _, self._cuts = search_k(self._graph, self._k, metric.squared, self._n_threads)
+            _, self._cuts = search_k(self._graph, self._k, metric.squared, self.n_threads)
         template._keep_samples(X, metric, self._engine)
         self._densities: dict[int, np.ndarray] = {}
         self._forests: OrderedDict[Any, Forest] = OrderedDict()  # the last ones used, the latest at the end
@@ -148,8 +149,8 @@ class SharedTraining:
             shape = len(counts), len(Q), len(self.classes)
             answers = [ClassCosts(np.empty(shape), np.empty(shape[1:], dtype=np.int32)) for _ in batch]
             for rows, block, nearest in self._near(Q, int(counts[-1])):
-                for forest, answer in zip(forests, answers, strict=True):
-                    part = forest.answer(block, nearest, counts, self._n_threads)
+                parts = answer_each(forests, block, nearest, [counts] * len(forests), self.n_threads)
+                for answer, part in zip(answers, parts, strict=True):
                     answer.cost[:, rows], answer.first[rows] = part
                     advance(0.5 * len(block) / len(Q) / len(served))
             del forests
@@ -207,7 +208,7 @@ class SharedTraining:
     def _find_near(self, Q: np.ndarray, r: int, width: int) -> Iterator[Block]:
         classes = self._classes_of(Q.dtype)
         for rows, block in self._template._query_blocks(Q, width=2 * width):
-            yield Block(rows, block, classes.nearest(block, r, self._n_threads))
+            yield Block(rows, block, classes.nearest(block, r, self.n_threads))
 
 
 def _key(model: FuzzyOPFClassifier) -> Any:
