@@ -18,12 +18,13 @@ TESTERS  := $(VENV)/.testers
 WRITERS  := $(VENV)/.writers
 PACKAGE  := $(VENV)/.package
 ASAN        := build/asan/.package
+TSAN        := build/tsan/.package
 SOURCES     := pyproject.toml README.md LICENSE CMakeLists.txt \
                $(shell find cpp src -type f -not -path '*/__pycache__/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test cpp-test docs docs-test gpu lint format asan stubs install clean
+.PHONY: help demo test cpp-test platforms wasm docs docs-test gpu lint format asan tsan stubs wheel install clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -43,6 +44,13 @@ cpp-test: $(BUILDERS)  ## build and run the C++ tests: containers and orders on 
 	$(CPP_TESTS) -B build/cpp-tests
 	$(BIN)/cmake --build build/cpp-tests --target pathforest_tests
 	build/cpp-tests/pathforest_tests
+
+# The driver is linked from the objects of the installed package.
+platforms: $(PACKAGE)  ## compare all answers on x86-64 (every instruction set), aarch64 and WebAssembly, by emulators
+	$(BIN)/python cpp/platforms/platforms.py "$$(dirname "$$(ls -t build/cp3*/build.ninja | head -n 1)")"
+
+wasm: $(PACKAGE)  ## build/wasm: the core for JavaScript, compared with Python; needs clang, lld, wasi-libc and Node
+	$(BIN)/python -W ignore cpp/wasm/check.py
 
 docs: $(PACKAGE) $(WRITERS)  ## build the site, warnings as errors; open build/docs/index.html
 	rm -rf build/docs docs/api/generated  # what is gone from the sources would stay
@@ -71,15 +79,29 @@ format: $(TESTERS)  ## rewrite the sources the way lint wants them
 # - No leak detection: the interpreter never frees everything, and its leftovers would drown ours.
 # - --capture=sys leaves the sanitizers' reports on the terminal; a crashed worker would take captured ones along.
 asan: $(ASAN)  ## run the C++ tests and the kernel tests against an address/undefined-behaviour sanitizer build
-	$(CPP_TESTS) -B build/asan/tests -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPATHFOREST_SANITIZE=ON
+	$(CPP_TESTS) -B build/asan/tests -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPATHFOREST_SANITIZE=address,undefined
 	$(BIN)/cmake --build build/asan/tests --target pathforest_tests
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 build/asan/tests/pathforest_tests
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
 	    build/asan/venv/bin/python -m pytest tests -m kernel -n $(WORKERS) --capture=sys
 
+# The thread sanitizer, in the same way. It knows nothing of what other libraries do inside, so only accesses in our own
+# code count; and it would refuse to start threads in a forked child.
+tsan: export TSAN_OPTIONS = halt_on_error=1 die_after_fork=0 ignore_noninstrumented_modules=1
+tsan: $(TSAN)  ## run the C++ tests and the kernel tests with threads against a thread sanitizer build
+	$(CPP_TESTS) -B build/tsan/tests -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPATHFOREST_SANITIZE=thread
+	$(BIN)/cmake --build build/tsan/tests --target pathforest_tests
+	build/tsan/tests/pathforest_tests
+	LD_PRELOAD="$$(g++ -print-file-name=libtsan.so) $$(g++ -print-file-name=libstdc++.so)" \
+	    build/tsan/venv/bin/python -m pytest tests/engines tests/stages -n $(WORKERS) --capture=sys \
+	    -m kernel -k "thread or graph or forest or membership"
+
 stubs: $(PACKAGE)  ## write src/pathforest/_core.pyi from the compiled core; run it after changing the bindings
 	$(BIN)/python -m nanobind.stubgen --quiet -m pathforest._core -o src/pathforest/_core.pyi
+
+wheel:  ## build the source distribution and the wheel, check, install and test them as users get them; minutes
+	PYTHON=$(PYTHON) .ci/wheel
 
 install: $(PACKAGE)  ## build the package and install it into .venv, in editable mode
 
@@ -110,13 +132,15 @@ $(PACKAGE): $(BUILDERS) $(SOURCES)
 
 # A second environment that borrows the packages of the first through a path file: a path file does not run the
 # path files it leads to, so the editable install stays out and the sanitizer build is the only pathforest there.
-$(ASAN): $(PACKAGE) $(TESTERS)
-	$(BIN)/python -m venv --without-pip --clear build/asan/venv
+$(ASAN): SANITIZERS := address,undefined
+$(TSAN): SANITIZERS := thread
+$(ASAN) $(TSAN): build/%/.package: $(PACKAGE) $(TESTERS)
+	$(BIN)/python -m venv --without-pip --clear build/$*/venv
 	site() { "$$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))'; } && \
-	borrowed="$$(site $(VENV))" && own="$$(site build/asan/venv)" && echo "$$borrowed" > "$$own/borrowed.pth" && \
+	borrowed="$$(site $(VENV))" && own="$$(site build/$*/venv)" && echo "$$borrowed" > "$$own/borrowed.pth" && \
 	$(INSTALL) --no-build-isolation --no-deps --upgrade --target "$$own" . \
-	    -C build-dir=build/asan/cmake -C cmake.build-type=RelWithDebInfo -C install.strip=false \
-	    -C cmake.define.PATHFOREST_SANITIZE=ON
+	    -C build-dir=build/$*/cmake -C cmake.build-type=RelWithDebInfo -C install.strip=false \
+	    -C cmake.define.PATHFOREST_SANITIZE=$(SANITIZERS)
 	touch $@
 
 # The benchmark has an environment of its own, so that the peers' requirements stay out of .venv, with its own build

@@ -14,12 +14,18 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
+
+#ifndef _WIN32
+    #include <unistd.h>
+#endif
 
 namespace pathforest {
 
@@ -90,16 +96,52 @@ inline KnnGraph as_graph(const Matrix<double>& distances, const Matrix<Index>& i
             as_count(distances.shape(1), "neighbours")};
 }
 
+// Lets other Python threads run for a while.
+class WithoutGil {
+  public:
+    WithoutGil() : state_(PyEval_SaveThread()) {}
+    WithoutGil(const WithoutGil&) = delete;
+    WithoutGil& operator=(const WithoutGil&) = delete;
+
+#ifdef _WIN32
+    ~WithoutGil() { PyEval_RestoreThread(state_); }
+#else
+    // Up to 3.13, Python ends a thread that comes back while the interpreter shuts down, and glibc does so by
+    // an exception that may be neither passed on from here nor forgotten. The thread sleeps instead until the
+    // process ends, as later versions have it.
+    ~WithoutGil() {
+        try {
+            PyEval_RestoreThread(state_);
+        } catch (...) {
+            while (true) ::pause();
+        }
+    }
+#endif
+
+  private:
+    PyThreadState* state_;
+};
+
+inline bool on_main_thread() {
+    const nb::module_ threading = nb::module_::import_("threading");
+    return threading.attr("get_ident")().equal(threading.attr("main_thread")().attr("ident"));
+}
+
 // Runs work(control) without the GIL. Signals are looked at a few times a second; a handler that raises
-// (Ctrl-C) ends the work, and its exception goes on to the caller.
+// (Ctrl-C) ends the work, and its exception goes on to the caller. Python runs handlers on its main thread
+// only; other threads do not ask, which would be the end of them while the interpreter shuts down.
 template <class Work>
 void run_interruptibly(int n_threads, Work work) {
-    Control control(std::max(1, n_threads), [] {
-        const nb::gil_scoped_acquire gil;
-        return PyErr_CheckSignals() != 0;
-    });
+    std::function<bool()> interrupted;
+    if (on_main_thread()) {
+        interrupted = [] {
+            const nb::gil_scoped_acquire gil;
+            return PyErr_CheckSignals() != 0;
+        };
+    }
+    Control control(std::max(1, n_threads), std::move(interrupted));
     try {
-        const nb::gil_scoped_release no_gil;
+        const WithoutGil no_gil;
         work(control);
     } catch (const Interrupted&) {
         throw nb::python_error();

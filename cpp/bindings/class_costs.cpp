@@ -13,10 +13,10 @@ void require_counts(std::span<const Index> n_conquerors) {
     }
 }
 
-std::tuple<Result<double>, Result<Index>> costs_of_class(
-    const Matrix<double>& distances, const Matrix<Index>& members, const Vector<double>& cost,
-    const Vector<Index>& rank, const Matrix<double>& further, const Vector<Index>& further_first,
-    const Vector<Index>& n_conquerors, Index n_samples, int n_threads) {
+std::tuple<Result<double>, Result<Index>>
+costs_of_class(const Matrix<double>& distances, const Matrix<Index>& members, const Vector<double>& cost,
+               const Vector<Index>& rank, const Matrix<double>& further, const Vector<Index>& further_first,
+               const Vector<Index>& n_conquerors, Index n_samples, int n_threads) {
     const std::size_t m = distances.shape(0);
     const std::span<const Index> listed{members.data(), members.size()};
     if (members.shape(0) != m || members.shape(1) != distances.shape(1))

@@ -213,8 +213,8 @@ Result<double> distances_of_queries(const Engine& engine, const Matrix<T>& queri
     return to_numpy(std::move(distances), {queries.shape(0), width});
 }
 
-Result<double> distances_of_sums(const std::string& metric_name, const Vector<double>& sums) {
-    const Metric metric = find_metric(metric_name, 2.0);
+Result<double> distances_of_sums(const std::string& metric_name, const Vector<double>& sums, double p) {
+    const Metric metric = find_metric(metric_name, p);
     std::vector<double> distances(sums.size());
     for (std::size_t i = 0; i < sums.size(); ++i) distances[i] = metric.distance(sums.data()[i], metric.p);
     return to_numpy(std::move(distances));
@@ -263,7 +263,7 @@ void bind_engine(nb::module_& m) {
              "The competition over the complete graph as (cost, predecessor, root, order).");
     bind_for_dtype<float>(engine);
     bind_for_dtype<double>(engine);
-    m.def("distances_of_sums", distances_of_sums, "metric"_a, "sums"_a.noconvert(),
+    m.def("distances_of_sums", distances_of_sums, "metric"_a, "sums"_a.noconvert(), "p"_a = 2.0,
           "Distances from the sums that a metric is built from, such as squared differences.");
 }
 

@@ -3,6 +3,12 @@
 #include "pathforest/distances/metrics.hpp"
 #include "pathforest/parallel.hpp"
 
+// Found by name, not through Python: threadpoolctl sets limits on libraries in this way.
+extern "C" {
+NB_EXPORT int pathforest_get_num_threads() { return pathforest::max_threads(); }
+NB_EXPORT void pathforest_set_num_threads(int n_threads) { pathforest::set_max_threads(n_threads); }
+}
+
 NB_MODULE(_core, m) {
     using namespace pathforest;
     m.doc() = "The kernels of pathforest; use the Python modules above them.";
@@ -14,7 +20,7 @@ NB_MODULE(_core, m) {
     bind_clustering(m);
     bind_subset_lists(m);
     bind_tree_builder(m);
-    m.def("max_threads", &max_threads, "The number of threads OpenMP allows; 1 in a build without it.");
+    m.def("max_threads", &max_threads, "The most threads to use here; 1 in a build without threads.");
     m.def("simd_level", &simd_level, "The instruction set the kernels use on this machine.");
     m.attr("METRICS_TREE") = nb::tuple(nb::cast(metric_names(true)));
     m.attr("METRICS_BRUTE") = nb::tuple(nb::cast(metric_names(false)));

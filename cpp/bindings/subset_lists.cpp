@@ -30,9 +30,10 @@ std::tuple<Result<double>, Result<Index>, Result<Index>> lists_of_subset(const M
 }  // namespace
 
 void bind_subset_lists(nb::module_& m) {
-    m.def("subset_lists", lists_of_subset, "distances"_a.noconvert(), "indices"_a.noconvert(),
-          "chosen"_a.noconvert(), "k"_a, "n_threads"_a = 1,
-          "Lists of the chosen samples among themselves, from lists of all; and which of them are too short.");
+    m.def(
+        "subset_lists", lists_of_subset, "distances"_a.noconvert(), "indices"_a.noconvert(),
+        "chosen"_a.noconvert(), "k"_a, "n_threads"_a = 1,
+        "Lists of the chosen samples among themselves, from lists of all; and which of them are too short.");
 }
 
 }  // namespace pathforest

@@ -33,6 +33,7 @@ void test_heap();
 void test_limits();
 void test_order();
 void test_parallel();
+void test_power();
 void test_smallest();
 
 }  // namespace pathforest::tests

@@ -5,18 +5,17 @@ from importlib.metadata import version as _version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from pathforest.classifier import OPFClassifier
-from pathforest.clustering import OPFClustering
-from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
-from pathforest.knn_classifier import OPFKNNClassifier
-from pathforest.outlier import OPFOutlierDetector
-from pathforest.pruning import OPFPruner
-from pathforest.semi_supervised import OPFSemiSupervisedClassifier
-
 if TYPE_CHECKING:
+    from pathforest.classifier import OPFClassifier
+    from pathforest.clustering import OPFClustering
+    from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
     from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
+    from pathforest.knn_classifier import OPFKNNClassifier
+    from pathforest.outlier import OPFOutlierDetector
     from pathforest.persistence import load
+    from pathforest.pruning import OPFPruner
     from pathforest.resampling import O2PFSampler, OPFUnderSampler
+    from pathforest.semi_supervised import OPFSemiSupervisedClassifier
 
 __version__ = _version("pathforest")
 
@@ -38,9 +37,17 @@ __all__ = [
 
 # Imported at first use, because they need packages that are slow to import or optional.
 _LATER = {
+    "FuzzyOPFClassifier": "pathforest.fuzzy",
     "FuzzyOPFClassifierCV": "pathforest.fuzzy_cv",
     "O2PFSampler": "pathforest.resampling",
+    "OPFClassifier": "pathforest.classifier",
+    "OPFClustering": "pathforest.clustering",
+    "OPFKNNClassifier": "pathforest.knn_classifier",
+    "OPFOutlierDetector": "pathforest.outlier",
+    "OPFPruner": "pathforest.pruning",
+    "OPFSemiSupervisedClassifier": "pathforest.semi_supervised",
     "OPFUnderSampler": "pathforest.resampling",
+    "TrainingErrorWarning": "pathforest.fuzzy",
     "load": "pathforest.persistence",
 }
 
@@ -51,6 +58,8 @@ if find_spec("imblearn") is None:  # `from pathforest import *` asks for every n
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)
+    if not name.startswith("_") and find_spec(f"{__name__}.{name}"):
+        return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -99,7 +99,7 @@ class Engine:
         The smallest offers max(cost, distance) to each query, and who makes them.
         """
 
-def distances_of_sums(metric: str, sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+def distances_of_sums(metric: str, sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], p: float = 2.0) -> NDArray[numpy.float64]:
     """
     Distances from the sums that a metric is built from, such as squared differences.
     """
@@ -169,7 +169,7 @@ class TreeBuilder:
         """The tree as (source, target, weight), ascending."""
 
 def max_threads() -> int:
-    """The number of threads OpenMP allows; 1 in a build without it."""
+    """The most threads to use here; 1 in a build without threads."""
 
 def simd_level() -> str:
     """The instruction set the kernels use on this machine."""

@@ -89,8 +89,7 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
         chooses. Answers are the same.
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
-        same. In a forked child process one thread is used, because OpenMP's threads do not survive a
-        fork.
+        same.
     device : str, default="cpu"
         Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
         PyTorch, ``pip install pathforest[gpu]``. Answers are the same.

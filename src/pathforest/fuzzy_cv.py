@@ -106,8 +106,7 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         Chooses the landmarks of ``transforms="kernel"`` and seeds the sampler; nothing else is random.
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
-        same. In a forked child process one thread is used, because OpenMP's threads do not survive a
-        fork.
+        same.
     verbose : int, default=0
         1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
         ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.

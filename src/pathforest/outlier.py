@@ -58,8 +58,7 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
         chooses. Answers are the same.
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
-        same. In a forked child process one thread is used, because OpenMP's threads do not survive a
-        fork.
+        same.
     verbose : int, default=0
         1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
         ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.

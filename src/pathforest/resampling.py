@@ -85,8 +85,7 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
         Decides the parts, and which samples go first among those with equal points.
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
-        same. In a forked child process one thread is used, because OpenMP's threads do not survive a
-        fork.
+        same.
 
     Attributes
     ----------
@@ -217,8 +216,7 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
         Decides the new samples.
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
-        same. In a forked child process one thread is used, because OpenMP's threads do not survive a
-        fork.
+        same.
 
     Attributes
     ----------

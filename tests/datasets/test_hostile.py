@@ -1,5 +1,6 @@
 """Damaged and hostile files: each is read or refused in words that name it, and none fills the memory."""
 
+import gzip
 import io
 import sys
 import zipfile
@@ -10,6 +11,7 @@ import pytest
 from data_files import DAMAGED, ENDINGS, bits, npy, npz
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memory import little_memory
 
 from pathforest.datasets import read, write
 from pathforest.datasets.formats import stream as streams
@@ -114,14 +116,41 @@ def test_dates_are_refused_with_a_remedy(tmp_path, missing):
         write(tmp_path / "b.npz", [[1], [2]], dates.to_numpy())
 
 
+# Packed files made to do harm
+
+
+LONG = b"0" * 60  # digits behind the point, so that rows take no more memory than their text
+TEXTS = {".csv": b"label,f0\n" + b"1,2.%b\n" % LONG * 2**18, ".svm": b"1 1:2.%b\n" % LONG * 2**18}
+
+
+@pytest.mark.parametrize("ending", [".csv", ".svm", ".dat", ".npz", ".parquet"])
+def test_a_gzip_file_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch, ending):
+    monkeypatch.setattr("pathforest.datasets.formats.expansion.SMALL", 2**16)
+    path = tmp_path / f"bomb{ending}.gz"
+    path.write_bytes(gzip.compress(TEXTS.get(ending, bytes(2**24))))
+    reason = r"bomb.*: its \d+ bytes unpack to \d+ or more.*gunzip"
+    with little_memory(), pytest.raises(ValueError, match=reason):
+        read(path)
+
+
+def test_a_gzip_file_may_unpack_to_much_if_that_is_little_or_in_proportion(tmp_path, monkeypatch):
+    with gzip.open(tmp_path / "zeros.csv.gz", "wb") as file:
+        file.write(b"label,f0\n" + b"1,2\n" * 10_000)  # 300 times as much, and little
+    assert len(read(tmp_path / "zeros.csv.gz").X) == 10_000
+    monkeypatch.setattr("pathforest.datasets.formats.expansion.SMALL", 0)
+    rng = np.random.default_rng(0)
+    write(tmp_path / "noise.csv.gz", rng.normal(size=(1000, 5)), rng.integers(3, size=1000))
+    assert len(read(tmp_path / "noise.csv.gz").X) == 1000
+
+
 # NPZ files made to do harm
 
 
 def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("pathforest.datasets.formats.npz.SMALL", 2**20)
+    monkeypatch.setattr("pathforest.datasets.formats.expansion.SMALL", 2**20)
     np.savez_compressed(tmp_path / "bomb.npz", X=np.zeros((2**18, 4)), y=np.zeros(2**18, dtype=int))
     with pytest.raises(
-        ValueError, match=r"bomb\.npz: its \d+ bytes unpack to 104\d+, more than 100 times.*savez"
+        ValueError, match=r"bomb\.npz: its \d+ bytes unpack to 104\d+ or more, over 100 times.*savez"
     ):
         read(tmp_path / "bomb.npz")
 

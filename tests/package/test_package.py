@@ -38,6 +38,22 @@ def test_a_sampler_says_that_it_needs_imbalanced_learn():
     assert "pip install 'pathforest[imbalance]'" in done.stderr
 
 
+def test_nothing_slow_is_imported_before_it_is_used():
+    done = run(
+        "import sys, pathforest\nprint({'numpy', 'scipy', 'sklearn'} & set(sys.modules))\n"
+        "print(pathforest.forest.grow_forest.__name__, hasattr(pathforest, 'nothing'))"
+    )
+    assert done.stdout == "set()\ngrow_forest False\n", done.stderr
+
+
+def test_the_version_is_printed_without_slow_imports():
+    done = run(
+        "import sys; from pathforest.cli import main; sys.argv[1:] = ['--version']; main()\n"
+        "print({'numpy', 'typer'} & set(sys.modules))"
+    )
+    assert done.stdout == f"pathforest {pathforest.__version__}\nset()\n", done.stderr
+
+
 def imported(path):
     """Top-level names of the packages a file imports, wherever in the file."""
     for node in ast.walk(ast.parse(path.read_text())):

@@ -37,6 +37,14 @@ def test_distances_mean_what_their_names_say(metric, p):
     np.testing.assert_allclose(reference.distance_matrix(A, B, metric, p), expected, rtol=1e-12)
 
 
+def test_powers_and_logarithms_are_those_of_many_decimal_digits():
+    x = np.concatenate([10 ** np.random.default_rng(0).uniform(-12, 12, 200), [0, 1, 3e-310, 2.0**17 + 1]])
+    for y in (1.5, 3.0, 1 / 3):
+        assert reference.power(x, y).tolist() == [reference.exact_power(float(v), y) for v in x]
+    expected = [reference.exact_log_of_one_plus(float(v)) for v in x]
+    assert reference.log_of_one_plus(x).tolist() == expected
+
+
 def test_spanning_tree_weighs_what_scipy_weighs():
     D = reference.distance_matrix(*[np.random.default_rng(1).normal(size=(60, 3))] * 2)
     weight = reference.spanning_tree(D)[2]

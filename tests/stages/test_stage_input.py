@@ -1,6 +1,7 @@
 """Stages refuse input they could not finish with, such as nan and cycles; at once, and with a way out."""
 
 import faulthandler
+import sys
 
 import checks
 import numpy as np
@@ -26,7 +27,8 @@ EMPTY = KnnGraph(np.empty((12, 0)), np.empty((12, 0), dtype=np.int32))
 
 @pytest.fixture(autouse=True)
 def _time_limit():
-    faulthandler.dump_traceback_later(60, exit=True)  # kernels that never end hear no Python signal
+    # Kernels that never end hear no Python signal. Not sys.stderr: pytest may have put a text buffer there.
+    faulthandler.dump_traceback_later(60, exit=True, file=sys.__stderr__)
     yield
     faulthandler.cancel_dump_traceback_later()
 

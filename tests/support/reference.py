@@ -1,5 +1,6 @@
 """Optimum-Path Forest straight from its definition: slow, obvious, and sharing nothing with the library."""
 
+import decimal
 import math
 from fractions import Fraction
 
@@ -19,8 +20,8 @@ def distance(a, b, metric="euclidean", p=2.0):
     if metric == "minkowski":
         total = 0.0
         for x, y in pairs:
-            total += math.pow(abs(x - y), p)
-        return math.pow(total, 1.0 / p)
+            total += power(abs(x - y), p).item()
+        return power(total, 1.0 / p).item()
     if metric == "chebyshev":
         return max((abs(x - y) for x, y in pairs), default=0.0)
     if metric == "cosine":
@@ -54,7 +55,7 @@ def distance(a, b, metric="euclidean", p=2.0):
     if metric == "euclidean":
         return math.sqrt(total)
     if metric == "log_sqeuclidean":
-        return 1e5 * math.log1p(total)
+        return 1e5 * log_of_one_plus(total).item()
     return total
 
 
@@ -62,9 +63,12 @@ def distance_matrix(A, B, metric="euclidean", p=2.0):
     """All distances between the rows of A and of B: `distance`, with NumPy running over the pairs."""
     A, B = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
     columns = [(A[:, j, None], B[None, :, j]) for j in range(A.shape[1])]
-    if metric == "minkowski":  # math.pow: NumPy's own power may round differently
-        return np.array([[distance(a, b, metric, p) for b in B] for a in A]).reshape(len(A), len(B))
     zero = np.zeros((len(A), len(B)))
+    if metric == "minkowski":
+        total = zero
+        for a, b in columns:
+            total = total + power(np.abs(a - b), p)
+        return power(total, 1.0 / p)
     if metric == "chebyshev":
         total = zero
         for a, b in columns:
@@ -101,8 +105,43 @@ def distance_matrix(A, B, metric="euclidean", p=2.0):
     if metric == "euclidean":
         return np.sqrt(total)
     if metric == "log_sqeuclidean":
-        return np.array([[1e5 * math.log1p(v) for v in row] for row in total]).reshape(zero.shape)
+        return 1e5 * log_of_one_plus(total)
     return total
+
+
+def power(x, y):
+    """The double nearest to x^y, for each x >= 0."""
+    return _nearest(x, lambda wide: np.power(wide, np.longdouble(y)), lambda v: exact_power(v, y))
+
+
+def log_of_one_plus(x):
+    """The double nearest to log(1 + x), for each x >= 0."""
+    return _nearest(x, np.log1p, exact_log_of_one_plus)
+
+
+def exact_power(x, y):
+    """The same for one number and by decimal digits alone."""
+    return float(DIGITS.power(decimal.Decimal(x), decimal.Decimal(y))) if x else 0.0
+
+
+def exact_log_of_one_plus(x):
+    """The same for one number and by decimal digits alone."""
+    return float(DIGITS.ln(DIGITS.add(1, decimal.Decimal(x)))) if x > 1e-16 else x
+
+
+DIGITS = decimal.Context(prec=100, Emin=-(10**6), Emax=10**6)
+
+
+def _nearest(x, wide_function, exact_function):
+    """Round values that long doubles have computed; where these lie too near the middle, decimals decide."""
+    x = np.asarray(x, dtype=np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        wide = wide_function(x.astype(np.longdouble))
+        doubt = 8 * np.finfo(np.longdouble).eps
+        low, high = (np.asarray(wide * (1 + d), dtype=np.float64) for d in (-doubt, doubt))
+    for place in np.argwhere(low != high):
+        low[tuple(place)] = exact_function(x[tuple(place)].item())
+    return low
 
 
 # Graph

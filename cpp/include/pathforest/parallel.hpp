@@ -6,58 +6,23 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <exception>
-#include <mutex>
-#include <thread>
-
-#ifdef _OPENMP
-    #include <omp.h>
-#endif
+#include <functional>
 
 namespace pathforest {
 
-// False in a forked child: OpenMP's threads stay behind in the parent, and waiting for them would hang.
-bool threads_are_safe();
-
-// False if there is no memory for so many threads. OpenMP would end the process.
-bool threads_can_start(int n_threads);
-
-// OpenMP's own limit (OMP_NUM_THREADS, threadpoolctl), or 1 in a build without OpenMP.
+// The most threads a caller should ask for: what set_max_threads said on this thread; else OMP_NUM_THREADS;
+// else the CPUs this thread may run on. 1 in a build without threads.
 int max_threads();
 
-// Where the calling thread waits for the others: asleep, but listening for Ctrl-C.
-class Finish {
-  public:
-    // Wakes the waiting thread to see whether it may go on.
-    void announce() {
-        {
-            const std::scoped_lock lock(mutex_);
-        }  // not between its look and its sleep
-        changed_.notify_one();
-    }
+// Holds for the calling thread, as in OpenMP: callers that set and restore it do not disturb one another.
+void set_max_threads(int n_threads);
 
-    template <class Done>
-    void await(Done done, const Pause& pause) {
-        for (int turn = 0; turn < turns_before_sleep && !done(); ++turn) std::this_thread::yield();
-        while (!sleep(done)) pause();
-    }
-
-  private:
-    // About a millisecond on an idle machine. Threads end nearly together where tasks are short, as in small
-    // problems: most waits are over sooner than falling asleep and being woken would take.
-    static constexpr int turns_before_sleep = 2000;
-
-    template <class Done>
-    bool sleep(Done done) {
-        std::unique_lock lock(mutex_);
-        return changed_.wait_for(lock, std::chrono::milliseconds(50), done);
-    }
-
-    std::mutex mutex_;
-    std::condition_variable changed_;
-};
+// Calls turns(true) here and, at the same time, turns(false) on up to n_threads - 1 threads of the pool, on
+// fewer if no more can be started. Returns once every call has ended; a thread that has not begun by the time
+// the caller's turns are over never will. `listen` is called now and then while the caller waits. Neither may
+// throw.
+void share(int n_threads, const std::function<void(bool)>& turns, const std::function<void()>& listen);
 
 // Calls work(i, state, pause) for i in [0, count), in no particular order; each call writes to its own slots
 // only, so the number of threads changes nothing. An exception, lack of memory included, ends the loop on all
@@ -66,41 +31,31 @@ class Finish {
 template <class MakeState, class Work>
 void parallel_for(Index count, Control& control, MakeState make_state, Work work) {
     std::atomic<Index> next{0};
-    std::atomic<Index> finished{0};
     std::atomic<bool> stop{false};
     std::exception_ptr failure;
-    std::mutex failure_mutex;
-    Finish finish;
-    const auto take_turns = [&](Control* own_control) {
-        const Pause pause(own_control, &stop);
+    const auto guarded = [&](auto call) {
         try {
-            auto state = make_state();
-            for (Index i = next++; i < count; i = next++) {
-                work(i, state, pause);
-                if (++finished == count) finish.announce();
-                pause();
-            }
-            if (own_control) finish.await([&] { return finished == count || stop; }, pause);
+            call();
         } catch (...) {
-            // The first failure counts; it is set before the others are told to stop.
-            {
-                const std::scoped_lock lock(failure_mutex);
-                if (!failure) failure = std::current_exception();
-                stop = true;
-            }
-            finish.announce();
+            if (!stop.exchange(true)) failure = std::current_exception();  // the first failure counts
         }
     };
-#ifdef _OPENMP
-    const int n_threads = threads_are_safe() ? std::min<int>(control.n_threads(), count) : 1;
-    if (n_threads > 1 && threads_can_start(n_threads)) {
-    #pragma omp parallel num_threads(n_threads)
-        take_turns(omp_get_thread_num() == 0 ? &control : nullptr);
-    } else
-#endif
-    {
-        take_turns(&control);
-    }
+    const auto turns = [&](bool is_caller) {
+        const Pause pause(is_caller ? &control : nullptr, &stop);
+        guarded([&] {
+            Index i = next++;
+            if (i >= count) return;  // a thread that comes too late needs no scratch space
+            auto state = make_state();
+            for (; i < count; i = next++) {
+                work(i, state, pause);
+                pause();
+            }
+        });
+    };
+    const auto listen = [&] {
+        if (!stop) guarded([&] { control.check(); });
+    };
+    share(std::min<int>(control.n_threads(), count), std::ref(turns), std::ref(listen));
     if (failure) std::rethrow_exception(failure);
 }
 

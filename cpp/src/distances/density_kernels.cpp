@@ -7,13 +7,7 @@
 namespace pathforest {
 namespace {
 
-using Words = Vector<std::uint64_t>;
-
-template <class To, class From>
-To same_bits(From value) {
-    static_assert(sizeof(To) == sizeof(From));
-    return load<To>(&value);
-}
+using Words = WordsOf<Doubles>;
 
 inline void store(Doubles values, double* to) { std::memcpy(to, &values, sizeof values); }
 
@@ -47,9 +41,9 @@ Doubles exponential(Doubles x) {
         0x1.000000000000ap-1;
     const Doubles power = 1.0 + (r + square * (even + odd * r));
     // 2^n as a product of two, each in the range of normal numbers even if the result is not.
-    const Words biased = same_bits<Words>(shifted) - (shift_bits - 2 * 1023);
+    const Words biased = std::bit_cast<Words>(shifted) - (shift_bits - 2 * 1023);
     const Words half = biased >> 1;
-    return power * same_bits<Doubles>(half << 52) * same_bits<Doubles>((biased - half) << 52);
+    return power * std::bit_cast<Doubles>(half << 52) * std::bit_cast<Doubles>((biased - half) << 52);
 }
 
 // The exponentials of one row's distances.

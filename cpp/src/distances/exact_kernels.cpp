@@ -2,6 +2,8 @@
 // This file is compiled with floating-point contraction off; the lanes of a vector are different samples, so
 // vectors change the speed of a sum and never its order.
 #include "pathforest/distances/kernels.hpp"
+#include "power.hpp"
+#include "quick_power.hpp"
 #include "simd.hpp"
 
 #include <cmath>
@@ -14,7 +16,7 @@ namespace {
 struct Squares {
     static constexpr int n_sums = 1;
     template <class V>
-    static void add(V* sums, V a, V b, double) {
+    static void add(V* sums, V a, V b, const Exponent&) {
         const V difference = a - b;
         sums[0] += difference * difference;
     }
@@ -23,7 +25,7 @@ struct Squares {
 struct Absolutes {
     static constexpr int n_sums = 1;
     template <class V>
-    static void add(V* sums, V a, V b, double) {
+    static void add(V* sums, V a, V b, const Exponent&) {
         sums[0] += absolute(a - b);
     }
 };
@@ -31,17 +33,27 @@ struct Absolutes {
 struct Largest {
     static constexpr int n_sums = 1;
     template <class V>
-    static void add(V* sums, V a, V b, double) {
+    static void add(V* sums, V a, V b, const Exponent&) {
         sums[0] = larger(sums[0], absolute(a - b));
     }
 };
 
 struct Powers {
     static constexpr int n_sums = 1;
-    static void add(double* sums, double a, double b, double p) { sums[0] += pow(absolute(a - b), p); }
-    static void add(Doubles* sums, Doubles a, Doubles b, double p) {
+    static void add(double* sums, double a, double b, const Exponent& p) {
+        sums[0] += power(absolute(a - b), p.value);
+    }
+    static void add(Doubles* sums, Doubles a, Doubles b, const Exponent& p) {
         const Doubles difference = absolute(a - b);
-        for (int i = 0; i < double_width; ++i) sums[0][i] += pow(difference[i], p);
+        const QuickPower<Doubles> quick = quick_power(difference, p);
+        Doubles powers = difference == 0 ? Doubles{} : quick.value;
+        const Doubles doubtful = quick.certain | (difference == 0) ? Doubles{} : broadcast<Doubles>(1.0);
+        if (bits_not_above(broadcast<Doubles>(1.0), doubtful)) {
+            for (int i = 0; i < double_width; ++i) {
+                if (doubtful[i] > 0) powers[i] = power_slowly(difference[i], p.value);
+            }
+        }
+        sums[0] += powers;
     }
 };
 
@@ -50,7 +62,7 @@ struct Powers {
 struct Cosine {
     static constexpr int n_sums = 3;
     template <class V>
-    static void add(V* sums, V a, V b, double) {
+    static void add(V* sums, V a, V b, const Exponent&) {
         sums[0] += a * b;
         sums[1] += a * a;
         sums[2] += b * b;
@@ -73,7 +85,7 @@ V divided(V numerator, V divisor) {
 struct Chi2 {
     static constexpr int n_sums = 1;
     template <class V>
-    static void add(V* sums, V a, V b, double) {
+    static void add(V* sums, V a, V b, const Exponent&) {
         const V difference = a - b;
         sums[0] += divided(difference * difference, a + b);
     }
@@ -82,7 +94,7 @@ struct Chi2 {
 struct Canberra {
     static constexpr int n_sums = 1;
     template <class V>
-    static void add(V* sums, V a, V b, double) {
+    static void add(V* sums, V a, V b, const Exponent&) {
         sums[0] += divided(absolute(a - b), absolute(a) + absolute(b));
     }
 };
@@ -90,7 +102,7 @@ struct Canberra {
 struct BrayCurtis {
     static constexpr int n_sums = 2;
     template <class V>
-    static void add(V* sums, V a, V b, double) {
+    static void add(V* sums, V a, V b, const Exponent&) {
         sums[0] += absolute(a - b);
         sums[1] += a + b;
     }
@@ -101,11 +113,12 @@ template <class S, class T>
 void block_kernel(const double* query, const T* block, Index n_features, double p, double* reduced) {
     constexpr int n_vectors = lanes / double_width;
     Doubles sums[n_vectors][S::n_sums] = {};
+    const Exponent exponent(p);
     for (Index j = 0; j < n_features; ++j) {
         const Doubles a = broadcast<Doubles>(query[j]);
 #pragma GCC unroll 8
         for (int v = 0; v < n_vectors; ++v) {
-            S::add(sums[v], a, load_wide(block + v * double_width), p);
+            S::add(sums[v], a, load_wide(block + v * double_width), exponent);
         }
         block += lanes;
     }
@@ -123,15 +136,17 @@ void block_kernel(const double* query, const T* block, Index n_features, double 
 }
 
 // The same operations in the same order on the gap to the box. Rounding is monotone, so the result is below
-// the exact distance of every sample inside with no allowance needed; pow alone needs one.
+// the exact distance of every sample inside with no allowance needed. Correctly rounded powers would need
+// none either, but that they are is not proven.
 template <class S, class T>
 double box_kernel(const double* query, const T* low, const T* high, Index n_features, double p) {
     double sum[1] = {0.0};
+    const Exponent exponent(p);
     for (Index j = 0; j < n_features; ++j) {
         const double q = query[j];
         const double below = static_cast<double>(low[j]) - q;
         const double above = q - static_cast<double>(high[j]);
-        S::add(sum, larger(larger(below, above), 0.0), 0.0, p);
+        S::add(sum, larger(larger(below, above), 0.0), 0.0, exponent);
     }
     if constexpr (std::is_same_v<S, Powers>) return sum[0] * (1 - 1e-12 * (p + 1)) - 1e-300;
     return sum[0];

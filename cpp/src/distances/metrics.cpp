@@ -1,5 +1,7 @@
 #include "pathforest/distances/metrics.hpp"
 
+#include "power.hpp"
+
 #include <array>
 #include <cmath>
 #include <limits>
@@ -16,12 +18,13 @@ double square_root(double reduced, double) { return std::sqrt(reduced); }
 double square(double distance, double) { return distance * distance * (1 + 4 * epsilon); }
 
 // LibOPF's default distance.
-double log_of_square(double reduced, double) { return 1e5 * std::log1p(reduced); }
+double log_of_square(double reduced, double) { return 1e5 * log_of_one_plus(reduced); }
+// A bound only, with more room than any library's error.
 double square_of_log(double distance, double) { return std::expm1(distance / 1e5) * (1 + 1e-9); }
 
-double pth_root(double reduced, double p) { return std::pow(reduced, 1 / p); }
-// pow is neither exact nor monotone in its last digits, and loses more of them among denormal numbers.
-double pth_power(double distance, double p) { return std::pow(distance, p) * (1 + 1e-12 * (p + 1)) + 1e-300; }
+double pth_root(double reduced, double p) { return power(reduced, 1 / p); }
+// Room for the rounding of 1 / p and of both powers, which is coarser among subnormal numbers.
+double pth_power(double distance, double p) { return power(distance, p) * (1 + 1e-12 * (p + 1)) + 1e-300; }
 
 const auto metrics = std::to_array<Metric>({
     {"euclidean", Sum::squares, 2, true, square_root, square},

@@ -5,7 +5,9 @@
 
 #include "pathforest/distances/kernels.hpp"
 
+#include <bit>
 #include <cstring>
+#include <type_traits>
 
 #if defined(__SSE2__)
     #include <immintrin.h>
@@ -63,6 +65,30 @@ inline V absolute(V value) {
 template <class V>
 inline V larger(V a, V b) {
     return a < b ? b : a;
+}
+
+// The integers that go with doubles, one or a vector of them.
+template <class V>
+struct WordsFor {
+    using type = std::uint64_t;
+};
+template <>
+struct WordsFor<Doubles> {
+    using type = Vector<std::uint64_t>;
+};
+template <class V>
+using WordsOf = typename WordsFor<V>::type;
+
+// Entries of a table.
+template <class V>
+inline V look_up(const double* table, WordsOf<V> places) {
+    if constexpr (std::is_same_v<V, double>) {
+        return table[places];
+    } else {
+        V entries;
+        for (int i = 0; i < double_width; ++i) entries[i] = table[places[i]];
+        return entries;
+    }
 }
 
 // Bit i says whether a[i] <= b[i]. Compilers do not turn a loop over a comparison's lanes into the one

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
+from pathforest._utils.show import escape
+
 
 def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a whole file."""
@@ -21,16 +23,17 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     """Check, before any work, that a file can be written."""
     target = os.path.realpath(path)
     folder = os.path.dirname(target)
+    shown = escape(str(path))
     if os.path.isdir(target):
-        raise IsADirectoryError(f"{path} is a folder; pass the name of a file")
+        raise IsADirectoryError(f"{shown} is a folder; pass the name of a file")
     if _is_pipe_or_device(path):
         if not os.access(path, os.W_OK):
-            raise PermissionError(f"{path} is not writable; choose another")
+            raise PermissionError(f"{shown} is not writable; choose another")
         return
     if not os.path.isdir(folder):
-        raise FileNotFoundError(f"{path}: the folder {folder} does not exist; make it first")
+        raise FileNotFoundError(f"{shown}: the folder {escape(folder)} does not exist; make it first")
     if not os.access(folder, os.W_OK):
-        raise PermissionError(f"{path}: the folder {folder} is not writable; choose another")
+        raise PermissionError(f"{shown}: the folder {escape(folder)} is not writable; choose another")
 
 
 def _is_pipe_or_device(path: str | os.PathLike[str]) -> bool:

@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 import joblib
+import threadpoolctl
 
 from pathforest import _core
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Threads for scikit-learn's `n_jobs`, within what OpenMP allows here.
+    """Threads for scikit-learn's `n_jobs`, within what the core allows here.
 
-    The second limit keeps each worker of a parallel grid search from starting a full set of threads:
-    joblib sets it for them through OpenMP's own setting.
+    That is ``OMP_NUM_THREADS``, CPU affinity or a limit of threadpoolctl. joblib sets the variable for each
+    worker of a parallel grid search, to keep it from starting a full set of threads.
     """
     # threadpoolctl refuses a numpy integer, which joblib returns as given.
     return max(1, min(int(joblib.effective_n_jobs(n_jobs)), _core.max_threads()))
+
+
+class CoreController(threadpoolctl.LibController):
+    """Puts our threads under the limits that users set with threadpoolctl for OpenMP."""
+
+    user_api = "openmp"
+    internal_api = "pathforest"
+    filename_prefixes = ("_core",)
+    # Other packages have a `_core` too, without these.
+    check_symbols = ("pathforest_get_num_threads", "pathforest_set_num_threads")
+
+    def get_num_threads(self) -> int:
+        """Return the limit of the calling thread."""
+        return self.dynlib.pathforest_get_num_threads()
+
+    def set_num_threads(self, num_threads: int) -> None:
+        """Set the limit of the calling thread."""
+        self.dynlib.pathforest_set_num_threads(num_threads)
+
+    def get_version(self) -> None:
+        """Return None: the core has no version of its own."""
+
+
+threadpoolctl.register(CoreController)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import sys
 
+from pathforest import __version__
+
 
 def main() -> None:
     """Run the command; say what to install where it cannot."""
+    if sys.argv[1:] == ["--version"]:  # at once, without the imports that the commands need
+        print(f"pathforest {__version__}")
+        return
     try:
         from pathforest.cli.entrypoint import app
     except ModuleNotFoundError as error:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from pathforest import __version__
+from pathforest._utils.show import escape
 from pathforest.cli.commands.cluster import cluster
 from pathforest.cli.commands.convert import convert
 from pathforest.cli.commands.evaluate import evaluate
@@ -23,8 +25,32 @@ from pathforest.cli.errors import one_line_errors
 # In the order of `--help`: from data to models to answers.
 COMMANDS = (info, split, convert, train, tune, predict, evaluate, explain, cluster, reproduce)
 
+USAGE_ERROR = typer.BadParameter.__bases__[0]  # click's, of which some versions of typer have a copy
+
+
+class Group(TyperGroup):
+    """The commands, with what click says of mistyped options made safe to print."""
+
+    def parse_args(self, *args: Any) -> Any:
+        """Read what comes before a command."""
+        return _escaped(super().parse_args, *args)
+
+    def invoke(self, *args: Any) -> Any:
+        """Read a command's own options and run it."""
+        return _escaped(super().invoke, *args)
+
+
+def _escaped(function: Any, *args: Any) -> Any:
+    try:
+        return function(*args)
+    except USAGE_ERROR as error:
+        error.message = escape(error.message)
+        raise
+
+
 app = typer.Typer(
     name="pathforest",
+    cls=Group,
     help="Optimum-Path Forest learning: supervised, fuzzy and unsupervised.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

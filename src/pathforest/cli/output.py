@@ -26,11 +26,15 @@ LONGEST = 60  # characters of a name or a label on the terminal
 # The terminal
 
 
-def show_facts(facts: Any, text: str, as_json: bool, *, on_error_stream: bool = False) -> None:
-    """Print a result, for people or for programs."""
+def show_facts(facts: Any, lines: Sequence[str], as_json: bool, *, on_error_stream: bool = False) -> None:
+    """Print a result, for people or for programs.
+
+    Lines are given one by one, because a name in one of them could have a line break.
+    """
     if as_json:
-        text = json.dumps(formats.json_value(json.loads(json.dumps(facts, default=_plain))), allow_nan=False)
-    typer.echo("\n".join(map(escape, text.split("\n"))), err=on_error_stream)
+        plain = json.loads(json.dumps(facts, default=_plain))
+        lines = [json.dumps(formats.json_value(plain), allow_nan=False)]
+    typer.echo("\n".join(map(escape, lines)), err=on_error_stream)
 
 
 def _plain(value: Any) -> Any:

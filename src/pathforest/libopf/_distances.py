@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pathforest._utils.files import replacing
+from pathforest._utils.show import escape
 
 HEADER = struct.Struct("<i")
 
@@ -49,20 +50,21 @@ def read_distances(path: str | os.PathLike[str]) -> np.ndarray:
     array([[0. , 1.5],
            [1.5, 0. ]], dtype=float32)
     """
+    shown = escape(str(path))
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         head = file.read(HEADER.size)
         n = HEADER.unpack(head)[0] if len(head) == HEADER.size else 0
         if n < 1 or size != HEADER.size + 4 * n * n:
             raise ValueError(
-                f"{path} is not a matrix of LibOPF's distances: it announces {n} samples, which would take "
+                f"{shown} is not a matrix of LibOPF's distances: it announces {n} samples, which would take "
                 f"{HEADER.size + 4 * max(n, 0) ** 2} bytes, and has {size}"
             )
         values = np.fromfile(file, "<f4", n * n)
     if len(values) < n * n:
-        raise ValueError(f"{path} became shorter while it was read; read it again")
+        raise ValueError(f"{shown} became shorter while it was read; read it again")
     D = values.reshape(n, n).astype(np.float32, copy=False)
-    _check(D, str(path))
+    _check(D, shown)
     return D
 
 

@@ -7,6 +7,7 @@ import os
 import numpy as np
 
 from pathforest._engines.metric import Metric, choose_algorithm, resolve_metric
+from pathforest._utils.show import escape
 from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
 from pathforest.knn_classifier import OPFKNNClassifier
@@ -95,7 +96,7 @@ def read_model(path: str | os.PathLike[str], *, metric: str = "log_sqeuclidean")
     try:
         return _build(parse(data), metric, resolved)
     except ValueError as error:
-        raise ValueError(f"{path} cannot be read as a model of LibOPF: {error}") from error
+        raise ValueError(f"{escape(str(path))} cannot be read as a model of LibOPF: {error}") from error
 
 
 def _build(file: ModelFile, metric: str, resolved: Metric) -> Model:

@@ -7,6 +7,7 @@ import os
 
 import numpy as np
 
+from pathforest._utils.show import escape
 from pathforest.datasets.formats.libopf import stream
 from pathforest.datasets.formats.stream import gather
 from pathforest.libopf._bytes import read_bytes
@@ -60,5 +61,5 @@ def read_positions(path: str | os.PathLike[str]) -> np.ndarray:
             first = int(np.argmax(positions < 0))
             raise ValueError(f"sample {first} has position {positions[first]}; positions count from 0")
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+        raise ValueError(f"{escape(str(path))}: {error}") from error
     return positions

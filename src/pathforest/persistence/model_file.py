@@ -24,6 +24,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pathforest._utils.files import replacing
+from pathforest._utils.show import escape
 from pathforest.persistence.arrays import read_array, read_texts, split_texts, write_array
 from pathforest.persistence.encoding import decode, encode
 
@@ -119,7 +120,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         except Exception as error:  # forged files lead to all kinds of errors
             known = type(error) is ValueError
             reason = error if known else f"its contents are not a model ({type(error).__name__}: {error})"
-            raise ValueError(f"{path} cannot be loaded: {reason}") from error
+            raise ValueError(f"{escape(str(path))} cannot be loaded: {reason}") from error
 
 
 def is_model_file(path: str | os.PathLike[str]) -> bool:

@@ -52,4 +52,17 @@ void class_costs(const NearestMembers& nearest, const MemberCosts& forest, const
                  std::span<const Index> n_conquerors, Index n_samples, std::span<double> costs,
                  std::span<Index> first, Control& control);
 
+// A forest as a query sees it, one entry per training sample.
+struct Rivals {
+    std::span<const double> cost;
+    std::span<const Index> order;  // samples by ascending cost; of equal offers the first wins
+    std::span<const Index> code;   // propagated class, below n_classes
+    Index n_classes;
+};
+
+// The same for all classes of one forest, from the distances to all samples: for small models without an
+// engine. `costs` is (r, query, class), for ascending r, and `first` (query, class).
+void class_costs(Rows<double> distances, const Rivals& rivals, std::span<const Index> n_conquerors,
+                 std::span<double> costs, std::span<Index> first, Control& control);
+
 }  // namespace pathforest

@@ -77,4 +77,4 @@ def cluster(
         f"{len(sizes)} cluster{'s' if len(sizes) > 1 else ''} of {len(samples.X)} samples, the largest of "
         f"{max(sizes)}; k = {model.best_k_}, {seconds:.1f} s"
     )
-    show_facts(facts, text, as_json and table.path is not None, on_error_stream=table.path is None)
+    show_facts(facts, [text], as_json and table.path is not None, on_error_stream=table.path is None)

@@ -60,7 +60,7 @@ def convert(
     check_outputs([out], data)
     if len(data) == 1 and data[0].endswith(LIBOPF):
         facts = _convert_model(data[0], metric, out)
-        show_facts(facts, "{out}: {estimator}, {n_samples} samples".format(**facts), as_json)
+        show_facts(facts, ["{out}: {estimator}, {n_samples} samples".format(**facts)], as_json)
         return
     if distances is None:
         format_of(out)
@@ -71,12 +71,12 @@ def convert(
         X = StandardScaler().fit_transform(X)
     if distances is not None:
         _write_distances(out, X, distances, parts)
-        show_facts({"out": out, "n_samples": len(X)}, f"{out}: {len(X)} x {len(X)} distances", as_json)
+        show_facts({"out": out, "n_samples": len(X)}, [f"{out}: {len(X)} x {len(X)} distances"], as_json)
         return
     _write_table(out, X, y, parts)
     facts = {"out": out, "n_samples": len(X), "n_features": X.shape[1], "has_labels": y is not None}
     text = f"{out}: {len(X)} samples, {X.shape[1]} features, {'with' if y is not None else 'no'} labels"
-    show_facts(facts, text, as_json)
+    show_facts(facts, [text], as_json)
 
 
 def _convert_model(path: str, metric: str, out: str) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def evaluate(
         _show_classes(facts)
     names = ("accuracy", "opf_accuracy", "f1_weighted", "log_loss")
     text = ", ".join(f"{name} {facts[name]:.4f}" for name in names if name in facts)
-    show_facts(facts, f"{facts['n_samples']} samples: {text}", as_json)
+    show_facts(facts, [f"{facts['n_samples']} samples: {text}"], as_json)
 
 
 def _facts(classes: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def explain(
     if missing:
         raise ValueError(f"{stream.name}: there is no sample {missing[0]}; they count from 0")
     facts = [_facts(loaded.model, row, found[row]) for row in (wanted or found)]
-    show_facts(facts, "\n".join(map(_text, facts)), as_json)
+    show_facts(facts, [line for sample in facts for line in _lines(sample)], as_json)
 
 
 def _positions(text: str | None) -> list[int] | None:
@@ -99,13 +99,14 @@ def _facts(model: Any, row: int, x: Any) -> dict[str, Any]:
     }
 
 
-def _text(facts: dict[str, Any]) -> str:
+def _lines(facts: dict[str, Any]) -> list[str]:
     ranked = sorted(facts["class_costs"].items(), key=lambda item: item[1])
     costs = ", ".join(f"{visible(label)} {cost:.4g}" for label, cost in ranked[:4])
     steps = [f"{i} ({visible(label)})" for i, label in zip(facts["path"], facts["path_labels"], strict=True)]
     if len(steps) > STEPS:
         steps = [*steps[: STEPS - 2], f"... {len(steps) - STEPS + 1} more ...", steps[-1]]
-    return (
-        f"sample {facts['sample']}: {visible(facts['prediction'])}\n  class costs: {costs}\n"
-        f"  path to a prototype: {' -> '.join(steps)}"
-    )
+    return [
+        f"sample {facts['sample']}: {visible(facts['prediction'])}",
+        f"  class costs: {costs}",
+        f"  path to a prototype: {' -> '.join(steps)}",
+    ]

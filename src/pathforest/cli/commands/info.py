@@ -85,7 +85,7 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
         lines.append(f"chosen: {chosen_text(facts)}; cross-validated score {facts['best_score']:.4f}")
     given = ", ".join(f"{name}={value!r}" for name, value in params.items())
     lines.append(f"parameters: {given or 'the defaults'}")
-    show_facts(facts, "\n".join(lines), as_json)
+    show_facts(facts, lines, as_json)
 
 
 def _show_table(path: str, label: str | None, ending: str | None, as_json: bool) -> None:
@@ -122,15 +122,15 @@ def _show_table(path: str, label: str | None, ending: str | None, as_json: bool)
         header, width = ["column", "smallest", "largest", "missing"], 4 if missing else 3
         rows = [[name, *span.cells()][:width] for name, span in list(spans.items())[:SHOWN]]
         show_table(header[:width], rows)
-    text = f"{stream.name}: {n_samples} samples, {len(stream.names)} columns"
+    lines = [f"{stream.name}: {n_samples} samples, {len(stream.names)} columns"]
     if len(spans) > SHOWN:
-        text += f", the first {SHOWN} above"
+        lines[0] += f", the first {SHOWN} above"
     if classes:
         counted = listed((f"{visible(name)} ({n})" for name, n in facts["classes"].items()), SHOWN)
-        text += f"\n{len(classes)} classes in {show(column)}: {counted}"
+        lines.append(f"{len(classes)} classes in {show(column)}: {counted}")
     if n_unlabelled:
-        text += f"\n{n_unlabelled} samples without a label"
-    show_facts(facts, text, as_json)
+        lines.append(f"{n_unlabelled} samples without a label")
+    show_facts(facts, lines, as_json)
 
 
 class Span:

@@ -70,7 +70,7 @@ def predict(
                 n_rows += len(batch.places)
                 advance(len(batch.places))
     if table.path is not None:
-        show_facts({"predictions": out, "n_samples": n_rows}, f"{out}: {n_rows} samples", as_json)
+        show_facts({"predictions": out, "n_samples": n_rows}, [f"{out}: {n_rows} samples"], as_json)
 
 
 def _probability_names(model: Any) -> list[str]:

@@ -13,6 +13,9 @@ from joblib import cpu_count
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from pathforest.cli.errors import say
+from pathforest.cli.output import show_facts
+
 QUICK_RUNS, MOST_RUNS = 5, 10_000
 
 
@@ -85,15 +88,13 @@ def reproduce(
         experiment = run(settings, out, jobs=jobs or cpu_count(), advance=advance)
     for name, samples in experiment.samples.items():
         if not sources.is_published(name, samples):
-            typer.echo(
-                f"pathforest: {name} is not the published set, so the paper's numbers do not apply", err=True
-            )
+            say(f"{name} is not the published set, so the paper's numbers do not apply")
     experiment.write(out)
     replace_file(out / "tables.md", tables_markdown(experiment).encode())
     report = out / "report.html"
     write_report(experiment, report)
     Console().print(terminal_table(experiment))
-    typer.echo(f"report: {report}")
+    show_facts(None, [f"report: {report}"], as_json=False)
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -68,8 +68,8 @@ def split(
         with open_sink(path, None, stream) as write:
             write(rows.take(chosen).columns)
         facts[path] = len(chosen)
-    text = "\n".join(f"{path}: {n} samples" for path, n in facts.items())
-    show_facts({"parts": facts, "label": column}, text, as_json)
+    lines = [f"{path}: {n} samples" for path, n in facts.items()]
+    show_facts({"parts": facts, "label": column}, lines, as_json)
 
 
 def _shares(text: str) -> dict[str, Fraction]:

@@ -123,8 +123,8 @@ def train(
     text += f", {seconds:.1f} s"
     if evaluation:
         facts |= {"n_kept": len(model.cost_), "evaluation": evaluation}
-        text += f"; {len(model.cost_)} samples in the model" + "".join(map(_evaluated, evaluation))
-    show_facts(facts, text + search_text(facts), as_json)
+        text += f"; {len(model.cost_)} samples in the model"
+    show_facts(facts, [text, *map(_evaluated, evaluation), *search_lines(facts)], as_json)
 
 
 def _marked(model: Any, y: np.ma.MaskedArray) -> np.ndarray:
@@ -156,7 +156,7 @@ def _prune(model: Any, samples: Samples, evaluation: Samples, *, max_loss: float
 
 def _evaluated(facts: dict[str, Any]) -> str:
     return (
-        "\n{file}: accuracy {before:.4f} with {n_before} samples before, {after:.4f} with {n_after} after"
+        "{file}: accuracy {before:.4f} with {n_before} samples before, {after:.4f} with {n_after} after"
     ).format(**facts)
 
 
@@ -167,11 +167,11 @@ def search_facts(model: Any) -> dict[str, Any]:
     return {"best_score": model.best_score_, "best_params": model.best_params_}
 
 
-def search_text(facts: dict[str, Any]) -> str:
-    """Say what a search has found."""
+def search_lines(facts: dict[str, Any]) -> list[str]:
+    """Say what a search has found, if there was one."""
     if "best_score" not in facts:
-        return ""
-    return f"\ncross-validated score {facts['best_score']:.4f} with {chosen_text(facts)}"
+        return []
+    return [f"cross-validated score {facts['best_score']:.4f} with {chosen_text(facts)}"]
 
 
 def chosen_text(facts: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import typer
 
 from pathforest.cli import models, options
-from pathforest.cli.commands.train import search_facts, search_text
+from pathforest.cli.commands.train import search_facts, search_lines
 from pathforest.cli.input import read_samples
 from pathforest.cli.output import TableOutput, check_outputs, show_facts, show_table
 from pathforest.datasets.formats import ArrayColumn
@@ -78,7 +78,7 @@ def tune(
         header = [SHORT.get(name, name.removeprefix("param_")) for name in names]
         show_table(header, list(zip(*shown, strict=True)))
     text = f"{facts['n_cells']} cells in {seconds:.1f} s, the best {min(SHOWN, facts['n_cells'])} above"
-    show_facts(facts, text + search_text(facts), as_json)
+    show_facts(facts, [text, *search_lines(facts)], as_json)
 
 
 def _cells(results: dict[str, Any]) -> tuple[list[str], list[Any]]:

@@ -23,7 +23,10 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from pathforest._utils.files import check_writable, replacing
+from pathforest._utils.show import escape
+from pathforest._utils.terminal import TerminalOutput
 from pathforest.datasets.formats import delimited, json, libopf, libsvm, npz, parquet
+from pathforest.datasets.formats.expansion import check_expansion
 from pathforest.datasets.formats.stream import Batch, Layout, Stream, Write
 
 
@@ -83,8 +86,8 @@ def format_of(
     known = [e for e, form in FORMATS.items() if (form.is_free if of_output else form.stream)]
     if suffix not in known:
         raise ValueError(
-            f"{ending or path}: the ending is not that of a{'n output' if of_output else ' data'} format; "
-            f"known are {', '.join(known)}, also with .gz"
+            f"{escape(str(ending or path))}: the ending is not that of "
+            f"{'an output' if of_output else 'a data'} format; known are {', '.join(known)}, also with .gz"
         )
     return FORMATS[suffix], suffix, is_packed
 
@@ -100,7 +103,8 @@ def _split_ending(path: str | os.PathLike[str] | None, ending: str | None) -> tu
 def open_stream(path: str, *, ending: str | None = None, n_features: int | None = None) -> Iterator[Stream]:
     """Open a file to be read in batches; `-` is the standard input.
 
-    Memory stays small however large the file is, unless the caller keeps the batches.
+    Memory stays small however large the file is, unless the caller keeps the batches. A `.gz` file that
+    unpacks to very much more than it holds is refused.
 
     Parameters
     ----------
@@ -117,7 +121,7 @@ def open_stream(path: str, *, ending: str | None = None, n_features: int | None 
         The table.
     """
     is_input = path == "-"
-    name = "standard input" if is_input else path
+    name = "standard input" if is_input else escape(path)
     form, _, is_packed = format_of(path, ending)
     with ExitStack() as stack:
         with named(name, is_guess=is_input and ending is None):
@@ -125,7 +129,7 @@ def open_stream(path: str, *, ending: str | None = None, n_features: int | None 
             if not is_input and not file.peek(1):
                 raise ValueError("the file is empty")
             if is_packed:
-                file = stack.enter_context(gzip.open(file))
+                file = stack.enter_context(Unpacked(file))
             if not form.in_one_pass and (is_packed or not file.seekable()):
                 file = stack.enter_context(_copy(file))
             stream = form.stream(file, n_features) if form is _LIBSVM else form.stream(file)
@@ -136,6 +140,38 @@ def open_stream(path: str, *, ending: str | None = None, n_features: int | None 
 def _read_on(batches: Iterator[Batch], name: str, is_guess: bool) -> Iterator[Batch]:
     with named(name, is_guess):
         yield from batches
+
+
+class Unpacked(gzip.GzipFile):
+    """The contents of a gzip file, as long as they are not out of proportion to what was read of it."""
+
+    def __init__(self, packed: BinaryIO) -> None:
+        self._packed = _Counted(packed)
+        super().__init__(fileobj=self._packed, mode="rb")
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Read so many bytes."""
+        return self._checked(super().read(size))
+
+    def read1(self, size: int = -1) -> bytes:
+        """Read what is there, at most so many bytes."""
+        return self._checked(super().read1(size))
+
+    def _checked(self, data: bytes) -> bytes:
+        check_expansion(self.tell(), self._packed.n_bytes, "unpack it with gunzip and read the result")
+        return data
+
+
+class _Counted:
+    """A file that counts what was read of it; a pipe does not say."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.n_bytes = file, 0
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self.n_bytes += len(data)
+        return data
 
 
 @contextmanager
@@ -177,6 +213,11 @@ def check_sink(path: str | None, ending: str | None) -> Format:
     return form
 
 
+def _standard_output() -> BinaryIO:
+    """Return where data go: into pipes byte by byte, on a terminal without what it would act on."""
+    return TerminalOutput(sys.stdout.buffer) if sys.stdout.isatty() else sys.stdout.buffer
+
+
 @contextmanager
 def open_sink(path: str | os.PathLike[str] | None, ending: str | None, layout: Layout) -> Iterator[Write]:
     """Open a file that appears once it is complete, or with None the standard output.
@@ -185,7 +226,7 @@ def open_sink(path: str | os.PathLike[str] | None, ending: str | None, layout: L
     """
     suffix, is_packed = _split_ending(path, ending)
     with ExitStack() as stack:
-        file: Any = sys.stdout.buffer if path is None else stack.enter_context(replacing(path))
+        file: Any = _standard_output() if path is None else stack.enter_context(replacing(path))
         if is_packed:
             file = stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
         with FORMATS[suffix].sink(file, layout) as sink:

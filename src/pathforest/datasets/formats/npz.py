@@ -15,6 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
+from pathforest.datasets.formats.expansion import check_expansion
 from pathforest.datasets.formats.stream import (
     ArrayColumn,
     Batch,
@@ -37,10 +38,7 @@ from pathforest.datasets.formats.table import (
 
 # Errors of the zip module on bytes that are not a sound archive.
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, KeyError)
-# A small archive can unpack to any size. Arrays this small are always unpacked; larger ones must not be more
-# than so many times as large as the file.
-SMALL = 2**28
-MOST_EXPANDED = 100
+UNCOMPRESS = "load it with numpy.load and save it with numpy.savez, which does not compress"
 
 
 class Header(NamedTuple):
@@ -59,7 +57,8 @@ def stream(file: BinaryIO) -> Stream:
             if "X" not in names:
                 raise ValueError(f"there is no array 'X', only {listed(names)}")
             members = {name: archive.getinfo(f"{name}.npy") for name in Table._fields if name in names}
-            _check_size(sum(member.file_size for member in members.values()), file.seek(0, os.SEEK_END))
+            unpacked = sum(member.file_size for member in members.values())
+            check_expansion(unpacked, file.seek(0, os.SEEK_END), UNCOMPRESS)
             arrays = {name: _unpack(archive, member, name) for name, member in members.items()}
     except DAMAGE as error:
         raise ValueError(f"the archive is damaged: {error}") from None
@@ -78,14 +77,6 @@ def stream(file: BinaryIO) -> Stream:
     columns = names if y is None else ["label", *names]
     check_distinct(columns)
     return Stream(columns, label, batches=batches())
-
-
-def _check_size(unpacked: int, packed: int) -> None:
-    if unpacked > max(SMALL, MOST_EXPANDED * packed):
-        raise ValueError(
-            f"its {packed} bytes unpack to {unpacked}, more than {MOST_EXPANDED} times as many; if you trust "
-            "the file, load it with numpy.load and save it with numpy.savez, which does not compress"
-        )
 
 
 def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pathforest._utils.show import show
+from pathforest._utils.show import escape, show
 from pathforest.datasets.formats.files import FORMATS, Format, format_of, named, open_sink, open_stream
 from pathforest.datasets.formats.libopf import POSITION
 from pathforest.datasets.formats.stream import ArrayColumn, Column, Layout, array_columns, gather_table
@@ -57,7 +57,9 @@ def read(path: str | os.PathLike[str], *, label: str | int | None = "label") -> 
     _, ending, is_packed = format_of(os.fspath(path))
     table = _read(path, ending + ".gz" * is_packed, label)
     if table.y is None and label is not None:
-        raise ValueError(f"{path}: there are no labels; pass label=None to read the samples alone")
+        raise ValueError(
+            f"{escape(str(path))}: there are no labels; pass label=None to read the samples alone"
+        )
     return table
 
 
@@ -136,7 +138,7 @@ def write(
     layout, columns = layout_of(check_table(X, y, feature_names), label, form)
     if positions is not None:
         if not form.keeps_positions:
-            raise ValueError(f"{path}: only LibOPF's formats keep positions; leave them out")
+            raise ValueError(f"{escape(str(path))}: only LibOPF's formats keep positions; leave them out")
         given = np.asarray(positions)
         if given.shape != (len(columns[0].array),) or given.dtype.kind not in "iu":
             raise ValueError(

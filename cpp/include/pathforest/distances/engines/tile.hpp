@@ -26,7 +26,7 @@ class Tile {
         }
         reach_.resize(seekers_.size() + filter_queries);
         hits_.resize(reach_.size() * words);
-        values_ = std::make_unique_for_overwrite<T[]>(reach_.size() * panel);
+        values_.reset(new T[reach_.size() * panel]);  // left undefined
         form_groups();
     }
 

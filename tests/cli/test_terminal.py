@@ -1,0 +1,163 @@
+"""Files made to act on a terminal: what commands and errors show of them is only printed."""
+
+import csv
+import io
+import sys
+
+import numpy as np
+import pytest
+from commands import X, codes, run
+
+import pathforest
+from pathforest.cli.entrypoint import COMMANDS, app
+from pathforest.datasets import read, write
+from pathforest.libopf import read_distances, read_model, read_positions
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such names of files there")
+
+# Clears the screen, sets the title, the same in one character, goes back, turns the text around, ends lines.
+FILE = "f\x1b[2J\x1b]0;x\x07\x9b2J\r\b\u202e\x7f\nFORGED" + "\udcff" * (sys.platform == "linux")
+TEXT = "t\x1b[2J\x1b]0;x\x07\x9b2J\r\b\u202e\x7f\nFORGED\0"
+NAMES = [f"{name}{TEXT}" for name in ("kind", "note", "a", "b", "c", "d")]
+KINDS = np.array([f"{kind}{TEXT}" for kind in range(3)])[codes]
+QUICK = "--set k_max=5 --set sigmas=1 --set cv=2"
+
+WORDS = {"DATA": f"{FILE}.csv", "MODEL": f"{FILE}.pf", "FILE": FILE, "TEXT": TEXT, "NAME": NAMES[2]}
+LINES = [
+    "info DATA -l 0",
+    "info DATA -l 0 --json",
+    "info MODEL",
+    "info MODEL --json",
+    "info BROKEN.csv",
+    "info BROKEN.npz",
+    "info TEXT.npz",
+    "split DATA -l 0 -o FILE",
+    "split DATA -l 0 -o FILE --json",
+    "split DATA --parts TEXT -o FILE",
+    "convert DATA -l 0 --ignore 1 -o FILE.parquet",
+    "convert DATA -l 0 --ignore 1 -o FILE.dat",
+    "convert DATA -l 0 -o FILE.npz",
+    "convert DATA -o TEXT",
+    "train DATA -l 0 --ignore 1 -e opf --learn DATA --prune DATA -o FILE.opf",
+    f"train DATA -l 0 --ignore 1 {QUICK} -o FILE.cv",
+    f"train DATA -l 0 --ignore 1 {QUICK} -o FILE.cv --json",
+    "train DATA -l TEXT -o FILE.opf",
+    "train DATA -l 0 -o FILE.opf",
+    "train DATA -l 0 --ignore 1 --set TEXT -o FILE.opf",
+    "train DATA -l 0 --ignore 1 --features TEXT -o FILE.opf",
+    "train DATA -l 0 --ignore 1 --from TEXT -o FILE.opf",
+    "train DATA -l 0 --ignore 1 -e TEXT -o FILE.opf",
+    "train DATA -l 0 --ignore 1 -o FILE/missing",
+    f"tune DATA -l 0 --ignore 1 {QUICK}",
+    "predict MODEL DATA",
+    "predict MODEL DATA --proba --to json",
+    "predict MODEL DATA --to jsonl",
+    "predict MODEL DATA --to tsv",
+    "predict MODEL DATA --to csv.gz",
+    "predict MODEL DATA -o FILE.csv.gz",
+    "predict MODEL DATA --column NAME",
+    "predict MODEL BROKEN.csv",
+    "evaluate MODEL DATA -l 0",
+    "evaluate MODEL DATA -l 0 --json",
+    "evaluate MODEL OTHER.csv -l 0",
+    "explain MODEL DATA",
+    "explain MODEL DATA --json",
+    "explain MODEL DATA --rows TEXT",
+    "cluster DATA -l 0 --ignore 1",
+    "cluster DATA -l 0 --ignore 1 --save FILE.clusters -o FILE.tsv",
+    "reproduce --datasets TEXT",
+    "reproduce --out DATA --quick",
+    # What click says of its own accord
+    "TEXT",
+    "--TEXT",
+    "info DATA TEXT",
+    "info --TEXT",
+    "train DATA --jobs TEXT",
+]
+EXPERIMENT = "reproduce --datasets iris --classifiers opf,fuzzy_opf --runs 1 --jobs 1 --out FILE.report"
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """Make a folder with files that are hostile from their names to their cells."""
+    folder = tmp_path_factory.mktemp("hostile")
+
+    def write_csv(name, rows):
+        with open(folder / name, "w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(rows)
+
+    rows = [[kind, TEXT, *row] for kind, row in zip(KINDS.tolist(), X.tolist(), strict=True)]
+    write_csv(f"{FILE}.csv", [NAMES, *rows[::3]])
+    write_csv("OTHER.csv", [NAMES, [f"new{TEXT}", *rows[0][1:]]])
+    write_csv("BROKEN.csv", [NAMES[:3], [TEXT]])
+    np.savez(folder / "BROKEN.npz", X=X, y=np.array([f"\ud800{TEXT}"] * len(X)))
+    np.savez(folder / "TEXT.npz", **{TEXT: X})
+    model = pathforest.OPFClassifier().fit(X, KINDS)
+    model.feature_names_in_ = np.array(NAMES[2:], dtype=object)
+    model.save(folder / f"{FILE}.pf")
+    return folder
+
+
+class Terminal(io.TextIOWrapper):
+    def __init__(self):
+        super().__init__(io.BytesIO(), encoding="utf-8", errors="surrogatepass", newline="")
+
+    def isatty(self):
+        return True
+
+    def seen(self):
+        self.flush()
+        return self.buffer.getvalue().decode(errors="surrogatepass")
+
+
+@pytest.mark.parametrize("line", [*LINES, pytest.param(EXPERIMENT, marks=pytest.mark.slow)])
+def test_no_command_lets_a_file_act_on_the_terminal(hostile, monkeypatch, line):
+    monkeypatch.chdir(hostile)
+    monkeypatch.setenv("TERM", "dumb")  # rich styles nothing, so every control character is from a file
+    monkeypatch.setattr("pathforest._utils.progress.DELAY", 10**9)  # a bar goes back to the start of its line
+    out, error = Terminal(), Terminal()
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", error)
+    words = line.split()
+    for name, text in WORDS.items():
+        words = [word if word == "TEXT.npz" else word.replace(name, text) for word in words]
+    with pytest.raises(SystemExit):
+        app(words)
+    seen = out.seen() + error.seen()
+    assert seen.strip()
+    assert [c for c in seen if not (c.isprintable() or c in "\n\t")] == []
+    is_data = words[0] in ("predict", "cluster")  # cells of CSV files may have lines
+    assert is_data or not any(text.startswith("FORGED") for text in seen.split("\n"))
+
+
+def test_every_command_is_tried():
+    assert {line.split()[0] for line in LINES} >= {command.__name__ for command in COMMANDS}
+
+
+def test_data_keep_their_bytes_in_files_and_pipes(hostile, monkeypatch):
+    monkeypatch.chdir(hostile)
+    done = run("predict --out predicted.csv", f"{FILE}.pf", f"{FILE}.csv")
+    assert done.exit_code == 0
+    with open("predicted.csv", newline="", encoding="utf-8") as file:
+        names, first, *_ = csv.reader(file)
+    assert names == [*NAMES, "prediction"]
+    assert first[0] == first[-1] == KINDS[0]
+    piped = run("predict", f"{FILE}.pf", f"{FILE}.csv").stdout_bytes
+    assert piped == (hostile / "predicted.csv").read_bytes()
+
+
+@pytest.mark.parametrize("function", [read, pathforest.load, read_model, read_distances, read_positions])
+def test_errors_of_the_library_show_names_of_files_escaped(tmp_path, function):
+    path = tmp_path / f"{FILE}.npz"
+    path.write_bytes(bytes(20))
+    with pytest.raises(ValueError, match="FORGED") as caught:
+        function(path)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("ending", ["/missing.csv", "/", ".csv/", ".xyz"])
+def test_errors_of_writing_show_names_of_files_escaped(tmp_path, ending):
+    (tmp_path / f"{FILE}.csv").mkdir()
+    with pytest.raises((ValueError, OSError), match="FORGED") as caught:
+        write(f"{tmp_path}/{FILE}{ending}", [[1.0]], [1])
+    assert str(caught.value).isprintable()
