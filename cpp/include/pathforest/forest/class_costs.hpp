@@ -39,7 +39,7 @@ struct MemberCosts {
     std::span<const Index> rank;   // place in the forest's order; of equal offers the first wins
 };
 
-// The cheapest offers to each query of samples that carry the class and are no members, ascending.
+// The cheapest offers to each query of samples that carry the class without being members, ascending.
 struct FurtherOffers {
     Rows<double> offers;
     std::span<const Index> first;  // rank of the sample with the smallest, per query
