@@ -16,6 +16,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _get_feature_names
 
 from pathforest._engines.build import EngineFactory
+from pathforest._engines.ranges import check_training_values
 from pathforest._models.parameters import as_list
 from pathforest._search.known import Evaluation, KnownModels
 from pathforest._search.neighbors import SharedLists, is_worth_it
@@ -195,7 +196,12 @@ class Folds:
 
     def _share_lists(self) -> bool:
         """Whether training parts of the samples as given take their neighbour lists from those of all."""
-        if self._template._check_settings()[0].kind != "features":
+        metric = self._template._check_settings()[0]
+        if metric.kind != "features":
+            return False
+        try:
+            check_training_values(self._samples.checked, metric, squares=True)
+        except ValueError:  # the fold that meets such values says so
             return False
         everyone = [np.arange(len(self._y))] if self._refit else []
         return is_worth_it([train for train, _ in self._splits] + everyone, len(self._y))
