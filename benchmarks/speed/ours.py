@@ -104,6 +104,20 @@ def _searched(problem: Problem, threads: int) -> FuzzyOPFClassifierCV:
     return FuzzyOPFClassifierCV(n_jobs=threads).fit(problem.X, problem.y)
 
 
+def on_few_rows(contender: Contender, n_rows: int) -> Contender:
+    """Do the same work on as many samples with `n_rows` distinct rows."""
+
+    def few(problem: Problem) -> Problem:
+        rows = np.random.default_rng(0).integers(0, n_rows, len(problem.X))
+        return Problem(problem.X[rows], problem.y[rows], problem.queries[rows], problem.answers[rows])
+
+    return Contender(
+        "pathforest",
+        lambda problem, threads: contender.prepare(few(problem), threads),
+        lambda problem, result: contender.score(few(problem), result),
+    )
+
+
 OURS = {
     "OPFClassifier.fit": fit(OPFClassifier),
     "FuzzyOPFClassifier.fit, complete": fit(FuzzyOPFClassifier, n_neighbors=K_MAX, competition="complete"),
@@ -113,6 +127,7 @@ OURS = {
     "FuzzyOPFClassifierCV.fit": fit(FuzzyOPFClassifierCV),
     "FuzzyOPFClassifierCV.predict": Contender("pathforest", _prepare_ensemble, accuracy),
     "its best model's predict": Contender("pathforest", _prepare_best, accuracy),
+    "FuzzyOPFClassifier.fit, defaults": fit(FuzzyOPFClassifier),
     "k* search alone": Contender("pathforest", _prepare_search, _score_search),
     "predict": Contender(
         "pathforest", lambda p, threads: partial(_fitted(p, threads).predict, p.queries), accuracy
@@ -128,3 +143,7 @@ OURS = {
         accuracy,
     ),
 }
+
+FEW_ROWS = (10, 10_000)
+ON_FEW_ROWS = ("OPFClassifier.fit", "FuzzyOPFClassifier.fit, defaults", "predict")
+OURS |= {f"{work}, {n} rows": on_few_rows(OURS[work], n) for work in ON_FEW_ROWS for n in FEW_ROWS}

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from benchmarks.speed.contender import Contender
 from benchmarks.speed.data import Spec, real_data
-from benchmarks.speed.ours import OURS
+from benchmarks.speed.ours import FEW_ROWS, ON_FEW_ROWS, OURS
 from benchmarks.speed.peers import PEERS
 
 CONTENDERS: dict[str, Contender] = OURS | PEERS
@@ -108,6 +108,13 @@ ROWS = [
         quick=True,
     ),
     Row("import pathforest", _mixture(100, 4), (_bar("import sklearn.neighbors", 1.3),), quick=True),
+    # The same number of samples with few distinct rows, against samples that are all distinct.
+    *(
+        Row(f"{work}, {n_rows} rows", data, (_bar(work, 2.0),))
+        for data in (_mixture(100_000, 2), _mixture(20_000, 20))
+        for work in ON_FEW_ROWS
+        for n_rows in FEW_ROWS
+    ),
     # Without a bar: other data, and the Python library for the same models, on few samples as it is slow.
     Row(_FIT, Spec("uniform", 100_000, 2), (_bar(_EMST), _bar(_HDBSCAN), _bar(_KDTREE_10))),
     Row("predict", Spec("uniform", 100_000, 2), (_bar(_KDTREE_1), _bar(_SKLEARN))),

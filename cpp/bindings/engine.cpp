@@ -1,5 +1,6 @@
 // The Engine class: the four questions, asked from Python.
 #include "arrays.hpp"
+#include "pathforest/distances/copy_numbers.hpp"
 #include "pathforest/distances/engines/any.hpp"
 #include "pathforest/forest/class_costs.hpp"
 #include "pathforest/forest/compete.hpp"
@@ -221,7 +222,18 @@ Result<double> distances_of_sums(const std::string& metric_name, const Vector<do
 }
 
 template <class T>
-void bind_for_dtype(nb::class_<Engine>& engine) {
+Result<Index> copy_numbers_of(const Matrix<T>& X) {
+    const Index n_rows = as_count(X.shape(0));
+    const Index n_features = as_count(X.shape(1), "features");
+    std::vector<Index> numbers;
+    run_interruptibly(1, [&](Control&) { numbers = copy_numbers(X.data(), n_rows, n_features); });
+    return to_numpy(std::move(numbers));
+}
+
+template <class T>
+void bind_for_dtype(nb::module_& m, nb::class_<Engine>& engine) {
+    m.def("copy_numbers", copy_numbers_of<T>, "X"_a.noconvert(),
+          "How many rows before each row are the same, bit by bit.");
     engine
         .def_static("tree", make_tree<T>, "X"_a.noconvert(), "metric"_a, "p"_a = 2.0, "n_threads"_a = 1,
                     "A k-d tree over the samples, for few dimensions.")
@@ -261,8 +273,8 @@ void bind_engine(nb::module_& m) {
         .def("compete", compete, "distances"_a.noconvert(), "indices"_a.noconvert(),
              "prototypes"_a.noconvert(), "membership"_a.noconvert(), "source_side"_a,
              "The competition over the complete graph as (cost, predecessor, root, order).");
-    bind_for_dtype<float>(engine);
-    bind_for_dtype<double>(engine);
+    bind_for_dtype<float>(m, engine);
+    bind_for_dtype<double>(m, engine);
     m.def("distances_of_sums", distances_of_sums, "metric"_a, "sums"_a.noconvert(), "p"_a = 2.0,
           "Distances from the sums that a metric is built from, such as squared differences.");
 }

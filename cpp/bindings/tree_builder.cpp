@@ -7,9 +7,13 @@ namespace {
 
 class TreeBuilder {
   public:
-    TreeBuilder(Matrix<double> distances, Matrix<Index> indices)
+    // An empty `original`: no copies are known.
+    TreeBuilder(Matrix<double> distances, Matrix<Index> indices, const Vector<Index>& original)
         : distances_(std::move(distances)), indices_(std::move(indices)),
-          boruvka_(as_graph(distances_, indices_)) {}
+          boruvka_(as_graph(distances_, indices_), {original.data(), original.data() + original.size()}) {
+        if (original.size() != 0 && original.size() != indices_.shape(0))
+            throw std::invalid_argument("original must be empty or have one entry per sample");
+    }
 
     using Question = std::tuple<Result<Index>, Result<Index>, Result<double>>;
 
@@ -59,7 +63,8 @@ class TreeBuilder {
 void bind_tree_builder(nb::module_& m) {
     nb::class_<TreeBuilder>(
         m, "TreeBuilder", "The minimum spanning tree from neighbour lists, and from answers where they end.")
-        .def(nb::init<Matrix<double>, Matrix<Index>>(), "distances"_a.noconvert(), "indices"_a.noconvert())
+        .def(nb::init<Matrix<double>, Matrix<Index>, const Vector<Index>&>(), "distances"_a.noconvert(),
+             "indices"_a.noconvert(), "original"_a.noconvert())
         .def("ask", &TreeBuilder::ask,
              "Samples to ask, component of every sample, and how far each of those asked must look; none "
              "when the tree is complete.")

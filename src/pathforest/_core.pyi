@@ -99,6 +99,13 @@ class Engine:
         The smallest offers max(cost, distance) to each query, and who makes them.
         """
 
+@overload
+def copy_numbers(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int32]: ...
+
+@overload
+def copy_numbers(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int32]:
+    """How many rows before each row are the same, bit by bit."""
+
 def distances_of_sums(metric: str, sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], p: float = 2.0) -> NDArray[numpy.float64]:
     """
     Distances from the sums that a metric is built from, such as squared differences.
@@ -153,7 +160,7 @@ class TreeBuilder:
     The minimum spanning tree from neighbour lists, and from answers where they end.
     """
 
-    def __init__(self, distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], original: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     def ask(self) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]]:
         """

@@ -422,7 +422,7 @@ def _mark_conquerors(model: BaseOPFClassifier, Q: np.ndarray) -> tuple[np.ndarra
     if model.n_conquerors > 1:
         n_threads, r = thread_count(model.n_jobs), min(int(model.n_conquerors), len(model.order_))
         for winner in np.unique(code):
-            rivals = model._rivals(Q.dtype, winner)
+            rivals = model._rivals(Q.dtype, r, winner)
             for _, block in model._query_blocks(Q[code == winner], width=r):
                 decided[rivals.offers(block, r, n_threads).indices] = True
     return code, decided

@@ -28,6 +28,7 @@ OWN_TEXT = {
     "knn_graph": {"engine", "k"},
     "estimate_density": {"k", "search"},
     "density": {"k"},
+    "spanning_tree_by_asking": {"X"},
     "learn": {"model", "X_val"},
 }
 # What is random differs everywhere, and so does how long the lists of a graph must be.

@@ -1,5 +1,6 @@
 #include "pathforest/forest/compete.hpp"
 
+#include "pathforest/graph/originals.hpp"
 #include "pathforest/heap.hpp"
 #include "pathforest/ties.hpp"
 
@@ -108,12 +109,18 @@ Adjacency tree_adjacency(std::span<const Arc> tree, Index n_samples) {
 // reaches the top is it worth a search over the samples that have left: from then on it is `awake`, its cost
 // is exact, and later leavers search for the awake samples within whose reach they lie. So each pair is
 // looked at once at most, and most pairs never.
+//
+// A copy is `outdone` and offers nothing if a sample with the same features, a lower index and the same cost,
+// by an arc that does not come later, has left before it. Of the equally long arcs from the two to any u that
+// of the other comes first, so the pair it offers is as large in value and does not come later, and it left
+// first. So few distinct rows make few offers.
 template <KnowsSamples Engine>
 class CompleteCompetition {
   public:
     CompleteCompetition(const Engine& engine, const KnnGraph& graph, std::span<const Index> prototypes,
                         const Membership& membership, Control& control)
         : engine_(engine), membership_(membership), pause_(&control),
+          original_(find_originals(engine, graph)), outdoer_(original_.size(), none),
           contest_(engine.n_samples(), prototypes, membership),
           listed_by_(graph.n_samples,
                      [&](auto visit) {
@@ -208,7 +215,7 @@ class CompleteCompetition {
             return cheapest == infinity || cheapest > reach ? -1.0 : reach;
         }
         void offer(Index q, double distance) {
-            if (competition->contest_.has_left(q)) competition->contest_.offer(q, u, distance);
+            if (competition->left_cost_[as_size(q)] < infinity) competition->contest_.offer(q, u, distance);
         }
     };
     static_assert(Policy<Sources>);
@@ -242,9 +249,19 @@ class CompleteCompetition {
         requeue(u);
     }
 
+    bool is_outdone(Index q) const {
+        const Index p = outdoer_[as_size(original_[as_size(q)])];
+        if (p == none || p > q) return false;
+        const auto factor = [this](Index i) { return membership_.values[as_size(i)]; };
+        return contest_.cost(p).value == contest_.cost(q).value && contest_.cost(p) <= contest_.cost(q) &&
+               (!membership_.source_side || factor(p) == factor(q));
+    }
+
     void leave(Index q) {
         contest_.leave(q);
         set_reach(q, -1.0);
+        if (is_outdone(q)) return;
+        outdoer_[as_size(original_[as_size(q)])] = q;
         left_cost_[as_size(q)] = contest_.cost(q).value;
         engine_.refresh(q, left_cost_, least, least_left_cost_);
         for (const Neighbour& listing : listed_by_.of(q)) take_offer(q, listing.sample, listing.distance);
@@ -254,12 +271,14 @@ class CompleteCompetition {
     const Engine& engine_;
     Membership membership_;
     Pause pause_;
+    std::vector<Index> original_;
+    std::vector<Index> outdoer_;  // per original, of the samples with its features the last to make offers
     Contest contest_;
     Adjacency listed_by_;  // per sample, who has it in its list
     IndexedHeap<PathCost> queue_;
     std::vector<PathCost> floor_;  // arcs outside u's list offer more; infinite where the list holds all
     double least_factor_;
-    std::vector<double> left_cost_;        // infinity until the sample has left
+    std::vector<double> left_cost_;        // infinity until the sample has left and made offers
     std::vector<double> least_left_cost_;  // per node of the engine
     std::vector<double> reach_;            // negative unless awake
     std::vector<double> most_reach_;       // per node of the engine

@@ -1,6 +1,7 @@
 #include "pathforest/forest/predict.hpp"
 
 #include "pathforest/smallest.hpp"
+#include "pathforest/ties.hpp"
 
 namespace pathforest {
 namespace {
@@ -32,8 +33,12 @@ class CheapestOffers : public PolicyDefaults {
         if (!kept_.full()) return infinity;
         // No offer from below the node is smaller than this pair, however near its samples are.
         const Index first = costs_->first_rank[as_size(node)];
-        return kept_.worst() < Offer{cost(first), first} ? -1.0 : kept_.worst().value;
+        const auto [value, rank] = kept_.worst();
+        if (kept_.worst() < Offer{cost(first), first}) return -1.0;
+        return first > rank ? strictly_below(value) : value;  // all ranks below the node lose a tie
     }
+
+    Index n_wanted() const { return static_cast<Index>(costs_->n_conquerors); }
 
     double promise(Index node, double least_distance) const {
         return std::max(cost(costs_->first_rank[as_size(node)]), least_distance);

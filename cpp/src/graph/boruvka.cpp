@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace pathforest {
 namespace {
@@ -14,10 +15,10 @@ constexpr Index last = std::numeric_limits<Index>::max();
 
 }  // namespace
 
-Boruvka::Boruvka(const KnnGraph& graph)
-    : graph_(graph), n_(graph.n_samples), sets_(n_), component_(as_size(n_)), cursor_(as_size(n_), 0),
-      asked_(as_size(n_), Neighbour{infinity, none}), bound_(as_size(n_), before_all), best_(as_size(n_)),
-      open_(as_size(n_)) {
+Boruvka::Boruvka(const KnnGraph& graph, std::vector<Index> original)
+    : graph_(graph), n_(graph.n_samples), original_(std::move(original)), sets_(n_), component_(as_size(n_)),
+      cursor_(as_size(n_), 0), asked_(as_size(n_), Neighbour{infinity, none}),
+      bound_(as_size(n_), before_all), best_(as_size(n_)), open_(as_size(n_)) {
     for (Index i = 0; i < n_ && graph.k > 0; ++i) {
         bound_[as_size(i)] = Arc::between(graph.distance(i, graph.k - 1), i, graph.index(i, graph.k - 1));
     }
@@ -88,6 +89,7 @@ void Boruvka::read_lists() {
     std::fill(open_.begin(), open_.end(), Index{0});
     waiting_.clear();
     for (Index i = 0; i < n_; ++i) {
+        if (is_spoken_for(i)) continue;
         Neighbour foreign;
         if (known_foreign(i, foreign)) {
             improve(i, foreign);

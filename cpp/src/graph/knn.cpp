@@ -21,6 +21,7 @@ class Nearest : public PolicyDefaults {
     }
 
     bool wants(Index sample) const { return sample != self_; }
+    Index n_wanted() const { return k_; }
 
     void offer(Index sample, double distance) {
         if (wants(sample) && distance <= reach_) kept_.offer({distance, sample});

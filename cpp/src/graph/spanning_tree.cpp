@@ -1,6 +1,7 @@
 #include "pathforest/graph/spanning_tree.hpp"
 
 #include "pathforest/graph/boruvka.hpp"
+#include "pathforest/graph/originals.hpp"
 #include "pathforest/ties.hpp"
 
 #include <atomic>
@@ -92,7 +93,7 @@ void ask(const Engine& engine, Boruvka& boruvka, Control& control) {
 
 std::vector<Arc> spanning_tree(const AnyEngine& any, const KnnGraph& graph, Control& control) {
     return visit_samples(any, [&](const auto& engine) {
-        Boruvka boruvka(graph);
+        Boruvka boruvka(graph, find_originals(engine, graph));
         while (boruvka.must_ask(control)) {
             ask(engine, boruvka, control);
             boruvka.merge_answers();

@@ -108,6 +108,22 @@ class OPFEstimator(MetricEstimator):
             device=self._device,
         )
 
+    def _without_spare_copies(self, members: np.ndarray, most: int) -> np.ndarray:
+        """Leave out samples that have the same features as `most` others before them in `members`.
+
+        Those others are as near to any query; so of the `most` that come first by distance, or by cost that
+        ascends with `members`, a spare copy is never one.
+        """
+        if Metric(*self._fit_metric).kind != "features":
+            return members
+        return members[_core.copy_numbers(self._fit_X[members]) < most]
+
+    def _most_copies(self) -> int:
+        """Count the samples with the commonest features: as many copies as can ever be asked for."""
+        if Metric(*self._fit_metric).kind != "features":
+            return 1
+        return 1 + int(_core.copy_numbers(self._fit_X).max())
+
     def _check_query(self, X: Any) -> np.ndarray:
         """Check new samples and give them a dtype that loses nothing."""
         check_is_fitted(self)

@@ -33,9 +33,15 @@ class DensityEstimator(OPFEstimator):
     def _nearest(self, Q: np.ndarray, k: int, n: int) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Yield blocks of queries with the distances and indices of their `k` nearest of `n` samples."""
         n_threads = thread_count(self.n_jobs)
-        engine = self._cached(Q.dtype.char, lambda: self._build_engine(Q.dtype, np.arange(n)))
+
+        def gather() -> tuple[Engine, np.ndarray]:
+            members = self._without_spare_copies(np.arange(n), max(k, 1))
+            return self._build_engine(Q.dtype, members), members
+
+        engine, members = self._cached((Q.dtype.char, k), gather)
         for rows, block in self._query_blocks(Q, width=k):
-            yield rows, *engine.query(block, k, n_threads)
+            distances, positions = engine.query(block, k, n_threads)
+            yield rows, distances, members[positions]
 
 
 def largest_arc(graph: KnnGraph, k: int) -> float:

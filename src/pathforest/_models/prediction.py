@@ -191,14 +191,16 @@ class BaseOPFClassifier(LabelledEstimator):
         check_parameters(self, ("n_conquerors", "beta"))
         return self._check_query(X)
 
-    def _rivals(self, dtype: np.dtype, code: int | None = None) -> Rivals:
-        """Gather the training samples with one propagated class, or all of them, once."""
+    def _rivals(self, dtype: np.dtype, r: int, code: int | None = None) -> Rivals:
+        """Gather the training samples whose offers can be among the `r` cheapest, of one class or of all."""
+        most = 1 if r == 1 else min(r, self._cached("most copies", self._most_copies))
 
         def gather() -> Rivals:
             members = self.order_ if code is None else self.order_[self._fit_codes[self.order_] == code]
+            members = self._without_spare_copies(members, most)
             return Rivals(self._build_engine(dtype, members), members, self.cost_[members])
 
-        return self._cached((code, dtype.char, self._device), gather)
+        return self._cached((code, most, dtype.char, self._device), gather)
 
     def _group_by_class(self, codes: np.ndarray, dtype: np.dtype) -> ClassGroups:
         """Prepare the training samples to answer for many forests, given a class for each of them."""
@@ -221,7 +223,7 @@ class BaseOPFClassifier(LabelledEstimator):
 
     def _decide_by_sample(self, Q: np.ndarray) -> Decision:
         """Take the cheapest offer of all; on ties that of the sample first in `order_`."""
-        everyone, n_threads = self._rivals(Q.dtype), thread_count(self.n_jobs)
+        everyone, n_threads = self._rivals(Q.dtype, 1), thread_count(self.n_jobs)
         offer, conqueror = np.empty(len(Q)), np.empty(len(Q), dtype=np.intp)
         for rows, block in self._query_blocks(Q, width=1):
             values, indices = everyone.offers(block, 1, n_threads)
@@ -246,7 +248,7 @@ class BaseOPFClassifier(LabelledEstimator):
         present, counts = np.unique(self._fit_codes).tolist(), np.array([r], dtype=np.int32)
         for rows, block in self._query_blocks(Q, width=r):
             for code in present:
-                values, indices = self._rivals(Q.dtype, code).offers(block, r, n_threads)
+                values, indices = self._rivals(Q.dtype, r, code).offers(block, r, n_threads)
                 offers.cost[rows, code] = mean_offers(values, counts)[0]
                 offers.cheapest[rows, code] = values[:, 0]
                 offers.conqueror[rows, code] = indices[:, 0]

@@ -6,6 +6,10 @@
 // any settled component may merge, the others can wait. Only when none is settled are samples asked for their
 // nearest outsider, and never those of the largest component, which the others will join.
 //
+// A copy does not speak for its component after the first round. That round joined it to its original, along
+// the arc of length 0 that is the first in its list; and of the equally long arcs from these two to an
+// outsider, the original's comes first. So few distinct rows are few samples.
+//
 // Who is asked is left to the caller, so that engines of any kind, on any machine, can answer.
 #pragma once
 
@@ -20,8 +24,8 @@ namespace pathforest {
 
 class Boruvka {
   public:
-    // The lists must outlive this; k >= 1, or there is one sample.
-    explicit Boruvka(const KnnGraph& graph);
+    // The lists must outlive this. Per sample its original, as in originals.hpp; none for no copies.
+    explicit Boruvka(const KnnGraph& graph, std::vector<Index> original = {});
 
     // Merges as far as is known. True if samples must be asked before it can go on, false if the tree is
     // complete.
@@ -48,6 +52,9 @@ class Boruvka {
     void label_components();
     bool known_foreign(Index i, Neighbour& foreign);
     void read_lists();
+    bool is_spoken_for(Index i) const {
+        return !arcs_.empty() && !original_.empty() && original_[as_size(i)] != i;
+    }
     bool is_open(Index i) const { return bound_[as_size(i)] < best_[as_size(component_[as_size(i)])]; }
     void improve(Index i, const Neighbour& foreign);
     Index largest_component();
@@ -56,6 +63,7 @@ class Boruvka {
 
     KnnGraph graph_;
     Index n_;
+    std::vector<Index> original_;
     DisjointSets sets_;
     std::vector<Index> component_;
     std::vector<Index> cursor_;     // first list entry that may lie outside

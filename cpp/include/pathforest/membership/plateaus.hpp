@@ -31,6 +31,9 @@ class Plateaus {
   private:
     std::vector<PlateauArc> arcs_;    // by source, then target
     std::vector<std::size_t> first_;  // where the arcs of each source begin
+    // Memory kept from one search to the next.
+    std::vector<PlateauArc> found_;  // the arcs by target
+    std::vector<char> is_shared_;    // per sample, whether another one has the same density
 };
 
 }  // namespace pathforest

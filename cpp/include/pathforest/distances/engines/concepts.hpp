@@ -24,6 +24,8 @@ struct PolicyDefaults {
     static constexpr bool nearest_first = true;
     // Whether a sample matters at all, whatever its distance.
     bool wants(Index) const { return true; }
+    // How many samples it looks for.
+    Index n_wanted() const { return 1; }
 };
 
 // Scouts search with copies of a policy, hence copyable.
@@ -34,6 +36,7 @@ concept Policy =
         { asked.limit(node) } -> std::same_as<double>;
         policy.offer(sample, distance);
         { asked.wants(sample) } -> std::same_as<bool>;
+        { asked.n_wanted() } -> std::same_as<Index>;
         { P::sees_everything } -> std::convertible_to<bool>;
         { P::nearest_first } -> std::convertible_to<bool>;
         requires P::nearest_first || requires {

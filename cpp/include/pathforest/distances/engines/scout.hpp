@@ -21,7 +21,8 @@ template <Policy P>
 class Scout {
   public:
     Scout(const P& policy, const Metric& metric)
-        : policy_(policy), metric_(&metric), reduced_limit_(metric) {}
+        : policy_(policy), metric_(&metric), reduced_limit_(metric),
+          room_(256 + 4 * as_size(policy.n_wanted())) {}
 
     // The largest reduced distance that matters in a node; negative: none.
     double reach(Index node) {
@@ -37,12 +38,12 @@ class Scout {
         policy_.offer(sample, metric_->distance(most, metric_->p));
     }
 
-    // Whether so many wait that they had better be settled: many equal distances, which estimates cannot tell
-    // apart, would fill the memory.
+    // Whether so many wait that they had better be settled: equal distances, which estimates cannot tell
+    // apart. Exact ones can, and then whole nodes lose the tie.
     bool is_full() {
-        if (candidates_.size() < room) return false;
+        if (candidates_.size() < room_) return false;
         drop_beyond_reach();
-        return candidates_.size() > room / 2;
+        return candidates_.size() > room_ / 2;
     }
 
     // Those that may still be within reach.
@@ -58,18 +59,19 @@ class Scout {
     }
 
   private:
-    static constexpr std::size_t room = 1024;
+    bool may_matter(const Candidate& candidate) {
+        const double most = reach(candidate.position / lanes);  // blocks are nodes
+        return most >= 0 && candidate.least <= most;
+    }
 
     void drop_beyond_reach() {
-        std::erase_if(candidates_, [this](const Candidate& candidate) {
-            const double most = reach(candidate.position / lanes);  // blocks are nodes
-            return most < 0 || !(candidate.least <= most);
-        });
+        std::erase_if(candidates_, [this](const Candidate& candidate) { return !may_matter(candidate); });
     }
 
     P policy_;
     const Metric* metric_;
     ReducedLimit reduced_limit_;
+    std::size_t room_;
     std::vector<Candidate> candidates_;
 };
 

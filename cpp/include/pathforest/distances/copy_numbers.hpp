@@ -1,0 +1,14 @@
+// Rows that are equal in every feature.
+#pragma once
+
+#include "pathforest/types.hpp"
+
+#include <vector>
+
+namespace pathforest {
+
+// Per row, how many rows before it are the same, bit by bit.
+template <class T>
+std::vector<Index> copy_numbers(const T* X, Index n_rows, Index n_features);
+
+}  // namespace pathforest

@@ -1,0 +1,132 @@
+"""Few distinct rows: every answer equals its definition, and the work follows the rows, not the samples."""
+
+import checks
+import numpy as np
+import pytest
+import reference
+from engine_cases import every_engine, needs_non_negative, open_engine
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import DTYPES, make_codes, make_samples, memberships, seeds, sizes
+
+from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering, _core
+from pathforest.forest import conquer
+from pathforest.graph import KnnGraph, spanning_tree_by_asking
+
+pytestmark = pytest.mark.kernel
+
+threads = st.sampled_from([1, 3])
+
+
+@st.composite
+def copied(draw, non_negative=False):
+    """Samples of a few distinct rows; some of these are at distance 0 by underflow, or differ in a sign."""
+    recipe = draw(st.sampled_from(["grid", "gaussian", "signed zeros", "near ties", "mixed values"]))
+    n, n_rows = draw(sizes(2, 80)), draw(st.sampled_from([1, 2, 3, 5, 10]))
+    d, seed = draw(st.sampled_from([1, 2, 3, 20])), draw(seeds)
+    rows, Q = make_samples(recipe, seed, n_rows, d, draw(st.sampled_from(DTYPES)), non_negative)
+    if recipe == "grid" and draw(st.booleans()):
+        # The square of 1 is 0 now, that of 2 is not: of samples at distance 0 one can be nearer to a third.
+        rows, Q = rows * rows.dtype.type(1.5e-162), Q * Q.dtype.type(1.5e-162)
+    X = rows[np.random.default_rng(seed).integers(0, n_rows, n)]
+    codes = make_codes(draw(st.sampled_from(["regions", "random", "one against all"])), seed, X)
+    k = draw(st.integers(1, min(n - 1, 12)))
+    return X, codes, Q, k
+
+
+@every_engine
+@given(data=st.data())
+def test_lists_tree_and_competition_equal_their_definitions(case, data):
+    X, codes, Q, k = data.draw(copied(needs_non_negative(case)))
+    engine, D, DQ, asked = open_engine(case, X, Q)
+    n_threads = data.draw(threads)
+    lists = engine.knn(k, n_threads)
+    checks.same_arrays(lists, reference.knn(D, k))
+    checks.same_arrays(engine.query(asked, k, n_threads), reference.nearest(DQ, k))
+    tree = engine.spanning_tree(*lists, n_threads)
+    checks.same_arrays(tree, reference.spanning_tree(D))
+    seeds_, F = reference.prototypes(tree, codes), data.draw(memberships(len(X)))
+    if data.draw(st.booleans()):  # equal rows have equal densities
+        F = F[np.unique(X, axis=0, return_inverse=True)[1].ravel()]
+    side = data.draw(st.sampled_from(["target", "source"]))
+    forest = engine.compete(*lists, seeds_, F, side == "source")
+    checks.same_arrays(forest, reference.compete(D, seeds_, F, side))
+
+
+@given(copied(), st.integers(1, 3))
+def test_a_tree_built_by_asking_about_rows_equals_kruskal(problem, k):
+    X = problem[0]
+    D = reference.distance_matrix(X, X, "euclidean")
+    lists = KnnGraph(*reference.knn(D, min(k, len(D) - 1)))
+    tree = spanning_tree_by_asking(lists, _look_at_all(D, []), X)
+    checks.same_arrays(tree, reference.spanning_tree(D))
+
+
+def test_samples_at_distance_0_by_underflow_are_no_copies():
+    # The square of 1 is 0 here, that of 2 is not: the arc between the pairs joins 1 and 3, the later of each.
+    X = np.array([[0.0], [1.0], [4.0], [3.0]]) * 1.5e-162
+    D = reference.distance_matrix(X, X, "euclidean")
+    lists = KnnGraph(*reference.knn(D, 1))
+    assert lists.distances.tolist() == [[0.0]] * 4
+    expected = reference.spanning_tree(D)
+    checks.same_arrays(spanning_tree_by_asking(lists, _look_at_all(D, []), X), expected)
+    for name in ("tree", "brute"):
+        checks.same_arrays(getattr(_core.Engine, name)(X, "euclidean").spanning_tree(*lists), expected)
+
+
+def test_few_distinct_rows_are_few_samples_to_ask():
+    X = np.random.default_rng(0).normal(size=(8, 2))[np.arange(400) % 8]
+    D = reference.distance_matrix(X, X, "euclidean")
+    lists, asked = KnnGraph(*reference.knn(D, 5)), []
+    spanning_tree_by_asking(lists, _look_at_all(D, asked), X)
+    assert 0 < max(asked) < 8
+
+
+def _look_at_all(D, n_asked):
+    def nearest_foreign(samples, component, reach):
+        n_asked.append(len(samples))
+        apart = np.where(component[samples, None] == component, np.inf, D[samples])
+        nearest = apart.argmin(axis=1).astype(np.int32)
+        distances = apart[np.arange(len(samples)), nearest]
+        return np.where(distances <= reach, distances, np.inf), np.where(distances <= reach, nearest, -1)
+
+    return nearest_foreign
+
+
+@given(copied())
+def test_copy_numbers_count_the_equal_rows_before_each(problem):
+    X = problem[0]
+    expected = [sum(row.tobytes() == X[j].tobytes() for j in range(i)) for i, row in enumerate(X)]
+    np.testing.assert_array_equal(_core.copy_numbers(X), expected)
+
+
+@pytest.mark.parametrize("r", [1, 2, 5])
+@pytest.mark.parametrize("algorithm", ["tree", "brute"])
+@given(problem=copied())
+def test_predictions_without_spare_copies_are_those_of_all_samples(algorithm, r, problem):
+    X, codes, Q, _ = problem
+    model = OPFClassifier(n_conquerors=r, algorithm=algorithm).fit(X, codes)
+    engine = _core.Engine.brute(X, "euclidean")
+    for code in np.unique(codes):
+        cost = np.where(codes == code, model.cost_, np.inf)
+        order = np.concatenate([model.order_[codes[model.order_] == code], np.flatnonzero(codes != code)])
+        offers = conquer(engine, Q, cost, order, min(r, int((codes == code).sum()))).offers
+        np.testing.assert_array_equal(model.class_costs(Q)[:, code], _core.mean_offers(offers))
+    if r == 1:
+        winner = conquer(engine, Q, model.cost_, model.order_).indices[:, 0]
+        assert [e.conqueror for e in model.explain(Q)] == winner.tolist()
+
+
+def test_a_model_keeps_no_more_copies_than_can_win():
+    X, y = np.repeat(np.eye(3), 50, axis=0), np.arange(150) % 2
+    model = FuzzyOPFClassifier().fit(X, y)
+    assert [len(model._rivals(X.dtype, r).members) for r in (1, 4, 150)] == [3, 12, 150]
+
+
+def test_new_samples_find_the_same_clusters_without_spare_copies():
+    X = np.random.default_rng(0).normal(size=(12, 2))[np.arange(300) % 12]
+    Q = np.random.default_rng(1).normal(size=(50, 2))
+    model = OPFClustering(n_neighbors=7).fit(X)
+    lists = _core.Engine.brute(X, "euclidean").query(Q, 7)
+    for rows, *found in model._nearest(Q, 7, 300):
+        checks.same_arrays(found, [array[rows] for array in lists])
