@@ -2,25 +2,28 @@
 
 On a machine with a GPU it prints the table of docs/using/gpu.md; with `--device torch-cpu --scale 0.01` it
 can be tried anywhere. Contenders take turns; the first turn warms up. Answers are compared with those of the
-CPU engines on the same data.
+CPU engines on the same data. `--largest` measures 10,000,000 samples, and the memory that takes, instead.
 """
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
 
-from benchmarks.speed.data import Spec, load
+from benchmarks.speed.data import N_CENTRES, N_CLASSES, SEED, SPREAD, Spec, load
 from benchmarks.tables import markdown, parser
-from pathforest import FuzzyOPFClassifier, OPFClassifier
+from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering
 from pathforest._core import max_threads
 
-BLOCK = 2**33  # bytes of a block of products, as ours
+BLOCK = 2**33  # bytes of a block of products
+PIECE = 2**20  # rows that are made at a time
 
 
 def product_and_topk(X: torch.Tensor, k: int) -> None:
@@ -62,9 +65,40 @@ def row(work: str, size: str, ours: float, peer: str, theirs: float | None, bar:
     return [work, size, f"{ours:.2f} s", peer, *compared, bar]
 
 
-def measure(device: str, scale: float, repeat: int, features: int) -> tuple[list[list[str]], list[str]]:
+def large(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Make samples and labels like those of :func:`load`, in pieces and without queries."""
+    rng = np.random.default_rng(SEED)
+    centres = rng.normal(size=(N_CENTRES, d)).astype(np.float32)
+    X, component = np.empty((n, d), dtype=np.float32), rng.integers(0, N_CENTRES, n)
+    for first in range(0, n, PIECE):
+        part = X[first : first + PIECE]
+        rng.standard_normal(dtype=np.float32, out=part)
+        part *= np.float32(SPREAD[d])
+        part += centres[component[first : first + PIECE]]
+    return X, component % N_CLASSES
+
+
+def timed_once(work: Callable[[], Any], warm_up: Callable[[], Any]) -> float:
+    """Return the time of a work that takes long enough, after a smaller one."""
+    warm_up()
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def without_kernels(work: Callable[[], Any]) -> Callable[[], Any]:
+    """Return a work that is done as if Triton were missing."""
+
+    def function() -> Any:
+        with patch("pathforest._engines.torch.engine.can_use", lambda device: False):
+            return work()
+
+    return function
+
+
+def measure(device: str, scale: float, repeat: int) -> tuple[list[list[str]], list[str]]:
     """Return the rows of the table, and what was found about the answers."""
-    n, large = round(400_000 * scale), round(1_000_000 * scale)
+    n, features = round(400_000 * scale), 64
     problem = load(Spec("mixture", n, features))
     X, y, Q = problem.X, problem.y, problem.queries
     where = "cpu" if device == "torch-cpu" else device
@@ -77,7 +111,7 @@ def measure(device: str, scale: float, repeat: int, features: int) -> tuple[list
         [lambda: plain.fit(X, y), lambda: product_and_topk(samples, 10)], device, repeat
     )
     plain_seconds = ours
-    rows = [row("fit, plain", size, ours, "product + topk, k = 10", theirs, "2")]
+    rows = [row("fit, plain", size, ours, "product + topk, k = 10", theirs, "0.2")]
     for competition in ("tree", "complete"):
         fuzzy.set_params(competition=competition)
         ours, theirs = take_turns(
@@ -88,7 +122,7 @@ def measure(device: str, scale: float, repeat: int, features: int) -> tuple[list
     ours, theirs = take_turns(
         [lambda: plain.predict(Q), lambda: product_and_minimum(queries, samples)], device, repeat
     )
-    rows.append(row("predict", f"{len(Q):,} for {size}", ours, "product + minimum", theirs, "1.5"))
+    rows.append(row("predict", f"{len(Q):,} for {size}", ours, "product + minimum", theirs, "0.6"))
 
     start = time.perf_counter()
     on_cpu = OPFClassifier(n_jobs=-1).fit(X, y)
@@ -101,11 +135,37 @@ def measure(device: str, scale: float, repeat: int, features: int) -> tuple[list
         f"fit equals the CPU's in every array: {same_model(plain, on_cpu)}",
         f"predictions equal: {np.array_equal(plain.predict(few), on_cpu.predict(few))}",
     ]
-    problem = load(Spec("mixture", large, features))
-    start = time.perf_counter()
-    plain.fit(problem.X, problem.y)
-    seconds = time.perf_counter() - start
-    return [*rows, row("fit, plain", f"{large:,} x {features}", seconds, "", None, "30 s")], notes
+    return [*rows, *measure_large(device, scale, repeat)], notes
+
+
+def measure_large(device: str, scale: float, repeat: int) -> list[list[str]]:
+    """Return the rows of larger sets."""
+    plain = OPFClassifier(device=device, n_jobs=-1)
+    clusters = OPFClustering(k_max=30, device=device, n_jobs=-1)
+    n = round(1_000_000 * scale)
+    X, y = large(n, 64)
+    size = f"{n:,} x 64"
+    fit = lambda: plain.fit(X, y)  # noqa: E731
+    ours, theirs = take_turns([fit, without_kernels(fit)], device, repeat)
+    rows = [row("fit, plain", size, ours, "without Triton", theirs, "2 s")]
+    part = X[: max(100, n // 10)]
+    seconds = timed_once(lambda: clusters.fit(X), lambda: clusters.fit(part))
+    rows.append(row("clustering, k_max = 30", size, seconds, "", None, "15 s"))
+    n = round(4_000_000 * scale)
+    X, y = large(n, 32)
+    few = max(100, n // 10)
+    seconds = timed_once(fit, lambda: plain.fit(X[:few], y[:few]))
+    return [*rows, row("fit, plain", f"{n:,} x 32", seconds, "", None, "20 s")]
+
+
+def measure_largest(device: str, scale: float) -> tuple[list[list[str]], list[str]]:
+    """Return the row of ten million samples, and the most memory that the process has had."""
+    n = round(10_000_000 * scale)
+    X, y = large(n, 64)
+    model, few = OPFClassifier(device=device, n_jobs=-1), max(100, n // 100)
+    seconds = timed_once(lambda: model.fit(X, y), lambda: model.fit(X[:few], y[:few]))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    return [row("fit, plain", f"{n:,} x 64", seconds, "", None, "300 s")], [f"{memory:.1f} GB of memory"]
 
 
 def main() -> None:
@@ -113,10 +173,13 @@ def main() -> None:
     options = parser("benchmarks.speed.gpu", __doc__)
     options.add_argument("--device", default="cuda")
     options.add_argument("--scale", type=float, default=1.0, help="share of the samples")
-    options.add_argument("--features", type=int, default=64)
+    options.add_argument("--largest", action="store_true", help="measure ten million samples")
     options.add_argument("--repeat", type=int, default=3)
     args = options.parse_args()
-    rows, notes = measure(args.device, args.scale, args.repeat, args.features)
+    if args.largest:
+        rows, notes = measure_largest(args.device, args.scale)
+    else:
+        rows, notes = measure(args.device, args.scale, args.repeat)
     print(markdown(["work", "size", "ours", "peer", "theirs", "ratio", "bar"], rows, n_words=2))
     gpu = torch.cuda.get_device_name() if args.device.startswith("cuda") else "no GPU"
     print(f"\n{gpu}, PyTorch {torch.__version__}, {time.strftime('%Y-%m-%d')}", *notes, sep="\n")

@@ -160,7 +160,7 @@ class OPFClassifier(BaseOPFClassifier):
         metric, n_threads = self._check_settings()
         X, _, codes, metric = self._check_training(X, y, metric)
         timed = StageTimer(self)
-        engine = timed(make_engine, X, metric, self.algorithm, n_threads, self.verbose, device=self.device)
+        engine = self._make_engine(timed, X, metric, n_threads, make_engine)
         graph = timed(knn_graph, engine, min(TREE_NEIGHBORS, len(X) - 1), n_threads)
         tree = timed(spanning_tree, engine, graph, n_threads)
         prototypes = timed(boundary_prototypes, tree, codes)

@@ -69,6 +69,9 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
         same.
+    device : str, default="cpu"
+        Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
+        PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
     verbose : int, default=0
         1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
         ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
@@ -168,6 +171,7 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         "min_volume": rules.optional(rules.positive("it is a sum of densities from 1 to 1000")),
         "n_clusters": rules.optional(rules.integer(1, "use None to let the density decide")),
         "merge_by": rules.optional(rules.choice(*ATTRIBUTES)),
+        "device": rules.device,
         "verbose": rules.verbose,
     }
 
@@ -185,6 +189,7 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         merge_by: str | None = None,
         algorithm: str = "auto",
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.metric = metric
@@ -198,6 +203,7 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         self.merge_by = merge_by
         self.algorithm = algorithm
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @unfitted_on_failure

@@ -235,7 +235,7 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
         k = largest_neighborhood(len(X), self.k_max, self.n_neighbors)
         timed = StageTimer(self)
         values = timed(self._call_membership, X, labels) if callable(self.membership) else None
-        engine = timed(make_engine, X, metric, self.algorithm, n_threads, self.verbose, device=self.device)
+        engine = self._make_engine(timed, X, metric, n_threads, make_engine)
         graph = timed(knn_graph, engine, max(k, min(TREE_NEIGHBORS, len(X) - 1)), n_threads)
         tree = timed(spanning_tree, engine, graph, n_threads)
         prototypes = timed(boundary_prototypes, tree, codes)

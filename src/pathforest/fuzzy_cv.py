@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.metric import Metric
 from pathforest._engines.ranges import check_training_values
 from pathforest._models import parameters as rules
+from pathforest._models.device import DeviceOfParts
 from pathforest._models.labels import check_labels
 from pathforest._models.parameters import as_list, check_parameters, checked_metric
 from pathforest._models.state import unfitted_on_failure
@@ -33,10 +35,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # The parameters handed on to every classifier as they are.
-COMMON = ("metric", "metric_params", "membership", "membership_side", "algorithm", "n_jobs", "verbose")
+COMMON = (
+    *("metric", "metric_params", "membership", "membership_side"),
+    *("algorithm", "n_jobs", "device", "verbose"),
+)
 
 
-class FuzzyOPFClassifierCV(AverageOfBest):
+class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     """Fuzzy Optimum-Path Forest classifier with cross-validated parameters.
 
     It tries every combination of the parameters given, shares among them all work that does not differ, and
@@ -107,6 +112,9 @@ class FuzzyOPFClassifierCV(AverageOfBest):
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
         same.
+    device : str, default="cpu"
+        Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
+        PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
     verbose : int, default=0
         1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
         ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
@@ -202,6 +210,7 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         **rules.DISTANCES,
         **rules.MEMBERSHIP,
         "random_state": rules.random_state,
+        "device": rules.device,
         "verbose": rules.verbose,
     }
 
@@ -230,6 +239,7 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         algorithm: str = "auto",
         random_state: Any = 0,
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.k_max = k_max
@@ -254,6 +264,7 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         self.algorithm = algorithm
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @unfitted_on_failure
@@ -289,6 +300,7 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         )
         splits = self._split(samples.given, y, groups)
         shown, keep = shown_to_scorers(*given, samples, y), self.search == "optuna"
+        make_engine = partial(make_engine, device=self.device)
         folds = Folds(template, samples, y, shown, splits, representations, make_engine, keep, self.refit)
         timed = StageTimer(self)
         # The linear algebra of transformers keeps to n_jobs as well: left alone it takes every core, which
@@ -315,6 +327,10 @@ class FuzzyOPFClassifierCV(AverageOfBest):
 
         check_is_fitted(self)
         return plot_landscape(self.cv_results_, self.best_params_)
+
+    def _fitted_parts(self) -> list[FuzzyOPFClassifier]:
+        models = vars(self).get("estimators_", [])
+        return [model if isinstance(model, FuzzyOPFClassifier) else model[-1] for model in models]
 
     def _check_search(self) -> tuple[Metric, Space, Judge]:
         """Check every parameter before any work; return the metric, the candidates and what scores them."""

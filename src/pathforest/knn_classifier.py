@@ -70,6 +70,9 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
         same.
+    device : str, default="cpu"
+        Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
+        PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
     verbose : int, default=0
         1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
         ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
@@ -158,6 +161,7 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
         "cv": rules.cv,
         "validation_fraction": rules.validation_fraction,
         "random_state": rules.random_state,
+        "device": rules.device,
         "verbose": rules.verbose,
     }
 
@@ -173,6 +177,7 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
         random_state: Any = 0,
         algorithm: str = "auto",
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.metric = metric
@@ -184,6 +189,7 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
         self.random_state = random_state
         self.algorithm = algorithm
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @unfitted_on_failure
@@ -213,7 +219,7 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
         if self.n_neighbors is None:
             splits = self._split(X, labels, codes, groups)
             self.best_k_, self.scores_ = timed(self._search_k, X, codes, splits, metric, k)
-        engine = timed(build_engine, X, completed, self.algorithm, n_threads, self.verbose)
+        engine = self._make_engine(timed, X, completed, n_threads)
         graph = timed(knn_graph, engine, self.best_k_, n_threads)
         self.density_ = timed(density, graph, self.best_k_, completed.squared)
         scaled = _core.scale_density(self.density_)
@@ -280,7 +286,7 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
         else:
             known, Q = X[train], X[test]
         part, metric = clone(self), complete_metric(metric, known)
-        engine = build_engine(known, metric, self.algorithm, n_threads)
+        engine = build_engine(known, metric, self.algorithm, n_threads, device=self.device)
         part._keep_samples(known, metric, engine)
         graph = knn_graph(engine, k_max, n_threads)
         blocks = list(part._nearest(Q, k_max, len(known)))

@@ -59,6 +59,9 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
         same.
+    device : str, default="cpu"
+        Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
+        PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
     verbose : int, default=0
         1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
         ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
@@ -126,6 +129,7 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
         "contamination": rules.contamination,
         **rules.DISTANCES,
         **rules.NEIGHBORHOOD,
+        "device": rules.device,
         "verbose": rules.verbose,
     }
 
@@ -139,6 +143,7 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
         n_neighbors: int | None = None,
         algorithm: str = "auto",
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.contamination = contamination
@@ -148,6 +153,7 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
         self.n_neighbors = n_neighbors
         self.algorithm = algorithm
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @unfitted_on_failure

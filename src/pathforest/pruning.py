@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from pathforest._engines.matrix import check_distances
 from pathforest._engines.metric import Metric
 from pathforest._models import parameters as rules
+from pathforest._models.device import DeviceOfParts
 from pathforest._models.labels import check_labels, check_labels_like
 from pathforest._models.parameters import check_parameters
 from pathforest._models.prediction import BaseOPFClassifier
@@ -140,7 +141,7 @@ def pass_on_names(source: Any, model: Any) -> None:
         model.feature_names_in_ = source.feature_names_in_
 
 
-class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
+class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
     """Optimum-Path Forest classifier that keeps only the training samples it needs.
 
     Part of the samples is set aside for validation; the classifier is fitted to the rest and pruned as
@@ -159,6 +160,9 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
         How often to remove samples at most.
     random_state : int, RandomState or None, default=0
         Decides which samples are set aside.
+    device : str, default="cpu"
+        Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
+        PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
 
     Attributes
     ----------
@@ -184,7 +188,8 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
     The samples set aside are not put back: they chose the model and are not part of it. If no class has two
     samples there is nothing to validate with, and nothing is pruned. A fuzzy classifier with `n_neighbors` is
     not pruned to so few samples that it could not be fitted. A larger `validation_fraction` keeps a larger
-    share of the training samples, of which there are fewer.
+    share of the training samples, of which there are fewer. If `device` is ``"cpu"``, that of the estimator
+    counts.
 
     References
     ----------
@@ -209,6 +214,7 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
         "max_loss": rules.max_loss,
         "max_iter": rules.max_iter,
         "random_state": rules.random_state,
+        "device": rules.device,
     }
 
     def __init__(
@@ -219,12 +225,14 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
         max_loss: float = 0.0,
         max_iter: int = 100,
         random_state: Any = 0,
+        device: str = "cpu",
     ) -> None:
         self.estimator = estimator
         self.validation_fraction = validation_fraction
         self.max_loss = max_loss
         self.max_iter = max_iter
         self.random_state = random_state
+        self.device = device
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -265,7 +273,10 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
             return X[np.ix_(chosen, rows[kept])] if pairwise else X[chosen]
 
         everyone = np.arange(len(rows))
-        pruned = Pruned(clone(template).fit(among(rows, everyone), labels[rows]), everyone, 0)
+        model = clone(template)
+        if self.device != "cpu":
+            model.set_params(device=self.device)
+        pruned = Pruned(model.fit(among(rows, everyone), labels[rows]), everyone, 0)
         if len(val):
             pruned = _prune(
                 pruned.model,
@@ -310,6 +321,9 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
         """
         Q = self._queries(X)
         return self.estimator_.predict_proba(Q)
+
+    def _fitted_parts(self) -> list[OPFClassifier | FuzzyOPFClassifier]:
+        return [self.estimator_] if "estimator_" in vars(self) else []
 
     def _template(self) -> OPFClassifier | FuzzyOPFClassifier:
         return OPFClassifier() if self.estimator is None else self.estimator

@@ -57,6 +57,9 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
         same.
+    device : str, default="cpu"
+        Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
+        PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
     verbose : int, default=0
         1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
         ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
@@ -137,6 +140,7 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
         "method": rules.choice("mst", "opfsemi"),
         **rules.DISTANCES,
         **rules.PREDICTION,
+        "device": rules.device,
         "verbose": rules.verbose,
     }
 
@@ -151,6 +155,7 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
         beta: float = 8.0,
         algorithm: str = "auto",
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.unlabeled = unlabeled
@@ -161,6 +166,7 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
         self.beta = beta
         self.algorithm = algorithm
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @unfitted_on_failure
@@ -184,7 +190,7 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
         X, labels, _, metric = self._check_training(X, y, metric)
         labelled, codes = self._encode(labels)
         timed = StageTimer(self)
-        engine = timed(build_engine, X, metric, self.algorithm, n_threads, self.verbose)
+        engine = self._make_engine(timed, X, metric, n_threads)
         tree = timed(_spanning_tree, engine, n_threads)
         seeds = labelled
         if self.method == "opfsemi" and len(labelled) < len(X):
@@ -233,7 +239,8 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     ) -> np.ndarray:
         """Find the labelled samples that :class:`OPFClassifier` would have as prototypes."""
         part = X[np.ix_(labelled, labelled)] if metric.kind == "precomputed" else X[labelled]
-        tree = _spanning_tree(build_engine(part, metric, self.algorithm, n_threads), n_threads)
+        engine = build_engine(part, metric, self.algorithm, n_threads, device=self.device)
+        tree = _spanning_tree(engine, n_threads)
         return labelled[boundary_prototypes(tree, codes)]
 
 

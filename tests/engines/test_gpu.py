@@ -1,5 +1,6 @@
 """The engine on a device answers as the others do, bit for bit; here on torch's CPU device."""
 
+import os
 import pickle
 import subprocess
 import sys
@@ -12,19 +13,33 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
+from sklearn.preprocessing import StandardScaler
 from strategies import DTYPES, make_codes, make_samples, problems
 
-from pathforest import FuzzyOPFClassifier, OPFClassifier, _core, load
+from pathforest import (
+    FuzzyOPFClassifier,
+    FuzzyOPFClassifierCV,
+    OPFClassifier,
+    OPFClustering,
+    OPFKNNClassifier,
+    OPFOutlierDetector,
+    OPFPruner,
+    OPFSemiSupervisedClassifier,
+    _core,
+    load,
+)
 from pathforest._engines.protocol import Engine
 from pathforest.distances import resolve_metric
 
 torch = pytest.importorskip("torch", reason="the engine on a device needs PyTorch; `make gpu` installs it")
-from pathforest._engines.torch import candidates, devices, estimates  # noqa: E402 - after the check above
+from pathforest._engines.torch import candidates, devices, estimates, tiles  # noqa: E402 - after the check
 from pathforest._engines.torch import engine as gpu_engine  # noqa: E402
 from pathforest._engines.torch.engine import METRICS, TorchEngine  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "torch-cpu"
+if DEVICE == "torch-cpu":
+    os.environ["TRITON_INTERPRET"] = "1"  # before the kernels are imported
 RECIPES = ["grid", "gaussian", "duplicates", "offset grid", "near ties", "mixed values", "far clusters"]
 
 
@@ -231,12 +246,22 @@ def test_blocks_cover_all_rows_once():
     assert seen == list(range(10))
 
 
+@pytest.mark.parametrize(("probe", "sizes"), [(None, [5, 5, 2]), (2, [2, 5, 5]), (8, [5, 5, 2])])
+def test_the_first_block_may_be_smaller(probe, sizes):
+    seen = []
+    row_bytes = devices.free_bytes(torch.device("cpu")) // 5
+    devices.in_blocks(
+        torch.device("cpu"), 12, row_bytes, lambda rows: seen.append(rows.stop - rows.start), probe
+    )
+    assert seen == sizes
+
+
 @pytest.mark.parametrize("shortened", [True, False])
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_estimates_are_no_farther_off_than_they_say(recipe, shortened):
     X, Q = make_samples(recipe, 5, 300, 30, np.float64)
     samples, queries = torch.as_tensor(X), torch.as_tensor(Q)
-    estimator = estimates.Estimator(samples, 16)
+    estimator = estimates.Estimator(samples, estimates.Scaling(samples), 16)
     brackets, norms, error = estimator.estimate(queries, shortened)
     found = (brackets.double() + norms[:, None])[:, : len(X)].numpy()
     exact = ((Q[:, None, :] - X) ** 2).sum(2) * estimator.scale**2
@@ -248,7 +273,7 @@ def test_shortened_values_are_as_far_off_as_the_bound_allows_and_no_farther():
     value = np.float32(0.125 * (1 + 2.0**-10)) - np.float32(2.0**-26)  # loses nearly 2^-10 of itself
     X = torch.full((2, 61), float(value))
     X[1] *= -1
-    estimator = estimates.Estimator(X, 8)
+    estimator = estimates.Estimator(X, estimates.Scaling(X), 8)
     brackets, norms, error = estimator.estimate(X, True)
     off = (brackets[:, :2] + norms[:, None]).double() - torch.cdist(X.double(), X.double()) ** 2
     assert estimator.scale == 1
@@ -292,7 +317,7 @@ def test_threads_wait_for_one_anothers_precision():
 @pytest.mark.parametrize("shortened", [True, False])
 def test_estimates_do_not_follow_autocast_to_lower_precision(shortened):
     X = torch.as_tensor(make_samples("gaussian", 2, 100, 5, np.float32)[0])
-    estimator = estimates.Estimator(X, 8)
+    estimator = estimates.Estimator(X, estimates.Scaling(X), 8)
     expected = estimator.estimate(X, shortened).brackets
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert torch.equal(estimator.estimate(X, shortened).brackets, expected)
@@ -361,6 +386,169 @@ def test_groups_are_neither_many_nor_large(n, k):
         assert n / size + k * size < 4 * (n * k) ** 0.5 + 2 * n / 1024
 
 
+def test_lists_are_not_written_to():
+    X, _ = make_samples("far clusters", 1, 120, 2)
+    ours, known = engines(X)
+    lists = known.knn(3)
+    before = [array.copy() for array in lists]
+    ours.spanning_tree(*lists)
+    checks.same_arrays(lists, before)
+
+
+def test_wrong_answers_do_not_make_the_tree_go_on_for_ever():
+    lists = np.array([[1.0], [1.0], [1.0], [1.0]]), np.array([[1], [0], [3], [2]], dtype=np.int32)
+    ours, _ = engines(np.array([[0.0], [1.0], [5.0], [6.0]]))
+    ours._nearest_foreign = lambda samples, component, reach: (reach, torch.full_like(samples, -1))
+    with pytest.raises(RuntimeError, match="join no components"):
+        ours.spanning_tree(*lists)
+
+
+# The kernels: on a GPU, or on the CPU by Triton's interpreter.
+
+
+@pytest.fixture
+def small_tiles(monkeypatch):
+    """Tiles so small that few samples make many, and a list of what was left open."""
+    # Interpreters before 3.9 do not know that NumPy turns no array of one value into a number any more.
+    pytest.importorskip("triton", minversion=None if DEVICE == "cuda" else "3.9")
+    from pathforest._engines.torch import kernels
+
+    shape = (64, 64, 8, 8, 4) if DEVICE == "cuda" else (32, 32, 16, 2, 512)
+    for name, value in zip(("ROWS", "COLUMNS", "CELLS", "GROUP", "ITEMS"), shape, strict=True):
+        monkeypatch.setattr(kernels, name, value)
+    monkeypatch.setattr(tiles, "FIRST", 64)
+    monkeypatch.setattr(tiles, "PROGRAMS", 4)
+    found, original = [], tiles.Tiles.find
+
+    def find(self, Q, k, condition):
+        pairs, is_open = original(self, Q, k, condition)
+        found.append((len(pairs.query) / len(Q), float(is_open.float().mean())))
+        return pairs, is_open
+
+    monkeypatch.setattr(tiles.Tiles, "find", find)
+    return found
+
+
+def many(recipe, d, dtype=np.float32):
+    """Enough samples for tiles that are small."""
+    return make_samples(recipe, 1, 1100 if DEVICE == "cuda" else 300, d, dtype)
+
+
+KERNEL_CASES = [("grid", 5), ("duplicates", 5), ("near ties", 5), ("far clusters", 5), ("gaussian", 70)]
+
+
+@pytest.mark.parametrize(("recipe", "d"), KERNEL_CASES)
+def test_kernels_answer_as_the_other_engines_do(small_tiles, recipe, d):
+    X, Q = many(recipe, d)
+    ours, known = engines(X)
+    lists = known.knn(1)
+    checks.same_arrays(ours.knn(1), lists)
+    checks.same_arrays(ours.query(Q[:40], 2), known.query(Q[:40], 2))
+    checks.same_arrays(ours.spanning_tree(*lists), known.spanning_tree(*lists))
+    X, cost = in_cost_order(X, make_codes("regions", 1, X), "euclidean")
+    ours, known = engines(X)
+    order = np.arange(len(X), dtype=np.int32)
+    checks.same_arrays(ours.conquer(Q[:40], cost, order, 1), known.conquer(Q[:40], cost, order, 1))
+    assert small_tiles
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-162, 1e-40, 1e152])
+@pytest.mark.parametrize("metric", METRICS)
+def test_kernels_answer_for_values_of_any_size(small_tiles, size, metric):
+    X, _ = many("gaussian", 3, np.float64)
+    X[:, 1] = 1e9
+    X *= size
+    ours, known = engines(X, metric)
+    Q = X[:30].copy()  # the interpreter takes no views
+    checks.same_arrays(ours.query(Q, 2), known.query(Q, 2))
+    cost = np.sort(known.distances(X[:1])[0])
+    order = np.arange(len(X), dtype=np.int32)
+    checks.same_arrays(ours.conquer(Q, cost, order, 2), known.conquer(Q, cost, order, 2))
+    assert small_tiles
+
+
+def test_lists_that_overflow_leave_queries_to_the_other_ways(small_tiles):
+    """Of few distinct rows nearly all are equally near, and no list is long enough."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (1100 if DEVICE == "cuda" else 300, 2)).astype(np.float32)
+    ours, known = engines(X)
+    checks.same_arrays(ours.knn(1), known.knn(1))
+    assert [is_open for _, is_open in small_tiles[:2]] == [1.0, 1.0]  # of whole and of split values
+
+
+def test_groups_that_no_longer_fit_a_list_are_noticed(small_tiles):
+    """The second look finds more groups than there is room for; the nearest sample is in the last of them."""
+    n, first, where = (1100, 256, "cuda") if DEVICE == "cuda" else (300, 64, "cpu")
+    order = torch.randperm(n, generator=torch.Generator(where).manual_seed(0), device=where).cpu().numpy()
+    distances = np.concatenate([np.linspace(200, 100, first), np.linspace(50, 10, n - first)])
+    distances[4 * first - 1] = 5
+    X = np.zeros((n, 2))
+    X[order, 0] = distances
+    ours, known = engines(X)
+    Q = np.zeros((1, 2))
+    checks.same_arrays(ours.query(Q, 1), known.query(Q, 1))
+    assert small_tiles[0][1] == 1
+
+
+def test_queries_too_far_for_half_precision_are_left_to_the_other_ways(small_tiles):
+    X, Q = many("gaussian", 3, np.float64)
+    ours, known = engines(X)
+    far = Q[:6] * np.array([[1.0], [1e3], [1e5], [1e30], [1e300], [1.0]])
+    checks.same_arrays(ours.query(far, 2), known.query(far, 2))
+    assert 0 < small_tiles[0][1] < 1
+
+
+def test_kernels_leave_few_pairs(small_tiles):
+    X, Q = many("gaussian", 20)
+    engines(X)[0].query(Q[:64], 2)
+    ((n_pairs, share_open),) = small_tiles
+    assert 2 <= n_pairs < 6
+    assert share_open == 0
+
+
+def test_without_triton_there_are_no_kernels(monkeypatch):
+    monkeypatch.setattr(tiles, "find_spec", lambda name: None)
+    assert not tiles.can_use(torch.device(DEVICE.removeprefix("torch-")))
+
+
+def test_an_older_triton_is_not_used(monkeypatch):
+    triton = pytest.importorskip("triton")
+    device = torch.device(DEVICE.removeprefix("torch-"))
+    assert tiles.can_use(device)
+    monkeypatch.setattr(triton, "__version__", "3.5.1")
+    assert not tiles.can_use(device)
+
+
+def halves(X, split):
+    """Samples as tiles hold them, and the bounds that tiles give for products of such."""
+    samples = torch.as_tensor(X)
+    made = tiles.Tiles(samples, estimates.Scaling(samples), split)
+    order = made._order[: len(X)].long()
+    exact = made._centred(samples[order])
+    queries = torch.zeros((len(X), made._depth), dtype=torch.half)
+    made._fill(queries, exact, is_query=True)
+    products = queries.double() @ made._values[: len(X)].double().T
+    norms = exact.square().sum(1)
+    off = (products - exact @ exact.T).abs() * 2
+    return off, made._rate * (norms[:, None] + norms) + made._absolute
+
+
+@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_products_of_halves_are_no_farther_off_than_tiles_say(recipe, split):
+    pytest.importorskip("triton")
+    off, bound = halves(make_samples(recipe, 5, 200, 30, np.float64)[0], split)
+    assert (off <= bound).all()
+
+
+def test_halves_are_as_far_off_as_the_bound_allows_and_no_farther():
+    """Every digit that is rounded away counts, and counts in the same direction."""
+    pytest.importorskip("triton")
+    value = 0.125 * (1 + 2.0**-11 - 2.0**-20)  # just below the middle of two halves
+    off, bound = halves(np.stack([np.full(61, value), np.full(61, -value)]), False)
+    assert 0.8 < (off / bound).max() <= 1
+
+
 @pytest.mark.parametrize("make", [OPFClassifier, FuzzyOPFClassifier], ids=["plain", "fuzzy"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_models_equal_those_of_the_cpu_in_every_array(make, dtype):
@@ -394,6 +582,105 @@ def test_arrays_that_must_not_be_written_to_are_taken():
     y = X[:, 0] > 0
     found = OPFClassifier(device=DEVICE).fit(X, y).predict(Q)
     np.testing.assert_array_equal(found, OPFClassifier().fit(X, y).predict(Q))
+
+
+# Every estimator that has an engine.
+SMALL = {"k_max": 4, "sigmas": (0.5, 1.0), "n_conquerors": (1, 3), "cv": 2, "n_best": 2}
+ESTIMATORS = {
+    "plain": lambda device, **kw: OPFClassifier(device=device, **kw),
+    "fuzzy": lambda device, **kw: FuzzyOPFClassifier(device=device, **kw),
+    "nearest": lambda device, **kw: OPFKNNClassifier(device=device, k_max=4, **kw),
+    "folds": lambda device, **kw: OPFKNNClassifier(device=device, k_max=3, cv=2, **kw),
+    "unlabelled": lambda device, **kw: OPFSemiSupervisedClassifier(
+        device=device, unlabeled=0, method="opfsemi", **kw
+    ),
+    "clusters": lambda device, **kw: OPFClustering(device=device, k_max=6, **kw),
+    "outliers": lambda device, **kw: OPFOutlierDetector(device=device, k_max=6, **kw),
+    "pruned": lambda device, **kw: OPFPruner(OPFClassifier(**kw), device=device),
+    "pruned fuzzy": lambda device, **kw: OPFPruner(FuzzyOPFClassifier(**kw), device=device),
+    "search": lambda device, **kw: FuzzyOPFClassifierCV(device=device, **SMALL, **kw),
+    "transforms": lambda device, **kw: FuzzyOPFClassifierCV(
+        device=device, transforms=["passthrough", StandardScaler()], **SMALL, **kw
+    ),
+}
+every_estimator = pytest.mark.parametrize("name", ESTIMATORS)
+
+
+def assert_equal_state(a, b):
+    """Compare every fitted attribute, those of models within too."""
+    if isinstance(a, BaseEstimator):
+        names = [name for name in vars(a) if name.endswith("_")]
+        assert names or not vars(b).keys() - vars(a).keys()
+        for name in names:
+            assert_equal_state(getattr(a, name), getattr(b, name))
+    elif isinstance(a, (list, tuple)):
+        assert len(a) == len(b)
+        for first, second in zip(a, b, strict=True):
+            assert_equal_state(first, second)
+    elif isinstance(a, dict):
+        assert a.keys() == b.keys()
+        for key in a:
+            assert_equal_state(a[key], b[key])
+    elif isinstance(a, (np.ndarray, float)):
+        np.testing.assert_array_equal(a, b)
+    elif not callable(a):
+        assert a == b
+
+
+def ask(model, Q):
+    """All answers of a model."""
+    names = ["predict", "predict_proba", "class_costs", "score_samples"]
+    return [getattr(model, name)(Q) for name in names if hasattr(model, name)]
+
+
+@every_estimator
+@pytest.mark.parametrize("recipe", ["grid", "gaussian"])
+def test_estimators_equal_those_of_the_cpu_in_every_array_and_answer(name, recipe):
+    X, Q = make_samples(recipe, 2, 150, 4, np.float32)
+    y = make_codes("regions", 2, X)
+    on_device, on_cpu = (ESTIMATORS[name](device).fit(X, y) for device in (DEVICE, "cpu"))
+    assert_equal_state(on_device, on_cpu)
+    expected = ask(on_cpu, Q)
+    checks.same_arrays(ask(on_device, Q), expected)
+    checks.same_arrays(ask(on_device.set_params(device="cpu"), Q), expected)
+    checks.same_arrays(ask(on_cpu.set_params(device=DEVICE), Q), expected)
+
+
+@every_estimator
+def test_the_engine_of_a_fit_is_on_the_device(name, monkeypatch):
+    made = []
+    original = TorchEngine.__init__
+    monkeypatch.setattr(TorchEngine, "__init__", lambda *args: made.append(args) or original(*args))
+    X, _ = make_samples("gaussian", 2, 60, 4)
+    model = ESTIMATORS[name](DEVICE).fit(X, np.arange(60) % 2)
+    n_made = len(made)
+    assert n_made
+    ask(model, X[:5])
+    assert len(made) > n_made
+    monkeypatch.setattr(TorchEngine, "_best", lambda *args, **kwargs: pytest.fail("this is the device"))
+    ask(model.set_params(device="cpu"), X[:5])
+
+
+@every_estimator
+def test_every_estimator_refuses_metrics_that_are_not_there(name):
+    X, _ = make_samples("gaussian", 2, 20, 4, np.float32)
+    with pytest.raises(ValueError, match=r"metric='manhattan' is not available with device="):
+        ESTIMATORS[name](DEVICE, metric="manhattan").fit(X, np.arange(20) % 2)
+
+
+@every_estimator
+def test_every_estimator_refuses_unknown_devices(name):
+    with pytest.raises(ValueError, match=r"device='gpu' is unknown; use 'cpu', 'cuda' or 'cuda:<number>'"):
+        ESTIMATORS[name]("gpu").fit(np.eye(6), [0, 1] * 3)
+
+
+def test_a_pruner_leaves_the_device_of_its_estimator_alone_unless_it_names_one():
+    X, _ = make_samples("gaussian", 2, 60, 4)
+    y = np.arange(60) % 2
+    estimator = OPFClassifier(device=DEVICE)
+    assert OPFPruner(estimator).fit(X, y).estimator_.device == DEVICE
+    pruner = OPFPruner(OPFClassifier(), device=DEVICE).fit(X, y)
+    assert (pruner.estimator_.device, pruner.estimator.device) == (DEVICE, "cpu")
 
 
 @pytest.mark.parametrize("metric", ["manhattan", "cosine", "minkowski"])
@@ -454,10 +741,10 @@ def test_without_torch_there_is_an_error_and_no_silent_answer(monkeypatch):
 
 
 @pytest.mark.usefixtures("no_card")
-def test_models_travel_to_machines_without_a_card(tmp_path):
+@every_estimator
+def test_models_travel_to_machines_without_a_card(name, tmp_path):
     X, Q = make_samples("gaussian", 2, 60, 4)
-    y = X[:, 0] > 0
-    model = FuzzyOPFClassifier(device="torch-cpu").fit(X, y)
+    model = ESTIMATORS[name]("torch-cpu").fit(X, np.arange(60) % 2)
     expected = model.predict(Q)
     assert b"torch" not in pickle.dumps(model.set_params(device="cpu"))  # the engine stays at home
     model.set_params(device="cuda").save(tmp_path / "model.opf")

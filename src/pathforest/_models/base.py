@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pathforest import _core
-from pathforest._engines.build import build_engine
+from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.matrix import (
     as_metric_takes,
     blocks,
@@ -27,6 +27,7 @@ from pathforest._models.parameters import check_parameters, checked_metric
 from pathforest._models.state import SavableEstimator
 from pathforest._utils.dates import validated
 from pathforest._utils.threads import thread_count
+from pathforest._utils.timers import StageTimer
 from pathforest.persistence.checks import check_samples
 
 T = TypeVar("T")
@@ -48,8 +49,19 @@ class OPFEstimator(MetricEstimator):
 
     @property
     def _device(self) -> str:
-        """Where distances are computed; estimators without such a parameter use the CPU."""
+        """Where distances are computed; models pickled before they had the parameter use the CPU."""
         return getattr(self, "device", "cpu")
+
+    def _make_engine(
+        self,
+        timed: StageTimer,
+        X: np.ndarray,
+        metric: Metric,
+        n_threads: int,
+        make_engine: EngineFactory = build_engine,
+    ) -> Engine:
+        """Build the engine of the training samples, on the device that the parameters name."""
+        return timed(make_engine, X, metric, self.algorithm, n_threads, self.verbose, device=self._device)
 
     def _check_fitted_state(self) -> int:
         self._check_settings()

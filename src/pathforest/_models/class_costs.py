@@ -119,11 +119,11 @@ class ForestCosts:
         counts: np.ndarray,
         n_threads: int,
     ) -> Lists:
-        """Return the cheapest offers of some samples, and the rank of the first; none without an engine."""
+        """Return the cheapest offers of samples that ascend by rank, and the rank of the first of them."""
         if engine is None:
             return np.empty((len(block), 0)), np.full(len(block), len(self._forest.cost), dtype=np.int32)
         cost, rank = self._forest.cost[samples], self._forest.rank[samples]
-        r, order = min(int(counts[-1]), len(samples)), np.argsort(rank).astype(np.int32)
+        r, order = min(int(counts[-1]), len(samples)), np.arange(len(samples), dtype=np.int32)
         queries = self._groups.take(block, samples)
         offers, places = engine.conquer(queries, cost, order, r, n_threads)
         return offers, rank[places[:, 0]]
@@ -133,11 +133,9 @@ class ForestCosts:
     ) -> Lists:
         """Answer by a search of all members that carry the class, where their lists left it open."""
         groups, own = self._groups, self._contenders[code]
-        members, engine = groups.members[code], groups.engines[code]
         kept = np.flatnonzero(np.isfinite(own.cost))
-        if len(kept) < len(members):
-            members = members[kept[np.argsort(own.rank[kept])]]
-            engine = groups.build(members, True) if len(members) else None
+        members = groups.members[code][kept[np.argsort(own.rank[kept])]]  # cheap ones first
+        engine = groups.build(members, True) if len(members) else None
         offers, first = self._conquer(members, engine, block, counts, n_threads)
         both = np.concatenate([offers, further[0]], axis=1)
         cheapest = [_column(offers), _column(further[0])]

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pathforest._engines.build import build_engine
 from pathforest._engines.metric import Metric
 from pathforest._engines.protocol import Engine
 from pathforest._models.base import OPFEstimator
@@ -25,7 +24,7 @@ class DensityEstimator(OPFEstimator):
     ) -> tuple[Engine, KnnGraph, DensityEstimate]:
         """Find the neighbours of the training samples, and the density that the parameters ask for."""
         k = largest_neighborhood(len(X), self.k_max, self.n_neighbors)
-        engine = timed(build_engine, X, metric, self.algorithm, n_threads, self.verbose)
+        engine = self._make_engine(timed, X, metric, n_threads)
         graph = timed(knn_graph, engine, k, n_threads)
         estimate = timed(estimate_density, graph, k, self.n_neighbors is None, metric.squared, n_threads)
         return engine, graph, estimate
@@ -38,7 +37,7 @@ class DensityEstimator(OPFEstimator):
             members = self._without_spare_copies(np.arange(n), max(k, 1))
             return self._build_engine(Q.dtype, members), members
 
-        engine, members = self._cached((Q.dtype.char, k), gather)
+        engine, members = self._cached((Q.dtype.char, k, self._device), gather)
         for rows, block in self._query_blocks(Q, width=k):
             distances, positions = engine.query(block, k, n_threads)
             yield rows, distances, members[positions]

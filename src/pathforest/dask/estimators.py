@@ -348,9 +348,9 @@ class DaskFuzzyOPFClassifierCV(_DaskClassifier, FuzzyOPFClassifierCV):
         As for :class:`pathforest.FuzzyOPFClassifierCV`.
     refit, betas, search, n_trials, sampler, metric, metric_params, membership, membership_side
         As for :class:`pathforest.FuzzyOPFClassifierCV`.
-    algorithm, random_state, n_jobs, verbose
+    algorithm, random_state, n_jobs, verbose, device
         As for :class:`pathforest.FuzzyOPFClassifierCV`. `n_jobs` counts threads of the client; tasks on the
-        cluster use one each.
+        cluster use one each. `device` must be ``"cpu"``.
     client : distributed.Client, default=None
         The cluster to use; None is the client that is active at the time. Pickles do not keep it.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 TORCH_CPU = "torch-cpu"  # runs the same code, which is how machines without a GPU test it
@@ -43,6 +43,11 @@ def find_device(device: str) -> Any:
     return torch.device(device)
 
 
+def current(device: Any) -> AbstractContextManager[Any]:
+    """Make a GPU the one that kernels run on."""
+    return require_torch().cuda.device(device) if device.type == "cuda" else nullcontext()
+
+
 def free_bytes(device: Any) -> int:
     """Return how much memory a block may take."""
     torch = require_torch()
@@ -63,13 +68,18 @@ def room_for(what: str) -> Iterator[None]:
         raise _no_room(what) from error
 
 
-def in_blocks(device: Any, n_rows: int, row_bytes: int, work: Callable[[slice], None]) -> None:
-    """Call `work` with slices of rows that fit the device's memory, smaller ones if it runs out."""
+def in_blocks(
+    device: Any, n_rows: int, row_bytes: int, work: Callable[[slice], None], probe: int | None = None
+) -> None:
+    """Call `work` with slices of rows that fit the device's memory, smaller ones if it runs out.
+
+    The first slice has no more than `probe` rows.
+    """
     torch = require_torch()
     step = max(1, min(n_rows, free_bytes(device) // max(1, row_bytes)))
     first = 0
     while first < n_rows:
-        rows = slice(first, min(n_rows, first + step))
+        rows = slice(first, min(n_rows, first + (step if first or probe is None else min(step, probe))))
         try:
             work(rows)
         except torch.OutOfMemoryError as error:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from pathforest._core import distances_of_sums
 from pathforest._engines.features import features_engine
 from pathforest._engines.metric import Metric
-from pathforest._engines.protocol import KnnGraph
-from pathforest._engines.spanning_tree import spanning_tree_by_asking
 from pathforest._engines.torch.candidates import Pairs, find_candidates, group_size, make_costs
 from pathforest._engines.torch.devices import (
+    current,
     find_device,
     free_bytes,
     in_blocks,
@@ -20,9 +20,14 @@ from pathforest._engines.torch.devices import (
     require_torch,
     room_for,
 )
-from pathforest._engines.torch.estimates import Estimator
+from pathforest._engines.torch.estimates import Estimator, Scaling
+from pathforest._engines.torch.spanning_tree import build_tree
+from pathforest._engines.torch.tiles import Condition, Tiles, can_use, is_worth_it
+
+T = TypeVar("T")
 
 METRICS = ("euclidean", "sqeuclidean", "log_sqeuclidean")
+PROBE = 2**13  # queries of the first block, where a way of answering may leave many open
 CROWD = 8  # candidates per answer above which better estimates pay
 SETTLED = 2**27  # values whose differences are added up at a time, at most
 SETTLED_BYTES = 48  # that each of them takes: both rows, their difference, its square, and that transposed
@@ -42,7 +47,7 @@ class TorchEngine:
         self._X, self._metric = X, metric
         self._device = find_device(device)
         self._samples = self._load(X)
-        self._estimators: dict[int, Estimator] = {}
+        self._kept: dict[str, tuple[Any, Any]] = {}
         self._host, self._n_threads = None, 1
 
     def knn(self, k: int, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -58,7 +63,10 @@ class TorchEngine:
         self, distances: np.ndarray, indices: np.ndarray, n_threads: int = 1
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Build the minimum spanning tree as (source, target, weight), ascending."""
-        return tuple(spanning_tree_by_asking(KnnGraph(distances, indices), self._nearest_foreign))
+        with room_for(f"neighbour lists of {distances.shape[1]}"):
+            tree = build_tree(self._load(distances), self._load(indices), self._nearest_foreign)
+        source, target, weight = (array.cpu().numpy() for array in tree)
+        return source.astype(np.int32), target.astype(np.int32), weight
 
     def compete(
         self,
@@ -98,14 +106,13 @@ class TorchEngine:
         in_blocks(self._device, len(Q), 32 * self.n_samples * self.n_features, block)
         return found
 
-    def _nearest_foreign(
-        self, samples: np.ndarray, component: np.ndarray, reach: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        rows = self._load(samples).long()
+    def _nearest_foreign(self, samples: Any, component: Any, reach: Any) -> tuple[Any, Any]:
+        """Find the nearest sample of another component for some samples, no farther than their reach."""
         with room_for(f"a copy of the {len(samples):,} samples that are asked"):
-            asked = self._samples[rows]
-        distances, indices = self._best(asked, 1, own=samples, component=component, reach=reach)
-        return distances[:, 0], indices[:, 0]
+            asked = self._samples[samples]
+        own, component, reach = (array.cpu().numpy() for array in (samples, component.int(), reach))
+        distances, indices = self._best(asked, 1, own=own, component=component, reach=reach)
+        return self._load(distances[:, 0]), self._load(indices[:, 0]).long()
 
     def _best(
         self,
@@ -126,37 +133,47 @@ class TorchEngine:
         values, indices = np.full((len(Q), k), np.inf), np.full((len(Q), k), -1, dtype=np.int32)
         if k == 0 or not len(Q):
             return values, indices
-        group = group_size(self.n_samples, k)
-        search = _Search(self, group, k, own, component, reach, cost)
-        # Shortened values leave about twice as many groups in doubt.
-        left = self._answer(search, Q, np.arange(len(Q)), 2 * k + 8, True, values, indices)
-        n_chosen = k + max(4, k // 8)
-        while len(left):
-            left = self._answer(search, Q, left, n_chosen, False, values, indices)
-            n_chosen *= 4
+        search, left = _Search(self, k, own, component, reach, cost), np.arange(len(Q))
+        for way in self._ways(search, k, own is not None and component is None):
+            left = self._answer(search, way, Q, left, values, indices)
+            if not len(left):
+                break
         return values, indices
+
+    def _ways(self, search: _Search, k: int, finds_itself: bool) -> Iterator[_Way]:
+        """Yield ways to find the k best, from the fastest to those that always end."""
+        n_wanted = k + finds_itself
+        if can_use(self._device) and is_worth_it(*self._X.shape, n_wanted):
+            yield search.by_tiles(n_wanted, False)
+            yield search.by_tiles(n_wanted, True)
+        # Shortened values leave about twice as many groups in doubt.
+        yield search.by_groups(2 * k + 8, True)
+        n_chosen = k + max(4, k // 8)
+        while True:
+            yield search.by_groups(n_chosen, False)
+            n_chosen *= 4
 
     def _answer(
         self,
         search: _Search,
+        way: _Way,
         Q: Any,
         left: np.ndarray,
-        n_chosen: int,
-        shortened: bool,
         values: np.ndarray,
         indices: np.ndarray,
     ) -> np.ndarray:
-        """Answer for some queries; return those that need better estimates or more groups."""
+        """Answer for some queries; return those that must be answered in another way."""
         still: list[np.ndarray] = [left[:0]]
 
         def block(rows: slice) -> None:
-            # If shortened values have decided too few so far, they are not tried any further.
-            if shortened and sum(map(len, still)) > rows.start // 4:
+            # A way that has decided too few so far is not tried any further.
+            if way.may_fail and sum(map(len, still)) > rows.start // 4:
                 still.append(left[rows])
             else:
-                still.append(search.run(Q, left[rows], n_chosen, shortened, values, indices))
+                with current(self._device):
+                    still.append(search.run(way, Q, left[rows], values, indices))
 
-        in_blocks(self._device, len(left), search.row_bytes(n_chosen), block)
+        in_blocks(self._device, len(left), way.row_bytes, block, PROBE if way.may_fail else None)
         return np.concatenate(still)
 
     def _load(self, array: np.ndarray) -> Any:
@@ -165,13 +182,24 @@ class TorchEngine:
         with room_for(f"an array of {array.nbytes:,} bytes"):
             return require_torch().as_tensor(array, device=self._device)
 
+    def _scaling(self) -> Scaling:
+        return self._made("scaling", None, lambda: Scaling(self._samples))
+
+    def _tiles(self, split: bool) -> Tiles:
+        with room_for(f"a copy of the samples in half precision, {2 * self._X.size:,} bytes"):
+            return self._made(f"tiles, {split=}", None, lambda: Tiles(self._samples, self._scaling(), split))
+
     def _estimator(self, group: int) -> Estimator:
-        estimator = self._estimators.get(group)
-        if estimator is None:
-            with room_for(f"a copy of the samples in float32, {4 * self._X.size:,} bytes"):
-                estimator = Estimator(self._samples, group)
-            self._estimators = {group: estimator}  # one at a time; threads keep theirs while they need it
-        return estimator
+        with room_for(f"a copy of the samples in float32, {4 * self._X.size:,} bytes"):
+            return self._made("estimator", group, lambda: Estimator(self._samples, self._scaling(), group))
+
+    def _made(self, name: str, version: Any, make: Callable[[], T]) -> T:
+        """Return what is made of the samples at first use; of one name the latest version is kept."""
+        known, made = self._kept.get(name, (None, None))
+        if made is None or known != version:
+            made = make()
+            self._kept[name] = version, made  # threads keep theirs while they need it
+        return made
 
     def _finish(self, sums: Any) -> Any:
         """Turn sums of squares into distances, rounded as the other engines round them.
@@ -189,11 +217,20 @@ class TorchEngine:
 
     def _squares(self, distances: np.ndarray) -> np.ndarray:
         """Return sums of squares that are about those of distances."""
-        if self._metric.name == "euclidean":
-            return distances**2
-        if self._metric.name == "sqeuclidean":
-            return distances
-        return np.expm1(distances / 1e5)
+        with np.errstate(over="ignore"):
+            if self._metric.name == "euclidean":
+                return distances**2
+            if self._metric.name == "sqeuclidean":
+                return distances
+            return np.expm1(distances / 1e5)
+
+
+class _Way(NamedTuple):
+    """A way to find candidates."""
+
+    find: Callable[[Any, Any], tuple[Pairs, Any]]  # takes rows of queries and their numbers
+    row_bytes: int  # memory that the work on one query takes
+    may_fail: bool  # whether it may leave many queries unanswered
 
 
 class _Search:
@@ -202,52 +239,67 @@ class _Search:
     def __init__(
         self,
         engine: TorchEngine,
-        group: int,
         k: int,
         own: np.ndarray | None,
         component: np.ndarray | None,
         reach: np.ndarray | None,
         cost: np.ndarray | None,
     ) -> None:
-        self._engine, self._group, self._k = engine, group, k
-        self._estimator = engine._estimator(group)
+        self._engine, self._k = engine, k
         self._own = None if own is None else self._tensor(own)
         self._component = None if component is None else self._tensor(component)
-        self._limit = None if reach is None else self._tensor(self._scaled(reach)).float() * (1 + 2.0**-20)
-        self._cost, self._costs = None, None
-        if cost is not None:
-            self._cost = self._tensor(cost)
-            self._costs = make_costs(self._tensor(self._scaled(cost)), group, self._estimator.n_padded)
+        self._reach = None if reach is None else self._tensor(engine._squares(reach))
+        self._cost = None if cost is None else self._tensor(cost)
+        self._squared_cost = None if cost is None else self._tensor(engine._squares(cost))
         self._torch = require_torch()
 
-    def row_bytes(self, n_chosen: int) -> int:
-        """Return how much memory the work on one query takes."""
-        n_groups = self._estimator.n_padded // self._group
-        inside = min(n_chosen, n_groups) * self._group
-        return 4 * self._estimator.n_padded + 32 * n_groups + 40 * inside
+    def by_tiles(self, n_wanted: int, split: bool) -> _Way:
+        """Look at products where they are computed, which needs a kernel."""
+        tiles = self._engine._tiles(split)
+        cost = None if self._cost is None else self._squared_cost * tiles.scale**2
 
-    def run(
-        self,
-        Q: Any,
-        rows: np.ndarray,
-        n_chosen: int,
-        shortened: bool,
-        values: np.ndarray,
-        indices: np.ndarray,
-    ) -> np.ndarray:
-        """Answer for some queries; return those that need better estimates or more groups."""
+        def find(queries: Any, block: Any) -> tuple[Pairs, Any]:
+            limit = None if self._reach is None else self._reach[block] * tiles.scale**2
+            component = None
+            if self._component is not None:
+                component = self._component[self._own[block].long()], self._component
+            return tiles.find(queries, n_wanted, Condition(limit, component, cost))
+
+        return _Way(find, tiles.row_bytes(n_wanted), True)
+
+    def by_groups(self, n_chosen: int, shortened: bool) -> _Way:
+        """Write products to memory, and look into the groups of columns that may count."""
+        group = group_size(self._engine.n_samples, self._k)
+        estimator = self._engine._estimator(group)
+        scale = estimator.scale**2
+        limits = None if self._reach is None else (self._reach * scale).float() * (1 + 2.0**-20)
+        costs = None
+        if self._cost is not None:
+            costs = make_costs(self._squared_cost * scale, group, estimator.n_padded)
+
+        def find(queries: Any, block: Any) -> tuple[Pairs, Any]:
+            estimates = estimator.estimate(queries, shortened)
+            self._exclude_own(estimates.brackets, block)
+            limit = None if limits is None else limits[block]
+            most = CROWD * self._k if shortened else None
+            return find_candidates(estimates, self._k, n_chosen, group, costs, limit, most)
+
+        n_groups = estimator.n_padded // group
+        inside = min(n_chosen, n_groups) * group
+        return _Way(find, 4 * estimator.n_padded + 32 * n_groups + 40 * inside, shortened)
+
+    def run(self, way: _Way, Q: Any, rows: np.ndarray, values: np.ndarray, indices: np.ndarray) -> np.ndarray:
+        """Answer for some queries; return those that must be answered in another way."""
         block = self._tensor(rows)
-        queries = Q[block]
-        estimates = self._estimator.estimate(queries, shortened)
-        self._exclude_own(estimates.brackets, block)
-        limit = None if self._limit is None else self._limit[block]
-        most = CROWD * self._k if shortened else None
-        pairs, is_open = find_candidates(estimates, self._k, n_chosen, self._group, self._costs, limit, most)
-        del estimates
+        queries = Q if len(rows) == len(Q) else Q[block]
+        pairs, is_open = way.find(queries, block)
         best = self._settle(queries, self._allowed(pairs, block))
         is_open = is_open.cpu().numpy()
-        done = slice(rows[0], rows[-1] + 1) if _is_range(rows) and not is_open.any() else rows[~is_open]
-        values[done], indices[done] = (array.cpu().numpy()[~is_open] for array in best)
+        for found, target in zip(best, (values, indices), strict=True):
+            if _is_range(rows) and not is_open.any():
+                self._torch.from_numpy(target[rows[0] : rows[-1] + 1]).copy_(found)
+            else:
+                target[rows[~is_open]] = found.cpu().numpy()[~is_open]
         return rows[is_open]
 
     def _exclude_own(self, brackets: Any, block: Any) -> None:
@@ -300,10 +352,6 @@ class _Search:
         best[query, rank] = offers[order]
         samples[query, rank] = pairs.sample[order].int()
         return best, samples
-
-    def _scaled(self, distances: np.ndarray) -> np.ndarray:
-        with np.errstate(over="ignore"):
-            return self._engine._squares(distances) * self._estimator.scale**2
 
     def _tensor(self, array: np.ndarray) -> Any:
         return self._engine._load(array)

@@ -35,11 +35,10 @@ class Estimates(NamedTuple):
     error: Any  # (m,) how far a sum of both may be off
 
 
-class Estimator:
-    """Squared distances of queries to samples, in units of the scale."""
+class Scaling:
+    """Centres samples, and scales them by a power of two so that the farthest has a length of at most 1."""
 
-    def __init__(self, X: Any, group: int) -> None:
-        torch = require_torch()
+    def __init__(self, X: Any) -> None:
         n, d = X.shape
         step = max(1, CONVERTED // d)
         mean = sum((X[rows].double() / n).sum(0) for rows in pieces(n, step))
@@ -48,19 +47,32 @@ class Estimator:
         farthest = max((X[rows].double() - self._centre).norm(dim=1).max() for rows in pieces(n, step))
         # A power of two changes no digit.
         self.scale = 2.0 ** min(MAX_EXPONENT, -float(farthest.log2().ceil())) if farthest > 0 else 1.0
+
+    def __call__(self, rows: Any) -> Any:
+        """Return scaled rows, in float64."""
+        return (rows.double() - self._centre) * self.scale
+
+
+class Estimator:
+    """Squared distances of queries to samples, in units of the scale."""
+
+    def __init__(self, X: Any, scaling: Scaling, group: int) -> None:
+        torch = require_torch()
+        n, d = X.shape
+        self._scaling, self.scale = scaling, scaling.scale
         self._rate = (d + 24) * ROUNDING * 1.05
         # Padding fills the last group up; its rows are infinitely far.
         self.n_padded = -(-n // group) * group
         self._samples = torch.zeros((self.n_padded, d), dtype=torch.float32, device=X.device)
         self._norms = torch.full((self.n_padded,), torch.inf, dtype=torch.float32, device=X.device)
-        for rows in pieces(n, step):
-            self._samples[rows] = self._scaled(X[rows])
+        for rows in pieces(n, max(1, CONVERTED // d)):
+            self._samples[rows] = scaling(X[rows])
             self._norms[rows] = _squared_norms(self._samples[rows])
 
     def estimate(self, Q: Any, shortened: bool) -> Estimates:
         """Estimate the squared distances of queries to all samples, from shortened values if asked."""
         torch = require_torch()
-        scaled = self._scaled(Q)
+        scaled = self._scaling(Q).float()
         norms = _squared_norms(scaled)
         lengths = norms.double().sqrt()
         error = self._rate * (lengths + 1) ** 2
@@ -72,9 +84,6 @@ class Estimator:
         with _products(Q.device, shortened):
             brackets = torch.addmm(self._norms, scaled, samples.T, alpha=-2)
         return Estimates(brackets, norms, error.float())
-
-    def _scaled(self, rows: Any) -> Any:
-        return ((rows.double() - self._centre) * self.scale).float()
 
 
 def _squared_norms(rows: Any) -> Any:
