@@ -16,7 +16,7 @@ from benchmarks.speed.machine import busy_core, describe, limits
 from benchmarks.speed.measure import LONG, Result, race
 from benchmarks.speed.memory import peak_memory
 from benchmarks.speed.ours import OURS
-from benchmarks.speed.rows import GROWTH, GROWTH_PEERS, GROWTH_QUICK, MEMORY, ROWS, Row
+from benchmarks.speed.rows import GROWTH, GROWTH_PEERS, GROWTH_QUICK, GROWTH_SEARCH, MEMORY, ROWS, Limit, Row
 from benchmarks.tables import parser
 
 JUDGED = 2  # the number of threads the bars are set for
@@ -45,8 +45,11 @@ def main() -> None:
         memory = {} if args.quick else measure_memory(races)
         lines = compare_all(rows, races, memory, peaks)
         lines += memory_lines(args)
-        growth_lines, growth = run_growth(args, repeats)
-        lines += growth_lines
+        growth = {}
+        curves = [(GROWTH_QUICK, ())] if args.quick else [(GROWTH, GROWTH_PEERS), (GROWTH_SEARCH, ())]
+        for limit, peers in curves:
+            more, growth[limit.work] = run_growth(limit, peers, args, repeats)
+            lines += more
     found = {
         "machine": describe(),
         "settings": {"quick": args.quick, "busy": args.busy, "only": args.only, "repeats": repeats},
@@ -141,13 +144,14 @@ def memory_lines(args: argparse.Namespace) -> list[report.Line]:
     return lines
 
 
-def run_growth(args: argparse.Namespace, repeats: int) -> tuple[list[report.Line], dict[str, list[float]]]:
-    """Time our training for growing sizes, peers beside it in a full run; draw it."""
-    limit = GROWTH_QUICK if args.quick else GROWTH
+def run_growth(
+    limit: Limit, peers: tuple[str, ...], args: argparse.Namespace, repeats: int
+) -> tuple[list[report.Line], dict[str, list[float]]]:
+    """Time our training for growing sizes, peers beside it; draw it."""
     work = f"growth of {limit.work}"
     if args.only not in work:
         return [], {}
-    names = [limit.work, *(() if args.quick else GROWTH_PEERS)]
+    names = [limit.work, *peers]
     results = []
     for spec in limit.data:
         progress(f"growth, {spec}: {'; '.join(names)}")
@@ -155,7 +159,8 @@ def run_growth(args: argparse.Namespace, repeats: int) -> tuple[list[report.Line
     times = {name: [r[name].median for r in results] for name in names if all(r[name].times for r in results)}
     sizes = [spec.n_samples for spec in limit.data]
     if times:
-        report.draw_scaling(args.out / "scaling.png", sizes, times, f"Growth on {JUDGED} threads, 2 features")
+        name = f"scaling_{limit.work.removesuffix('.fit')}.png"
+        report.draw_scaling(args.out / name, sizes, times, f"Growth on {JUDGED} threads, 2 features")
     slope = report.exponent(sizes, times[limit.work]) if limit.work in times else None
     return [report.against_limit(limit, work, slope, "exponent")], {"samples": sizes, **times}
 

@@ -92,6 +92,18 @@ def _score_single(problem: Problem, labels: np.ndarray) -> dict[str, float]:
     return {"accuracy": float(np.mean(labels == problem.answers[: len(labels)]))}
 
 
+def _prepare_ensemble(problem: Problem, threads: int) -> Callable[[], Any]:
+    return partial(_searched(problem, threads).predict, problem.queries)
+
+
+def _prepare_best(problem: Problem, threads: int) -> Callable[[], Any]:
+    return partial(_searched(problem, threads).best_estimator_.predict, problem.queries)
+
+
+def _searched(problem: Problem, threads: int) -> FuzzyOPFClassifierCV:
+    return FuzzyOPFClassifierCV(n_jobs=threads).fit(problem.X, problem.y)
+
+
 def on_few_rows(contender: Contender, n_rows: int) -> Contender:
     """Do the same work on as many samples with `n_rows` distinct rows."""
 
@@ -111,6 +123,10 @@ OURS = {
     "FuzzyOPFClassifier.fit, complete": fit(FuzzyOPFClassifier, n_neighbors=K_MAX, competition="complete"),
     "FuzzyOPFClassifier.fit, tree": fit(FuzzyOPFClassifier, n_neighbors=K_MAX, competition="tree"),
     "FuzzyOPFClassifier.fit, k* search": fit(FuzzyOPFClassifier, k_max=K_MAX),
+    "FuzzyOPFClassifier.fit, tree, k_max=30": fit(FuzzyOPFClassifier, k_max=30, competition="tree"),
+    "FuzzyOPFClassifierCV.fit": fit(FuzzyOPFClassifierCV),
+    "FuzzyOPFClassifierCV.predict": Contender("pathforest", _prepare_ensemble, accuracy),
+    "its best model's predict": Contender("pathforest", _prepare_best, accuracy),
     "FuzzyOPFClassifier.fit, defaults": fit(FuzzyOPFClassifier),
     "k* search alone": Contender("pathforest", _prepare_search, _score_search),
     "predict": Contender(

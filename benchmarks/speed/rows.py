@@ -47,7 +47,7 @@ def _bar(peer: str, limit: float | None = None, stretch: float | None = None) ->
     return Bar((peer,), limit, stretch)
 
 
-_FIT = "OPFClassifier.fit"
+_FIT, _SEARCH = "OPFClassifier.fit", "FuzzyOPFClassifierCV.fit"
 _HDBSCAN, _EMST = "fast_hdbscan tree", "mlpack emst"
 _FAISS_10, _FAISS_100, _FAISS_1 = "faiss kNN, k = 10", "faiss kNN, k = 100", "faiss 1-NN"
 _KDTREE_10, _KDTREE_100, _KDTREE_1 = "cKDTree query, k = 10", "cKDTree query, k = 100", "cKDTree 1-NN"
@@ -89,8 +89,17 @@ ROWS = [
     Row(
         "search of the paper's grid",
         _mixture(4000, 21),
-        (_bar("FuzzyOPFClassifier(k_max=150), fit + predict", 8.0),),
+        (_bar("FuzzyOPFClassifier(k_max=150), fit + predict", 6.0),),
         quick=True,
+    ),
+    *(
+        Row(_SEARCH, _mixture(n, d), (_bar("FuzzyOPFClassifier.fit, tree, k_max=30", 8.0, 4.0),), n <= 20_000)
+        for n, d in [(5000, 20), (20_000, 20), (20_000, 64), (50_000, 2), (200_000, 2)]
+    ),
+    Row(
+        "FuzzyOPFClassifierCV.predict",
+        _mixture(20_000, 20),
+        (_bar("its best model's predict", 2.5),),
     ),
     Row(
         "fit + predict, defaults",
@@ -126,3 +135,4 @@ MEMORY = [
 GROWTH = Limit(_FIT, tuple(_mixture(50_000 * 2**i, 2) for i in range(5)), 1.15)
 GROWTH_QUICK = GROWTH._replace(data=GROWTH.data[:3])
 GROWTH_PEERS = (_EMST, _KDTREE_10)  # plotted together with ours
+GROWTH_SEARCH = Limit(_SEARCH, tuple(_mixture(25_000 * 2**i, 2) for i in range(5)), 1.2)

@@ -152,6 +152,7 @@ void bind_engine(nb::module_& m);
 void bind_class_costs(nb::module_& m);
 void bind_competition(nb::module_& m);
 void bind_clustering(nb::module_& m);
+void bind_subset_lists(nb::module_& m);
 void bind_tree_builder(nb::module_& m);
 
 }  // namespace pathforest

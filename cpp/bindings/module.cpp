@@ -18,6 +18,7 @@ NB_MODULE(_core, m) {
     bind_class_costs(m);
     bind_competition(m);
     bind_clustering(m);
+    bind_subset_lists(m);
     bind_tree_builder(m);
     m.def("max_threads", &max_threads, "The most threads to use here; 1 in a build without threads.");
     m.def("simd_level", &simd_level, "The instruction set the kernels use on this machine.");

@@ -111,14 +111,14 @@ def distances_of_sums(metric: str, sums: Annotated[NDArray[numpy.float64], dict(
     Distances from the sums that a metric is built from, such as squared differences.
     """
 
-def class_costs(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, n_conquerors: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
+def class_costs(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rank: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], further: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], further_first: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_conquerors: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_samples: int, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
     """
-    The mean of the smallest offers of each class for each number of them, and the place in `order` of the smallest.
+    What a class offers each query, for each number of conquerors, from the members nearest to it and further offers; and the rank of the smallest offer, -1 where other members could change it.
     """
 
-def mean_offers(offers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+def mean_offers(offers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_conquerors: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """
-    The mean of each row of ascending offers, terms added from the first; infinity for empty rows.
+    For each number of conquerors the mean of so many ascending offers, row by row.
     """
 
 def follow_tree(source: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prototypes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]:
@@ -149,6 +149,11 @@ def cluster(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None)
 
 def search_k(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k_max: int, squared: bool, n_threads: int = 1) -> NDArray[numpy.float64]:
     """The normalised cut of every k, up to the first that is 0."""
+
+def subset_lists(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], chosen: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], k: int, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """
+    Lists of the chosen samples among themselves, from lists of all; and which of them are too short.
+    """
 
 class TreeBuilder:
     """

@@ -160,13 +160,13 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
 
     Notes
     -----
-    Each fold and representation needs one pass over nearest neighbours, one spanning tree, one scan of k up
-    to the largest `k_max`, and one pass from evaluation to training samples. A cell then costs its
-    competition, and that only if no other cell has the same forest: sigma = 1 is plain OPF whatever k_max is,
-    and several k_max often choose the same k. The evaluation compares all evaluation with all training
-    samples of a fold, in blocks: its time grows with the square of the number of samples, its memory does
-    not. Forests and class costs held at once take up to 256 MiB. ``search="optuna"`` keeps the neighbour
-    lists of every fold and representation, and up to 256 MiB of distances in all.
+    Samples as given need one pass over nearest neighbours for all folds, those of a transformer one per
+    fold. Each fold and representation needs one spanning tree, one scan of k up to the largest `k_max`, and
+    one search per class for the neighbours of evaluation samples. A cell then costs its competition, and
+    that only if no other cell has the same forest: sigma = 1 is plain OPF whatever k_max is, and several
+    k_max often choose the same k. Forests and class costs held at once take up to 256 MiB.
+    ``search="optuna"`` keeps the neighbour lists of every fold and representation, and up to 256 MiB of
+    neighbours of evaluation samples in all.
 
     `n_jobs` also limits the threads of the transformers' linear algebra.
 
@@ -301,7 +301,7 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         splits = self._split(samples.given, y, groups)
         shown, keep = shown_to_scorers(*given, samples, y), self.search == "optuna"
         make_engine = partial(make_engine, device=self.device)
-        folds = Folds(template, samples, y, shown, splits, representations, make_engine, keep)
+        folds = Folds(template, samples, y, shown, splits, representations, make_engine, keep, self.refit)
         timed = StageTimer(self)
         # The linear algebra of transformers keeps to n_jobs as well: left alone it takes every core, which
         # made fits of these small matrices twenty times slower on a machine with other work.

@@ -77,10 +77,6 @@ LONG_STAGES = {
         "engine.compete(*none, np.zeros(1, dtype=np.int32), 0.01 + rng.random(n), False)",
     ),
     "search for k": (LISTS, "_core.search_k(*lists, k, False)"),
-    "class costs": (
-        "n, model = 5000, pathforest.OPFClassifier(); D, zero = rng.random((4000, n)), np.zeros(n, np.int32)",
-        "_core.class_costs(D, np.zeros(n), np.arange(n, dtype=np.int32), zero, 1, zero[:2000] + n)",
-    ),
     "trials": (
         "X, y = rng.random((3000, 20)), np.arange(3000) % 5; model = pathforest.FuzzyOPFClassifierCV("
         "search='optuna', n_trials=10**6)",

@@ -104,6 +104,14 @@ def test_lists_are_samples_too(iris):
     np.testing.assert_array_equal(search.fit(X.tolist(), y.tolist()).predict_proba(X.tolist()), array)
 
 
+def test_one_value_that_overflows_is_named(iris):
+    X, y = iris
+    X = X.copy()
+    X[0, 1] = 1e300
+    with pytest.raises(ValueError, match="could overflow: feature 1"):
+        FuzzyOPFClassifierCV().fit(X, y)
+
+
 def test_samples_and_labels_of_unequal_number_are_refused(iris):
     with pytest.raises(ValueError, match="inconsistent numbers"):
         FuzzyOPFClassifierCV(**SMALL, transforms=[StandardScaler()]).fit(iris[0], iris[1][:-1])

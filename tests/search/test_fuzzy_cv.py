@@ -13,6 +13,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, TrainingErrorWarning
+from pathforest._search import neighbors, training
+from pathforest.graph import knn_graph
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 
@@ -140,9 +142,11 @@ def test_a_transformer_is_fitted_inside_each_fold(problem):
         3,
         StratifiedKFold(4, shuffle=True, random_state=1),
         ShuffleSplit(2, random_state=0),
+        ShuffleSplit(4, random_state=0),
         [(np.arange(90), np.arange(90, 150))],
+        [(np.r_[np.arange(150), np.arange(40)], np.arange(150))] * 4,
     ],
-    ids=["number", "splitter", "shuffle", "pair"],
+    ids=["number", "splitter", "shuffle", "shuffle often", "pair", "repeated samples"],
 )
 def test_folds_are_those_of_grid_search(cv, problem):
     grid = {"k_max": [5], "sigma": [0.4], "competition": ["complete"], "n_conquerors": [1]}
@@ -150,6 +154,25 @@ def test_folds_are_those_of_grid_search(cv, problem):
     shared = make_search(grid, cv=cv, refit=False).fit(*problem)
     n = naive.n_splits_
     assert scores_by_cell(shared.cv_results_, n) == scores_by_cell(naive.cv_results_, n)
+
+
+def test_folds_of_the_samples_as_given_share_one_neighbour_pass(problem, monkeypatch):
+    calls = []
+    for module in (neighbors, training):
+        monkeypatch.setattr(module, "knn_graph", lambda *args: calls.append(args) or knn_graph(*args))
+    FuzzyOPFClassifierCV(n_conquerors=1).fit(*problem)
+    assert len(calls) == 1
+    FuzzyOPFClassifierCV(n_conquerors=1, transforms=[StandardScaler()]).fit(*problem)
+    assert len(calls) == 1 + 5 + 1  # each fold has its own samples, and so has the final fit
+
+
+@pytest.mark.parametrize("competition", ["tree", "complete"])
+def test_models_asked_together_answer_as_each_alone(competition, problem):
+    grid = {"sigma": [0.2, 1.0, 0.6], "competition": [competition], "n_conquerors": (1, 9)}
+    search, Q = make_search(grid, n_best=5).fit(*problem), problem[0] + 0.25
+    mean = np.mean([model.predict_proba(Q) for model in search.estimators_], axis=0)
+    np.testing.assert_array_equal(search.predict_proba(Q), mean)
+    np.testing.assert_array_equal(search.predict(Q), search.classes_[mean.argmax(axis=1)])
 
 
 def test_groups_reach_the_splitter(problem):

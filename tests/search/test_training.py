@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from strategies import METRICS, problems
 
 from pathforest import FuzzyOPFClassifier, fuzzy
+from pathforest._models.class_costs import EXTRA_MEMBERS
 from pathforest._search import training
 from pathforest._search.training import Settings, SharedTraining
 from pathforest.graph import COMPETITION_NEIGHBORS
@@ -55,7 +56,7 @@ def count(monkeypatch):
     for name in ("knn_graph", "spanning_tree", "search_k", "density"):
         watch(training, name)
     watch(FuzzyOPFClassifier, "_compete")
-    watch(SharedTraining, "_compute_distances")
+    watch(SharedTraining, "_find_near")
     return calls
 
 
@@ -66,7 +67,7 @@ def test_a_grid_needs_one_pass_one_tree_and_one_scan(count):
     X, y = line()
     shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
     list(shared.class_costs(X[:30] + 0.1, GRID, (1, 3)))
-    once = ("knn_graph", "spanning_tree", "search_k", "_compute_distances")
+    once = ("knn_graph", "spanning_tree", "search_k", "_find_near")
     assert [count[name] for name in once] == [1, 1, 1, 1]
 
 
@@ -102,23 +103,37 @@ def test_lists_are_shortened_once_for_all_forests(monkeypatch):
     assert lists[0].indices.shape == (120, COMPETITION_NEIGHBORS)
 
 
-def test_trials_reuse_the_distances(count):
+LISTS = 12 * 20 * 2 * (1 + EXTRA_MEMBERS)  # bytes for 20 queries and 2 classes
+
+
+def test_trials_reuse_the_neighbours(count):
     X, y = line()
-    shared, Q = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y, keep_bytes=8 * 20 * 120), X[:20] + 0.1
+    shared, Q = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y, keep_bytes=LISTS), X[:20] + 0.1
     first = [list(shared.class_costs(Q, [Settings(5, s, "tree")], (1,))) for s in (0.2, 0.3)]
-    assert count["_compute_distances"] == 1
+    assert count["_find_near"] == 1
     fresh = list(
         SharedTraining(FuzzyOPFClassifier(k_max=9), X, y).class_costs(Q, [Settings(5, 0.3, "tree")], (1,))
     )
     np.testing.assert_array_equal(first[1][0][1].cost, fresh[0][1].cost)
 
 
-def test_distances_beyond_the_budget_are_not_kept(count):
+def test_neighbours_beyond_the_budget_are_not_kept(count):
     X, y = line()
-    shared, Q = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y, keep_bytes=8 * 20 * 120 - 1), X[:20] + 0.1
+    shared, Q = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y, keep_bytes=LISTS - 1), X[:20] + 0.1
     for sigma in (0.2, 0.3):
         list(shared.class_costs(Q, [Settings(5, sigma, "tree")], (1,)))
-    assert count["_compute_distances"] == 2
+    assert count["_find_near"] == 2
+
+
+def test_kept_neighbours_are_searched_again_where_they_are_too_few(count):
+    X, y = line()
+    shared, Q = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y, keep_bytes=2**20), X[:20] + 0.1
+    found = [next(shared.class_costs(Q, [Settings(5, 0.3, "tree")], (r,)))[1] for r in (2, 1, 9)]
+    assert count["_find_near"] == 2
+    fresh = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
+    for r, costs in zip((2, 1, 9), found, strict=True):
+        expected = next(fresh.class_costs(Q, [Settings(5, 0.3, "tree")], (r,)))[1]
+        np.testing.assert_array_equal(costs.cost, expected.cost)
 
 
 def test_only_the_last_forests_are_kept(count):
@@ -143,14 +158,17 @@ def test_groups_of_forests_bound_memory_and_change_nothing(count, monkeypatch):
     assert [served for served, _ in parts] == [served for served, _ in whole]
     for (_, one), (_, other) in zip(parts, whole, strict=True):
         np.testing.assert_array_equal(one.cost, other.cost)
-    assert count["_compute_distances"] == 1 + len(whole)
+    assert count["_find_near"] == 1 + len(whole)
     assert count["_compete"] == 2 * grown
+
+
+WIDTH = 2 * 2 * (3 + EXTRA_MEMBERS)  # of a query's lists in 2 classes
 
 
 def test_every_forest_and_block_advances_the_progress(monkeypatch):
     X, y = line()
     shared, parts = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y), []
-    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_BYTES", 8 * 120 * 40)  # three blocks
+    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_BYTES", 8 * WIDTH * 40)  # three blocks
     n_forests = len(list(shared.class_costs(X + 0.1, GRID, (1, 3), parts.append)))
     assert len(parts) == n_forests + 3 * n_forests
     assert sum(parts) == pytest.approx(1)
@@ -160,7 +178,7 @@ def test_blocks_of_queries_change_nothing(monkeypatch):
     X, y = line()
     shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
     whole = next(shared.class_costs(X + 0.1, GRID[:1], (1, 3)))[1]
-    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_BYTES", 8 * 120 * 7)
+    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_BYTES", 8 * WIDTH * 7)
     parts = next(shared.class_costs(X + 0.1, GRID[:1], (1, 3)))[1]
     np.testing.assert_array_equal(whole.cost, parts.cost)
     np.testing.assert_array_equal(whole.first, parts.first)

@@ -104,7 +104,7 @@ def test_equal_trials_are_settled_by_the_order_of_the_transforms(problem):
         assert found.best_params_["transform"] == "c"
 
 
-def test_the_budget_of_kept_distances_is_one_for_all_folds_and_representations(problem, monkeypatch):
+def test_the_budget_of_kept_neighbours_is_one_for_all_folds_and_representations(problem, monkeypatch):
     kept = []
     init = SharedTraining.__init__
 

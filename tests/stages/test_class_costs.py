@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 from strategies import DTYPES, memberships, problems
 
 from pathforest import _core
+from pathforest._models import class_costs
+from pathforest._models.class_costs import ClassGroups, ForestCosts, grown_forest
+from pathforest.distances import make_engine
 
 pytestmark = pytest.mark.kernel
-COUNTS = np.array([1, 3, 2, 500], dtype=np.int32)
+COUNTS = np.array([1, 2, 3, 500], dtype=np.int32)
 
 
 @every_query_engine
@@ -24,55 +27,122 @@ def test_all_distances_equal_the_definition(case, data):
     np.testing.assert_array_equal(got, opened.DQ)
 
 
-def draw_forest(data):
-    """A forest with its propagated codes, and distances of queries to its samples."""
-    problem = data.draw(problems(smallest=2))
+def draw_forest(data, **options):
+    """A problem, a forest on it with its propagated codes, and distances of queries to its samples."""
+    problem = data.draw(problems(smallest=2, **options))
     D = reference.distance_matrix(problem.X, problem.X)
     seeds = reference.prototypes(reference.spanning_tree(D), problem.codes)
     cost, _, root, order = reference.compete(D, seeds, data.draw(memberships(len(D))))
-    n_classes = int(problem.codes.max()) + 1
-    propagated = problem.codes[root].astype(np.int32)
-    return reference.distance_matrix(problem.Q, problem.X), cost, order, propagated, n_classes
+    # Distances much shorter than the costs make lists that settle nothing.
+    DQ = reference.distance_matrix(problem.Q, problem.X)
+    return problem, DQ, cost, order.astype(np.int32), problem.codes[root].astype(np.int32)
+
+
+def first_of_class(DQ, cost, order, codes, c):
+    """Place in the order of the cheapest offer of a class to each query."""
+    places = [place for place, q in enumerate(order) if codes[q] == c]
+    return [
+        min(((max(cost[order[p]], row[order[p]]), p) for p in places), default=(0, len(order)))[1]
+        for row in DQ
+    ]
+
+
+def check(found, DQ, cost, order, codes, n_classes, counts=COUNTS):
+    for row, r in zip(found.cost, counts, strict=True):
+        np.testing.assert_array_equal(row, reference.class_costs(DQ, cost, order, codes, n_classes, r)[0])
+    for c in range(n_classes):
+        np.testing.assert_array_equal(found.first[:, c], first_of_class(DQ, cost, order, codes, c))
+
+
+@pytest.mark.parametrize("extra", [0, 2, class_costs.EXTRA_MEMBERS])
+@pytest.mark.parametrize("kind", ["tree", "brute", "rows"])
+@given(data=st.data())
+def test_every_forest_and_any_grouping_gives_the_definition(extra, kind, data):
+    problem, DQ, cost, order, codes = draw_forest(data)
+    n_classes, n_threads = int(problem.codes.max()) + 1, data.draw(st.sampled_from([1, 3]))
+    group = st.sampled_from(
+        [problem.codes, codes, np.zeros(len(codes), int), np.arange(len(codes)) % n_classes]
+    )
+    is_rows = kind == "rows"
+
+    def build(members, keep_order):
+        if is_rows:
+            return _core.Engine.rows(len(members), "float64")
+        return make_engine(np.ascontiguousarray(problem.X[members]), algorithm=kind)
+
+    def take(block, members):
+        return np.ascontiguousarray(block[:, members]) if is_rows else block
+
+    groups = ClassGroups(data.draw(group), n_classes, build, take)
+    block = DQ if is_rows else problem.Q
+    highest = data.draw(st.integers(1, len(COUNTS)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(class_costs, "EXTRA_MEMBERS", extra)
+        nearest = groups.nearest(block, int(COUNTS[highest - 1]), n_threads)
+    forest = ForestCosts(groups, grown_forest(cost, order, codes))
+    found = forest.answer(block, nearest, COUNTS[:highest], n_threads)
+    check(found, DQ, cost, order, codes, n_classes, COUNTS[:highest])
 
 
 @given(data=st.data())
-def test_costs_equal_the_definition_for_every_count(data):
-    DQ, cost, order, codes, n_classes = draw_forest(data)
-    got, _ = _core.class_costs(DQ, cost, order, codes, n_classes, COUNTS, data.draw(st.sampled_from([1, 3])))
-    for row, r in zip(got, COUNTS, strict=True):
-        expected, _ = reference.class_costs(DQ, cost, order, codes, n_classes, r)
-        np.testing.assert_array_equal(row, expected)
+def test_lists_of_any_length_are_right_or_leave_it_open(data):
+    _, DQ, cost, order, codes = draw_forest(data)
+    k, none = data.draw(st.integers(1, DQ.shape[1])), np.zeros(len(codes), np.int32)
+    members = np.argsort(DQ, axis=1, kind="stable")[:, :k].astype(np.int32)
+    rank = np.argsort(order).astype(np.int32)
+    further = np.empty((len(DQ), 0)), np.zeros(len(DQ), np.int32)
+    distances = np.take_along_axis(DQ, members, axis=1)
+    found, first = _core.class_costs(distances, members, cost, rank, *further, COUNTS[:2], len(cost), 2)
+    known = first >= 0
+    assert known.all() or k < len(cost)
+    for row, r in zip(found, COUNTS, strict=False):
+        expected, _ = reference.class_costs(DQ, cost, order, none, 1, r)
+        np.testing.assert_array_equal(row[known], expected[known, 0])
+    np.testing.assert_array_equal(first[known], np.array(first_of_class(DQ, cost, order, none, 0))[known])
 
 
-@given(data=st.data())
-def test_the_cheapest_offer_is_the_first_in_the_order(data):
-    DQ, cost, order, codes, n_classes = draw_forest(data)
-    _, first = _core.class_costs(DQ, cost, order, codes, n_classes, COUNTS)
-    for row, distances in zip(first, DQ, strict=True):
-        offers = np.maximum(cost, distances)[order]
-        for c in range(n_classes):
-            own = [(offer, place) for place, offer in enumerate(offers) if codes[order[place]] == c]
-            assert row[c] == (min(own)[1] if own else len(order))
+def test_members_that_carry_another_class_make_no_offer():
+    lists = np.array([[1.0, 2.0, 3.0]]), np.array([[0, 2, 1]], dtype=np.int32)
+    cost, rank = np.array([np.inf, 0.0, 2.5]), np.array([9, 4, 7], dtype=np.int32)
+    further = np.array([[2.75]]), np.array([1], dtype=np.int32)
+    found, first = _core.class_costs(*lists, cost, rank, *further, COUNTS, 10)
+    np.testing.assert_array_equal(found[:, 0], [2.5, 2.625, 2.75, 2.75])
+    assert first.tolist() == [7]
+
+
+def test_means_stop_where_offers_end():
+    offers = np.array([[1.0, 2.0, np.inf], [np.inf, np.inf, np.inf]])
+    np.testing.assert_array_equal(_core.mean_offers(offers, COUNTS).T, [[1, 1.5, 1.5, 1.5], [np.inf] * 4])
+
+
+def arguments():
+    return {
+        "distances": np.zeros((2, 3)),
+        "members": np.zeros((2, 3), dtype=np.int32),
+        "cost": np.zeros(4),
+        "rank": np.arange(4, dtype=np.int32),
+        "further": np.empty((2, 0)),
+        "further_first": np.zeros(2, dtype=np.int32),
+        "n_conquerors": np.ones(1, dtype=np.int32),
+        "n_samples": 9,
+    }
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"cost": np.zeros(2)}, "one entry per training sample"),
-        ({"order": np.array([0, 1, 3], dtype=np.int32)}, "order contains an index"),
-        ({"code": np.array([0, 1, 2], dtype=np.int32)}, "code contains an index"),
+        ({"members": np.zeros((2, 2), dtype=np.int32)}, "differ in shape"),
+        ({"members": np.full((2, 3), 4, dtype=np.int32)}, "members contains an index"),
+        ({"distances": np.array([[0.0, 2.0, 1.0]] * 2)}, "ascending order"),
+        ({"cost": np.zeros(2)}, "one entry per member"),
+        ({"further": np.empty((1, 0))}, "one entry per query"),
+        ({"further_first": np.zeros(1, dtype=np.int32)}, "one entry per query"),
         ({"n_conquerors": np.array([0], dtype=np.int32)}, "at least 1"),
-        ({"n_conquerors": np.array([], dtype=np.int32)}, "at least 1"),
+        ({"n_conquerors": np.array([2, 1], dtype=np.int32)}, "ascending"),
+        ({"n_conquerors": np.array([], dtype=np.int32)}, "one or more"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused(change, message):
-    arguments = {
-        "distances": np.zeros((2, 3)),
-        "cost": np.zeros(3),
-        "order": np.arange(3, dtype=np.int32),
-        "code": np.array([0, 1, 0], dtype=np.int32),
-        "n_classes": 2,
-        "n_conquerors": np.ones(1, dtype=np.int32),
-    }
+    _core.class_costs(**arguments())
     with pytest.raises(ValueError, match=message):
-        _core.class_costs(**{**arguments, **change})
+        _core.class_costs(**{**arguments(), **change})

@@ -1,11 +1,16 @@
 #include "pathforest/forest/class_costs.hpp"
 
+#include "pathforest/parallel.hpp"
 #include "pathforest/smallest.hpp"
+
+#include <algorithm>
+#include <vector>
 
 namespace pathforest {
 namespace {
 
 constexpr Index rows_per_task = 8;
+constexpr Index queries_per_task = 1024;  // a few tenths of a millisecond: fewer are not worth a thread
 
 // Everything is within reach.
 struct Everything : PolicyDefaults {
@@ -39,12 +44,12 @@ std::vector<std::vector<Member>> members_of_classes(const Rivals& rivals) {
 
 // The cheapest offers of a class to one query. Members come by ascending rank, so of equal offers the first
 // one seen stays the first, and none after a cost above the limit can matter.
-struct ClassOffers {
+struct OffersOfAll {
     Smallest<double> kept;
     double cheapest = infinity;
     Index first = none;
 
-    ClassOffers(const std::vector<Member>& members, const double* row, std::size_t n_kept)
+    OffersOfAll(const std::vector<Member>& members, const double* row, std::size_t n_kept)
         : kept(std::clamp<std::size_t>(n_kept, 1, members.size() + 1)) {
         double limit = infinity;
         for (const Member& member : members) {
@@ -59,6 +64,72 @@ struct ClassOffers {
             if (kept.full()) limit = kept.worst();
         }
     }
+};
+
+// The offers of a class to one query as far as they are known, with memory kept from one query to the next.
+class ClassOffers {
+  public:
+    ClassOffers(const NearestMembers& nearest, const MemberCosts& forest, const FurtherOffers& further)
+        : nearest_(nearest), forest_(forest), further_(further) {}
+
+    // All that are known, ascending.
+    const std::vector<double>& collect(Index query) {
+        const double* further = further_.offers.row(query);
+        ascending_.assign(further, further + further_.offers.width);
+        for (Index i = 0; i < nearest_.distances.width; ++i) ascending_.push_back(offer(query, i));
+        if (ascending_.size() > few) {
+            std::sort(ascending_.begin(), ascending_.end());
+        } else {
+            insert_each();
+        }
+        return ascending_;
+    }
+
+    // Members that are not listed offer at least the last distance: as much as the largest offer that counts,
+    // and more than the smallest, whose rank they could take.
+    bool is_settled(Index query, std::size_t n_kept) const {
+        if (nearest_.all) return true;
+        const double last = nearest_.distances.row(query)[nearest_.distances.width - 1];
+        return ascending_.size() >= n_kept && ascending_[n_kept - 1] <= last && ascending_[0] < last;
+    }
+
+    // The first rank among those that make the smallest offer.
+    Index first(Index query, Index n_samples) const {
+        if (ascending_.empty() || ascending_[0] == infinity) return n_samples;
+        const double cheapest = ascending_[0];
+        Index rank = n_samples;
+        if (further_.offers.width > 0 && further_.offers.row(query)[0] == cheapest)
+            rank = further_.first[as_size(query)];
+        for (Index i = 0; i < nearest_.distances.width && nearest_.distances.row(query)[i] <= cheapest; ++i) {
+            if (offer(query, i) == cheapest)
+                rank = std::min(rank, forest_.rank[as_size(nearest_.members.row(query)[i])]);
+        }
+        return rank;
+    }
+
+  private:
+    static constexpr std::size_t few = 64;
+
+    // Lists ascend and most members cost less than their distance, so there is little to move.
+    void insert_each() {
+        for (std::size_t i = 1; i < ascending_.size(); ++i) {
+            const double value = ascending_[i];
+            std::size_t place = i;
+            for (; place > 0 && ascending_[place - 1] > value; --place)
+                ascending_[place] = ascending_[place - 1];
+            ascending_[place] = value;
+        }
+    }
+
+    double offer(Index query, Index i) const {
+        const Index member = nearest_.members.row(query)[i];
+        return std::max(forest_.cost[as_size(member)], nearest_.distances.row(query)[i]);
+    }
+
+    NearestMembers nearest_;
+    MemberCosts forest_;
+    FurtherOffers further_;
+    std::vector<double> ascending_;
 };
 
 }  // namespace
@@ -76,11 +147,24 @@ void all_distances(const AnyEngine& any, Rows<T> queries, std::span<double> dist
 template void all_distances(const AnyEngine&, Rows<float>, std::span<double>, Control&);
 template void all_distances(const AnyEngine&, Rows<double>, std::span<double>, Control&);
 
-double mean_offer(std::span<const double> ascending) {
-    if (ascending.empty()) return infinity;
-    double total = 0.0;
-    for (const double offer : ascending) total += offer;
-    return total / static_cast<double>(ascending.size());
+void class_costs(const NearestMembers& nearest, const MemberCosts& forest, const FurtherOffers& further,
+                 std::span<const Index> n_conquerors, Index n_samples, std::span<double> costs,
+                 std::span<Index> first, Control& control) {
+    const Index n_queries = nearest.distances.count;
+    const auto most = as_size(*std::max_element(n_conquerors.begin(), n_conquerors.end()));
+    parallel_for((n_queries + queries_per_task - 1) / queries_per_task, control,
+                 [&] { return ClassOffers(nearest, forest, further); },
+                 [&](Index task, ClassOffers& offers, const Pause& pause) {
+                     const Index end = std::min(n_queries, (task + 1) * queries_per_task);
+                     for (Index query = task * queries_per_task; query < end; ++query) {
+                         pause();
+                         mean_offers(offers.collect(query), n_conquerors, [&](std::size_t i, double mean) {
+                             costs[i * as_size(n_queries) + as_size(query)] = mean;
+                         });
+                         first[as_size(query)] =
+                             offers.is_settled(query, most) ? offers.first(query, n_samples) : none;
+                     }
+                 });
 }
 
 void class_costs(Rows<double> distances, const Rivals& rivals, std::span<const Index> n_conquerors,
@@ -90,15 +174,13 @@ void class_costs(Rows<double> distances, const Rivals& rivals, std::span<const I
 
     const auto answer = [&](Index query) {
         for (Index c = 0; c < rivals.n_classes; ++c) {
-            ClassOffers offers(classes[as_size(c)], distances.row(query), most);
+            OffersOfAll offers(classes[as_size(c)], distances.row(query), most);
             first[at(query, rivals.n_classes, c)] = offers.first == none ? distances.width : offers.first;
             const std::vector<double>& ascending = offers.kept.sorted();
-            for (std::size_t r = 0; r < n_conquerors.size(); ++r) {
-                const std::size_t count = std::min(as_size(n_conquerors[r]), ascending.size());
+            mean_offers(ascending, n_conquerors, [&](std::size_t r, double mean) {
                 const std::size_t row = at(static_cast<Index>(r), distances.count, query);
-                costs[row * as_size(rivals.n_classes) + as_size(c)] =
-                    mean_offer(std::span(ascending).first(count));
-            }
+                costs[row * as_size(rivals.n_classes) + as_size(c)] = mean;
+            });
         }
     };
     parallel_for((distances.count + rows_per_task - 1) / rows_per_task, control, [] { return 0; },

@@ -102,14 +102,22 @@ class OPFEstimator(MetricEstimator):
             self._fit_cache.setdefault(key, build())
         return self._fit_cache[key]
 
-    def _build_engine(self, dtype: np.dtype, members: np.ndarray) -> Engine:
-        """Build an engine over some of the training samples, for queries of the given dtype."""
+    def _build_engine(self, dtype: np.dtype, members: np.ndarray, keep_order: bool = True) -> Engine:
+        """Build an engine over some of the training samples, for queries of the given dtype.
+
+        `keep_order` suits members whose first are the likeliest answers.
+        """
         metric = Metric(*self._fit_metric)
         if metric.kind != "features":
             return _core.Engine.rows(len(members), dtype.name)
         X = self._fit_X[members].astype(dtype, copy=False)
         return build_engine(
-            X, metric, self._fit_algorithm, thread_count(self.n_jobs), keep_order=True, device=self._device
+            X,
+            metric,
+            self._fit_algorithm,
+            thread_count(self.n_jobs),
+            keep_order=keep_order,
+            device=self._device,
         )
 
     def _without_spare_copies(self, members: np.ndarray, most: int) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +13,15 @@ from pathforest._core import mean_offers
 from pathforest._engines.metric import Metric
 from pathforest._engines.protocol import Engine
 from pathforest._models.base import LabelledEstimator
+from pathforest._models.class_costs import (
+    EXTRA_MEMBERS,
+    ClassGroups,
+    ForestCosts,
+    answer_each,
+    cheapest_class,
+    grown_forest,
+    probabilities,
+)
 from pathforest._models.parameters import check_parameters
 from pathforest._utils.threads import thread_count
 from pathforest.forest import Conquest, Forest, path_to_root
@@ -191,6 +202,15 @@ class BaseOPFClassifier(LabelledEstimator):
 
         return self._cached((code, most, dtype.char, self._device), gather)
 
+    def _group_by_class(self, codes: np.ndarray, dtype: np.dtype) -> ClassGroups:
+        """Prepare the training samples to answer for many forests, given a class for each of them."""
+
+        def take(block: np.ndarray, members: np.ndarray) -> np.ndarray:
+            is_rows = Metric(*self._fit_metric).kind != "features"
+            return np.ascontiguousarray(block[:, members]) if is_rows else block
+
+        return ClassGroups(codes, len(self.classes_), partial(self._build_engine, dtype), take)
+
     def _rank(self) -> np.ndarray:
         """Position of each training sample in `order_`; one more entry, the last, stands for no sample."""
         rank = np.full(len(self.order_) + 1, len(self.order_))
@@ -225,26 +245,44 @@ class BaseOPFClassifier(LabelledEstimator):
         offers = ClassOffers(
             np.full(shape, np.inf), np.full(shape, np.inf), np.full(shape, -1, dtype=np.intp)
         )
-        present = np.unique(self._fit_codes).tolist()
+        present, counts = np.unique(self._fit_codes).tolist(), np.array([r], dtype=np.int32)
         for rows, block in self._query_blocks(Q, width=r):
             for code in present:
                 values, indices = self._rivals(Q.dtype, r, code).offers(block, r, n_threads)
-                offers.cost[rows, code] = mean_offers(values)
+                offers.cost[rows, code] = mean_offers(values, counts)[0]
                 offers.cheapest[rows, code] = values[:, 0]
                 offers.conqueror[rows, code] = indices[:, 0]
         return offers
 
 
-def cheapest_class(costs: np.ndarray, rank: np.ndarray) -> np.ndarray:
-    """Return the class of the smallest cost; on ties the one whose cheapest offer has the smallest rank."""
-    tied = costs == costs.min(axis=1, keepdims=True)
-    return np.where(tied, rank, np.iinfo(rank.dtype).max).argmin(axis=1)
+def costs_in_each(models: Sequence[BaseOPFClassifier], X: Any) -> list[np.ndarray]:
+    """Return the class costs of several classifiers that were trained on the same samples.
+
+    They are what each would answer by `class_costs`; the neighbours of queries are searched once for all.
+    """
+    first = models[0]
+    if len(models) == 1:
+        return [first.class_costs(X)]
+    Q = first._check_prediction(X)
+    for model in models[1:]:
+        check_parameters(model, ("n_conquerors", "beta"))
+    key = "together", Q.dtype.char, first._device, *(id(model) for model in models)
+    groups, forests, _ = first._cached(key, lambda: _enter_together(models, Q.dtype))
+    counts = [np.array([min(int(model.n_conquerors), len(model.order_))], np.int32) for model in models]
+    r, n_classes, n_threads = int(max(counts)[0]), len(first.classes_), thread_count(first.n_jobs)
+    costs = [np.empty((len(Q), n_classes)) for _ in models]
+    for rows, block in first._query_blocks(Q, width=2 * n_classes * (r + EXTRA_MEMBERS)):
+        nearest = groups.nearest(block, r, n_threads)
+        parts = answer_each(forests, block, nearest, counts, n_threads)
+        for cost, part in zip(costs, parts, strict=True):
+            cost[rows] = part.cost[0]
+    return costs
 
 
-def probabilities(costs: np.ndarray, beta: float) -> np.ndarray:
-    """Turn class costs into probabilities, proportional to (smallest cost / cost) ** beta."""
-    lowest = costs.min(axis=1, keepdims=True)
-    ratio = np.ones_like(costs)
-    np.divide(lowest, costs, out=ratio, where=costs != lowest)
-    ratio **= float(beta)
-    return ratio / ratio.sum(axis=1, keepdims=True)
+def _enter_together(
+    models: Sequence[BaseOPFClassifier], dtype: np.dtype
+) -> tuple[ClassGroups, list[ForestCosts], Sequence[BaseOPFClassifier]]:
+    """Prepare classifiers to answer together; the last item keeps them, and with them their ids, alive."""
+    groups = models[0]._group_by_class(models[0]._fit_codes, dtype)
+    grown = [grown_forest(model.cost_, model.order_, model._fit_codes) for model in models]
+    return groups, [ForestCosts(groups, forest) for forest in grown], models

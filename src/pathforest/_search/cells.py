@@ -16,16 +16,20 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _get_feature_names
 
 from pathforest._engines.build import EngineFactory
+from pathforest._engines.ranges import check_training_values
 from pathforest._models.parameters import as_list
 from pathforest._search.known import Evaluation, KnownModels
+from pathforest._search.neighbors import SharedLists, is_worth_it
 from pathforest._search.representations import Representation
 from pathforest._search.scoring import Judge
-from pathforest._search.training import Settings, SharedTraining
+from pathforest._search.training import Settings, SharedTraining, own_lists
 from pathforest._utils.progress import Progress, Share
 from pathforest._utils.show import show
 from pathforest.fuzzy import FuzzyOPFClassifier
+from pathforest.graph import TREE_NEIGHBORS
 
-# Distances that trials keep from one to the next, over all folds and representations.
+# What trials keep from one to the next of the neighbours of evaluation samples, over all folds and
+# representations.
 KEPT_BYTES = 2**28
 
 
@@ -103,6 +107,7 @@ class Folds:
         representations: Sequence[Representation],
         make_engine: EngineFactory,
         keep: bool = False,
+        refit: bool = True,
     ) -> None:
         self._template, self._samples, self._y, self._splits = template, samples, y, splits
         self._shown, self._names = shown, _get_feature_names(samples.given)
@@ -111,6 +116,8 @@ class Folds:
         self._keep = keep  # for a search by trials, which comes back to each fold
         self._keep_bytes = KEPT_BYTES // (len(splits) * len(representations)) if keep else 0
         self._kept: dict[tuple[int, str], tuple[Any, SharedTraining, np.ndarray]] = {}
+        self._refit = refit
+        self._lists: SharedLists | None = None
 
     def score(self, cells: Sequence[Cell], judge: Judge, bar: Progress) -> Scores:
         """Score the cells on all folds; the bar moves by one step per cell and fold."""
@@ -142,7 +149,8 @@ class Folds:
             if cell.transform not in trained:
                 transformer, X = self._represent(cell.transform)
                 with _naming(cell.transform, transformer):
-                    trained[cell.transform] = transformer, self._train(transformer, X, self._y)
+                    everyone = np.arange(len(self._y))
+                    trained[cell.transform] = transformer, self._train(transformer, X, everyone)
             transformer, shared = trained[cell.transform]
             models.append(_model(transformer, shared, cell, beta))
             classifier = models[-1] if transformer is None else models[-1][-1]
@@ -172,15 +180,40 @@ class Folds:
         if transformer is not None:
             Q = transformer.transform(Q)
         with _naming(name, transformer):
-            shared = self._train(transformer, X, self._y[train])
+            shared = self._train(transformer, X, train)
             prepared = transformer, shared, shared.check_queries(Q)
         if self._keep:
             self._kept[fold, name] = prepared
         return prepared
 
-    def _train(self, transformer: Any, X: Any, y: np.ndarray) -> SharedTraining:
+    def _train(self, transformer: Any, X: Any, rows: np.ndarray) -> SharedTraining:
         names = self._names if transformer is None else None  # a transformer has them itself
-        return SharedTraining(self._template, X, y, self._keep_bytes, self._make_engine, names)
+        find_lists = own_lists
+        if transformer is None and self._share_lists() and (np.diff(rows) > 0).all():
+            find_lists = partial(self._lists_of_all().of_part, rows)
+        y, places = self._y[rows], (self._keep_bytes, self._make_engine, names)
+        return SharedTraining(self._template, X, y, *places, find_lists)
+
+    def _share_lists(self) -> bool:
+        """Whether training parts of the samples as given take their neighbour lists from those of all."""
+        metric = self._template._check_settings()[0]
+        if metric.kind != "features":
+            return False
+        try:
+            check_training_values(self._samples.checked, metric, squares=True)
+        except ValueError:  # the fold that meets such values says so
+            return False
+        everyone = [np.arange(len(self._y))] if self._refit else []
+        return is_worth_it([train for train, _ in self._splits] + everyone, len(self._y))
+
+    def _lists_of_all(self) -> SharedLists:
+        if self._lists is None:
+            metric, n_threads = self._template._check_settings()
+            X, share = self._samples.checked, min(len(train) for train, _ in self._splits) / len(self._y)
+            engine = self._make_engine(X, metric, self._template.algorithm, n_threads)
+            k = max(int(self._template.k_max), TREE_NEIGHBORS)
+            self._lists = SharedLists(engine, k, share, n_threads)
+        return self._lists
 
     def _represent(self, name: str, rows: np.ndarray | None = None) -> tuple[Any, Any]:
         """Fit a representation on some rows, or all; return its transformer, None for as given, and them."""
@@ -248,12 +281,13 @@ def _score(
     for position, cell in enumerate(cells):
         positions.setdefault((cell.settings, cell.n_conquerors), []).append(position)
     answers = shared.class_costs(Q, settings, counts, lambda part: share.advance(part / 2))
+    y = models.evaluation.labels
     for served, costs in answers:
+        log_losses = judge.log_losses(shared.classes, costs.cost, y, shared.n_threads)
         for r, count in enumerate(counts):
             coinciding = [p for s in served for p in positions.get((settings[s], count), ())]
             if coinciding:
                 result.score[coinciding] = judge.scores(models, [cells[p] for p in coinciding], costs, r)
-                y = models.evaluation.labels
-                result.log_loss[coinciding] = judge.log_losses(shared.classes, costs.cost[r], y)
+                result.log_loss[coinciding] = log_losses[r]
                 share.advance(0.25 * len(coinciding) / len(cells))
     return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from types import MethodType
 from typing import Any
@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from pathforest._engines.metric import Metric, array_options
 from pathforest._models.base import MetricEstimator
-from pathforest._models.prediction import Explanation
+from pathforest._models.class_costs import probabilities
+from pathforest._models.prediction import Explanation, costs_in_each
 from pathforest._search.cells import Samples
 from pathforest._search.scoring import resolve_scoring
 from pathforest._utils.dates import refuse_missing_dates, validated
@@ -110,7 +111,8 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         costs : ndarray of shape (n_queries, n_classes)
             In units of the metric.
         """
-        return self._best_classifier().class_costs(self._represent(self._check_prediction(X)))
+        X = _represent(self.best_estimator_, self._check_prediction(X))
+        return _classifier(self.best_estimator_).class_costs(X)
 
     @WithRefit
     def explain(self, X: Any) -> list[Explanation]:
@@ -128,7 +130,8 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         explanations : list of Explanation
             As from :meth:`pathforest.FuzzyOPFClassifier.explain`.
         """
-        return self._best_classifier().explain(self._represent(self._check_prediction(X)))
+        X = _represent(self.best_estimator_, self._check_prediction(X))
+        return _classifier(self.best_estimator_).explain(X)
 
     def _take_over_best(self) -> None:
         """Show what the best classifier has learned as the search's own."""
@@ -203,21 +206,52 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         return self._take_samples(X, Metric(*self._fit_metric), self._fit_untouched, as_given, reset=False)
 
     def _mean_probabilities(self, samples: Samples) -> np.ndarray:
-        return np.mean([model.predict_proba(_source(model, samples)) for model in self.estimators_], axis=0)
-
-    def _best_classifier(self) -> FuzzyOPFClassifier:
-        return _classifier(self.best_estimator_)
-
-    def _represent(self, samples: Samples) -> Any:
-        """Give samples the representation of the best cell."""
-        best = self.best_estimator_
-        source = _source(best, samples)
-        return source if isinstance(best, FuzzyOPFClassifier) else best[:-1].transform(source)
+        found: dict[int, np.ndarray] = {}
+        for positions in _by_samples(self.estimators_):
+            models = [self.estimators_[position] for position in positions]
+            classifiers = [_classifier(model) for model in models]
+            costs = costs_in_each(classifiers, _represent(models[0], samples))
+            for position, classifier, cost in zip(positions, classifiers, costs, strict=True):
+                found[position] = probabilities(cost, classifier.beta)
+        return np.mean([found[position] for position in sorted(found)], axis=0)
 
 
 def _classifier(model: Any) -> FuzzyOPFClassifier:
     """Return a classifier itself, or the one at the end of a pipeline."""
     return model if isinstance(model, FuzzyOPFClassifier) else model[-1]
+
+
+def _represent(model: Any, samples: Samples) -> Any:
+    """Give samples the representation that the classifier of a model takes."""
+    source = _source(model, samples)
+    return source if isinstance(model, FuzzyOPFClassifier) else model[:-1].transform(source)
+
+
+def _by_samples(models: Sequence[Any]) -> list[list[int]]:
+    """Put together the positions of models whose classifiers have the same training samples and metric."""
+    groups: list[list[int]] = []
+    for position, model in enumerate(models):
+        for group in groups:
+            if _have_same_samples(models[group[0]], model):
+                group.append(position)
+                break
+        else:
+            groups.append([position])
+    return groups
+
+
+def _have_same_samples(a: Any, b: Any) -> bool:
+    """Whether two models share their transformers and samples: objects, not copies."""
+    steps = [[] if isinstance(model, FuzzyOPFClassifier) else [*model[:-1]] for model in (a, b)]
+    first, second = _classifier(a), _classifier(b)
+    metrics = [Metric(*classifier._fit_metric) for classifier in (first, second)]
+    return (
+        len(first.order_) == len(second.order_)
+        and first._fit_X is second._fit_X
+        and [id(step) for step in steps[0]] == [id(step) for step in steps[1]]
+        and metrics[0][:-1] == metrics[1][:-1]
+        and (metrics[0].params is metrics[1].params or not any(metric.params for metric in metrics))
+    )
 
 
 def _source(model: Any, samples: Samples) -> Any:

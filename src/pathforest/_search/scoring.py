@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from numbers import Number, Real
 from typing import Any
@@ -12,12 +13,14 @@ from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.utils import indexable
 from sklearn.utils.multiclass import type_of_target
 
-from pathforest._models.prediction import probabilities
+from pathforest._models.class_costs import ClassCosts, cost_ratios, row_sums
 from pathforest._search.known import Answers, KnownModels
-from pathforest._search.training import ClassCosts
 from pathforest._utils.show import shorten, show
 from pathforest._utils.warnings import warn
 from pathforest.fuzzy import FuzzyOPFClassifier
+
+# Class costs of one model above which NumPy's threads are worth their start.
+WORTH_THREADS = 20_000
 
 # Probabilities of 0 would cost infinity; scikit-learn's log_loss stops there too.
 SMALLEST = np.finfo(np.float64).eps
@@ -92,15 +95,26 @@ class Judge:
                 break
         return scores
 
-    def log_losses(self, classes: np.ndarray, costs: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return the log loss for each beta. A class that the fold does not train has probability 0."""
+    def log_losses(self, classes: np.ndarray, costs: np.ndarray, y: np.ndarray, n_threads: int) -> np.ndarray:
+        """Return the log loss for each number of conquerors and each beta, given class costs (n_r, m, c).
+
+        A class that the fold does not train has probability 0.
+        """
         column = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-        known = classes[column] == y
-        losses = []
-        for beta in self.betas:
-            given = np.where(known, probabilities(costs, beta)[np.arange(len(y)), column], 0)
-            losses.append(-np.log(np.maximum(given, SMALLEST)).mean())
-        return np.array(losses)
+        known, own = classes[column] == y, np.arange(len(y)) * len(classes) + column
+
+        def losses(costs: np.ndarray) -> list[float]:
+            ratio, found = cost_ratios(costs), []
+            for beta in self.betas:
+                weight = ratio ** float(beta)
+                given = np.where(known, weight.ravel()[own] / row_sums(weight), 0)
+                found.append(-np.log(np.maximum(given, SMALLEST)).mean())
+            return found
+
+        if n_threads == 1 or costs[0].size < WORTH_THREADS:
+            return np.array([*map(losses, costs)])
+        with ThreadPoolExecutor(n_threads) as pool:
+            return np.array([*pool.map(losses, costs)])
 
     def warn_of_errors(self) -> None:
         """Report how often the scorer failed, and why it did first."""

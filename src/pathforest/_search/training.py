@@ -9,9 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from pathforest import _core
 from pathforest._engines.build import EngineFactory, build_engine
-from pathforest._models.prediction import cheapest_class
+from pathforest._engines.protocol import Engine, KnnGraph
+from pathforest._models.class_costs import (
+    EXTRA_MEMBERS,
+    ClassCosts,
+    ClassGroups,
+    ForestCosts,
+    Lists,
+    answer_each,
+    grown_forest,
+)
 from pathforest.forest import Forest, boundary_prototypes
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.graph import COMPETITION_NEIGHBORS, TREE_NEIGHBORS, knn_graph, shorter_lists, spanning_tree
@@ -20,7 +28,7 @@ from pathforest.membership import density, fuzzy_membership, search_k, values_to
 # Forests kept for cells to come. Trials rarely ask for the same one twice: their sigmas are continuous.
 KEPT_FORESTS = 16
 
-# Forests and their class costs held at once. Where there are more, the distances are computed again.
+# Forests and their class costs held at once. Where there are more, neighbours are searched again.
 ANSWER_BYTES = 2**28
 
 
@@ -32,24 +40,29 @@ class Settings(NamedTuple):
     competition: str
 
 
-class ClassCosts(NamedTuple):
-    """What each class of one forest offers the evaluation samples."""
+class Block(NamedTuple):
+    """Some evaluation samples."""
 
-    cost: np.ndarray  # (n_r, m, n_classes) mean of the r cheapest offers, for each r asked for
-    first: np.ndarray  # (m, n_classes) place in the forest's order of the cheapest offer
+    rows: slice
+    queries: np.ndarray  # features, or distances to all training samples
+    nearest: list[Lists]  # the training samples of each class near them
 
-    def winner(self, r: int) -> np.ndarray:
-        """Class of the smallest cost; on ties the one whose cheapest offer comes first in the order."""
-        return cheapest_class(self.cost[r], self.first)
+
+ListFinder = Callable[[Engine, np.ndarray, int, int], KnnGraph]
+
+
+def own_lists(engine: Engine, X: np.ndarray, k: int, n_threads: int) -> KnnGraph:
+    """Search the training set itself for the neighbours of its samples."""
+    return knn_graph(engine, k, n_threads)
 
 
 class SharedTraining:
     """The stages of :class:`FuzzyOPFClassifier` on one training set, each done once whatever models ask for.
 
     `template` is an unfitted classifier with the parameters that all models have in common, and with the
-    largest `k_max` of any. Every model it makes equals the one that `fit` would make. Distances of evaluation
-    samples are kept for the next call if they take at most `keep_bytes`. `feature_names` are those of `X`, an
-    array that has lost them.
+    largest `k_max` of any. Every model it makes equals the one that `fit` would make. What is found near
+    evaluation samples is kept for the next call if it takes at most `keep_bytes`. `feature_names` are those
+    of `X`, an array that has lost them. ``find_lists(engine, X, k, n_threads)`` gives the neighbour lists.
     """
 
     def __init__(
@@ -60,27 +73,30 @@ class SharedTraining:
         keep_bytes: int = 0,
         make_engine: EngineFactory = build_engine,
         feature_names: np.ndarray | None = None,
+        find_lists: ListFinder = own_lists,
     ) -> None:
         self._template = template = clone(template)
-        metric, self._n_threads = template._check_settings()
+        metric, self.n_threads = template._check_settings()
         by_density = not callable(template.membership)
         X, labels, codes, metric = template._check_training(X, y, metric, squares=by_density)
         self.classes, self._feature_names = template.classes_, feature_names
         self._X, self._codes, self._metric = X, codes.astype(np.int32), metric
         self._values = None if by_density else template._call_membership(X, labels)
         self._k = min(int(template.k_max), len(X) - 1)
-        self._engine = make_engine(X, metric, template.algorithm, self._n_threads, template.verbose)
-        self._graph = knn_graph(self._engine, max(self._k, min(TREE_NEIGHBORS, len(X) - 1)), self._n_threads)
+        self._engine = make_engine(X, metric, template.algorithm, self.n_threads, template.verbose)
+        length = max(self._k, min(TREE_NEIGHBORS, len(X) - 1))
+        self._graph = find_lists(self._engine, X, length, self.n_threads)
         self._lists = shorter_lists(self._graph, COMPETITION_NEIGHBORS)  # once for all forests
-        self._tree = spanning_tree(self._engine, self._graph, self._n_threads)
+        self._tree = spanning_tree(self._engine, self._graph, self.n_threads)
         self._prototypes = boundary_prototypes(self._tree, codes)
         if by_density:
-            _, self._cuts = search_k(self._graph, self._k, metric.squared, self._n_threads)
+            _, self._cuts = search_k(self._graph, self._k, metric.squared, self.n_threads)
         template._keep_samples(X, metric, self._engine)
         self._densities: dict[int, np.ndarray] = {}
         self._forests: OrderedDict[Any, Forest] = OrderedDict()  # the last ones used, the latest at the end
         self._keep_bytes = keep_bytes
-        self._distances: tuple[np.ndarray, list[np.ndarray]] | None = None
+        self._groups: dict[str, ClassGroups] = {}  # by the type of the queries
+        self._kept: tuple[np.ndarray, int, list[Block]] | None = None
 
     def forest(self, settings: Settings) -> Forest:
         """Return the forest of some settings."""
@@ -124,24 +140,24 @@ class SharedTraining:
         served: dict[Any, list[int]] = {}
         for position, one in enumerate(settings):
             served.setdefault(_key(self._configure(one)), []).append(position)
-        rows = [min(int(r), len(self._X)) for r in n_conquerors]
-        for group in self._groups(list(served.values()), len(Q), len(rows)):
+        counts = np.array([min(int(r), len(self._X)) for r in n_conquerors], dtype=np.int32)
+        for batch in self._batches(list(served.values()), len(Q), len(counts)):
             forests = []
-            for positions in group:
-                forests.append(self.forest(settings[positions[0]]))
+            for positions in batch:
+                forests.append(self._enter(self.forest(settings[positions[0]]), Q.dtype))
                 advance(0.5 / len(served))
-            answers: list[list[ClassCosts]] = [[] for _ in group]
-            for block in self._distance_blocks(Q):
-                part = 0.5 * len(block) / len(Q) / len(served)
-                for forest, parts in zip(forests, answers, strict=True):
-                    parts.append(self._block_costs(block, forest, rows))
-                    advance(part)
-            for positions, parts in zip(group, answers, strict=True):
-                cost = np.concatenate([part.cost for part in parts], axis=1)
-                yield positions, ClassCosts(cost, np.concatenate([part.first for part in parts]))
-                parts.clear()
+            shape = len(counts), len(Q), len(self.classes)
+            answers = [ClassCosts(np.empty(shape), np.empty(shape[1:], dtype=np.int32)) for _ in batch]
+            for rows, block, nearest in self._near(Q, int(counts[-1])):
+                parts = answer_each(forests, block, nearest, [counts] * len(forests), self.n_threads)
+                for answer, part in zip(answers, parts, strict=True):
+                    answer.cost[:, rows], answer.first[rows] = part
+                    advance(0.5 * len(block) / len(Q) / len(served))
+            del forests
+            while answers:
+                yield batch[-len(answers)], answers.pop(0)
 
-    def _groups(self, items: list[Any], n_queries: int, n_counts: int) -> Iterator[list[Any]]:
+    def _batches(self, items: list[Any], n_queries: int, n_counts: int) -> Iterator[list[Any]]:
         """Split forests into groups that stay within `ANSWER_BYTES`, or of one forest."""
         costs = n_queries * len(self.classes) * (8 * n_counts + 4)
         arrays = 24 * len(self._X)  # cost, predecessor, root and order of each sample
@@ -163,37 +179,36 @@ class SharedTraining:
         model.membership_ = fuzzy_membership(model.density_, settings.sigma)
         return model
 
-    def _block_costs(self, distances: np.ndarray, forest: Forest, n_conquerors: list[int]) -> ClassCosts:
-        propagated = self._codes[forest.root]
-        counts = np.array(n_conquerors, dtype=np.int32)
-        costs = _core.class_costs(
-            distances, forest.cost, forest.order, propagated, len(self.classes), counts, self._n_threads
-        )
-        return ClassCosts(*costs)
+    def _classes_of(self, dtype: np.dtype) -> ClassGroups:
+        """Return the training samples class by class, for queries of some type."""
+        if dtype.name not in self._groups:
+            self._groups[dtype.name] = self._template._group_by_class(self._codes, dtype)
+        return self._groups[dtype.name]
 
-    def _distance_blocks(self, Q: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield the distances of evaluation samples to all training samples, block by block."""
-        if self._distances is not None and self._distances[0] is Q:
-            yield from self._distances[1]
+    def _enter(self, forest: Forest, dtype: np.dtype) -> ForestCosts:
+        grown = grown_forest(forest.cost, forest.order, self._codes[forest.root])
+        return ForestCosts(self._classes_of(dtype), grown)
+
+    def _near(self, Q: np.ndarray, r: int) -> Iterator[Block]:
+        """Yield the evaluation samples block by block, with the training samples near them."""
+        if self._kept is not None and self._kept[0] is Q and r <= self._kept[1]:
+            yield from self._kept[2]
             return
-        kept: list[np.ndarray] = []
-        size = 8 * len(Q) * len(self._X)
-        for block in self._compute_distances(Q):
+        kept: list[Block] = []
+        width = (r + EXTRA_MEMBERS) * len(self.classes)
+        distances = 0 if self._metric.kind == "features" else len(self._X)
+        size = len(Q) * (12 * width + 8 * distances)
+        for block in self._find_near(Q, r, width):
             if size <= self._keep_bytes:
                 kept.append(block)
             yield block
         if kept:
-            self._distances = (Q, kept)
+            self._kept = (Q, r, kept)
 
-    def _compute_distances(self, Q: np.ndarray) -> Iterator[np.ndarray]:
-        for _, block in self._template._query_blocks(Q, width=len(self._X)):
-            if self._metric.kind != "features":
-                yield np.ascontiguousarray(block, dtype=np.float64)
-            elif block.dtype.name == self._engine.dtype:
-                yield self._engine.distances(block, self._n_threads)
-            else:
-                members = np.arange(len(self._X))
-                yield self._template._build_engine(block.dtype, members).distances(block, self._n_threads)
+    def _find_near(self, Q: np.ndarray, r: int, width: int) -> Iterator[Block]:
+        classes = self._classes_of(Q.dtype)
+        for rows, block in self._template._query_blocks(Q, width=2 * width):
+            yield Block(rows, block, classes.nearest(block, r, self.n_threads))
 
 
 def _key(model: FuzzyOPFClassifier) -> Any:

@@ -338,9 +338,9 @@ class DaskFuzzyOPFClassifier(_DaskClassifier, FuzzyOPFClassifier):
 class DaskFuzzyOPFClassifierCV(_DaskClassifier, FuzzyOPFClassifierCV):
     """Fuzzy Optimum-Path Forest classifier with cross-validated parameters, on a Dask cluster.
 
-    The neighbour pass of every fold and representation runs on the cluster, one fold after the other; the
-    candidates are compared at the client. For many searches over few samples use joblib's Dask backend with
-    scikit-learn's GridSearchCV instead.
+    Neighbour passes run on the cluster: one for all folds of the samples as given, one per fold for those of
+    a transformer. The candidates are compared at the client. For many searches over few samples use joblib's
+    Dask backend with scikit-learn's GridSearchCV instead.
 
     Parameters
     ----------
