@@ -1,5 +1,6 @@
 """Optimum-Path Forest learning: supervised, fuzzy and unsupervised, as scikit-learn estimators."""
 
+import os
 from importlib import import_module
 from importlib.metadata import version as _version
 from importlib.util import find_spec
@@ -60,6 +61,15 @@ if find_spec("imblearn") is None:  # `from pathforest import *` asks for every n
 # get errors. Modules of this package do not import by these names: one thread could wait here for another
 # that waits for the module which the first is importing.
 _importing = RLock()
+
+
+def _renew_lock() -> None:
+    global _importing
+    _importing = RLock()
+
+
+if hasattr(os, "register_at_fork"):  # a child lacks the thread that may hold the lock
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,7 @@
 """The package as a whole: what it shows and what it needs."""
 
 import ast
+import os
 import subprocess
 import sys
 import tomllib
@@ -74,6 +75,33 @@ for thread in threads:
 print(failures)
 """)
     assert done.stdout == "[]\n", done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_forked_during_an_import_has_names_of_its_own():
+    done = run("""
+import os, signal, threading, warnings
+import pathforest
+warnings.simplefilter("ignore")  # about forks with threads
+pathforest.OPFClassifier
+held, enough = threading.Event(), threading.Event()
+def hold():
+    with pathforest._importing:
+        held.set()
+        enough.wait()
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(10)  # a child that hangs ends itself
+    pathforest.OPFClassifier
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+enough.set()
+thread.join()
+""")
+    assert done.stdout == "0\n", done.stderr
 
 
 def test_a_name_with_a_dot_is_no_attribute():
