@@ -2,7 +2,8 @@
 
 On a machine with a GPU it prints the table of docs/using/gpu.md; with `--device torch-cpu --scale 0.01` it
 can be tried anywhere. Contenders take turns; the first turn warms up. Answers are compared with those of the
-CPU engines on the same data. `--largest` measures 10,000,000 samples, and the memory that takes, instead.
+CPU engines on the same data. `--search` measures the search instead, and `--largest` 10,000,000 samples with
+the memory that takes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import torch
 
 from benchmarks.speed.data import N_CENTRES, N_CLASSES, SEED, SPREAD, Spec, load
 from benchmarks.tables import markdown, parser
-from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering
+from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
 from pathforest._core import max_threads
 
 BLOCK = 2**33  # bytes of a block of products
@@ -168,16 +169,40 @@ def measure_largest(device: str, scale: float) -> tuple[list[list[str]], list[st
     return [row("fit, plain", f"{n:,} x 64", seconds, "", None, "300 s")], [f"{memory:.1f} GB of memory"]
 
 
+def measure_search(device: str, scale: float) -> tuple[list[list[str]], list[str]]:
+    """Return the rows of the search, and whether a smaller one has the scores that the CPU's has."""
+    model = FuzzyOPFClassifierCV(transforms=None, device=device, n_jobs=-1)
+    rows = []
+    for full, bar in ((100_000, "6 s"), (400_000, "60 s")):
+        n = round(full * scale)
+        X, y = large(n, 64)
+        few = max(100, n // 2)
+        seconds = timed_once(lambda: model.fit(X, y), lambda: model.fit(X[:few], y[:few]))  # noqa: B023
+        rows.append(row("search, default grid", f"{n:,} x 64", seconds, "", None, bar))
+    few = max(100, n // 20)
+    on_cpu = FuzzyOPFClassifierCV(transforms=None, n_jobs=-1).fit(X[:few], y[:few])
+    model.fit(X[:few], y[:few])
+    scores = ("mean_test_score", "mean_test_log_loss")
+    same = all(np.array_equal(model.cv_results_[name], on_cpu.cv_results_[name]) for name in scores)
+    return rows, [
+        f"scores of {few:,} equal the CPU's: {same}",
+        f"so does the model: {same_model(model, on_cpu)}",
+    ]
+
+
 def main() -> None:
     """Print the table and the machine."""
     options = parser("benchmarks.speed.gpu", __doc__)
     options.add_argument("--device", default="cuda")
     options.add_argument("--scale", type=float, default=1.0, help="share of the samples")
+    options.add_argument("--search", action="store_true", help="measure the search")
     options.add_argument("--largest", action="store_true", help="measure ten million samples")
     options.add_argument("--repeat", type=int, default=3)
     args = options.parse_args()
     if args.largest:
         rows, notes = measure_largest(args.device, args.scale)
+    elif args.search:
+        rows, notes = measure_search(args.device, args.scale)
     else:
         rows, notes = measure(args.device, args.scale, args.repeat)
     print(markdown(["work", "size", "ours", "peer", "theirs", "ratio", "bar"], rows, n_words=2))
