@@ -111,7 +111,8 @@ def test_predictions_without_spare_copies_are_those_of_all_samples(algorithm, r,
         cost = np.where(codes == code, model.cost_, np.inf)
         order = np.concatenate([model.order_[codes[model.order_] == code], np.flatnonzero(codes != code)])
         offers = conquer(engine, Q, cost, order, min(r, int((codes == code).sum()))).offers
-        np.testing.assert_array_equal(model.class_costs(Q)[:, code], _core.mean_offers(offers))
+        (means,) = _core.mean_offers(offers, np.array([r], dtype=np.int32))
+        np.testing.assert_array_equal(model.class_costs(Q)[:, code], means)
     if r == 1:
         winner = conquer(engine, Q, model.cost_, model.order_).indices[:, 0]
         assert [e.conqueror for e in model.explain(Q)] == winner.tolist()
