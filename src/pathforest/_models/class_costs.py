@@ -55,7 +55,8 @@ class ClassGroups:
     rest. Any grouping is right; the fewer samples carry another class in a forest, the less it costs.
 
     Parameters: `code` is the class of each sample. ``build(members, keep_order)`` makes an engine over some
-    of them, and ``take(block, members)`` turns queries into those of that engine.
+    of them, and ``take(block, members)`` turns queries into those of that engine. ``thin(members, most)``
+    leaves out copies of samples that `most` others come before.
     """
 
     def __init__(
@@ -64,18 +65,30 @@ class ClassGroups:
         n_classes: int,
         build: Callable[[np.ndarray, bool], Engine],
         take: Callable[[np.ndarray, np.ndarray], np.ndarray],
+        thin: Callable[[np.ndarray, int], np.ndarray],
     ) -> None:
-        self.code, self.build, self.take = code, build, take
+        self.code, self.build, self.take, self.thin = code, build, take, thin
         self.members = [np.flatnonzero(code == c) for c in range(n_classes)]
-        self.engines = [build(members, False) if len(members) else None for members in self.members]
+        # The longest lists so far; per class the members that can be in one, and an engine over them.
+        self._listed: tuple[int, list[np.ndarray], list[Engine | None]] = (-1, [], [])
 
     def nearest(self, block: np.ndarray, r: int, n_threads: int) -> list[Lists]:
         """List the members of each class nearest to each query, for its `r` cheapest offers."""
-        found = []
-        for members, engine in zip(self.members, self.engines, strict=True):
-            k = min(r + EXTRA_MEMBERS, len(members))
-            nothing = np.empty((len(block), 0)), np.empty((len(block), 0), dtype=np.int32)
-            found.append(engine.query(self.take(block, members), k, n_threads) if engine else nothing)
+        length, found = r + EXTRA_MEMBERS, []
+        longest, listed, engines = self._listed
+        if length > longest:
+            listed = [self.thin(members, length) for members in self.members]
+            engines = [self.build(chosen, False) if len(chosen) else None for chosen in listed]
+            self._listed = length, listed, engines
+        for members, chosen, engine in zip(self.members, listed, engines, strict=True):
+            if engine is None:
+                found.append((np.empty((len(block), 0)), np.empty((len(block), 0), dtype=np.int32)))
+                continue
+            queries, k = self.take(block, chosen), min(length, len(members))
+            distances, indices = engine.query(queries, k, n_threads)
+            if len(chosen) < len(members):
+                indices = np.searchsorted(members, chosen).astype(np.int32)[indices]
+            found.append((distances, indices))
         return found
 
 
@@ -135,6 +148,7 @@ class ForestCosts:
         groups, own = self._groups, self._contenders[code]
         kept = np.flatnonzero(np.isfinite(own.cost))
         members = groups.members[code][kept[np.argsort(own.rank[kept])]]  # cheap ones first
+        members = groups.thin(members, int(counts[-1]))
         engine = groups.build(members, True) if len(members) else None
         offers, first = self._conquer(members, engine, block, counts, n_threads)
         both = np.concatenate([offers, further[0]], axis=1)

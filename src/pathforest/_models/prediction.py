@@ -209,7 +209,8 @@ class BaseOPFClassifier(LabelledEstimator):
             is_rows = Metric(*self._fit_metric).kind != "features"
             return np.ascontiguousarray(block[:, members]) if is_rows else block
 
-        return ClassGroups(codes, len(self.classes_), partial(self._build_engine, dtype), take)
+        build = partial(self._build_engine, dtype)
+        return ClassGroups(codes, len(self.classes_), build, take, self._without_spare_copies)
 
     def _rank(self) -> np.ndarray:
         """Position of each training sample in `order_`; one more entry, the last, stands for no sample."""
