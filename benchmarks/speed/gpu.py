@@ -11,6 +11,7 @@ from __future__ import annotations
 import resource
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import median
 from typing import Any
 from unittest.mock import patch
@@ -79,11 +80,12 @@ def large(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
     return X, component % N_CLASSES
 
 
-def timed_once(work: Callable[[], Any], warm_up: Callable[[], Any]) -> float:
-    """Return the time of a work that takes long enough, after a smaller one."""
-    warm_up()
+def timed_once(model: Any, X: np.ndarray, y: np.ndarray, share: float) -> float:
+    """Return the time of a fit that takes long enough, after one on a share of the samples."""
+    few = max(100, int(share * len(X)))
+    model.fit(X[:few], y[:few])
     start = time.perf_counter()
-    work()
+    model.fit(X, y)
     return time.perf_counter() - start
 
 
@@ -146,25 +148,20 @@ def measure_large(device: str, scale: float, repeat: int) -> list[list[str]]:
     n = round(1_000_000 * scale)
     X, y = large(n, 64)
     size = f"{n:,} x 64"
-    fit = lambda: plain.fit(X, y)  # noqa: E731
+    fit = partial(plain.fit, X, y)
     ours, theirs = take_turns([fit, without_kernels(fit)], device, repeat)
     rows = [row("fit, plain", size, ours, "without Triton", theirs, "2 s")]
-    part = X[: max(100, n // 10)]
-    seconds = timed_once(lambda: clusters.fit(X), lambda: clusters.fit(part))
-    rows.append(row("clustering, k_max = 30", size, seconds, "", None, "15 s"))
+    rows.append(row("clustering, k_max = 30", size, timed_once(clusters, X, y, 0.1), "", None, "15 s"))
     n = round(4_000_000 * scale)
     X, y = large(n, 32)
-    few = max(100, n // 10)
-    seconds = timed_once(fit, lambda: plain.fit(X[:few], y[:few]))
-    return [*rows, row("fit, plain", f"{n:,} x 32", seconds, "", None, "20 s")]
+    return [*rows, row("fit, plain", f"{n:,} x 32", timed_once(plain, X, y, 0.1), "", None, "20 s")]
 
 
 def measure_largest(device: str, scale: float) -> tuple[list[list[str]], list[str]]:
     """Return the row of ten million samples, and the most memory that the process has had."""
     n = round(10_000_000 * scale)
     X, y = large(n, 64)
-    model, few = OPFClassifier(device=device, n_jobs=-1), max(100, n // 100)
-    seconds = timed_once(lambda: model.fit(X, y), lambda: model.fit(X[:few], y[:few]))
+    seconds = timed_once(OPFClassifier(device=device, n_jobs=-1), X, y, 0.01)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     return [row("fit, plain", f"{n:,} x 64", seconds, "", None, "300 s")], [f"{memory:.1f} GB of memory"]
 
@@ -176,8 +173,7 @@ def measure_search(device: str, scale: float) -> tuple[list[list[str]], list[str
     for full, bar in ((100_000, "6 s"), (400_000, "60 s")):
         n = round(full * scale)
         X, y = large(n, 64)
-        few = max(100, n // 2)
-        seconds = timed_once(lambda: model.fit(X, y), lambda: model.fit(X[:few], y[:few]))  # noqa: B023
+        seconds = timed_once(model, X, y, 0.5)
         rows.append(row("search, default grid", f"{n:,} x 64", seconds, "", None, bar))
     few = max(100, n // 20)
     on_cpu = FuzzyOPFClassifierCV(transforms=None, n_jobs=-1).fit(X[:few], y[:few])
