@@ -119,7 +119,8 @@ class DaskEngine:
         self, distances: np.ndarray, indices: np.ndarray, n_threads: int = 1
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Build the minimum spanning tree as (source, target, weight), ascending."""
-        return tuple(spanning_tree_by_asking(KnnGraph(distances, indices), self._nearest_foreign))
+        graph = KnnGraph(distances, indices)
+        return tuple(spanning_tree_by_asking(graph, self._nearest_foreign, self._X))
 
     def query(self, queries: np.ndarray, k: int, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Find the k nearest samples of each query, at the client."""
