@@ -130,7 +130,7 @@ def fast(D, codes, r):
     return found
 
 
-def flags(share, prefers_rival, rival, codes, clarity=0.75, overlap=0.35):
+def flags(share, prefers_rival, rival, codes, clarity=1.0, overlap=0.4):
     """Labels that are called wrong: each class on its own, trying one level of clarity after the other."""
     found = np.zeros(len(codes), dtype=bool)
     for code in sorted(set(codes.tolist())):

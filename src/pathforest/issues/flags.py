@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-# How clearly a sample must look like another class, on a scale where 0 is undecided and 1 the average of the
-# samples of that class; and which share of those that look so clearly like it may have another label. Above
-# that share the classes overlap, and labels that disagree are not mistakes.
-CLARITY = 0.75
-OVERLAP = 0.35
+# How clearly a sample must look like another class, where 0 is undecided and 1 the average of the samples that
+# have its label rightly; and which share of those that look so clearly like it may have another label. Above
+# that share the classes overlap, and labels that disagree are not mistakes. On 40 datasets, smaller values of
+# the first found more wrong labels, but classifiers trained on what was left lost accuracy on clean labels.
+CLARITY = 1.0
+OVERLAP = 0.4
 
 
 class Opinion(NamedTuple):
