@@ -2,9 +2,8 @@
 Find wrong labels in images
 ===========================
 
-Handwritten digits whose label does not fit: :func:`pathforest.find_issues` compares each digit with the most
-similar ones of every class. The labels of this set were checked by people, and some digits still look like
-another number.
+:func:`pathforest.find_issues` compares each sample with the most similar ones of every class. Here the samples
+are handwritten digits, so you can see for yourself which labels are doubtful.
 """
 
 import matplotlib.pyplot as plt
@@ -19,7 +18,8 @@ issues = find_issues(digits.data, digits.target)
 print(issues)
 
 # %%
-# The digits whose label fits least. Beside each: the nearest digits that carry its label, and the nearest of the
+# No label is called wrong: people checked this set. Still, some digits look like another number. These are the
+# six whose label fits least. Beside each are the nearest digits with the same label, and the nearest of the
 # class that fits better.
 
 
