@@ -8,9 +8,9 @@ import numpy as np
 
 # Clarity says how much a sample looks like a class: 0 is undecided, and 1 the average of the samples that
 # deserve its label. Where more than a share of the clear samples have another label, classes overlap, and
-# labels that disagree are not mistakes. Samples half as clear count too, unless labels disagree much more often
-# among them: mistakes happen everywhere, overlap does not. The values were chosen on 45 datasets. Others found
-# more wrong labels, but classifiers trained without the flagged samples lost where all labels were right.
+# labels that disagree are not mistakes. Samples half as clear count too, unless labels disagree much more
+# often among them: mistakes happen everywhere, overlap does not. The values were chosen on 45 datasets. Some
+# found more wrong labels, but classifiers trained without the flagged samples lost where all labels are right.
 CLEAR = 1.0
 HALF_CLEAR = 0.5
 OVERLAP = 0.4
