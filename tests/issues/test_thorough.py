@@ -75,6 +75,13 @@ def test_probabilities_are_the_mean_of_search_and_forest(small, monkeypatch):
     np.testing.assert_array_equal(issues.is_label_issue, expected)
 
 
+def test_of_equal_probabilities_the_given_label_wins(monkeypatch):
+    for name in ("_out_of_fold", "_out_of_bag"):
+        monkeypatch.setattr(thorough, name, lambda *_: np.full((len(Y), 3), 1 / 3))
+    issues = find_issues(X, NOISY, method="thorough")
+    np.testing.assert_array_equal(issues.suggested, NOISY)
+
+
 def test_random_state_decides_and_threads_do_not(issues, small):
     again = find_issues(X, NOISY, method="thorough", n_jobs=2)
     np.testing.assert_array_equal(again.score, issues.score)
