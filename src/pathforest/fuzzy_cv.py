@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -20,7 +20,8 @@ from pathforest._models.parameters import as_list, check_parameters, checked_met
 from pathforest._models.state import unfitted_on_failure
 from pathforest._search.cells import Cell, Folds, Samples, Scores, Space, make_space
 from pathforest._search.ensemble import AverageOfBest
-from pathforest._search.ranking import TIE_BREAKS, check_table, table
+from pathforest._search.presets import choose_preset
+from pathforest._search.ranking import TIE_BREAKS, check_table, choose_cells, table
 from pathforest._search.representations import Representation, resolve_transforms
 from pathforest._search.scoring import Judge, Scorer, check_error_score, resolve_scoring, shown_to_scorers
 from pathforest._search.splits import cross_validation_splits
@@ -28,7 +29,7 @@ from pathforest._search.trials import make_sampler, search_by_trials
 from pathforest._utils.progress import progress
 from pathforest._utils.show import show
 from pathforest._utils.threads import thread_count
-from pathforest._utils.timers import StageTimer
+from pathforest._utils.timers import StageTimer, logger
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         paper's rule: the smaller k_max, then the smaller sigma.
     refit : bool, default=True
         Whether to fit the best cells on all samples. False leaves the scores only.
-    betas : float or sequence of float, default=(1, 2, 4, 8, 16, 32)
+    betas : float or sequence of float, default=(0.5, 1, 2, 4, 8, 16, 32)
         Sharpness of the probabilities; each cell takes the one with the smallest log loss.
     search : {"grid", "optuna"}, default="grid"
         ``"optuna"`` draws `n_trials` cells from between the smallest and the largest of the values given, and
@@ -221,14 +222,14 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         sigmas: float | Sequence[float] = (0.2, 0.6, 1.0),
         competitions: str | Sequence[str] = ("tree",),
         n_conquerors: int | Sequence[int] = (1, 2, 3, 5, 8, 13, 21, 34),
-        transforms: str | Sequence[Any] | None = None,
+        transforms: str | Sequence[Any] | None = "auto",
         n_best: int = 3,
         cv: int | Any = 5,
         scoring: str | Scorer | None = None,
         error_score: str | float = np.nan,
         tie_break: str = "simplest",
         refit: bool = True,
-        betas: float | Sequence[float] = (1, 2, 4, 8, 16, 32),
+        betas: float | Sequence[float] = (0.5, 1, 2, 4, 8, 16, 32),
         search: str = "grid",
         n_trials: int = 50,
         sampler: str | Any = "tpe",
@@ -292,9 +293,10 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         metric, space, judge = self._check_search()
         self.scorer_ = judge.scorer
         given, y = (X, y), self._check_labels(y)
-        representations = self._check_transforms(metric)
+        self._check_transforms(metric)
+        samples = self._check_training(X, y, metric)
+        representations = self._choose_representations(samples, metric)
         space = space._replace(transforms=[name for name, _ in representations])
-        samples = self._check_training(X, y, metric, representations)
         template = FuzzyOPFClassifier(
             k_max=max(space.k_max), **{name: getattr(self, name) for name in COMMON}
         )
@@ -343,7 +345,16 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         self._check_search()
         resolve_transforms(self.transforms, random_state=self.random_state)
         check_table(self)
+        self._check_chosen()
         return super()._check_fitted_state()
+
+    def _check_chosen(self) -> None:
+        """Check what `transforms` has come to; files before there was "auto" do not say."""
+        if "transforms_" not in vars(self):
+            names = [params.get("transform", "as given") for params in self.cv_results_["params"]]
+            self.transforms_ = _chosen(self.transforms, "as asked for", dict.fromkeys(names))
+        if type(self.transforms_) is not dict or self.transforms_.keys() != {"preset", "reason", "names"}:
+            raise ValueError("transforms_ does not have preset, reason and names")
 
     def _check_labels(self, y: Any) -> np.ndarray:
         if y is None:
@@ -352,19 +363,28 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         self.classes_ = np.unique(labels)
         return labels
 
-    def _check_transforms(self, metric: Metric) -> list[Representation]:
-        if metric.kind == "precomputed" and self.transforms is not None:
+    def _check_transforms(self, metric: Metric) -> None:
+        resolve_transforms(self.transforms)
+        if metric.kind == "precomputed" and self.transforms not in (None, "auto"):
             raise ValueError(
                 f"transforms={show(self.transforms)} cannot be applied to metric='precomputed', where X "
                 "has no features; use transforms=None, or pass features"
             )
-        return resolve_transforms(self.transforms, len(self.classes_), self.random_state)
 
-    def _check_training(
-        self, X: Any, y: np.ndarray, metric: Metric, representations: Sequence[Representation]
-    ) -> Samples:
-        as_given = any(transformer is None for _, transformer in representations)
+    def _choose_representations(self, samples: Samples, metric: Metric) -> list[Representation]:
+        """List the candidates, and record what "auto" has chosen and why."""
+        chosen, reason = self.transforms, "as asked for"
+        if chosen == "auto":
+            chosen, reason = choose_preset(*samples.checked.shape, metric.name, callable(self.membership))
+        candidates = resolve_transforms(chosen, len(self.classes_), self.random_state)
+        self.transforms_ = _chosen(chosen, reason, (name for name, _ in candidates))
+        if self.verbose:
+            logger.info("%s: transforms=%r (%s)", type(self).__name__, self.transforms_["preset"], reason)
+        return candidates
+
+    def _check_training(self, X: Any, y: np.ndarray, metric: Metric) -> Samples:
         self._fit_untouched = not (self.transforms is None or isinstance(self.transforms, str))
+        as_given = any(transformer is None for _, transformer in resolve_transforms(self.transforms))
         samples = self._take_samples(X, metric, self._fit_untouched, as_given, reset=True)
         if metric.kind == "precomputed":  # here, because folds would name other rows than the user's
             check_training_values(samples.checked, metric, squares=not callable(self.membership))
@@ -397,7 +417,7 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     def _summarise(
         self, cells: list[Cell], scores: Scores, betas: Sequence[float], transforms: Sequence[str]
     ) -> None:
-        with_transform = self.transforms is not None
+        with_transform = self.transforms_["preset"] is not None
         self.cv_results_ = table(cells, scores, betas, self.tie_break, transforms, with_transform)
         self.best_index_ = int(np.argmin(self.cv_results_["rank_test_score"]))
         self.best_params_ = self.cv_results_["params"][self.best_index_]
@@ -406,6 +426,12 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
 
     def _refit(self, folds: Folds, cells: list[Cell]) -> None:
         """Fit the best cells on all samples, and take over what the best classifier has learned."""
-        best = np.argsort(self.cv_results_["rank_test_score"])[: self.n_best]
-        self.estimators_ = folds.refit([cells[i] for i in best], self.cv_results_["beta"][best].tolist())
+        self.averaged_ = chosen = choose_cells(self.cv_results_, self.n_best, self.scoring is not None)
+        self.estimators_ = folds.refit([cells[i] for i in chosen], self.cv_results_["beta"][chosen].tolist())
         self._take_over_best()
+
+
+def _chosen(transforms: Any, reason: str, names: Iterable[str]) -> dict[str, Any]:
+    """Describe what a search chooses from, for `transforms_`."""
+    preset = transforms if transforms is None or isinstance(transforms, str) else "sequence"
+    return {"preset": preset, "reason": reason, "names": list(names)}
