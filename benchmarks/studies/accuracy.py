@@ -88,6 +88,9 @@ def measure(args: argparse.Namespace, about: dict[str, Any]) -> list[dict[str, A
             task = next(as_completed(running))
             running.remove(task)
             running |= {pool.submit(run, unit) for unit in next_units(1)}
+            if task.exception():  # one dataset less, and the others go on
+                print(f"failed: {task.exception()!r}", file=sys.stderr)
+                continue
             runs = {"unit": task.result()[0]["unit"], "lines": task.result(), **here}
             found.append(runs)
             file.write(json.dumps(runs) + "\n")

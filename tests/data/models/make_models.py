@@ -50,7 +50,9 @@ def models():
         "outliers": OPFOutlierDetector(contamination=0.5, n_neighbors=3).fit(X),
         "pruner": OPFPruner(max_loss=0.1).fit(X, text),
         "pruner_fuzzy": OPFPruner(FuzzyOPFClassifier(competition="tree", sigma=0.3), max_loss=0.1).fit(X, y),
-        "search": FuzzyOPFClassifierCV(**SMALL, sigmas=(0.5, 1.0), n_conquerors=(1, 3)).fit(X, y),
+        "search": FuzzyOPFClassifierCV(transforms=None, **SMALL, sigmas=(0.5, 1.0), n_conquerors=(1, 3)).fit(
+            X, y
+        ),
         "search_linear": FuzzyOPFClassifierCV(**ONE, transforms="linear").fit(X, text),
         "search_kernel": FuzzyOPFClassifierCV(**ONE, transforms="kernel").fit(X, y),
     }
