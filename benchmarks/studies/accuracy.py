@@ -71,7 +71,7 @@ def measure(args: argparse.Namespace, about: dict[str, Any]) -> list[dict[str, A
     """Return the runs of this code and these versions; those that are missing are measured first."""
     start, here = time.monotonic(), {"about": about, "classifiers": [*CLASSIFIERS, *AVERAGES]}
     wanted = list(units(args))
-    done = {tuple(run["unit"]): run for run in recorded(args.out) if decisive(run) == decisive(here)}
+    done = {tuple(old["unit"]): old for old in recorded(args.out) if decisive(old) == decisive(here)}
     found = [done[unit] for unit in wanted if unit in done]
     missing = iter([unit for unit in wanted if unit not in done])
 

@@ -45,9 +45,9 @@ COMMON = (
 class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     """Fuzzy Optimum-Path Forest classifier with cross-validated parameters.
 
-    It tries every combination of the parameters given, shares among them all work that does not differ, and
-    answers with the average of the best few. This is the call to start with: the defaults hold up when some
-    training labels are wrong. Scale the features first, or let `transforms` try it.
+    It tries every combination of the parameters given in several representations of the samples, shares among
+    them all work that does not differ, and answers with the average of the best few. This is the call to
+    start with: the defaults hold up when some training labels are wrong.
 
     Parameters
     ----------
@@ -61,15 +61,20 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     n_conquerors : int or sequence of int, default=(1, 2, 3, 5, 8, 13, 21, 34)
         How many training samples decide for each class. Larger values outvote wrong labels; trying more
         of them costs next to nothing.
-    transforms : None, "linear", "kernel" or sequence, default=None
-        Candidate representations, fitted inside each fold. None takes the samples as given. ``"linear"``
-        tries them as given, standardised, and after shrinkage LDA; ``"kernel"`` also after shrinkage LDA on
-        features of an RBF kernel, for classes that surround one another. A sequence contains scikit-learn
-        transformers, None for the samples as given, or pairs (name, transformer). Each costs another search.
-        Transformers of a sequence get the samples untouched, so X may contain what they accept: missing
-        values for an imputer, a DataFrame for a ColumnTransformer. None among them needs finite numbers.
+    transforms : "auto", None, "linear", "kernel", "full" or sequence, default="auto"
+        Candidate representations, fitted inside each fold; each costs another search. None takes the samples
+        as given. ``"linear"`` tries them as given, standardised, and after shrinkage LDA. ``"kernel"`` adds
+        shrinkage LDA on features of RBF kernels of four widths. ``"full"`` adds two of these on features
+        weighted by their importance in a random forest, one with a quadratic kernel, and the class
+        probabilities of that forest. ``"auto"`` is the best of None, ``"linear"`` and ``"kernel"`` that the
+        numbers of samples and features allow for their cost; see `transforms_`. A sequence contains
+        scikit-learn transformers, None for the samples as given, or pairs (name, transformer). These get the
+        samples untouched, so X may contain what they accept: missing values for an imputer, a DataFrame for a
+        ColumnTransformer. None among them needs finite numbers.
     n_best : int, default=3
-        How many of the best cells are averaged. 1 gives one ordinary :class:`FuzzyOPFClassifier`.
+        How many cells are averaged: the best one, then the representations by their smallest log loss (by
+        `scoring` if that is given), one cell each until all had a turn. 1 gives one ordinary
+        :class:`FuzzyOPFClassifier`.
     cv : int, splitter or iterable, default=5
         Folds as for :class:`sklearn.model_selection.GridSearchCV`: a number of stratified folds, a splitter,
         or pairs of index arrays (train, evaluation); the paper uses one such pair.
@@ -109,7 +114,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
         chooses. Answers are the same.
     random_state : int, RandomState or None, default=0
-        Chooses the landmarks of ``transforms="kernel"`` and seeds the sampler; nothing else is random.
+        Chooses the landmarks of kernels, grows the random forest of ``transforms="full"`` and seeds the
+        sampler; nothing else is random.
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
         same.
@@ -117,18 +123,23 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
         PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
     verbose : int, default=0
-        1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
-        ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
+        1 reports the stages of `fit`, their times, the size of a full distance matrix and what
+        ``transforms="auto"`` chose to the logger ``"pathforest"`` at level INFO; show it with
+        ``logging.basicConfig(level=logging.INFO)``.
 
     Attributes
     ----------
+    transforms_ : dict
+        ``"preset"``, what `transforms` stands for; ``"reason"``, why ``"auto"`` chose it; and ``"names"``,
+        those of the candidates.
     cv_results_ : dict of ndarray
         One row per cell, as in GridSearchCV and ready for a pandas DataFrame: ``param_*``, ``params``,
         ``split*_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score`` (by the tie
         rule, so no two are equal); and ``mean_test_log_loss`` with the ``beta`` that gave it. There are no
         columns of times: cells share their work. Trials come in the order tried, each cell once.
     best_params_ : dict
-        Parameters of the best cell, by the classifier's names; with `transforms` also ``transform``, a name.
+        Parameters of the best cell, by the classifier's names; and ``transform``, the name of its
+        representation, unless only the samples as given were tried.
         ``sklearn.base.clone(best_estimator_)`` has them all, the transformer and `best_beta_` as well.
     best_score_ : float
         Its mean score.
@@ -139,7 +150,9 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     best_estimator_ : FuzzyOPFClassifier or Pipeline
         The best cell fitted on all samples; a pipeline of transformer and classifier if it has a transformer.
     estimators_ : list
-        The `n_best` best cells fitted on all samples, `best_estimator_` first.
+        The `n_best` cells that are averaged, fitted on all samples, `best_estimator_` first.
+    averaged_ : ndarray of shape (n_best,)
+        Their rows in `cv_results_`.
     n_splits_ : int
         Number of folds.
     scorer_ : callable or None
@@ -162,7 +175,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     Notes
     -----
     Samples as given need one pass over nearest neighbours for all folds, those of a transformer one per
-    fold. Each fold and representation needs one spanning tree, one scan of k up to the largest `k_max`, and
+    fold. Kernels of one space share their distances, and all that needs a random forest shares one per fold.
+    Each fold and representation needs one spanning tree, one scan of k up to the largest `k_max`, and
     one search per class for the neighbours of evaluation samples. A cell then costs its competition, and
     that only if no other cell has the same forest: sigma = 1 is plain OPF whatever k_max is, and several
     k_max often choose the same k. Forests and class costs held at once take up to 256 MiB.
@@ -184,10 +198,12 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     >>> from pathforest import FuzzyOPFClassifierCV
     >>> X, y = load_iris(return_X_y=True)
     >>> model = FuzzyOPFClassifierCV(sigmas=(0.2, 1.0), n_conquerors=(1, 5)).fit(X, y)
-    >>> len(model.cv_results_["params"])  # 2 k_max, 2 sigmas, 2 n_conquerors
-    8
+    >>> model.transforms_["preset"]
+    'kernel'
+    >>> len(model.cv_results_["params"])  # 2 k_max, 2 sigmas, 2 n_conquerors in 7 representations
+    56
     >>> sorted(model.best_params_)
-    ['competition', 'k_max', 'n_conquerors', 'sigma']
+    ['competition', 'k_max', 'n_conquerors', 'sigma', 'transform']
     >>> model.predict(X[:2]).tolist()
     [0, 0]
     """

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.pipeline import Pipeline
-from sklearn.utils import indexable
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from pathforest._engines.metric import Metric, array_options
@@ -122,7 +122,8 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         """Report for each sample which training sample conquered it, and along which path.
 
         Of the cells that are averaged the first that answers as the average does is explained; if none does,
-        the one that gives that answer the largest probability.
+        the one that gives that answer the largest probability. So the label is that of `predict`, except
+        where all cells disagree with it, or classes cost exactly the same.
 
         Parameters
         ----------
@@ -137,14 +138,13 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         """
         samples = self._check_prediction(X)
         given = self._probabilities(samples)
-        chosen = _spokesmen(given)
+        chosen = _representative(given)
         found: dict[int, Explanation] = {}
         for position in np.unique(chosen):
             model, rows = self.estimators_[position], np.flatnonzero(chosen == position)
-            params = self.cv_results_["params"][self.averaged_[position]]
-            represented = _represent(model, samples)
-            for row, one in zip(rows, _classifier(model).explain(represented[rows]), strict=True):
-                name = params.get("transform", "as given")
+            name = self.cv_results_["params"][self.averaged_[position]].get("transform", "as given")
+            explained = _classifier(model).explain(_safe_indexing(_represent(model, samples), rows))
+            for row, one in zip(rows, explained, strict=True):
                 found[row] = one._replace(transform=name, cell=int(position))
         return [found[row] for row in range(len(chosen))]
 
@@ -240,7 +240,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         return np.array([found[position] for position in sorted(found)])
 
 
-def _spokesmen(given: np.ndarray) -> np.ndarray:
+def _representative(given: np.ndarray) -> np.ndarray:
     """Choose a model for each sample that stands for the average, given the probabilities of all models."""
     answer = given.mean(axis=0).argmax(axis=1)
     agrees = given.argmax(axis=2) == answer

@@ -85,15 +85,19 @@ class Grown(NamedTuple):
     importances: np.ndarray  # (n_features,) adding up to 1, or all 0 if no tree has a split
 
 
-@shared
 def grow_trees(X: np.ndarray, y: np.ndarray, n_trees: int, random_state: Any) -> Grown:
-    """Grow a random forest of scikit-learn."""
+    """Grow a random forest of scikit-learn; labels may have any type."""
+    return _grow(X, np.unique(y, return_inverse=True)[1], n_trees, random_state)
+
+
+@shared
+def _grow(X: np.ndarray, codes: np.ndarray, n_trees: int, random_state: Any) -> Grown:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
-        forest = RandomForestClassifier(n_trees, oob_score=_no_score, random_state=random_state).fit(X, y)
+        forest = RandomForestClassifier(n_trees, oob_score=_no_score, random_state=random_state).fit(X, codes)
     shares = forest.oob_decision_function_.reshape(len(X), -1)
-    unseen = np.unique(y, return_counts=True)[1] / len(y)  # the classes' shares, for samples in every tree
-    shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, unseen)
+    overall = np.bincount(codes) / len(codes)  # for samples that every tree has seen
+    shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, overall)
     return Grown(RandomTrees().fit(forest), shares, forest.feature_importances_)
 
 
