@@ -62,8 +62,11 @@ def answers(model, Q):
     """The answers of a model to queries, in types of JSON."""
     methods = ("predict", "class_costs", "predict_proba", "score_samples")
     answer = {method: getattr(model, method)(Q).tolist() for method in methods if hasattr(model, method)}
-    if hasattr(model, "explain"):
-        answer["paths"] = [explanation.path for explanation in model.explain(Q)]
+    best = getattr(model, "best_estimator_", model)  # a search explains the first cell that agrees with it
+    if hasattr(best, "steps"):
+        best, Q = best[-1], best[:-1].transform(Q)
+    if hasattr(best, "explain"):
+        answer["paths"] = [explanation.path for explanation in best.explain(Q)]
     return answer
 
 
