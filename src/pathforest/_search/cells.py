@@ -22,6 +22,7 @@ from pathforest._search.known import Evaluation, KnownModels
 from pathforest._search.neighbors import SharedLists, is_worth_it
 from pathforest._search.representations import Representation
 from pathforest._search.scoring import Judge
+from pathforest._search.shared_work import sharing_work
 from pathforest._search.training import Settings, SharedTraining, own_lists
 from pathforest._utils.progress import Progress, Share
 from pathforest._utils.show import show
@@ -129,28 +130,31 @@ class Folds:
         for fold in range(len(self._splits)):
             take = partial(self._evaluation_samples, fold), partial(self._evaluation_labels, fold)
             evaluation = Evaluation(*take, self._y[self._splits[fold][1]])
-            for name, positions in by_name.items():
-                share = Share(bar, len(positions))
-                transformer, shared, Q = self._prepare(fold, name)
-                share.advance(0.25)
-                chosen = [cells[position] for position in positions]
-                blank, build = _chain(transformer, self._template), partial(_own_model, transformer, shared)
-                models = KnownModels(evaluation, shared.classes, blank, build)
-                done = _score(shared, Q, models, chosen, judge, share)
-                scores.score[positions, fold], scores.log_loss[positions, fold] = done
-                share.finish()
+            with sharing_work():
+                for name, positions in by_name.items():
+                    share = Share(bar, len(positions))
+                    transformer, shared, Q = self._prepare(fold, name)
+                    share.advance(0.25)
+                    chosen = [cells[position] for position in positions]
+                    blank = _chain(transformer, self._template)
+                    models = KnownModels(
+                        evaluation, shared.classes, blank, partial(_own_model, transformer, shared)
+                    )
+                    done = _score(shared, Q, models, chosen, judge, share)
+                    scores.score[positions, fold], scores.log_loss[positions, fold] = done
+                    share.finish()
         return scores
 
     def refit(self, cells: Sequence[Cell], betas: Sequence[float]) -> list[Any]:
         """Fit the cells on all samples: classifiers, or pipelines that end in one."""
         trained: dict[str, tuple[Any, SharedTraining]] = {}
+        with sharing_work():
+            for name in dict.fromkeys(cell.transform for cell in cells):
+                transformer, X = self._represent(name)
+                with _naming(name, transformer):
+                    trained[name] = transformer, self._train(transformer, X, np.arange(len(self._y)))
         models = []
         for cell, beta in zip(cells, betas, strict=True):
-            if cell.transform not in trained:
-                transformer, X = self._represent(cell.transform)
-                with _naming(cell.transform, transformer):
-                    everyone = np.arange(len(self._y))
-                    trained[cell.transform] = transformer, self._train(transformer, X, everyone)
             transformer, shared = trained[cell.transform]
             models.append(_model(transformer, shared, cell, beta))
             classifier = models[-1] if transformer is None else models[-1][-1]
