@@ -8,10 +8,11 @@
 namespace pathforest {
 namespace {
 
+template <class Kept>
 class Nearest : public PolicyDefaults {
   public:
-    Nearest(Index k, Index self, double reach, const std::vector<Index>& first_sample)
-        : kept_(as_size(k)), k_(k), self_(self), reach_(reach), first_sample_(&first_sample) {}
+    Nearest(const Kept& kept, Index k, Index self, double reach, const std::vector<Index>& first_sample)
+        : kept_(kept), k_(k), self_(self), reach_(reach), first_sample_(&first_sample) {}
 
     // A node whose samples all come after the worst kept one wins no tie against it.
     double limit(Index node) const {
@@ -28,7 +29,7 @@ class Nearest : public PolicyDefaults {
     }
 
     void write(double* distances, Index* indices) {
-        const std::vector<Neighbour>& sorted = kept_.sorted();
+        const auto sorted = kept_.sorted();
         for (const Neighbour& neighbour : sorted) {
             *distances++ = neighbour.distance;
             *indices++ = neighbour.sample;
@@ -39,13 +40,25 @@ class Nearest : public PolicyDefaults {
     }
 
   private:
-    Smallest<Neighbour> kept_;
+    Kept kept_;
     Index k_;
     Index self_;
     double reach_;
     const std::vector<Index>* first_sample_;
 };
-static_assert(Policy<Nearest>);
+static_assert(Policy<Nearest<Smallest<Neighbour>>>);
+
+// Calls work(a container for k neighbours).
+template <class Work>
+void with_container(Index k, Work work) {
+    constexpr std::size_t few = 8;
+    if (as_size(k) <= few) {
+        work(SmallestFew<Neighbour, few>(as_size(k)));
+    } else {
+        work(Smallest<Neighbour>(as_size(k)));
+    }
+}
+
 
 }  // namespace
 
@@ -60,14 +73,16 @@ void knn(const AnyEngine& any, Index start, Index stop, Index k, std::span<doubl
             if (start <= sample && sample < stop) asking.push_back(sample);
         }
         const auto sample_of = [&](Index i) { return asking[as_size(i)]; };
-        search_all(
-            engine, static_cast<Index>(asking.size()), control,
-            [&](Index i, auto& query) { engine.ask_sample(sample_of(i), query); },
-            [&](Index i) { return Nearest(k, sample_of(i), infinity, first); },
-            [&](Index i, Nearest& nearest) {
-                const std::size_t row = at(sample_of(i) - start, k);
-                nearest.write(distances.data() + row, indices.data() + row);
-            });
+        with_container(k, [&](const auto& empty) {
+            search_all(
+                engine, sample_tile<decltype(engine)>, static_cast<Index>(asking.size()), control,
+                [&](Index i, auto& query) { engine.ask_sample(sample_of(i), query); },
+                [&](Index i) { return Nearest(empty, k, sample_of(i), infinity, first); },
+                [&](Index i, auto& nearest) {
+                    const std::size_t row = at(sample_of(i) - start, k);
+                    nearest.write(distances.data() + row, indices.data() + row);
+                });
+        });
     });
 }
 
@@ -77,12 +92,17 @@ void query_knn(const AnyEngine& any, Rows<T> queries, Index k, std::span<const d
     if (k == 0) return;
     visit_with<T>(any, [&](const auto& engine) {
         const std::vector<Index> first = first_sample_of_nodes(engine);
-        search_all(
-            engine, queries.count, control, [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
-            [&](Index i) { return Nearest(k, none, reach.empty() ? infinity : reach[as_size(i)], first); },
-            [&](Index i, Nearest& nearest) {
-                nearest.write(distances.data() + at(i, k), indices.data() + at(i, k));
-            });
+        with_container(k, [&](const auto& empty) {
+            search_all(
+                engine, engine.tile, queries.count, control,
+                [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
+                [&](Index i) {
+                    return Nearest(empty, k, none, reach.empty() ? infinity : reach[as_size(i)], first);
+                },
+                [&](Index i, auto& nearest) {
+                    nearest.write(distances.data() + at(i, k), indices.data() + at(i, k));
+                });
+        });
     });
 }
 

@@ -78,7 +78,7 @@ void ask(const Engine& engine, Boruvka& boruvka, Control& control) {
         if (must_ask[as_size(i)]) asking.push_back(i);
     }
     search_all(
-        engine, static_cast<Index>(asking.size()), control,
+        engine, sample_tile<decltype(engine)>, static_cast<Index>(asking.size()), control,
         [&](Index a, auto& query) { engine.ask_sample(asking[as_size(a)], query); },
         [&](Index a) {
             const Index own = component[as_size(asking[as_size(a)])];
@@ -111,7 +111,7 @@ void nearest_foreign(const AnyEngine& any, Rows<T> queries, std::span<const Inde
         std::vector<std::atomic<double>> reaches(reach.size());
         for (std::size_t i = 0; i < reach.size(); ++i) reaches[i] = reach[i];
         search_all(
-            engine, queries.count, control, [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
+            engine, engine.tile, queries.count, control, [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
             [&](Index i) { return NearestForeign(own[as_size(i)], component, nodes, reaches[as_size(i)]); },
             [&](Index i, NearestForeign& found) {
                 const bool is_near = found.best().distance <= reach[as_size(i)];
