@@ -28,15 +28,16 @@ class Nearest : public PolicyDefaults {
         if (wants(sample) && distance <= reach_) kept_.offer({distance, sample});
     }
 
-    void write(double* distances, Index* indices) {
+    template <class Name>
+    void write(double* distances, Index* names, Name name) {
         const auto sorted = kept_.sorted();
         for (const Neighbour& neighbour : sorted) {
             *distances++ = neighbour.distance;
-            *indices++ = neighbour.sample;
+            *names++ = name(neighbour.sample);
         }
         const Index missing = k_ - static_cast<Index>(sorted.size());
         std::fill_n(distances, missing, infinity);
-        std::fill_n(indices, missing, none);
+        std::fill_n(names, missing, none);
     }
 
   private:
@@ -60,29 +61,48 @@ void with_container(Index k, Work work) {
 }
 
 
+// The lists of the samples asked about, who should stand as the engine keeps them.
+template <KnowsSamples Engine, class Row, class Name>
+void list_nearest(const Engine& engine, const std::vector<Index>& asking, Index k,
+                  std::span<double> distances, std::span<Index> names, Control& control, Row row_of,
+                  Name name) {
+    const std::vector<Index> first = first_sample_of_nodes(engine);
+    with_container(k, [&](const auto& empty) {
+        search_all(
+            engine, sample_tile<Engine>, static_cast<Index>(asking.size()), control,
+            [&](Index i, auto& query) { engine.ask_sample(asking[as_size(i)], query); },
+            [&](Index i) { return Nearest(empty, k, asking[as_size(i)], infinity, first); },
+            [&](Index i, auto& nearest) {
+                const std::size_t row = at(row_of(i), k);
+                nearest.write(distances.data() + row, names.data() + row, name);
+            });
+    });
+}
+
 }  // namespace
 
 void knn(const AnyEngine& any, Index start, Index stop, Index k, std::span<double> distances,
          std::span<Index> indices, Control& control) {
+    if (k == 0) return;
     visit_samples(any, [&](const auto& engine) {
-        if (k == 0) return;
-        const std::vector<Index> first = first_sample_of_nodes(engine);
-        std::vector<Index> asking;  // those that the engine keeps together one after the other
-        for (Index position = 0; position < engine.n_samples(); ++position) {
-            const Index sample = engine.sample_at(position);
+        std::vector<Index> asking;
+        for (const Index sample : engine.order().sample) {
             if (start <= sample && sample < stop) asking.push_back(sample);
         }
-        const auto sample_of = [&](Index i) { return asking[as_size(i)]; };
-        with_container(k, [&](const auto& empty) {
-            search_all(
-                engine, sample_tile<decltype(engine)>, static_cast<Index>(asking.size()), control,
-                [&](Index i, auto& query) { engine.ask_sample(sample_of(i), query); },
-                [&](Index i) { return Nearest(empty, k, sample_of(i), infinity, first); },
-                [&](Index i, auto& nearest) {
-                    const std::size_t row = at(sample_of(i) - start, k);
-                    nearest.write(distances.data() + row, indices.data() + row);
-                });
-        });
+        list_nearest(
+            engine, asking, k, distances, indices, control, [&](Index i) { return asking[as_size(i)] - start; },
+            [](Index sample) { return sample; });
+    });
+}
+
+void knn_by_position(const AnyEngine& any, Index k, std::span<double> distances, std::span<Index> positions,
+                     Control& control) {
+    if (k == 0) return;
+    visit_samples(any, [&](const auto& engine) {
+        const Order& order = engine.order();
+        list_nearest(
+            engine, order.sample, k, distances, positions, control, [](Index i) { return i; },
+            [&](Index sample) { return order.position[as_size(sample)]; });
     });
 }
 
@@ -100,7 +120,8 @@ void query_knn(const AnyEngine& any, Rows<T> queries, Index k, std::span<const d
                     return Nearest(empty, k, none, reach.empty() ? infinity : reach[as_size(i)], first);
                 },
                 [&](Index i, auto& nearest) {
-                    nearest.write(distances.data() + at(i, k), indices.data() + at(i, k));
+                    nearest.write(distances.data() + at(i, k), indices.data() + at(i, k),
+                                  [](Index sample) { return sample; });
                 });
         });
     });

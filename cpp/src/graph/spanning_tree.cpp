@@ -1,9 +1,11 @@
 #include "pathforest/graph/spanning_tree.hpp"
 
 #include "pathforest/graph/boruvka.hpp"
+#include "pathforest/graph/knn.hpp"
 #include "pathforest/graph/originals.hpp"
 #include "pathforest/ties.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 namespace pathforest {
@@ -55,50 +57,85 @@ class NearestForeign : public PolicyDefaults {
 };
 static_assert(Policy<NearestForeign>);
 
-template <SearchEngine Engine>
-NearestForeign::Nodes summarise(const Engine& engine, const std::vector<Index>& component) {
-    return {engine.summarise(component, [](Index a, Index b) { return a == b ? a : none; }),
-            first_sample_of_nodes(engine)};
-}
+// One component, or none for several.
+Index common(Index a, Index b) { return a == b ? a : none; }
 
-// Asks the samples that must be asked, those that the engine keeps together one after the other.
+// Builds the tree from lists that name samples by position, or by index.
 template <KnowsSamples Engine>
-void ask(const Engine& engine, Boruvka& boruvka, Control& control) {
-    const std::vector<Index>& component = boruvka.component();
-    const NearestForeign::Nodes nodes = summarise(engine, component);
-    std::vector<std::atomic<double>> reach(component.size());
-    std::vector<char> must_ask(component.size(), 0);
-    for (const Index i : boruvka.asking()) {
-        reach[as_size(component[as_size(i)])] = boruvka.reach(i);
-        must_ask[as_size(i)] = 1;
+class Builder {
+  public:
+    Builder(const Engine& engine, const KnnGraph& graph, bool by_position)
+        : engine_(engine), by_position_(by_position), nodes_{{}, first_sample_of_nodes(engine)},
+          boruvka_(graph, find_originals(engine, graph, names()), names()) {}
+
+    std::vector<Arc> build(Control& control) {
+        while (boruvka_.must_ask(control)) {
+            ask(control);
+            boruvka_.merge_answers();
+        }
+        return boruvka_.arcs();
     }
-    std::vector<Index> asking;
-    for (Index position = 0; position < engine.n_samples(); ++position) {
-        const Index i = engine.sample_at(position);
-        if (must_ask[as_size(i)]) asking.push_back(i);
+
+  private:
+    std::span<const Index> names() const {
+        return by_position_ ? std::span<const Index>(engine_.order().sample) : std::span<const Index>{};
     }
-    search_all(
-        engine, sample_tile<decltype(engine)>, static_cast<Index>(asking.size()), control,
-        [&](Index a, auto& query) { engine.ask_sample(asking[as_size(a)], query); },
-        [&](Index a) {
-            const Index own = component[as_size(asking[as_size(a)])];
-            return NearestForeign(own, component, nodes, reach[as_size(own)]);
-        },
-        [&](Index a, NearestForeign& found) {
-            boruvka.answer(asking[as_size(a)], found.best(), found.searched());
-        });
-}
+    Index sample_of(Index i) const { return by_position_ ? engine_.order().sample[as_size(i)] : i; }
+    Index number_of(Index sample) const {
+        return by_position_ ? engine_.order().position[as_size(sample)] : sample;
+    }
+
+    void ask(Control& control) {
+        const std::vector<Index>& by_number = boruvka_.component();
+        std::vector<Index> component(by_number.size());  // by sample
+        for (std::size_t i = 0; i < component.size(); ++i)
+            component[as_size(sample_of(static_cast<Index>(i)))] = by_number[i];
+        nodes_.component = engine_.summarise(component, common);
+        std::vector<Index> asking = boruvka_.asking();
+        // Those that the engine keeps together are asked together.
+        if (!by_position_) std::ranges::sort(asking, {}, [&](Index i) { return engine_.order().position[as_size(i)]; });
+        std::vector<std::atomic<double>> reach(component.size());
+        for (const Index i : asking) reach[as_size(by_number[as_size(i)])] = boruvka_.reach(i);
+        search_all(
+            engine_, sample_tile<Engine>, static_cast<Index>(asking.size()), control,
+            [&](Index a, auto& query) { engine_.ask_sample(sample_of(asking[as_size(a)]), query); },
+            [&](Index a) {
+                const Index own = by_number[as_size(asking[as_size(a)])];
+                return NearestForeign(own, component, nodes_, reach[as_size(own)]);
+            },
+            [&](Index a, const NearestForeign& found) {
+                Neighbour best = found.best();
+                if (best.sample != none) best.sample = number_of(best.sample);
+                boruvka_.answer(asking[as_size(a)], best, found.searched());
+            });
+    }
+
+    const Engine& engine_;
+    bool by_position_;
+    NearestForeign::Nodes nodes_;
+    Boruvka boruvka_;
+};
+
+// Lists of this length leave few samples to ask. The tree answers so quickly that short ones do.
+template <class Engine>
+constexpr Index list_length = 10;
+template <class T>
+constexpr Index list_length<TreeEngine<T>> = 4;
 
 }  // namespace
 
 std::vector<Arc> spanning_tree(const AnyEngine& any, const KnnGraph& graph, Control& control) {
+    return visit_samples(any, [&](const auto& engine) { return Builder(engine, graph, false).build(control); });
+}
+
+std::vector<Arc> spanning_tree(const AnyEngine& any, Control& control, Index kk) {
     return visit_samples(any, [&](const auto& engine) {
-        Boruvka boruvka(graph, find_originals(engine, graph));
-        while (boruvka.must_ask(control)) {
-            ask(engine, boruvka, control);
-            boruvka.merge_answers();
-        }
-        return boruvka.arcs();
+        const Index n = engine.n_samples();
+        const Index k = std::min(n - 1, kk ? kk : list_length<std::remove_cvref_t<decltype(engine)>>);
+        std::vector<double> distances(at(n, k));
+        std::vector<Index> positions(at(n, k));
+        knn_by_position(any, k, distances, positions, control);
+        return Builder(engine, {distances, positions, n, k}, true).build(control);
     });
 }
 
@@ -107,7 +144,9 @@ void nearest_foreign(const AnyEngine& any, Rows<T> queries, std::span<const Inde
                      std::span<const Index> component, std::span<const double> reach,
                      std::span<double> distances, std::span<Index> indices, Control& control) {
     visit_with<T>(any, [&](const auto& engine) {
-        const NearestForeign::Nodes nodes = summarise(engine, {component.begin(), component.end()});
+        const NearestForeign::Nodes nodes{
+            engine.summarise(std::vector<Index>(component.begin(), component.end()), common),
+            first_sample_of_nodes(engine)};
         std::vector<std::atomic<double>> reaches(reach.size());
         for (std::size_t i = 0; i < reach.size(); ++i) reaches[i] = reach[i];
         search_all(

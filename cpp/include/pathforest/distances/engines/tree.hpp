@@ -37,6 +37,7 @@ class TreeEngine {
 
     // Neighbouring positions hold neighbouring samples: work in this order stays in cache.
     Index sample_at(Index position) const { return order_.sample[as_size(position)]; }
+    const Order& order() const { return order_; }
 
     void ask_sample(Index sample, Query& query) const {
         blocks_.read(order_.position[as_size(sample)], query.values);
