@@ -190,14 +190,42 @@ std::uint32_t many_box_kernel(const double* queries, const T* low, const T* high
     return static_cast<std::uint32_t>(within);
 }
 
+// The lanes are samples that wait for their k smallest; each sample in turn is shown to all of them.
+template <class S, class T>
+void spacing_kernel(const T* block, Index n_features, double p, Index count, Index k, double* reduced) {
+    constexpr int n_vectors = lanes / double_width;
+    const Exponent exponent(p);
+    Doubles kept[lanes][n_vectors];
+    for (auto& vectors : kept)
+        for (Doubles& vector : vectors) vector = broadcast<Doubles>(infinity);
+    for (Index shown = 0; shown < count; ++shown) {
+        Doubles sums[n_vectors] = {};
+        for (Index j = 0; j < n_features; ++j) {
+            const T* values = block + at(j, lanes);
+            const Doubles a = broadcast<Doubles>(static_cast<double>(values[shown]));
+            for (int v = 0; v < n_vectors; ++v)
+                S::add(&sums[v], a, load_wide(values + v * double_width), exponent);
+        }
+        sums[shown / double_width][shown % double_width] = infinity;  // itself
+        for (int v = 0; v < n_vectors; ++v) {
+            for (Index place = 0; place < k; ++place) {
+                const Doubles before = kept[place][v];
+                kept[place][v] = before < sums[v] ? before : sums[v];
+                sums[v] = larger(before, sums[v]);
+            }
+        }
+    }
+    std::memcpy(reduced, kept[k - 1], sizeof kept[k - 1]);
+}
+
 template <class S, class T>
 Kernels<T> with_box() {
-    return {block_kernel<S, T>, box_kernel<S, T>, many_box_kernel<S, T>};
+    return {block_kernel<S, T>, box_kernel<S, T>, many_box_kernel<S, T>, spacing_kernel<S, T>};
 }
 
 template <class S, class T>
 Kernels<T> without_box() {
-    return {block_kernel<S, T>, nullptr, nullptr};
+    return {block_kernel<S, T>, nullptr, nullptr, nullptr};
 }
 
 template <class T>

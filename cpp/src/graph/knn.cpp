@@ -67,11 +67,17 @@ void list_nearest(const Engine& engine, const std::vector<Index>& asking, Index 
                   std::span<double> distances, std::span<Index> names, Control& control, Row row_of,
                   Name name) {
     const std::vector<Index> first = first_sample_of_nodes(engine);
+    std::vector<double> reach;
+    if constexpr (requires { engine.reaches(k); }) reach = engine.reaches(k);
+    const auto reach_of = [&](Index sample) { return reach.empty() ? infinity : reach[as_size(sample)]; };
     with_container(k, [&](const auto& empty) {
         search_all(
             engine, sample_tile<Engine>, static_cast<Index>(asking.size()), control,
             [&](Index i, auto& query) { engine.ask_sample(asking[as_size(i)], query); },
-            [&](Index i) { return Nearest(empty, k, asking[as_size(i)], infinity, first); },
+            [&](Index i) { 
+                const Index sample = asking[as_size(i)];
+                return Nearest(empty, k, sample, reach_of(sample), first);
+            },
             [&](Index i, auto& nearest) {
                 const std::size_t row = at(row_of(i), k);
                 nearest.write(distances.data() + row, names.data() + row, name);

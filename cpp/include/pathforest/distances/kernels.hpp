@@ -45,6 +45,10 @@ struct Kernels {
     // The same for `lanes` queries, feature by feature. Returns the bits of those that are <= their limits.
     std::uint32_t (*box_of_many)(const double* queries, const T* low, const T* high, Index n_features,
                                  double p, const double* limits, double* reduced);
+
+    // For each of the first `count` samples of a block the k-th smallest reduced distance to the others of
+    // them; infinity if there are fewer. nullptr as above; k < lanes.
+    void (*spacing)(const T* block, Index n_features, double p, Index count, Index k, double* reduced);
 };
 
 template <class T>

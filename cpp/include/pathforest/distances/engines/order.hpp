@@ -60,12 +60,20 @@ void part(BlockRange range, const T* X, Index n_features, std::vector<Index>& sa
         const auto side = [&](Index f) { return high[as_size(f)] - low[as_size(f)]; };
         if (side(j) > side(longest)) longest = j;
     }
-    std::nth_element(begin, begin + range.left().count * lanes, end, [=](Index a, Index b) {
-        // Equal values by index: of many duplicates the first ones are then found first, the others pruned.
-        const T value_a = X[at(a, n_features, longest)];
-        const T value_b = X[at(b, n_features, longest)];
-        return value_a != value_b ? value_a < value_b : a < b;
-    });
+    // Equal values by index: of many duplicates the first ones are then found first, the others pruned.
+    struct Key {
+        T value;
+        Index sample;
+        bool operator<(const Key& other) const {
+            return value < other.value || (value == other.value && sample < other.sample);
+        }
+    };
+    std::vector<Key> keys;
+    keys.reserve(static_cast<std::size_t>(end - begin));
+    for (auto sample = begin; sample != end; ++sample)
+        keys.push_back({X[at(*sample, n_features, longest)], *sample});
+    std::nth_element(keys.begin(), keys.begin() + range.left().count * lanes, keys.end());
+    std::transform(keys.begin(), keys.end(), begin, [](const Key& key) { return key.sample; });
 }
 
 // The order of the leaves of a balanced k-d tree with one block per leaf.

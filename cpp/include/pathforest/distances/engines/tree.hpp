@@ -21,6 +21,7 @@ class TreeEngine {
 
     struct Query {
         std::vector<double> values;
+        Index block = none;  // where a sample of ours is kept
     };
 
     TreeEngine(const T* X, Index n_samples, Index n_features, Metric metric, Control& control)
@@ -40,10 +41,29 @@ class TreeEngine {
     const Order& order() const { return order_; }
 
     void ask_sample(Index sample, Query& query) const {
-        blocks_.read(order_.position[as_size(sample)], query.values);
+        const Index position = order_.position[as_size(sample)];
+        blocks_.read(position, query.values);
+        query.block = position / lanes;
     }
 
-    void ask(const T* row, Query& query) const { query.values.assign(row, row + n_features()); }
+    void ask(const T* row, Query& query) const {
+        query.values.assign(row, row + n_features());
+        query.block = none;
+    }
+
+    // Per sample a distance within which it has k others, found by looking into its own block alone.
+    std::vector<double> reaches(Index k) const {
+        std::vector<double> reach(as_size(n_samples()), infinity);
+        if (k >= lanes) return reach;
+        for (Index b = 0; b < blocks_.count(); ++b) {
+            double reduced[lanes];
+            const Index first = blocks_.first_position(b), end = blocks_.end_position(b);
+            kernels_.spacing(blocks_.block(b), n_features(), metric_.p, end - first, k, reduced);
+            for (Index position = first; position < end; ++position)
+                reach[as_size(sample_at(position))] = metric_.distance(reduced[position - first], metric_.p);
+        }
+        return reach;
+    }
 
     template <Policy P>
     void search(const Query* queries, P* policies, Index count, const Pause& pause) const {
@@ -140,10 +160,8 @@ class TreeEngine {
         packet.reduced.fill(-1);
         for (Index lane = 0; lane < count; ++lane) narrow(packet, as_size(lane), policies[lane]);
         std::array<Shared, stack_size> stack;
-        stack[0].node = 0;
-        stack[0].queries = (std::uint32_t{1} << count) - 1;
-        stack[0].bounds.fill(0);
-        for (std::size_t size = 1; size > 0;) {
+        std::size_t size = descend(stack.data(), queries, count, packet);
+        while (size > 0) {
             const Shared& top = stack[--size];
             const Index index = top.node;
             std::uint32_t active = still_open(top, packet, policies);
@@ -159,15 +177,37 @@ class TreeEngine {
                 });
                 continue;
             }
-            Shared* far = &stack[size];
-            Shared* near = &stack[size + 1];
-            bound(*near, index + 1, packet, active);
-            bound(*far, node.right, packet, active);
-            double nearer = 0;
-            for_each_bit(active, [&](std::size_t lane) { nearer += far->bounds[lane] - near->bounds[lane]; });
-            if (nearer < 0) std::swap(*near, *far);
-            size += 2;
+            const bool has_right = bound(stack[size], node.right, packet, active);
+            const bool has_left = bound(stack[size + has_right], index + 1, packet, active);
+            if (has_left && has_right) {
+                double nearer = 0;  // how much the left one is, in sum
+                for_each_bit(active, [&](std::size_t lane) {
+                    nearer += stack[size].bounds[lane] - stack[size + 1].bounds[lane];
+                });
+                if (nearer < 0) std::swap(stack[size], stack[size + 1]);
+            }
+            size += std::size_t{has_left} + std::size_t{has_right};
         }
+    }
+
+    // Puts the smallest node that holds all queries on the stack, and below it the nodes beside the way there.
+    std::size_t descend(Shared* stack, const Query* queries, Index count, const Packet& packet) const {
+        const std::uint32_t all = (std::uint32_t{1} << count) - 1;
+        const auto [first, last] = std::minmax_element(
+            queries, queries + count, [](const Query& a, const Query& b) { return a.block < b.block; });
+        Index home = 0;
+        std::size_t size = 0;
+        while (nodes_[as_size(home)].n_blocks > 1 && first->block != none) {
+            const Index left = home + 1, right = nodes_[as_size(home)].right;
+            const Index middle = nodes_[as_size(right)].first_block;
+            if (first->block < middle && last->block >= middle) break;
+            home = last->block < middle ? left : right;
+            size += bound(stack[size], home == left ? right : left, packet, all);
+        }
+        stack[size].node = home;
+        stack[size].queries = all;
+        stack[size].bounds.fill(0);
+        return size + 1;
     }
 
     template <class Visit>
@@ -201,12 +241,14 @@ class TreeEngine {
         return open;
     }
 
-    void bound(Shared& child, Index index, const Packet& packet, std::uint32_t queries) const {
+    // False if no query need look into the node.
+    bool bound(Shared& child, Index index, const Packet& packet, std::uint32_t queries) const {
         const T* low = boxes_.data() + at(2 * index, n_features());
         child.node = index;
         child.queries = queries & kernels_.box_of_many(packet.values.data(), low, low + n_features(),
                                                        n_features(), metric_.p, packet.reduced.data(),
                                                        child.bounds.data());
+        return child.queries != 0;
     }
 
     // What the best sample below a node could be worth; the more promising child is searched first.
