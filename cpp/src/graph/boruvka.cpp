@@ -3,6 +3,9 @@
 #include "pathforest/ties.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -14,10 +17,35 @@ namespace {
 constexpr Arc before_all{-1.0, none, none};
 constexpr Index last = std::numeric_limits<Index>::max();
 
+// By weight digit by digit, which takes a fourth of the time of comparisons; then by ends where weights are
+// equal.
+void sort_arcs(std::vector<Arc>& arcs) {
+    constexpr int digit_bits = 11;
+    std::vector<Arc> other(arcs.size());
+    for (int shift = 0; shift < 64; shift += digit_bits) {
+        const auto digit = [&](const Arc& arc) {
+            // The bits of doubles that are not negative count up like integers.
+            return (std::bit_cast<std::uint64_t>(arc.weight) >> shift) & ((1 << digit_bits) - 1);
+        };
+        std::array<std::size_t, std::size_t{1} << digit_bits> place{};
+        for (const Arc& arc : arcs) ++place[digit(arc)];
+        std::exclusive_scan(place.begin(), place.end(), place.begin(), std::size_t{0});
+        for (const Arc& arc : arcs) other[place[digit(arc)]++] = arc;
+        arcs.swap(other);
+    }
+    for (auto first = arcs.begin(); first != arcs.end();) {
+        const auto end = std::find_if(first, arcs.end(), [&](const Arc& arc) { return arc.weight != first->weight; });
+        std::sort(first, end);
+        first = end;
+    }
+}
+
 }  // namespace
 
-Boruvka::Boruvka(const KnnGraph& graph, std::vector<Index> original, std::span<const Index> name)
-    : graph_(graph), n_(graph.n_samples), original_(std::move(original)), name_(name), component_(as_size(n_)),
+Boruvka::Boruvka(const KnnGraph& graph, std::vector<Index> original, std::span<const Index> name,
+                 bool answers_are_cheap)
+    : graph_(graph), n_(graph.n_samples), original_(std::move(original)), name_(name),
+      answers_are_cheap_(answers_are_cheap), component_(as_size(n_)),
       cursor_(as_size(n_), 0), asked_(as_size(n_), Neighbour{infinity, none}),
       bound_(as_size(n_), before_all), size_(as_size(n_), 1) {
     std::iota(component_.begin(), component_.end(), Index{0});
@@ -31,7 +59,10 @@ bool Boruvka::must_ask(Control& control) {
     while (n_components() > 1) {
         control.check();
         read_lists();
-        if (merge([this](Index c) { return open_[as_size(c)] == 0; })) continue;
+        const auto n_settled = std::count(open_.begin(), open_.end(), Index{0});
+        if (2 * n_settled >= (answers_are_cheap_ ? n_components() : 1)) {
+            if (merge([this](Index c) { return open_[as_size(c)] == 0; })) continue;
+        }
         largest_ = static_cast<Index>(std::max_element(size_.begin(), size_.end()) - size_.begin());
         asking_.clear();
         for (const Index i : waiting_) {
@@ -47,7 +78,7 @@ void Boruvka::answer(Index sample, const Neighbour& nearest, double searched) {
         asked_[as_size(sample)] = nearest;
         bound_[as_size(sample)] = arc_between(nearest.distance, sample, nearest.sample);
     } else {
-        bound_[as_size(sample)] = Arc{searched, last, last};
+        bound_[as_size(sample)] = std::max(bound_[as_size(sample)], Arc{searched, last, last});
     }
 }
 
@@ -62,7 +93,7 @@ bool Boruvka::merge_answers() {
 
 std::vector<Arc> Boruvka::arcs() const {
     std::vector<Arc> sorted = arcs_;
-    std::sort(sorted.begin(), sorted.end());
+    sort_arcs(sorted);
     return sorted;
 }
 

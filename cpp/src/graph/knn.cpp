@@ -8,6 +8,17 @@
 namespace pathforest {
 namespace {
 
+// A neighbour, and where the engine keeps it.
+struct Found {
+    double distance;
+    Index sample;
+    Index position;
+
+    friend bool operator<(const Found& a, const Found& b) {
+        return a.distance < b.distance || (a.distance == b.distance && a.sample < b.sample);
+    }
+};
+
 template <class Kept>
 class Nearest : public PolicyDefaults {
   public:
@@ -17,23 +28,22 @@ class Nearest : public PolicyDefaults {
     // A node whose samples all come after the worst kept one wins no tie against it.
     double limit(Index node) const {
         if (!kept_.full()) return reach_;
-        const auto [distance, sample] = kept_.worst();  // within reach
-        return (*first_sample_)[as_size(node)] > sample ? strictly_below(distance) : distance;
+        const Found& worst = kept_.worst();  // within reach
+        return (*first_sample_)[as_size(node)] > worst.sample ? strictly_below(worst.distance) : worst.distance;
     }
 
     bool wants(Index sample) const { return sample != self_; }
     Index n_wanted() const { return k_; }
 
-    void offer(Index sample, double distance) {
-        if (wants(sample) && distance <= reach_) kept_.offer({distance, sample});
+    void offer(Index sample, double distance, Index position = none) {
+        if (wants(sample) && distance <= reach_) kept_.offer({distance, sample, position});
     }
 
-    template <class Name>
-    void write(double* distances, Index* names, Name name) {
+    void write(double* distances, Index* names, Index Found::* name) {
         const auto sorted = kept_.sorted();
-        for (const Neighbour& neighbour : sorted) {
+        for (const Found& neighbour : sorted) {
             *distances++ = neighbour.distance;
-            *names++ = name(neighbour.sample);
+            *names++ = neighbour.*name;
         }
         const Index missing = k_ - static_cast<Index>(sorted.size());
         std::fill_n(distances, missing, infinity);
@@ -47,36 +57,36 @@ class Nearest : public PolicyDefaults {
     double reach_;
     const std::vector<Index>* first_sample_;
 };
-static_assert(Policy<Nearest<Smallest<Neighbour>>>);
+static_assert(Policy<Nearest<Smallest<Found>>>);
 
 // Calls work(a container for k neighbours).
 template <class Work>
 void with_container(Index k, Work work) {
     constexpr std::size_t few = 8;
     if (as_size(k) <= few) {
-        work(SmallestFew<Neighbour, few>(as_size(k)));
+        work(SmallestFew<Found, few>(as_size(k)));
     } else {
-        work(Smallest<Neighbour>(as_size(k)));
+        work(Smallest<Found>(as_size(k)));
     }
 }
 
 
-// The lists of the samples asked about, who should stand as the engine keeps them.
-template <KnowsSamples Engine, class Row, class Name>
-void list_nearest(const Engine& engine, const std::vector<Index>& asking, Index k,
+// The lists of the samples at the given positions, which ascend.
+template <KnowsSamples Engine, class Row>
+void list_nearest(const Engine& engine, const std::vector<Index>& positions, Index k,
                   std::span<double> distances, std::span<Index> names, Control& control, Row row_of,
-                  Name name) {
+                  Index Found::* name) {
     const std::vector<Index> first = first_sample_of_nodes(engine);
     std::vector<double> reach;
     if constexpr (requires { engine.reaches(k); }) reach = engine.reaches(k);
-    const auto reach_of = [&](Index sample) { return reach.empty() ? infinity : reach[as_size(sample)]; };
+    const auto reach_of = [&](Index p) { return reach.empty() ? infinity : reach[as_size(p)]; };
     with_container(k, [&](const auto& empty) {
         search_all(
-            engine, sample_tile<Engine>, static_cast<Index>(asking.size()), control,
-            [&](Index i, auto& query) { engine.ask_sample(asking[as_size(i)], query); },
-            [&](Index i) { 
-                const Index sample = asking[as_size(i)];
-                return Nearest(empty, k, sample, reach_of(sample), first);
+            engine, sample_tile<Engine>, static_cast<Index>(positions.size()), control,
+            [&](Index i, auto& query) { ask_at(engine, positions[as_size(i)], query); },
+            [&](Index i) {
+                const Index p = positions[as_size(i)];
+                return Nearest(empty, k, engine.sample_at(p), reach_of(p), first);
             },
             [&](Index i, auto& nearest) {
                 const std::size_t row = at(row_of(i), k);
@@ -91,13 +101,13 @@ void knn(const AnyEngine& any, Index start, Index stop, Index k, std::span<doubl
          std::span<Index> indices, Control& control) {
     if (k == 0) return;
     visit_samples(any, [&](const auto& engine) {
-        std::vector<Index> asking;
-        for (const Index sample : engine.order().sample) {
-            if (start <= sample && sample < stop) asking.push_back(sample);
+        std::vector<Index> positions;
+        for (Index p = 0; p < engine.n_samples(); ++p) {
+            if (start <= engine.sample_at(p) && engine.sample_at(p) < stop) positions.push_back(p);
         }
         list_nearest(
-            engine, asking, k, distances, indices, control, [&](Index i) { return asking[as_size(i)] - start; },
-            [](Index sample) { return sample; });
+            engine, positions, k, distances, indices, control,
+            [&](Index i) { return engine.sample_at(positions[as_size(i)]) - start; }, &Found::sample);
     });
 }
 
@@ -105,10 +115,9 @@ void knn_by_position(const AnyEngine& any, Index k, std::span<double> distances,
                      Control& control) {
     if (k == 0) return;
     visit_samples(any, [&](const auto& engine) {
-        const Order& order = engine.order();
         list_nearest(
-            engine, order.sample, k, distances, positions, control, [](Index i) { return i; },
-            [&](Index sample) { return order.position[as_size(sample)]; });
+            engine, given_order(engine.n_samples()), k, distances, positions, control,
+            [](Index i) { return i; }, &Found::position);
     });
 }
 
@@ -126,8 +135,7 @@ void query_knn(const AnyEngine& any, Rows<T> queries, Index k, std::span<const d
                     return Nearest(empty, k, none, reach.empty() ? infinity : reach[as_size(i)], first);
                 },
                 [&](Index i, auto& nearest) {
-                    nearest.write(distances.data() + at(i, k), indices.data() + at(i, k),
-                                  [](Index sample) { return sample; });
+                    nearest.write(distances.data() + at(i, k), indices.data() + at(i, k), &Found::sample);
                 });
         });
     });

@@ -34,6 +34,16 @@ std::vector<Index> first_sample_of_nodes(const Engine& engine) {
     return engine.summarise(given_order(engine.n_samples()), [](Index a, Index b) { return std::min(a, b); });
 }
 
+// Makes the query of the sample at a position.
+template <KnowsSamples Engine>
+void ask_at(const Engine& engine, Index position, typename Engine::Query& query) {
+    if constexpr (requires { engine.ask_at(position, query); }) {
+        engine.ask_at(position, query);
+    } else {
+        engine.ask_sample(engine.sample_at(position), query);
+    }
+}
+
 // Rows of new samples, or for a precomputed engine rows of distances to the training samples.
 template <class T>
 struct Rows {

@@ -67,7 +67,7 @@ struct Blocks {
         within &= (std::uint32_t{1} << (end_position(b) - first)) - 1;  // padding is no sample
         for (; within != 0; within &= within - 1) {
             const Index lane = std::countr_zero(within);
-            policy.offer(order.sample[as_size(first + lane)], metric.distance(reduced[lane], metric.p));
+            offer_at(policy, order, first + lane, metric.distance(reduced[lane], metric.p));
         }
     }
 };

@@ -3,6 +3,7 @@
 
 #include "pathforest/distances/kernels.hpp"
 #include "pathforest/parallel.hpp"
+#include "pathforest/select.hpp"
 #include "pathforest/types.hpp"
 
 #include <algorithm>
@@ -24,6 +25,17 @@ struct Order {
         }
     }
 };
+
+// Offers a policy the sample at a position. One that has taken note of positions is spared to look them up.
+template <class P>
+void offer_at(P& policy, const Order& order, Index position, double distance) {
+    const Index sample = order.sample[as_size(position)];
+    if constexpr (requires { policy.offer(sample, distance, position); }) {
+        policy.offer(sample, distance, position);
+    } else {
+        policy.offer(sample, distance);
+    }
+}
 
 inline std::vector<Index> given_order(Index n_samples) {
     std::vector<Index> samples(as_size(n_samples));
@@ -65,14 +77,14 @@ void part(BlockRange range, const T* X, Index n_features, std::vector<Index>& sa
         T value;
         Index sample;
         bool operator<(const Key& other) const {
-            return value < other.value || (value == other.value && sample < other.sample);
+            return (value < other.value) | ((value == other.value) & (sample < other.sample));
         }
     };
     std::vector<Key> keys;
     keys.reserve(static_cast<std::size_t>(end - begin));
     for (auto sample = begin; sample != end; ++sample)
         keys.push_back({X[at(*sample, n_features, longest)], *sample});
-    std::nth_element(keys.begin(), keys.begin() + range.left().count * lanes, keys.end());
+    select(keys.data(), keys.data() + range.left().count * lanes, keys.data() + keys.size());
     std::transform(keys.begin(), keys.end(), begin, [](const Key& key) { return key.sample; });
 }
 

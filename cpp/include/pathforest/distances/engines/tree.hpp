@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 namespace pathforest {
 
@@ -41,7 +42,9 @@ class TreeEngine {
     const Order& order() const { return order_; }
 
     void ask_sample(Index sample, Query& query) const {
-        const Index position = order_.position[as_size(sample)];
+        ask_at(order_.position[as_size(sample)], query);
+    }
+    void ask_at(Index position, Query& query) const {
         blocks_.read(position, query.values);
         query.block = position / lanes;
     }
@@ -51,7 +54,7 @@ class TreeEngine {
         query.block = none;
     }
 
-    // Per sample a distance within which it has k others, found by looking into its own block alone.
+    // Per position a distance within which the sample has k others, found by looking into its own block alone.
     std::vector<double> reaches(Index k) const {
         std::vector<double> reach(as_size(n_samples()), infinity);
         if (k >= lanes) return reach;
@@ -60,7 +63,7 @@ class TreeEngine {
             const Index first = blocks_.first_position(b), end = blocks_.end_position(b);
             kernels_.spacing(blocks_.block(b), n_features(), metric_.p, end - first, k, reduced);
             for (Index position = first; position < end; ++position)
-                reach[as_size(sample_at(position))] = metric_.distance(reduced[position - first], metric_.p);
+                reach[as_size(position)] = metric_.distance(reduced[position - first], metric_.p);
         }
         return reach;
     }
@@ -77,8 +80,14 @@ class TreeEngine {
 
     template <class V, class Combine>
     std::vector<V> summarise(const std::vector<V>& values, Combine combine) const {
-        std::vector<V> summary(nodes_.size());
-        for (Index node = n_nodes() - 1; node >= 0; --node) update(node, values, combine, summary);
+        return summarise_positions([&](Index p) { return values[as_size(sample_at(p))]; }, combine);
+    }
+
+    // The same from a value per position.
+    template <class Value, class Combine>
+    auto summarise_positions(Value value_at, Combine combine) const {
+        std::vector<std::invoke_result_t<Value, Index>> summary(nodes_.size());
+        for (Index node = n_nodes() - 1; node >= 0; --node) update(node, value_at, combine, summary);
         return summary;
     }
 
@@ -87,7 +96,7 @@ class TreeEngine {
         const Index block = order_.position[as_size(sample)] / lanes;
         for (Index node = leaf_of_block_[as_size(block)]; node != none; node = nodes_[as_size(node)].parent) {
             const V before = summary[as_size(node)];
-            update(node, values, combine, summary);
+            update(node, [&](Index p) { return values[as_size(sample_at(p))]; }, combine, summary);
             if (summary[as_size(node)] == before) break;
         }
     }
@@ -266,8 +275,8 @@ class TreeEngine {
         return kernels_.box(query, low, low + n_features(), n_features(), metric_.p);
     }
 
-    template <class V, class Combine>
-    void update(Index index, const std::vector<V>& values, Combine combine, std::vector<V>& summary) const {
+    template <class Value, class V, class Combine>
+    void update(Index index, Value value_at, Combine combine, std::vector<V>& summary) const {
         const Node& node = nodes_[as_size(index)];
         V& out = summary[as_size(index)];
         if (node.n_blocks > 1) {
@@ -275,9 +284,9 @@ class TreeEngine {
             return;
         }
         const Index first = blocks_.first_position(node.first_block);
-        out = values[as_size(sample_at(first))];
+        out = value_at(first);
         for (Index position = first + 1; position < blocks_.end_position(node.first_block); ++position) {
-            out = combine(out, values[as_size(sample_at(position))]);
+            out = combine(out, value_at(position));
         }
     }
 
