@@ -7,8 +7,8 @@
 
 namespace pathforest {
 
-// As std::nth_element, which takes about twice the time: puts the keys before nth to its left. Keys are small, and
-// their order is a single comparison without branches.
+// As std::nth_element, which takes about twice the time: puts the keys before nth to its left. Keys are
+// small, and their order is a single comparison without branches.
 template <class Key>
 void select(Key* first, Key* nth, Key* last) {
     constexpr std::ptrdiff_t n_guesses = 24;
@@ -16,7 +16,8 @@ void select(Key* first, Key* nth, Key* last) {
     for (int tries = 0; tries < 16 && last - first > 4 * n_guesses; ++tries) {
         // A key that is about as far up among a few as nth is among all.
         std::array<Key, n_guesses> guesses;
-        for (std::ptrdiff_t g = 0; g < n_guesses; ++g) guesses[static_cast<std::size_t>(g)] = first[(last - first) * g / n_guesses];
+        for (std::ptrdiff_t g = 0; g < n_guesses; ++g)
+            guesses[static_cast<std::size_t>(g)] = first[(last - first) * g / n_guesses];
         std::sort(guesses.begin(), guesses.end());
         const Key pivot = guesses[static_cast<std::size_t>((nth - first) * n_guesses / (last - first))];
         Key* middle = first;

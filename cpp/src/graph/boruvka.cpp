@@ -34,7 +34,8 @@ void sort_arcs(std::vector<Arc>& arcs) {
         arcs.swap(other);
     }
     for (auto first = arcs.begin(); first != arcs.end();) {
-        const auto end = std::find_if(first, arcs.end(), [&](const Arc& arc) { return arc.weight != first->weight; });
+        const auto end =
+            std::find_if(first, arcs.end(), [&](const Arc& arc) { return arc.weight != first->weight; });
         std::sort(first, end);
         first = end;
     }
@@ -45,9 +46,8 @@ void sort_arcs(std::vector<Arc>& arcs) {
 Boruvka::Boruvka(const KnnGraph& graph, std::vector<Index> original, std::span<const Index> name,
                  bool answers_are_cheap)
     : graph_(graph), n_(graph.n_samples), original_(std::move(original)), name_(name),
-      answers_are_cheap_(answers_are_cheap), component_(as_size(n_)),
-      cursor_(as_size(n_), 0), asked_(as_size(n_), Neighbour{infinity, none}),
-      bound_(as_size(n_), before_all), size_(as_size(n_), 1) {
+      answers_are_cheap_(answers_are_cheap), component_(as_size(n_)), cursor_(as_size(n_), 0),
+      asked_(as_size(n_), Neighbour{infinity, none}), bound_(as_size(n_), before_all), size_(as_size(n_), 1) {
     std::iota(component_.begin(), component_.end(), Index{0});
     for (Index i = 0; i < n_ && graph.k > 0; ++i) {
         bound_[as_size(i)] = arc_between(graph.distance(i, graph.k - 1), i, graph.index(i, graph.k - 1));
@@ -111,7 +111,8 @@ void Boruvka::read_lists() {
         while (cursor < graph_.k && !is_foreign(graph_.index(i, cursor))) ++cursor;
         if (cursor < graph_.k) {
             improve(i, {graph_.distance(i, cursor), graph_.index(i, cursor)});
-        } else if (const Neighbour& asked = asked_[as_size(i)]; asked.sample != none && is_foreign(asked.sample)) {
+        } else if (const Neighbour& asked = asked_[as_size(i)];
+                   asked.sample != none && is_foreign(asked.sample)) {
             improve(i, asked);
         } else {
             waiting_.push_back(i);

@@ -29,7 +29,8 @@ class Nearest : public PolicyDefaults {
     double limit(Index node) const {
         if (!kept_.full()) return reach_;
         const Found& worst = kept_.worst();  // within reach
-        return (*first_sample_)[as_size(node)] > worst.sample ? strictly_below(worst.distance) : worst.distance;
+        return (*first_sample_)[as_size(node)] > worst.sample ? strictly_below(worst.distance)
+                                                              : worst.distance;
     }
 
     bool wants(Index sample) const { return sample != self_; }
@@ -69,7 +70,6 @@ void with_container(Index k, Work work) {
         work(Smallest<Found>(as_size(k)));
     }
 }
-
 
 // The lists of the samples at the given positions, which ascend.
 template <KnowsSamples Engine, class Row>

@@ -18,7 +18,7 @@ class NearestForeign : public PolicyDefaults {
     struct Round {
         std::span<const Index> by_sample;
         std::span<const Index> by_position;
-        std::vector<Index> of_nodes;  // none where several meet
+        std::vector<Index> of_nodes;             // none where several meet
         const std::vector<Index>& first_sample;  // per node
     };
 
@@ -101,7 +101,8 @@ class Builder {
         const auto find_nodes = [&] {
             if constexpr (std::is_same_v<Engine, TreeEngine<typename Engine::Value>>) {
                 if (by_position_) {
-                    round.of_nodes = engine_.summarise_positions([&](Index p) { return component[as_size(p)]; }, common);
+                    round.of_nodes =
+                        engine_.summarise_positions([&](Index p) { return component[as_size(p)]; }, common);
                     return;
                 }
             }
@@ -147,7 +148,8 @@ constexpr Index list_length<TreeEngine<T>> = 4;
 }  // namespace
 
 std::vector<Arc> spanning_tree(const AnyEngine& any, const KnnGraph& graph, Control& control) {
-    return visit_samples(any, [&](const auto& engine) { return Builder(engine, graph, false).build(control); });
+    return visit_samples(any,
+                         [&](const auto& engine) { return Builder(engine, graph, false).build(control); });
 }
 
 std::vector<Arc> spanning_tree(const AnyEngine& any, Control& control, Index kk) {
@@ -168,11 +170,15 @@ void nearest_foreign(const AnyEngine& any, Rows<T> queries, std::span<const Inde
     visit_with<T>(any, [&](const auto& engine) {
         const std::vector<Index> first_sample = first_sample_of_nodes(engine);
         const NearestForeign::Round round{
-            component, {}, engine.summarise(std::vector<Index>(component.begin(), component.end()), common), first_sample};
+            component,
+            {},
+            engine.summarise(std::vector<Index>(component.begin(), component.end()), common),
+            first_sample};
         std::vector<std::atomic<double>> reaches(reach.size());
         for (std::size_t i = 0; i < reach.size(); ++i) reaches[i] = reach[i];
         search_all(
-            engine, engine.tile, queries.count, control, [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
+            engine, engine.tile, queries.count, control,
+            [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
             [&](Index i) { return NearestForeign(own[as_size(i)], round, reaches[as_size(i)]); },
             [&](Index i, NearestForeign& found) {
                 const bool is_near = found.best().distance <= reach[as_size(i)];

@@ -29,10 +29,10 @@ namespace pathforest {
 class Boruvka {
   public:
     // The lists must outlive this. Per sample its original, as in originals.hpp; none for no copies. Per
-    // sample its name; none for its number. If answers are cheap, samples are asked as soon as fewer than half
-    // of the components are settled; reading the lists again would take longer.
-    explicit Boruvka(const KnnGraph& graph, std::vector<Index> original = {}, std::span<const Index> name = {},
-                     bool answers_are_cheap = false);
+    // sample its name; none for its number. If answers are cheap, samples are asked as soon as fewer than
+    // half of the components are settled; reading the lists again would take longer.
+    explicit Boruvka(const KnnGraph& graph, std::vector<Index> original = {},
+                     std::span<const Index> name = {}, bool answers_are_cheap = false);
 
     // Merges as far as is known. True if samples must be asked before it can go on, false if the tree is
     // complete.

@@ -87,7 +87,8 @@ void visit_with(const AnyEngine& engine, Work work) {
 // Runs one search per query in tiles: ask(i, query) states query i, start(i) gives its policy and finish(i,
 // policy) takes the result.
 template <SearchEngine Engine, class Ask, class Start, class Finish>
-void search_all(const Engine& engine, Index tile, Index count, Control& control, Ask ask, Start start, Finish finish) {
+void search_all(const Engine& engine, Index tile, Index count, Control& control, Ask ask, Start start,
+                Finish finish) {
     using P = decltype(start(Index{}));
     static_assert(Policy<P>);
     struct Scratch {

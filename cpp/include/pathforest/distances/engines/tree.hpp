@@ -17,7 +17,7 @@ class TreeEngine {
   public:
     using Value = T;
     static constexpr const char* name = "tree";
-    static constexpr int tile = 1;            // new samples may lie anywhere
+    static constexpr int tile = 1;             // new samples may lie anywhere
     static constexpr int sample_tile = lanes;  // samples that lie side by side look into the same nodes
 
     struct Query {
@@ -41,9 +41,7 @@ class TreeEngine {
     Index sample_at(Index position) const { return order_.sample[as_size(position)]; }
     const Order& order() const { return order_; }
 
-    void ask_sample(Index sample, Query& query) const {
-        ask_at(order_.position[as_size(sample)], query);
-    }
+    void ask_sample(Index sample, Query& query) const { ask_at(order_.position[as_size(sample)], query); }
     void ask_at(Index position, Query& query) const {
         blocks_.read(position, query.values);
         query.block = position / lanes;
@@ -54,7 +52,8 @@ class TreeEngine {
         query.block = none;
     }
 
-    // Per position a distance within which the sample has k others, found by looking into its own block alone.
+    // Per position a distance within which the sample has k others, found by looking into its own block
+    // alone.
     std::vector<double> reaches(Index k) const {
         std::vector<double> reach(as_size(n_samples()), infinity);
         if (k >= lanes) return reach;
@@ -199,7 +198,8 @@ class TreeEngine {
         }
     }
 
-    // Puts the smallest node that holds all queries on the stack, and below it the nodes beside the way there.
+    // Puts the smallest node that holds all queries on the stack, and below it the nodes beside the way
+    // there.
     std::size_t descend(Shared* stack, const Query* queries, Index count, const Packet& packet) const {
         const std::uint32_t all = (std::uint32_t{1} << count) - 1;
         const auto [first, last] = std::minmax_element(
@@ -242,8 +242,7 @@ class TreeEngine {
             const double limit = policies[lane].limit(shared.node);
             if (limit < 0) return;
             // A node's own limit lies only a tie below the root's.
-            if (bound > packet.reduced[lane] * (1 - 1e-6) &&
-                bound > metric_.reduced_limit(limit, metric_.p))
+            if (bound > packet.reduced[lane] * (1 - 1e-6) && bound > metric_.reduced_limit(limit, metric_.p))
                 return;
             open |= std::uint32_t{1} << lane;
         });
@@ -254,9 +253,9 @@ class TreeEngine {
     bool bound(Shared& child, Index index, const Packet& packet, std::uint32_t queries) const {
         const T* low = boxes_.data() + at(2 * index, n_features());
         child.node = index;
-        child.queries = queries & kernels_.box_of_many(packet.values.data(), low, low + n_features(),
-                                                       n_features(), metric_.p, packet.reduced.data(),
-                                                       child.bounds.data());
+        child.queries =
+            queries & kernels_.box_of_many(packet.values.data(), low, low + n_features(), n_features(),
+                                           metric_.p, packet.reduced.data(), child.bounds.data());
         return child.queries != 0;
     }
 
