@@ -21,6 +21,7 @@ from pathforest.classifier import OPFClassifier
 from pathforest.dask.data import check_table, gather_labels, gather_samples, gather_values
 from pathforest.dask.engine import engines_on
 from pathforest.dask.futures import naming_a_lost_scheduler, wait_for_workers
+from pathforest.dask.search import runner_on
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
 
@@ -33,11 +34,21 @@ def _train(client: Client, model: Any, X: Any, y: Any, **fit_params: Any) -> Any
     check_parameters(model, ("n_jobs",))
     # Transformers that the user passes may take missing values; they are refused later if they do not.
     finite = isinstance(getattr(model, "transforms", None), str | None)
+    if model.device != "cpu":
+        raise ValueError(
+            f"device={show(model.device)} is not for clusters; use device='cpu', or the local class"
+        )
     try:
-        with naming_a_lost_scheduler(client), engines_on(client) as make_engine:
+        with (
+            naming_a_lost_scheduler(client),
+            engines_on(client) as make_engine,
+            runner_on(client) as run,
+        ):
             wait_for_workers(client)
             X, y = gather_samples(client, X, finite), gather_labels(client, y)
             fit_params = {name: gather_values(client, value, name) for name, value in fit_params.items()}
+            if isinstance(model, FuzzyOPFClassifierCV):
+                fit_params["run"] = run
             return model._fit_with(make_engine, X, y, **fit_params)
     except KeyboardInterrupt as error:
         # A notebook keeps the traceback, and its frames hold futures of whatever was on its way just then.
