@@ -112,9 +112,7 @@ class Samples(NamedTuple):
 Runner = Callable[["Folds", list[Part], Judge, Progress], Iterator[tuple[Part, Scores]]]
 
 
-def one_by_one(
-    folds: Folds, parts: list[Part], judge: Judge, bar: Progress
-) -> Iterator[tuple[Part, Scores]]:
+def one_by_one(folds: Folds, parts: list[Part], judge: Judge, bar: Progress) -> Iterator[tuple[Part, Scores]]:
     """Score parts here, one after the other."""
     for part in parts:
         share = Share(bar, len(part.cells))
@@ -210,7 +208,10 @@ class Folds:
 
         None if a transformer decides that, or if the metric takes no features.
         """
-        if self._transformers[part.name] is not None or self._template._check_settings()[0].kind != "features":
+        if (
+            self._transformers[part.name] is not None
+            or self._template._check_settings()[0].kind != "features"
+        ):
             return None
         train, rows = self._splits[part.fold]
         return len(rows), len(train), self._samples.checked.shape[1]

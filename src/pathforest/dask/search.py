@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from math import ceil
 from typing import Any
 
@@ -30,8 +31,8 @@ SAMPLE_SECONDS = 1e-5
 # Members of every class near a sample, in times of the 10 samples nearest to it: 8 on 40,000 x 20, 5 classes.
 NEAR_FACTOR = 8
 
-# Neighbours of the evaluation samples of a fold, which come together where they are scored. If they would take
-# more, that task searches them, some at a time.
+# Neighbours of the evaluation samples of a fold, at most: they come together where they are scored. If they
+# would take more, that task searches them, some at a time.
 NEAR_BYTES = 2**30
 
 # Folds that a worker has prepared: tasks of one meet the last tasks of the one before.
@@ -94,7 +95,7 @@ def _evaluation_blocks(folds: Folds, part: Part, threads_per_part: float) -> lis
     tasks = NEAR_FACTOR * engine.pass_seconds(*size, "tree") / engine.TASK_SECONDS
     n_blocks = min(max(tasks, engine.TASKS_PER_THREAD * threads_per_part), 20 * tasks, size[0])
     bounds = np.linspace(0, size[0], ceil(n_blocks) + 1).astype(int).tolist()
-    return [slice(*pair) for pair in zip(bounds, bounds[1:], strict=False)] if n_blocks > 1 else []
+    return [slice(*pair) for pair in pairwise(bounds)] if n_blocks > 1 else []
 
 
 _preparing = threading.Lock()
