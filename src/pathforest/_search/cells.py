@@ -173,7 +173,7 @@ class Folds:
         """
         take = partial(self._evaluation_samples, part.fold), partial(self._evaluation_labels, part.fold)
         evaluation = Evaluation(*take, self._y[self._splits[part.fold][1]])
-        transformer, shared, Q = self.prepare(part)
+        transformer, shared, Q = self._prepare(part)
         shared.grow()
         share.advance(0.25)
         if near:
@@ -235,7 +235,7 @@ class Folds:
 
     def near(self, part: Part, rows: slice) -> Near:
         """Find the training samples of each class near some of the evaluation samples of a part."""
-        _, shared, Q = self.prepare(part)
+        _, shared, Q = self._prepare(part)
         return shared.find_near(Q, rows, part.n_conquerors)
 
     def _evaluation_samples(self, fold: int) -> Any:
@@ -247,7 +247,7 @@ class Folds:
     def _evaluation_labels(self, fold: int) -> Any:
         return _safe_indexing(self._shown[1], self._splits[fold][1])
 
-    def prepare(self, part: Part) -> tuple[Any, SharedTraining, np.ndarray]:
+    def _prepare(self, part: Part) -> tuple[Any, SharedTraining, np.ndarray]:
         """Represent the samples of a part; return its transformer, training set and evaluation samples."""
         fold, name = part.fold, part.name
         if (fold, name) in self._kept:

@@ -41,7 +41,7 @@ def _train(client: Client, model: Any, X: Any, y: Any, **fit_params: Any) -> Any
         with (
             naming_a_lost_scheduler(client),
             engines_on(client) as make_engine,
-            runner_on(client) as run,
+            runner_on(client, model.get_params(deep=False)) as run,
         ):
             wait_for_workers(client)
             X, y = gather_samples(client, X, finite), gather_labels(client, y)
@@ -311,9 +311,10 @@ class DaskFuzzyOPFClassifier(_DaskClassifier, FuzzyOPFClassifier):
 class DaskFuzzyOPFClassifierCV(_DaskClassifier, FuzzyOPFClassifierCV):
     """Fuzzy Optimum-Path Forest classifier with cross-validated parameters, on a Dask cluster.
 
-    Neighbour passes run on the cluster: one for all folds of the samples as given, one per fold for those of
-    a transformer. The candidates are compared at the client. For many searches over few samples use joblib's
-    Dask backend with scikit-learn's GridSearchCV instead.
+    Workers find the neighbours of all samples and score the candidates, folds side by side; the client fits
+    the best ones on all samples. Scorers, transformers and a callable `membership` or `metric` run on the
+    workers and must be picklable. For many searches over few samples use joblib's Dask backend with
+    scikit-learn's GridSearchCV instead.
 
     Parameters
     ----------

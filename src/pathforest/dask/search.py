@@ -14,6 +14,7 @@ from itertools import pairwise
 from math import ceil
 from typing import Any
 
+import cloudpickle
 import numpy as np
 from distributed import Client
 from threadpoolctl import threadpool_limits
@@ -22,6 +23,7 @@ from pathforest._search.cells import Folds, Part, Runner, Scores, one_by_one
 from pathforest._search.scoring import Judge
 from pathforest._search.training import Near
 from pathforest._utils.progress import Progress, Share, Silence
+from pathforest._utils.show import show
 from pathforest.dask import engine
 from pathforest.dask.futures import Sent, run_tasks, thread_counts
 
@@ -40,10 +42,10 @@ KEPT_FOLDS = 2
 
 
 class ClusterRunner:
-    """Scores parts of folds as tasks on a cluster."""
+    """Scores parts of folds as tasks on a cluster; `params` are those of the search."""
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(self, client: Client, params: dict[str, Any]) -> None:
+        self._client, self._params = client, params
         self._sent: Sent | None = None
 
     def __call__(
@@ -54,6 +56,7 @@ class ClusterRunner:
             yield from one_by_one(folds, parts, judge, bar)
             return
         if self._sent is None:
+            _check_travellers(self._params)
             folds.find_lists()
             self._sent = Sent(self._client, [folds.local_copy(KEPT_FOLDS)])
         n_threads = sum(thread_counts(self._client).values())
@@ -87,6 +90,18 @@ class ClusterRunner:
         return self._client.submit(task, folds, *args, pure=False, workers=chosen, allow_other_workers=True)
 
 
+def _check_travellers(params: dict[str, Any]) -> None:
+    """Refuse what workers need and cannot be sent."""
+    for name in ("metric", "metric_params", "membership", "transforms", "scoring"):
+        try:
+            cloudpickle.dumps(params[name])
+        except Exception as error:
+            raise TypeError(
+                f"{name}={show(params[name])} cannot be sent to workers: {error}; pass something that can be "
+                "pickled, without locks, connections or open files, or use the local class"
+            ) from error
+
+
 def _evaluation_blocks(folds: Folds, part: Part, threads_per_part: float) -> list[slice]:
     """Divide the evaluation samples of a part into blocks that are tasks of their own, or into none."""
     size = folds.search_size(part)
@@ -104,8 +119,8 @@ _preparing = threading.Lock()
 def find_near(folds: Folds, part: Part, rows: slice) -> Near:
     """Find, on a worker, the training samples near some evaluation samples."""
     with threadpool_limits(1, user_api="openmp"):
-        with _preparing:  # once for all threads
-            folds.prepare(part)
+        with _preparing:  # one thread prepares the fold for all; without samples, nothing is searched
+            folds.near(part, slice(0, 0))
         return folds.near(part, rows)
 
 
@@ -116,9 +131,9 @@ def score_part(folds: Folds, part: Part, judge: Judge, near: list[Near]) -> tupl
 
 
 @contextmanager
-def runner_on(client: Client) -> Iterator[Runner]:
+def runner_on(client: Client, params: dict[str, Any]) -> Iterator[Runner]:
     """Yield what scores the parts of a search on a cluster, for the time of a fit."""
-    runner = ClusterRunner(client)
+    runner = ClusterRunner(client, params)
     try:
         yield runner
     finally:
