@@ -134,35 +134,28 @@ def test_small_searches_stay_at_the_client(client, monkeypatch):
 
 
 def fussy(model, X, y):
-    """Fail for the second fold, and say how large it is."""
-    if X[0, 0] > 0:
-        raise ValueError(f"{len(X)} samples")
-    return 0.5
+    """Fail, and say how large the fold is."""
+    raise ValueError(f"{len(X)} samples")
 
 
-def sorted_samples():
-    X, y = hostile("random")
-    X[:, 0] = np.arange(N) - N // 2
-    rows = np.arange(N)
-    return X, y, {"cv": [(rows[N // 2 :], rows[: N // 2]), (rows[: N // 2 - 9], rows[N // 2 + 9 :])]}
+ROWS = np.arange(N)
+UNEQUAL = [(ROWS[:80], ROWS[100:]), (ROWS[60:], ROWS[:60])]
 
 
 def test_errors_of_scorers_are_reported_as_by_the_local_class(client):
-    X, y, params = sorted_samples()
     messages = []
     for search in DaskFuzzyOPFClassifierCV(client=client), FuzzyOPFClassifierCV():
-        search.set_params(**{**QUICK, **params}, scoring=fussy)
-        with pytest.warns(UserWarning, match="the first error was ValueError: 111 samples") as caught:
-            search.fit(X, y)
+        search.set_params(**{**QUICK, "cv": UNEQUAL}, scoring=fussy)
+        with pytest.warns(UserWarning, match="the first error was ValueError: 140 samples") as caught:
+            search.fit(*hostile("random"))
         messages.append([str(one.message) for one in caught if "scoring" in str(one.message)])
     assert messages[0] == messages[1]
 
 
 def test_an_error_that_shall_be_raised_ends_the_search_on_the_cluster(client):
-    X, y, params = sorted_samples()
-    search = DaskFuzzyOPFClassifierCV(client=client, scoring=fussy, error_score="raise")
-    with pytest.raises(ValueError, match="111 samples") as raised:
-        search.set_params(**{**QUICK, **params}).fit(X, y)
+    search = DaskFuzzyOPFClassifierCV(**QUICK, scoring=fussy, error_score="raise", client=client)
+    with pytest.raises(ValueError, match="120 samples") as raised:
+        search.fit(*hostile("random"))
     assert wait_for_no_tasks(client) == 0
     assert raised.tb is not None  # which keeps all frames of `fit` alive
 
