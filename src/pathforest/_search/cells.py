@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy, deepcopy
-from functools import partial
+from functools import cached_property, partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -174,6 +174,8 @@ class Folds:
         take = partial(self._evaluation_samples, part.fold), partial(self._evaluation_labels, part.fold)
         evaluation = Evaluation(*take, self._y[self._splits[part.fold][1]])
         transformer, shared, Q = self._prepare(part)
+        if not self.keep:
+            self._kept.pop((part.fold, part.name), None)  # nothing comes back to it
         shared.grow()
         share.advance(0.25)
         if near:
@@ -204,26 +206,29 @@ class Folds:
         return len(self._y)
 
     def search_size(self, part: Part) -> tuple[int, int, int] | None:
-        """Return how many evaluation samples are searched for among how many training samples and features.
+        """Return the numbers of evaluation samples, of training samples and of features.
 
-        None if a transformer decides that, or if the metric takes no features.
+        None if a transformer decides them, or if the metric takes no features.
         """
-        if (
-            self._transformers[part.name] is not None
-            or self._template._check_settings()[0].kind != "features"
-        ):
+        is_as_given = self._transformers[part.name] is None
+        if not (is_as_given and self._template._check_settings()[0].kind == "features"):
             return None
         train, rows = self._splits[part.fold]
         return len(rows), len(train), self._samples.checked.shape[1]
 
     def near_bytes(self, part: Part) -> int:
         """Return how much :meth:`near` gives for all evaluation samples of a part, at most."""
-        n_classes, n_rows = len(np.unique(self._y)), len(self._splits[part.fold][1])
-        return n_rows * n_classes * (part.n_conquerors + EXTRA_MEMBERS) * LIST_BYTES
+        n_rows = len(self._splits[part.fold][1])
+        return n_rows * self._n_classes * (part.n_conquerors + EXTRA_MEMBERS) * LIST_BYTES
+
+    @cached_property
+    def _n_classes(self) -> int:
+        return len(np.unique(self._y))
 
     def find_lists(self) -> None:
         """Find the neighbours of all samples now, if training parts can take theirs from them."""
-        if self._can_share_lists() and 2 * min(len(train) for train, _ in self._splits) >= len(self._y):
+        are_large = 2 * min(len(train) for train, _ in self._splits) >= len(self._y)
+        if self._share_lists() or (are_large and self._can_share_lists()):
             self._lists_of_all()
 
     def local_copy(self, n_kept: int) -> Folds:
@@ -250,8 +255,8 @@ class Folds:
     def _prepare(self, part: Part) -> tuple[Any, SharedTraining, np.ndarray]:
         """Represent the samples of a part; return its transformer, training set and evaluation samples."""
         fold, name = part.fold, part.name
-        if (fold, name) in self._kept:
-            return self._kept[fold, name]
+        if prepared := self._kept.get((fold, name)):
+            return prepared
         train, rows = self._splits[fold]
         if self._template.metric == "precomputed":
             transformer, D = None, self._samples.checked
@@ -266,7 +271,7 @@ class Folds:
             prepared = transformer, shared, shared.check_queries(Q)
         self._kept[fold, name] = prepared
         while len(self._kept) > self._n_kept:
-            del self._kept[next(iter(self._kept))]
+            self._kept.pop(next(iter(self._kept)), None)  # another thread may do the same
         return prepared
 
     def _train(self, transformer: Any, X: Any, rows: np.ndarray) -> SharedTraining:
