@@ -111,8 +111,8 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         costs : ndarray of shape (n_queries, n_classes)
             In units of the metric.
         """
-        X = _represent(self.best_estimator_, self._check_prediction(X))
-        return _classifier(self.best_estimator_).class_costs(X)
+        X = represent(self.best_estimator_, self._check_prediction(X))
+        return classifier_of(self.best_estimator_).class_costs(X)
 
     @WithRefit
     def explain(self, X: Any) -> list[Explanation]:
@@ -130,8 +130,8 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         explanations : list of Explanation
             As from :meth:`pathforest.FuzzyOPFClassifier.explain`.
         """
-        X = _represent(self.best_estimator_, self._check_prediction(X))
-        return _classifier(self.best_estimator_).explain(X)
+        X = represent(self.best_estimator_, self._check_prediction(X))
+        return classifier_of(self.best_estimator_).explain(X)
 
     def _take_over_best(self) -> None:
         """Show what the best classifier has learned as the search's own."""
@@ -141,7 +141,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
 
     def _results_of_best(self) -> dict[str, Any]:
         own = {"classes_", "n_features_in_", "feature_names_in_"}
-        learned = vars(_classifier(self.estimators_[0])).items()
+        learned = vars(classifier_of(self.estimators_[0])).items()
         return {k: v for k, v in learned if is_fitted_name(k) and not k.startswith("_") and k not in own}
 
     def _derived_names(self) -> set[str]:
@@ -168,7 +168,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
             raise ValueError("estimators_ is not a list of models")
         for model in self.estimators_:
             self._check_member(model)
-        return len(_classifier(self.estimators_[0]).order_)
+        return len(classifier_of(self.estimators_[0]).order_)
 
     def _check_member(self, model: Any) -> None:
         """Check one of the models that are averaged."""
@@ -209,19 +209,19 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         found: dict[int, np.ndarray] = {}
         for positions in _by_samples(self.estimators_):
             models = [self.estimators_[position] for position in positions]
-            classifiers = [_classifier(model) for model in models]
-            costs = costs_in_each(classifiers, _represent(models[0], samples))
+            classifiers = [classifier_of(model) for model in models]
+            costs = costs_in_each(classifiers, represent(models[0], samples))
             for position, classifier, cost in zip(positions, classifiers, costs, strict=True):
                 found[position] = probabilities(cost, classifier.beta)
         return np.mean([found[position] for position in sorted(found)], axis=0)
 
 
-def _classifier(model: Any) -> FuzzyOPFClassifier:
+def classifier_of(model: Any) -> FuzzyOPFClassifier:
     """Return a classifier itself, or the one at the end of a pipeline."""
     return model if isinstance(model, FuzzyOPFClassifier) else model[-1]
 
 
-def _represent(model: Any, samples: Samples) -> Any:
+def represent(model: Any, samples: Samples) -> Any:
     """Give samples the representation that the classifier of a model takes."""
     source = _source(model, samples)
     return source if isinstance(model, FuzzyOPFClassifier) else model[:-1].transform(source)
@@ -243,7 +243,7 @@ def _by_samples(models: Sequence[Any]) -> list[list[int]]:
 def _have_same_samples(a: Any, b: Any) -> bool:
     """Whether two models share their transformers and samples: objects, not copies."""
     steps = [[] if isinstance(model, FuzzyOPFClassifier) else [*model[:-1]] for model in (a, b)]
-    first, second = _classifier(a), _classifier(b)
+    first, second = classifier_of(a), classifier_of(b)
     metrics = [Metric(*classifier._fit_metric) for classifier in (first, second)]
     return (
         len(first.order_) == len(second.order_)
