@@ -117,9 +117,7 @@ def facts(values: Iterable[tuple[str, str]]) -> str:
 
 def commands(title: str, text: str) -> str:
     """Write lines to be copied."""
-    return (
-        f'<pre role="region" tabindex="0" aria-label="{escape(title)}"><code>{escape(text)}</code></pre>'
-    )
+    return f'<pre role="region" tabindex="0" aria-label="{escape(title)}"><code>{escape(text)}</code></pre>'
 
 
 def paragraph(*sentences: str) -> str:

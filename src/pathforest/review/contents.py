@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+
+from pathforest.issues import Issues
 
 CONQUERORS = 3  # of each class beside a suspect
 FEATURES = 8  # of a suspect that are shown
@@ -18,9 +20,9 @@ class Table(NamedTuple):
     place: str  # what its places count: line or row
     places: Sequence[int]  # of the samples in the file
     X: np.ndarray  # features as they are in the file
+    Z: np.ndarray  # and as the audit took them, perhaps scaled
     features: list[str]
     label: str  # the column of labels
-    y: np.ndarray
     others: Mapping[str, Sequence[str]]  # cells of the columns that are neither
     fingerprint: str
 
@@ -33,7 +35,7 @@ class Witness(NamedTuple):
     """A conqueror of a suspect."""
 
     row: int
-    cost: float
+    distance: float
 
 
 class Suspect(NamedTuple):
@@ -41,7 +43,7 @@ class Suspect(NamedTuple):
 
     row: int
     given: int  # classes by their codes
-    better: int
+    rival: int  # the best other class
     score: float
     costs: tuple[float, float]  # of both classes
     witnesses: tuple[list[Witness], list[Witness]]  # nearest conquerors of both classes
@@ -52,57 +54,56 @@ class Review(NamedTuple):
     """Everything that the page, the terminal and the CSV show."""
 
     table: Table
-    issues: Any
+    issues: Issues
     classes: list[str]
     codes: np.ndarray  # of the given labels
     suspects: list[Suspect]  # all of them, the worst first
 
 
-def make_review(table: Table, issues: Any) -> Review:
-    """Rank the suspects: flagged labels by their score, then equal rows with different labels."""
-    names, codes = np.unique(table.y, return_inverse=True)
-    better = np.searchsorted(names, issues.suggested)
-    rank = np.lexsort((issues.score, ~issues.is_label_issue))
-    chosen = rank[(issues.is_label_issue | issues.is_conflict)[rank]]
+def make_review(table: Table, issues: Issues) -> Review:
+    """Rank the suspects: labels that are probably wrong, then other equal rows with different labels."""
+    codes, rivals = (np.searchsorted(issues.classes, labels) for labels in (issues.given, issues.rival))
+    others = np.flatnonzero(issues.is_conflict & ~issues.is_label_issue)
+    others = others[np.argsort(issues.score[others], kind="stable")]
     suspects = [
         Suspect(
             row,
             int(codes[row]),
-            int(better[row]),
+            int(rivals[row]),
             float(issues.score[row]),
-            (float(issues.cost_for[row]), float(issues.cost_against[row])),
+            (float(issues.cost[row]), float(issues.rival_cost[row])),
             (
-                _witnesses(issues.conquerors_for[row], issues.conqueror_costs_for[row]),
-                _witnesses(issues.conquerors_against[row], issues.conqueror_costs_against[row]),
+                _witnesses(issues.conquerors[row], issues.distances[row]),
+                _witnesses(issues.rival_conquerors[row], issues.rival_distances[row]),
             ),
             _remarks(issues, row),
         )
-        for row in chosen.tolist()
+        for row in [*issues.suspects.tolist(), *others.tolist()]
     ]
-    return Review(table, issues, list(map(str, names.tolist())), codes, suspects)
+    return Review(table, issues, list(map(str, issues.classes.tolist())), codes, suspects)
 
 
-def _witnesses(rows: np.ndarray, costs: np.ndarray) -> list[Witness]:
-    found = zip(rows[:CONQUERORS].tolist(), costs[:CONQUERORS].tolist(), strict=True)
-    return [Witness(row, cost) for row, cost in found if row >= 0]
+def _witnesses(rows: np.ndarray, distances: np.ndarray) -> list[Witness]:
+    found = zip(rows[:CONQUERORS].tolist(), distances[:CONQUERORS].tolist(), strict=True)
+    return [Witness(row, distance) for row, distance in found if row >= 0]
 
 
-def _remarks(issues: Any, row: int) -> list[str]:
-    remarks = []
-    if issues.is_conflict[row]:
-        remarks.append("an equal row has another label")
-    elif issues.duplicate_group[row] >= 0:
-        remarks.append("has equal rows")
-    if issues.is_outlier[row]:
-        remarks.append("outlier")
-    return remarks
+def _remarks(issues: Issues, row: int) -> list[str]:
+    remarks = {
+        "the label is not a suspect by its score": not issues.is_label_issue[row],
+        "an equal row has another label": issues.is_conflict[row],
+        "has copies": issues.duplicate_group[row] >= 0 and not issues.is_conflict[row],
+        "outlier": issues.is_outlier[row],
+        "part of an island": issues.island[row] >= 0,
+    }
+    return [remark for remark, holds in remarks.items() if holds]
 
 
 def telling_features(X: np.ndarray, suspect: Suspect, spread: np.ndarray) -> np.ndarray:
     """Return the features that speak most against the given label, first those that do so most.
 
     A feature speaks against it by how much farther, in standard deviations, the sample is from the mean of
-    its conquerors of the given class than from those of the other.
+    its conquerors of the given class than from that of its rival's.
     """
     own, other = ([witness.row for witness in witnesses] for witnesses in suspect.witnesses)
     distance = [np.abs(X[suspect.row] - X[rows].mean(axis=0)) if rows else 0 for rows in (own, other)]

@@ -10,7 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pathforest._utils.show import show
-from pathforest.datasets.formats import ArrayColumn, Batch, Column, Stream, gather, integer, listed, open_stream
+from pathforest.datasets.formats import (
+    ArrayColumn,
+    Batch,
+    Column,
+    Stream,
+    gather,
+    integer,
+    listed,
+    open_stream,
+)
 
 # The columns that a file of decisions needs, in any order and beside any others.
 ROW, GIVEN, DECISION, CHANGE_TO, TABLE = COLUMNS = ("row", "given", "decision", "change_to", "table")
@@ -102,7 +111,9 @@ def _decide(
     elif action != CHANGE:
         raise ValueError(f"{show(action)} is not a decision; write one of {', '.join(ACTIONS)}, or nothing")
     elif change_to not in classes:
-        raise ValueError(f"{CHANGE_TO} {show(change_to)} is not a class of the table; it has {listed(classes)}")
+        raise ValueError(
+            f"{CHANGE_TO} {show(change_to)} is not a class of the table; it has {listed(classes)}"
+        )
     else:
         decisions.changed[position] = classes[change_to]
 

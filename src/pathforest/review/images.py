@@ -90,7 +90,7 @@ def names_images(cells: Sequence[str]) -> bool:
 
 
 def file_image(folder: Path, name: str) -> str | None:
-    """Return a file as an image for a page, made smaller if Pillow is installed; None if it cannot be shown."""
+    """Return an image file for a page, made smaller if Pillow is installed; None if it cannot be shown."""
     try:
         data = (folder / name).read_bytes()
     except (OSError, ValueError):

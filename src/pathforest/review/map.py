@@ -1,4 +1,4 @@
-"""A map of the samples in two dimensions, drawn without a script; suspects stand out and lead to their place."""
+"""A map of the samples in two dimensions, drawn without a script, on which suspects stand out."""
 
 from __future__ import annotations
 
@@ -73,7 +73,9 @@ def map_svg(drawn: Map, codes: np.ndarray, marks: Sequence[tuple[int, int, str, 
     place_of = dict(zip(drawn.rows.tolist(), drawn.places.tolist(), strict=True))
     layers = []
     for code in np.unique(codes[drawn.rows]).tolist():
-        points = (place_of[row] for row in drawn.rows[codes[drawn.rows] == code].tolist() if row not in marked)
+        points = (
+            place_of[row] for row in drawn.rows[codes[drawn.rows] == code].tolist() if row not in marked
+        )
         layers.append(f'<path class="{class_kind(code)}" d="{"".join(map(_dot, points))}"/>')
     for row, better, link, text in reversed(marks):  # the worst on top
         dot = _dot(place_of[row])
