@@ -44,6 +44,7 @@ class Suspect(NamedTuple):
     row: int
     given: int  # classes by their codes
     rival: int  # the best other class
+    rival_fits_better: bool
     score: float
     costs: tuple[float, float]  # of both classes
     witnesses: tuple[list[Witness], list[Witness]]  # nearest conquerors of both classes
@@ -70,6 +71,7 @@ def make_review(table: Table, issues: Issues) -> Review:
             row,
             int(codes[row]),
             int(rivals[row]),
+            bool(issues.suggested[row] != issues.given[row]),
             float(issues.score[row]),
             (float(issues.cost[row]), float(issues.rival_cost[row])),
             (
@@ -90,7 +92,6 @@ def _witnesses(rows: np.ndarray, distances: np.ndarray) -> list[Witness]:
 
 def _remarks(issues: Issues, row: int) -> list[str]:
     remarks = {
-        "the label is not a suspect by its score": not issues.is_label_issue[row],
         "an equal row has another label": issues.is_conflict[row],
         "has copies": issues.duplicate_group[row] >= 0 and not issues.is_conflict[row],
         "outlier": issues.is_outlier[row],

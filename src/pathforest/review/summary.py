@@ -103,7 +103,8 @@ def findings(review: Review) -> list[tuple[str, str]]:
     """Return questions and their answers."""
     issues = review.issues
     pairs = ", ".join(
-        f"{shorten(review.classes[pair.given])} and {shorten(review.classes[pair.better])} ({pair.count:,})"
+        f"{shorten(review.classes[pair.given])} samples that fit {shorten(review.classes[pair.better])} better "
+        f"({pair.count:,})"
         for pair in mixing(review)[:PAIRS]
     )
     border, near = int(issues.is_border.sum()), int(issues.is_near_duplicate.sum())
@@ -111,8 +112,7 @@ def findings(review: Review) -> list[tuple[str, str]]:
         ("Which classes mix?", f"Most often {pairs}." if pairs else "None."),
         (
             "How clear is the rest?",
-            f"{counted(border, 'sample lies', 'samples lie')} at a border, where two classes fit about equally "
-            "well.",
+            f"{counted(border, 'sample')} at a border, where two classes fit about equally well.",
         ),
         (
             "Are there copies?",

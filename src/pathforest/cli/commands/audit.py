@@ -19,7 +19,6 @@ from pathforest.review import summary
 from pathforest.review.contents import Review, Table, make_review
 from pathforest.review.decisions import (
     CHANGE_TO,
-    COLUMNS,
     DECISION,
     GIVEN,
     ROW,
@@ -29,7 +28,8 @@ from pathforest.review.decisions import (
     read_decisions,
 )
 from pathforest.review.images import guess_shape, names_images, parse_shape
-from pathforest.review.page import MOST, Pictures, review_html
+from pathforest.review.page import MOST, review_html
+from pathforest.review.suspects import Pictures
 
 FIRST = 10  # suspects on the terminal
 SCORE_DIGITS = 6  # of a score in a file
@@ -87,8 +87,8 @@ def audit(
     """Find labels that are probably wrong, and review them on a page.
 
     Prints a summary: wrong labels, classes that mix, outliers, duplicates and islands. With --out it writes
-    one HTML file that shows each suspect beside the samples that speak for and against its label. Decide there
-    what to keep, change or drop, export the decisions, and apply them to the table with --apply.
+    one HTML file that shows each suspect beside the samples that speak for and against its label. Decide
+    there what to keep, change or drop, export the decisions, and apply them to the table with --apply.
 
     Examples
     --------
@@ -302,5 +302,5 @@ def _apply(
         "n_changed": len(found.changed),
         "n_dropped": len(found.dropped),
     }
-    text = "{out}: {n_samples} samples; {n_changed} labels changed, {n_dropped} samples dropped, {n_kept} kept"
-    show_facts(facts, [text.format(**facts)], as_json)
+    text = "{n_samples} samples; {n_changed} labels changed, {n_dropped} samples dropped, {n_kept} kept"
+    show_facts(facts, [f"{out}: {text.format(**facts)}"], as_json)
