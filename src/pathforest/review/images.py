@@ -55,11 +55,11 @@ def guess_shape(X: np.ndarray, names: Sequence[str]) -> Shape | None:
     return (side, side) if are_pixels else None
 
 
-def pixel_images(X: np.ndarray, shape: Shape, smallest: float, largest: float) -> list[str]:
-    """Return rows of pixels as images for a page, from black at `smallest` to white at `largest`."""
+def pixel_image(pixels: np.ndarray, shape: Shape, smallest: float, largest: float) -> str:
+    """Return pixels as an image for a page, from black at `smallest` to white at `largest`."""
     span = max(largest - smallest, np.finfo(float).tiny)
-    levels = np.clip(np.rint(255 * (X - smallest) / span), 0, 255).astype(np.uint8)
-    return [_data_url("png", _png(row.reshape(shape))) for row in levels]
+    levels = np.rint(255 * ((pixels - smallest) / span)).astype(np.uint8)
+    return _data_url("png", _png(levels.reshape(shape)))
 
 
 def _png(pixels: np.ndarray) -> bytes:

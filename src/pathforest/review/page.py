@@ -23,14 +23,18 @@ from pathforest.review import summary
 from pathforest.review.contents import Review, Suspect
 from pathforest.review.map import make_map, map_svg
 from pathforest.review.pieces import anchor, cell, chip, heads, link, number, visible
-from pathforest.review.suspects import Pictures, suspects_html
+from pathforest.review.suspects import Pictures, suspect_items, suspects_html
 
-MOST = 500  # suspects in full, unless another number is asked for
 LISTED = 50  # rows of the other tables
 
 
 def review_html(
-    review: Review, *, command: str, settings: str, pictures: Pictures | None = None, most: int = MOST
+    review: Review,
+    *,
+    command: str,
+    settings: str,
+    pictures: Pictures | None = None,
+    most: int | None = None,
 ) -> str:
     """Return the text of the page.
 
@@ -44,16 +48,17 @@ def review_html(
         How the audit compared samples.
     pictures : Pictures, default=None
         How samples are shown as images, if they are.
-    most : int, default=500
-        Suspects that are shown in full.
+    most : int, default=None
+        Suspects that are shown in full; by default at most 500, and fewer if they take much room.
     """
     here = files("pathforest.review")
-    shown = review.suspects[:most]
+    items = suspect_items(review, pictures, most)
+    shown = review.suspects[: len(items)]
     rows = {suspect.row for suspect in shown}
     sections = [
         Section("summary", "Summary", _summary(review)),
         Section("map", "Map of the samples", _map(review, shown)),
-        Section("suspects", "Suspects", suspects_html(review, shown, pictures)),
+        Section("suspects", "Suspects", suspects_html(review, items)),
         Section("mixing", "Classes that mix", _mixing(review)),
         *(
             Section(name, title, _groups(review, groups, caption, rows))

@@ -102,9 +102,9 @@ def key_numbers(review: Review) -> list[tuple[str, str]]:
 def findings(review: Review) -> list[tuple[str, str]]:
     """Return questions and their answers."""
     issues = review.issues
+    names = [shorten(name) for name in review.classes]
     pairs = ", ".join(
-        f"{shorten(review.classes[pair.given])} samples that fit {shorten(review.classes[pair.better])} better "
-        f"({pair.count:,})"
+        f"{names[pair.given]} samples that fit {names[pair.better]} better ({pair.count:,})"
         for pair in mixing(review)[:PAIRS]
     )
     border, near = int(issues.is_border.sum()), int(issues.is_near_duplicate.sum())

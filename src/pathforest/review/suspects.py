@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import cache
 from html import escape
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +15,7 @@ import numpy as np
 from pathforest._page.document import paragraph
 from pathforest.review.contents import Review, Suspect, Table, telling_features
 from pathforest.review.decisions import COLUMNS
-from pathforest.review.images import Shape, file_image, pixel_images
+from pathforest.review.images import Shape, file_image, pixel_image
 from pathforest.review.map import class_kind
 from pathforest.review.pieces import anchor, cell, chip, heads, number, visible
 
@@ -21,7 +23,10 @@ SCORES = {
     "fast": "the cost of the best other class, divided by the sum of both costs",
     "thorough": "the probability of the given label, by models that have not seen it",
 }
-IMAGE_BYTES = 1_500_000  # of all images together
+MOST, ROOM = 500, 4_000_000  # suspects in full, and their bytes, unless a number is asked for
+ABOUT = 8  # columns that are not features
+
+Show = Callable[[int], str | None]  # what makes an image of a row
 
 
 class Pictures(NamedTuple):
@@ -32,18 +37,42 @@ class Pictures(NamedTuple):
     folder: Path = Path()
 
 
-def suspects_html(review: Review, shown: Sequence[Suspect], pictures: Pictures | None) -> str:
-    """Write the suspects that are shown in full."""
-    if not shown:
-        return paragraph("No label is probably wrong.")
+def suspect_items(review: Review, pictures: Pictures | None, most: int | None) -> list[str]:
+    """Write suspects in full, the worst first: so many, or by default as many as keep the page small."""
     X = review.table.X
     spread = X.std(axis=0)
     spread[spread == 0] = 1
-    images = _images(review.table, shown, pictures) if pictures else {}
+    show = _images(review.table, pictures)
+    items: list[str] = []
+    size = 0
+    for rank, suspect in enumerate(review.suspects[: most or MOST], 1):
+        item = _suspect(review, rank, suspect, telling_features(X, suspect, spread), show)
+        size += len(item)
+        if most is None and size > ROOM:
+            break
+        items.append(item)
+    return items
+
+
+def _images(table: Table, pictures: Pictures | None) -> Show:
+    if pictures is None:
+        return lambda row: None
+    if pictures.shape is None:
+        names = table.others[pictures.column]
+        return cache(lambda row: file_image(pictures.folder, names[row]))
+    low, high = float(table.X.min()), float(table.X.max())
+    return cache(lambda row: pixel_image(table.X[row], pictures.shape, low, high))
+
+
+def suspects_html(review: Review, items: Sequence[str]) -> str:
+    """Write the section of the suspects, with the data that the script needs."""
+    if not items:
+        return paragraph("No label is probably wrong.")
+    shown = review.suspects[: len(items)]
     hint = (
-        f"The worst first: the score is {SCORES[review.issues.method]}. Each suspect stands beside its nearest "
-        "conquerors of both classes, with their distances; features that speak most against the given label "
-        "come first."
+        f"The worst first: the score is {SCORES[review.issues.method]}. Each suspect stands beside its "
+        "nearest conquerors of both classes, with their distances. Features that speak most against the "
+        "given label come first."
     )
     left_out = ""
     if len(shown) < len(review.suspects):
@@ -56,16 +85,13 @@ def suspects_html(review: Review, shown: Sequence[Suspect], pictures: Pictures |
         "classes": review.classes,
         "suspects": [(s.row, s.given, s.rival) for s in shown],
     }
-    items = "\n".join(
-        _suspect(review, rank, suspect, telling_features(X, suspect, spread), images)
-        for rank, suspect in enumerate(shown, 1)
-    )
     keys = (
         '<p class="keys">Keys inside a suspect: <kbd>K</kbd> keep, <kbd>C</kbd> change, <kbd>D</kbd> drop, '
         "<kbd>N</kbd> next, <kbd>P</kbd> previous.</p>"
     )
+    listed = "\n".join(items)
     return (
-        f"{paragraph(hint, left_out)}\n{keys}\n<ol class=suspects>\n{items}\n</ol>\n"
+        f'{paragraph(hint, left_out)}\n{keys}\n<ol class="suspects">\n{listed}\n</ol>\n'
         f'<script type="application/json" id="data">{_json(data)}</script>'
     )
 
@@ -76,13 +102,11 @@ def _json(data: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _suspect(
-    review: Review, rank: int, suspect: Suspect, features: np.ndarray, images: dict[int, str]
-) -> str:
+def _suspect(review: Review, rank: int, suspect: Suspect, features: np.ndarray, show: Show) -> str:
     table, name = review.table, anchor(suspect.row)
     about = "".join(
         f"<div><dt>{escape(visible(column))}</dt><dd>{escape(visible(cells[suspect.row]))}</dd></div>"
-        for column, cells in table.others.items()
+        for column, cells in islice(table.others.items(), ABOUT)
     )
     remarks = "".join(f'<span class="remark">{escape(remark)}</span>' for remark in suspect.remarks)
     given, rival = suspect.costs
@@ -98,20 +122,20 @@ def _suspect(
         f'<i style="width:{100 * suspect.score:.0f}%"></i></span> score <b>{suspect.score:.3f}</b></p>'
         f"{remarks}</div>\n"
         + (f'<dl class="about">{about}</dl>\n' if about else "")
-        + _evidence(review, suspect, features, images)
+        + _evidence(review, suspect, features, show)
         + '\n<div class="decide" hidden></div>\n</li>'
     )
 
 
-def _evidence(review: Review, suspect: Suspect, features: np.ndarray, images: dict[int, str]) -> str:
+def _evidence(review: Review, suspect: Suspect, features: np.ndarray, show: Show) -> str:
     table = review.table
     rows = [suspect.row, *(w.row for witnesses in suspect.witnesses for w in witnesses)]
     numbers = _feature_table(review, suspect, features, rows)
-    if not any(row in images for row in rows):
+    if not any(map(show, rows)):
         return numbers
-    figures = [_image(table, suspect.row, images, "this sample")]
+    figures = [_image(table, suspect.row, show, "this sample")]
     for code, witnesses in zip((suspect.given, suspect.rival), suspect.witnesses, strict=True):
-        pictures = "".join(_image(table, w.row, images, number(w.distance)) for w in witnesses)
+        pictures = "".join(_image(table, w.row, show, number(w.distance)) for w in witnesses)
         figures.append(f'<div class="side"><p>{chip(review, code)}</p><div>{pictures}</div></div>')
     return (
         f'<div class="images">{"".join(figures)}</div>\n'
@@ -119,9 +143,9 @@ def _evidence(review: Review, suspect: Suspect, features: np.ndarray, images: di
     )
 
 
-def _image(table: Table, row: int, images: dict[int, str], text: str) -> str:
-    where = escape(table.where(row))
-    shown = f'<img src="{images[row]}" alt="{where}">' if row in images else '<span class="none">–</span>'
+def _image(table: Table, row: int, show: Show, text: str) -> str:
+    where, image = escape(table.where(row)), show(row)
+    shown = '<span class="none">–</span>' if image is None else f'<img src="{image}" alt="{where}">'
     return f"<figure>{shown}<figcaption>{where}<br>{escape(text)}</figcaption></figure>"
 
 
@@ -156,7 +180,7 @@ def _feature_table(review: Review, suspect: Suspect, features: np.ndarray, rows:
     title = escape(f"Features of {table.where(suspect.row)} beside those of its conquerors")
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{title}"><table class="features">'
-        f'<thead><tr><td colspan="3"></td>{groups}</tr><tr>{header}</tr></thead>\n'
+        f'<col><col><col><thead><tr><td colspan="3"></td>{groups}</tr><tr>{header}</tr></thead>\n'
         f"<tbody>{''.join(body)}</tbody></table></div>{left_out}"
     )
 
@@ -170,30 +194,3 @@ def _strip(values: np.ndarray, colours: Sequence[str]) -> str:
         for share, colour in zip(shares[::-1].tolist(), colours[::-1], strict=True)
     )
     return f'<span class="strip" aria-hidden="true">{marks}</span>'
-
-
-def _images(table: Table, shown: Sequence[Suspect], pictures: Pictures) -> dict[int, str]:
-    """Make the images of suspects and their conquerors, the worst first, until they take too much room."""
-    wanted = list(
-        dict.fromkeys(row for s in shown for row in (s.row, *(w.row for side in s.witnesses for w in side)))
-    )
-    make: Callable[[int], str | None]
-    if pictures.shape is not None:
-        low, high = float(table.X.min()), float(table.X.max())
-
-        def make(row: int) -> str | None:
-            return pixel_images(table.X[[row]], pictures.shape, low, high)[0]
-    else:
-        names = table.others[pictures.column]
-
-        def make(row: int) -> str | None:
-            return file_image(pictures.folder, names[row])
-
-    images: dict[int, str] = {}
-    left = IMAGE_BYTES
-    for row in wanted:
-        image = make(row)
-        if image is not None and len(image) <= left:
-            images[row] = image
-            left -= len(image)
-    return images

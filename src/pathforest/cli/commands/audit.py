@@ -28,8 +28,8 @@ from pathforest.review.decisions import (
     read_decisions,
 )
 from pathforest.review.images import guess_shape, names_images, parse_shape
-from pathforest.review.page import MOST, review_html
-from pathforest.review.suspects import Pictures
+from pathforest.review.page import review_html
+from pathforest.review.suspects import MOST, Pictures
 
 FIRST = 10  # suspects on the terminal
 SCORE_DIGITS = 6  # of a score in a file
@@ -77,7 +77,12 @@ def audit(
             show_default="found among columns left out",
         ),
     ] = None,
-    most: Annotated[int, typer.Option(min=1, help="Suspects that the page shows in full.")] = MOST,
+    most: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Suspects that the page shows in full.", show_default=f"{MOST}, if they fit 4 MB"
+        ),
+    ] = None,
     device: Annotated[str, typer.Option(help="Where to compute: cpu or cuda.")] = "cpu",
     seed: Annotated[int, typer.Option(min=0, help="For 'thorough': decides folds and trees.")] = 0,
     from_: options.From = None,
@@ -302,5 +307,9 @@ def _apply(
         "n_changed": len(found.changed),
         "n_dropped": len(found.dropped),
     }
-    text = "{n_samples} samples; {n_changed} labels changed, {n_dropped} samples dropped, {n_kept} kept"
-    show_facts(facts, [f"{out}: {text.format(**facts)}"], as_json)
+    text = (
+        f"{out}: {summary.counted(facts['n_samples'], 'sample')}; "
+        f"{summary.counted(facts['n_changed'], 'label')} changed, "
+        f"{summary.counted(facts['n_dropped'], 'sample')} dropped, {facts['n_kept']} kept"
+    )
+    show_facts(facts, [text], as_json)
