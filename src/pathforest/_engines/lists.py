@@ -7,7 +7,9 @@ import numpy as np
 Lists = tuple[np.ndarray, np.ndarray]  # distances and indices, both (n, k)
 
 
-def merge(distances: np.ndarray, indices: np.ndarray, new_distances: np.ndarray, new_indices: np.ndarray) -> Lists:
+def merge(
+    distances: np.ndarray, indices: np.ndarray, new_distances: np.ndarray, new_indices: np.ndarray
+) -> Lists:
     """Merge lists, keeping the length of the first.
 
     Examples

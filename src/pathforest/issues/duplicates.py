@@ -49,7 +49,9 @@ def near_duplicates(nearest: np.ndarray) -> np.ndarray:
 
 
 def _joined_by_zeros(D: np.ndarray) -> np.ndarray:
-    pairs = [np.argwhere(np.triu(D[rows] == 0, rows.start + 1)) + [rows.start, 0] for rows in blocks(*D.shape)]
+    pairs = [
+        np.argwhere(np.triu(D[rows] == 0, rows.start + 1)) + [rows.start, 0] for rows in blocks(*D.shape)
+    ]
     source, target = np.concatenate(pairs).T
     graph = coo_array((np.ones(len(source), dtype=bool), (source, target)), shape=D.shape)
     return connected_components(graph, directed=False)[1]

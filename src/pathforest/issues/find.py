@@ -118,7 +118,7 @@ def find_issues(
     if method == "thorough":
         from pathforest.issues.thorough import ask_unseen  # the search is slow to import
 
-        opinion = ask_unseen(samples, codes, model, random_state)
+        opinion = ask_unseen(samples, codes, model, resolved, random_state)
     offers = leave_one_out_offers(
         samples,
         codes,
@@ -141,7 +141,7 @@ def compare_costs(offers: Offers) -> Opinion:
     score[(own == 0) & (other == 0)] = 0.5
     score[np.isinf(other)] = 1.0
     score[np.isinf(own)] = 0.0
-    return Opinion(score, offers.rival, other < own)
+    return Opinion(score, offers.rival, other < own, score)
 
 
 def _report(
@@ -156,7 +156,7 @@ def _report(
 ) -> Issues:
     classes, k = model.classes_, offers.nearest.indices.shape[1]
     suggested = np.where(opinion.prefers_rival, opinion.rival, codes)
-    flags = flag(opinion, codes, method)
+    is_issue = flag(opinion, codes)
     rho = density(offers.nearest, k, metric.squared)
     normal = scale(np.log(rho), rho)
     group = duplicate_groups(X, metric)
@@ -172,8 +172,7 @@ def _report(
         given=labels,
         score=opinion.score,
         suggested=classes[suggested],
-        is_label_issue=flags.is_issue,
-        noise_share=flags.share,
+        is_label_issue=is_issue,
         rival=classes[np.where(opinion.rival == NONE, codes, opinion.rival)],
         cost=offers.own,
         rival_cost=offers.rival_cost,
@@ -189,7 +188,7 @@ def _report(
         nearest_distance=distance,
         is_near_duplicate=near_duplicates(distance),
         border_score=border,
-        is_border=(border >= BORDER) & ~flags.is_issue,
+        is_border=(border >= BORDER) & ~is_issue,
         island=islands(offers.nearest, codes, offers.own_lists.indices.shape[1]),
         confusion=np.bincount(codes * len(classes) + suggested, minlength=len(classes) ** 2).reshape(
             len(classes), -1
