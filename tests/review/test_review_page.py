@@ -1,6 +1,7 @@
 """The page to review labels: what it shows is what was found, texts stay texts, and it stays small."""
 
 import base64
+import json
 import re
 import struct
 import zlib
@@ -89,8 +90,6 @@ def test_hostile_texts_are_shown_and_are_no_markup(hostile):
 
 
 def test_the_script_gets_labels_as_they_are(hostile):
-    import json
-
     _, html = hostile
     data = json.loads(re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1])
     assert data["classes"] == sorted(HOSTILE)
@@ -129,6 +128,7 @@ def test_features_that_speak_against_the_label_come_first():
     assert telling_features(X, review.suspects[0], spread)[0] == 1
 
 
+@pytest.mark.slow
 def test_the_page_of_ten_thousand_rows_is_below_five_megabytes():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 256, (10_000, 64)).astype(float)  # the worst case: noise does not compress
@@ -139,6 +139,7 @@ def test_the_page_of_ten_thousand_rows_is_below_five_megabytes():
     assert html.count('class="suspect"') == MOST
 
 
+@pytest.mark.slow
 def test_large_images_leave_room_for_fewer_suspects():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 256, (600, 48 * 48)).astype(float)
@@ -188,6 +189,16 @@ def test_the_map_of_two_features_shows_them_as_they_are():
     across, up = drawn.places.T
     assert np.argsort(across).tolist() == [0, 1, 2]
     assert np.argsort(-up).tolist() == [0, 2, 1]  # pictures count from the top
+
+
+def test_the_map_of_many_features_shows_their_principal_components():
+    X = np.random.default_rng(0).normal(size=(300, 6)) * [9, 1, 1, 5, 1, 1]
+    drawn = make_map(X, list("abcdef"), [])
+    centred = X - X.mean(axis=0)
+    _, spread, axes = np.linalg.svd(centred, full_matrices=False)
+    expected = centred @ axes[:2].T
+    np.testing.assert_allclose(np.abs(drawn.xy), np.abs(expected), atol=1e-6)
+    assert drawn.axes[0] == f"principal component 1 ({spread[0] ** 2 / (spread**2).sum():.0%} of variance)"
 
 
 def test_an_outlier_does_not_squeeze_the_map():

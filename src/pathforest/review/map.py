@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pathforest.plotting._plane import find_plane
-
 MOST = 2000  # samples that are drawn beside suspects
 WIDTH, HEIGHT = 1000, 600  # steps of the map; the page stretches it
 MARGIN = 20
@@ -35,9 +33,7 @@ def make_map(X: np.ndarray, features: Sequence[str], suspects: Sequence[int]) ->
     if is_thinned:
         others = np.sort(np.random.default_rng(0).choice(others, MOST, replace=False))
     rows = np.concatenate([others, np.asarray(suspects, dtype=np.intp)])
-    samples = np.asarray(X[rows], dtype=np.float64)
-    plane = find_plane(samples, features, "")
-    xy = plane.project(samples, np.zeros(len(samples)))
+    xy, axes = _plane(np.asarray(X[rows], dtype=np.float64), features)
     low, high = np.percentile(xy, [TAIL, 100 - TAIL], axis=0)
     reach = 0.25 * (high - low)  # so far beyond the bulk, every sample has its true place
     low, high = np.maximum(low - reach, xy.min(axis=0)), np.minimum(high + reach, xy.max(axis=0))
@@ -46,7 +42,22 @@ def make_map(X: np.ndarray, features: Sequence[str], suspects: Sequence[int]) ->
     share = np.where(high > low, share, 0.5)
     size = np.array([WIDTH, HEIGHT]) - 2 * MARGIN
     places = np.rint(MARGIN + np.column_stack([share[:, 0], 1 - share[:, 1]]) * size).astype(int)
-    return Map(rows, xy, places, plane.labels, is_thinned, is_cut)
+    return Map(rows, xy, places, axes, is_thinned, is_cut)
+
+
+def _plane(samples: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, tuple[str, str]]:
+    """Return coordinates in two dimensions, and what they are."""
+    n, n_features = samples.shape
+    if n_features <= 2:
+        return np.column_stack([samples, np.zeros((n, 2 - n_features))]), (names[0], [*names, "nothing"][1])
+    from sklearn.utils.extmath import randomized_svd  # all axes would take minutes if features are many
+
+    centred = samples - samples.mean(axis=0)
+    _, spread, axes = randomized_svd(centred, 2, n_iter=10, random_state=0)
+    whole = max((centred**2).sum(), np.finfo(float).tiny)
+    xy = np.column_stack([centred @ axes.T, np.zeros((n, 2 - len(axes)))])
+    shares = [*(spread**2 / whole), 0.0][:2]
+    return xy, tuple(f"principal component {i} ({s:.0%} of variance)" for i, s in enumerate(shares, 1))
 
 
 def class_kind(code: int) -> str:

@@ -101,7 +101,7 @@ def _map(review: Review, shown: Sequence[Suspect]) -> str:
     legend = "".join(f"<li>{chip(review, code)} {sizes[code]}</li>" for code in range(len(sizes))[:LISTED])
     legend += f"<li>and {len(sizes) - LISTED} more</li>" if len(sizes) > LISTED else ""
     caption = (
-        f"Across: {x_axis}. Up: {y_axis or 'nothing'}. A suspect has the colour of its given class inside, "
+        f"Across: {x_axis}. Up: {y_axis}. A suspect has the colour of its given class inside, "
         "and that of the best other class around it; it leads to its place on the page."
     )
     if drawn.is_thinned:
