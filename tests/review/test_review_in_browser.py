@@ -125,7 +125,7 @@ def test_a_suspect_on_the_map_leads_to_its_place(visit):
     # A mark has no size, only a wide stroke; the worst is drawn last.
     place = page.locator(".map a").last.evaluate("e => e.getBoundingClientRect()")
     page.mouse.click(place["x"] + 7, place["y"])
-    assert page.url.endswith(f"#{card(page).get_attribute('id')}")
+    page.wait_for_function(f"location.hash === '#{card(page).get_attribute('id')}'")
     assert card(page).evaluate("e => e.getBoundingClientRect().top") < 900
 
 
