@@ -19,6 +19,7 @@ from pathforest._page.document import (
     paragraph,
     scrolling_table,
 )
+from pathforest._utils.show import escape as escape_controls
 from pathforest.review import summary
 from pathforest.review.contents import Review, Suspect
 from pathforest.review.map import make_map, map_svg
@@ -202,4 +203,8 @@ def _apply(review: Review, command: str, settings: str) -> str:
         ("Method", f"{review.issues.method}, {review.issues.n_conquerors} conquerors; {settings}"),
         ("Software", f"pathforest {__version__}"),
     ]
-    return paragraph(text) + commands("The command that applies the decisions", command) + facts(values)
+    return (
+        paragraph(text)
+        + commands("The command that applies the decisions", escape_controls(command))
+        + facts(values)
+    )

@@ -3,9 +3,9 @@
 (() => {
   const place = document.getElementById("data");
   if (!place) return; // no suspects
-  const { table, columns, classes, suspects } = JSON.parse(place.textContent);
+  const { table, label, columns, classes, suspects } = JSON.parse(place.textContent);
   const KEEP = "keep", CHANGE = "change", DROP = "drop";
-  const KEY = `pathforest review ${table}`;
+  const KEY = `pathforest review ${table} ${label}`;
   const cards = suspects.map(([row]) => document.getElementById(`row-${row}`));
   const decisions = new Map(); // row -> [decision, class]
   const updates = [];
@@ -117,8 +117,8 @@
   };
 
   const rows = new Set(suspects.map(([row]) => row));
-  for (const [row, [decision, code]] of JSON.parse(stored((storage) => storage.getItem(KEY)) ?? "[]")) {
-    if (rows.has(row)) decisions.set(row, [decision, code]);
+  for (const [row, [decision, code]] of stored((storage) => JSON.parse(storage.getItem(KEY))) ?? []) {
+    if (rows.has(row) && [KEEP, CHANGE, DROP].includes(decision)) decisions.set(row, [decision, code]);
   }
   show();
 })();

@@ -81,6 +81,7 @@ def suspects_html(review: Review, items: Sequence[str]) -> str:
         )
     data = {
         "table": review.table.fingerprint,
+        "label": review.table.label,
         "columns": COLUMNS,
         "classes": review.classes,
         "suspects": [(s.row, s.given, s.rival) for s in shown],

@@ -106,6 +106,8 @@ def audit(
     if apply is not None:
         _apply(data, apply, out, suspects, label, from_, as_json)
         return
+    if out is not None:
+        _refuse_table(out)
     listing = None if suspects is None else TableOutput(suspects, None)
     check_outputs([out, suspects], [data])
     left_out = [*(options.names(ignore) or ()), *([image_column] if image_column is not None else ())]
@@ -137,6 +139,15 @@ def audit(
         )
         replace_file(out, page.encode("utf-8", "backslashreplace"))
     _show(review, out, suspects, as_json)
+
+
+def _refuse_table(out: str) -> None:
+    """Refuse to write the page where a table is expected."""
+    try:
+        format_of(out)
+    except ValueError:
+        return
+    raise UsageError(f"--out {out}: without --apply it is an HTML page; end its name with .html")
 
 
 def _audit(samples: Samples, scale: bool, jobs: int | None, **parameters: Any) -> Review:
@@ -176,7 +187,10 @@ def _pictures(samples: Samples, data: str, shape: str | None, column: str | None
     """Find out how samples are shown as images, if at all."""
     folder = Path(data).parent
     if column is not None:
-        return Pictures(column=find_column(samples.stream, column), folder=folder)
+        name = find_column(samples.stream, column)
+        if name == samples.label:
+            raise ValueError(f"--image-column {column}: this is the column of the labels; name another")
+        return Pictures(column=name, folder=folder)
     if shape == "none":
         return None
     if shape is not None:
@@ -222,7 +236,7 @@ def _show(review: Review, out: str | None, suspects: str | None, as_json: bool) 
         {
             ROW: suspect.row,
             table.place: table.places[suspect.row],
-            GIVEN: review.classes[suspect.given],
+            GIVEN: issues.given[suspect.row],
             "suggested": issues.suggested[suspect.row],
             "score": suspect.score,
         }
@@ -234,18 +248,10 @@ def _show(review: Review, out: str | None, suspects: str | None, as_json: bool) 
         "suspects_file": suspects,
         "table": table.fingerprint,
         "n_samples": len(review.codes),
-        "classes": review.classes,
+        "classes": issues.classes,
         "n_label_issues": issues.is_label_issue.sum(),
         "noise_share": issues.noise_share,
-        "mixed_classes": [
-            {
-                "given": review.classes[pair.given],
-                "suggested": review.classes[pair.better],
-                "count": pair.count,
-                "share": pair.share,
-            }
-            for pair in summary.mixing(review)
-        ],
+        "mixed_classes": issues.mixed_classes,
         "n_outliers": issues.is_outlier.sum(),
         "n_duplicate_groups": len(summary.duplicates(review)),
         "n_conflict_groups": len(summary.conflicts(review)),
