@@ -11,6 +11,7 @@ from strategies import BRUTE_METRICS, DTYPES, METRICS, NON_NEGATIVE, problems
 
 from pathforest import OPFOutlierDetector, find_issues
 from pathforest.issues import offers
+from pathforest.issues.flags import Opinion, flag
 
 NAMES = ("class c", "class a", "class d", "class b")
 DEVICE = "torch-cpu"
@@ -139,6 +140,22 @@ def test_near_duplicates_are_nearer_than_a_tenth_of_the_median(data):
     positive = sorted(d for d in nearest if 0 < d < np.inf)
     limit = 0.1 * np.median(positive) if positive else 0.0
     assert issues.is_near_duplicate.tolist() == [d <= limit for d in nearest]
+
+
+@given(data=st.data())
+def test_flags_equal_their_definition(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    n, n_classes = data.draw(st.integers(2, 120)), data.draw(st.integers(2, 5))
+    codes = np.unique(rng.integers(0, n_classes, n), return_inverse=True)[1]
+    wrong = rng.random(n) < data.draw(st.sampled_from([0.0, 0.1, 0.4]))
+    steps = data.draw(st.sampled_from([7, 1000]))  # few values make levels that tie
+    share = np.where(wrong, rng.integers(0, steps, n), rng.integers(steps // 2, 2 * steps, n)) / (2 * steps)
+    rival = (codes + rng.integers(1, n_classes, n)) % n_classes if codes.max() + 1 == n_classes else 1 - codes
+    rival = np.clip(rival, 0, codes.max())
+    opinion = Opinion(share, rival, share < 0.5, share)
+    np.testing.assert_array_equal(
+        flag(opinion, codes), reference_issues.flags(share, share < 0.5, rival, codes)
+    )
 
 
 def test_one_class_has_no_rival():

@@ -1,4 +1,4 @@
-"""What `find_issues` reports, straight from the definitions: one sample after the other, from all distances."""
+"""What `find_issues` reports, straight from the definitions: one sample after the other."""
 
 import math
 
@@ -130,18 +130,24 @@ def fast(D, codes, r):
     return found
 
 
-def flags(share, prefers_rival, rival, codes, confidence=0.75):
-    """Labels that are called wrong, one after the other."""
-    usual = {}
-    for code in set(codes.tolist()):
-        deserved = [s for s, c in zip(share, codes, strict=True) if c == code and s > 0.5]
-        usual[code] = float(np.mean(deserved)) if deserved else 1.0
-    found = []
-    for i, code in enumerate(codes):
-        alone = (codes == code).sum() == 1
-        is_sure = not alone and prefers_rival[i]
-        found.append(is_sure and 1 - share[i] >= 0.5 + confidence * (usual[int(rival[i])] - 0.5))
-    return np.array(found)
+def flags(share, prefers_rival, rival, codes, clarity=0.75, overlap=0.35):
+    """Labels that are called wrong: each class on its own, trying one level of clarity after the other."""
+    found = np.zeros(len(codes), dtype=bool)
+    for code in sorted(set(codes.tolist())):
+        agree = [share[i] - 0.5 for i in range(len(codes)) if codes[i] == code and share[i] > 0.5]
+        usual = float(np.mean(agree)) if agree else 0.5
+        agree = [value / usual for value in agree]
+        disagree = {
+            i: (0.5 - share[i]) / usual for i in range(len(codes)) if prefers_rival[i] and rival[i] == code
+        }
+        for level in [clarity, *sorted(value for value in disagree.values() if value >= clarity)]:
+            n_disagree = sum(value >= level for value in disagree.values())
+            n_agree = sum(value >= level for value in agree)
+            if n_disagree <= overlap * (n_disagree + n_agree):
+                for i, value in disagree.items():
+                    found[i] = value >= level and (codes == codes[i]).sum() > 1
+                break
+    return found
 
 
 def outlier_scores(D, r, squared):

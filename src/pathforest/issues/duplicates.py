@@ -14,7 +14,7 @@ NEAR = 0.1
 
 
 def duplicate_groups(X: np.ndarray, metric: Metric) -> np.ndarray:
-    """Number the groups of equal rows by their first sample, from 0; -1 for a sample without a copy.
+    """Return the number of the group of equal rows that each sample is in; -1 for one without a copy.
 
     Of a distance matrix those samples are equal that distances of 0 join.
     """
@@ -26,7 +26,7 @@ def duplicate_groups(X: np.ndarray, metric: Metric) -> np.ndarray:
 
 
 def number_groups(labels: np.ndarray, smallest: int) -> np.ndarray:
-    """Number groups of samples, given by any labels, by their first sample; -1 for groups that are too small."""
+    """Give groups numbers from 0, in the order of their first samples, and -1 to those that are too small."""
     _, first, group, size = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
     kept = np.flatnonzero(size >= smallest)
     number = np.full(len(size), -1)

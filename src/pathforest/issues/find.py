@@ -37,8 +37,8 @@ def find_issues(
 ) -> Issues:
     """Find the samples whose label is probably wrong, and outliers, duplicates and borders beside them.
 
-    Every class offers each sample the mean distance of its nearest members, the sample itself left out. A label
-    is doubtful if another class offers less. Scale the features first, as for nearest neighbours.
+    Every class offers each sample the mean distance of its nearest members, the sample itself left out. A
+    label is doubtful if another class offers less. Scale the features first, as for nearest neighbours.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def _report(
 
 
 def _border_scores(offers: Offers) -> np.ndarray:
-    """Divide the smaller cost of given class and rival by the larger; 1 if both are 0, 0 if one is infinite."""
+    """Divide the smaller cost of the two classes by the larger; 1 if both are 0, 0 if one is infinite."""
     low, high = np.minimum(offers.own, offers.rival_cost), np.maximum(offers.own, offers.rival_cost)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(high == 0, 1.0, np.where(np.isinf(high), 0.0, low / high))
@@ -208,6 +208,6 @@ def _refuse_collections(*arrays: Any) -> None:
     for array in arrays:
         if type(array).__module__.partition(".")[0] == "dask":
             raise TypeError(
-                f"find_issues takes samples in memory, got a collection of Dask, {type(array).__name__}; pass "
+                f"find_issues takes samples in memory, not a Dask {type(array).__name__}; pass "
                 "X.compute() and y.compute() if they fit"
             )

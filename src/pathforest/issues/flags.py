@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-# How sure a label must be to be called wrong: 0 is the point where the rival begins to fit better, 1 where it
-# fits as well as it does on average the samples that carry its label and deserve it. On 45 datasets this
-# value made the share of flagged labels the best estimate of that of wrong ones, for both methods.
-CONFIDENCE = 0.75
+# How clearly a sample must look like another class, on a scale where 0 is undecided and 1 the average of the
+# samples of that class; and which share of those that look so clearly like it may have another label. Above
+# that share the classes overlap, and labels that disagree are not mistakes.
+CLARITY = 0.75
+OVERLAP = 0.35
 
 
 class Opinion(NamedTuple):
@@ -22,13 +23,26 @@ class Opinion(NamedTuple):
 
 
 def flag(opinion: Opinion, codes: np.ndarray) -> np.ndarray:
-    """Flag labels whose rival fits nearly as well as a class usually fits the samples that deserve it.
+    """Flag labels of samples that clearly look like another class, whose own labels mostly agree.
 
     The only sample of a class is never flagged: nothing can speak for it.
     """
-    share, sizes = opinion.share, np.bincount(codes)
-    usual = np.ones(len(sizes))  # of a class that fits none of its samples nothing is known
-    for code in np.unique(codes[share > 0.5]):
-        usual[code] = share[(codes == code) & (share > 0.5)].mean()
-    needed = 0.5 + CONFIDENCE * (usual - 0.5)
-    return opinion.prefers_rival & (sizes[codes] > 1) & (1 - share >= needed[opinion.rival])
+    share, rival, sizes = opinion.share, opinion.rival, np.bincount(codes)
+    flagged = np.zeros(len(codes), dtype=bool)
+    for code in range(len(sizes)):
+        agree = share[(codes == code) & (share > 0.5)] - 0.5
+        disagree = np.flatnonzero(opinion.prefers_rival & (rival == code))
+        usual = (
+            agree.mean() if len(agree) else 0.5
+        )  # nothing is known of a class that fits none of its samples
+        clarity = (0.5 - share[disagree]) / usual
+        flagged[disagree] = clarity >= _clear_enough(np.sort(clarity), np.sort(agree / usual))
+    return flagged & (sizes[codes] > 1)
+
+
+def _clear_enough(disagree: np.ndarray, agree: np.ndarray) -> float:
+    """Return the clarity from which on few enough disagree, at least `CLARITY`; both arrays ascend."""
+    levels = np.append(CLARITY, disagree[disagree >= CLARITY])
+    n_disagree, n_agree = (len(array) - np.searchsorted(array, levels) for array in (disagree, agree))
+    found = levels[n_disagree <= OVERLAP * (n_disagree + n_agree)]
+    return found[0] if len(found) else np.inf

@@ -11,10 +11,10 @@ from pathforest.issues.duplicates import number_groups
 
 
 def islands(graph: KnnGraph, codes: np.ndarray, largest: int) -> np.ndarray:
-    """Number the islands by their first sample, from 0; -1 for samples that are in none.
+    """Return the number of the island that each sample is in; -1 for those in none.
 
-    Two samples of a class are joined if one is in the other's neighbour list. An island is what is joined: two
-    samples or more, up to `largest`, that are not the largest such group of their class.
+    Two samples of a class are joined if one is in the other's neighbour list. An island is a group so joined
+    that has 2 to `largest` samples and is not the largest group of its class.
     """
     n, k = graph.indices.shape
     source, target = np.repeat(np.arange(n), k), graph.indices.ravel()

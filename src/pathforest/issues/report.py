@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from pathforest._utils.show import show, shorten
+from pathforest._utils.show import shorten, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +69,7 @@ class Issues:
     is_border : ndarray of bool, shape (n_samples,)
         Whether it is 0.9 or more, and the label not an issue.
     island : ndarray of shape (n_samples,)
-        Number of the small group of its class, apart from the rest, that the sample belongs to, from 0; -1 for
+        Number of the small group of its class, apart from the rest, that the sample is in, from 0; -1 for
         samples in none.
     confusion : ndarray of shape (n_classes, n_classes)
         How many samples of each given class (row) have each suggested class (column).

@@ -25,7 +25,7 @@ FEWEST = 2 * N_FOLDS  # samples, so that the folds inside a search have some too
 def ask_unseen(
     X: np.ndarray, codes: np.ndarray, settings: OPFClassifier, metric: Metric, random_state: Any
 ) -> Opinion:
-    """Judge labels by the mean of two probabilities: of a search on other folds, and of a forest out of bag."""
+    """Judge labels by two probabilities: of a search on other folds, and of a random forest out of bag."""
     if metric.kind == "precomputed":
         raise ValueError("method='thorough' needs features, not metric='precomputed'; use method='fast'")
     if len(X) < FEWEST:
