@@ -107,7 +107,8 @@ def measure(unit: Unit, X: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
         }
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     for source, make in PROBABILITIES.items():
-        found[source] = cross_val_predict(make(), X, noisy, cv=folds, method="predict_proba")
+        probability = cross_val_predict(make(), X, noisy, cv=folds, method="predict_proba")
+        found[source] = probability.astype(np.float32)
     return found
 
 

@@ -130,24 +130,33 @@ def fast(D, codes, r):
     return found
 
 
-def flags(share, prefers_rival, rival, codes, clarity=0.75, overlap=0.35):
-    """Labels that are called wrong: each class on its own, trying one level of clarity after the other."""
-    found = np.zeros(len(codes), dtype=bool)
+def flags(share, prefers_rival, rival, codes):
+    """Labels that are called wrong, each class on its own, trying one level of clarity after the other."""
+    n, found = len(codes), np.zeros(len(codes), dtype=bool)
     for code in sorted(set(codes.tolist())):
-        agree = [share[i] - 0.5 for i in range(len(codes)) if codes[i] == code and share[i] > 0.5]
+        agree = [share[i] - 0.5 for i in range(n) if codes[i] == code and share[i] > 0.5]
         usual = float(np.mean(agree)) if agree else 0.5
-        agree = [value / usual for value in agree]
-        disagree = {
-            i: (0.5 - share[i]) / usual for i in range(len(codes)) if prefers_rival[i] and rival[i] == code
-        }
-        for level in [clarity, *sorted(value for value in disagree.values() if value >= clarity)]:
-            n_disagree = sum(value >= level for value in disagree.values())
-            n_agree = sum(value >= level for value in agree)
-            if n_disagree <= overlap * (n_disagree + n_agree):
-                for i, value in disagree.items():
-                    found[i] = value >= level and (codes == codes[i]).sum() > 1
-                break
+        right = [value / usual for value in agree]
+        wrong = {i: (0.5 - share[i]) / usual for i in range(n) if prefers_rival[i] and rival[i] == code}
+        needed = clear_enough(sorted(wrong.values()), right)
+        for i, clarity in wrong.items():
+            found[i] = clarity >= needed and (codes == codes[i]).sum() > 1
     return found
+
+
+def clear_enough(wrong, right):
+    """The clarity that a label needs to be called wrong, from those of samples that disagree and agree."""
+    for level in [1.0, *(value for value in wrong if value >= 1)]:
+        n_wrong, n_right = sum(v >= level for v in wrong), sum(v >= level for v in right)
+        if n_wrong <= 0.4 * (n_wrong + n_right):
+            break
+    else:
+        return math.inf
+    if level > 1 or sum(v >= 1 for v in wrong) > 0.4 * sum(v >= 1 for v in [*wrong, *right]):
+        return level
+    between_wrong, between_right = (sum(0.5 <= v < 1 for v in values) for values in (wrong, right))
+    limit = 1.5 * n_wrong / max(1, n_wrong + n_right)
+    return 0.5 if between_wrong <= limit * (between_wrong + between_right) else 1.0
 
 
 def outlier_scores(D, r, squared):

@@ -43,7 +43,8 @@ def find_issues(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-        Samples, or their distances for ``metric="precomputed"``.
+        Samples, or their distances for ``metric="precomputed"``. float32 stays float32; other types are
+        converted to float64.
     y : array-like of shape (n_samples,)
         Their labels, of any type; none may be missing.
     method : {"fast", "thorough"}, default="fast"
@@ -92,13 +93,13 @@ def find_issues(
     Examples
     --------
     >>> from pathforest import find_issues
-    >>> X = [[0.0], [1.0], [2.0], [3.0], [10.0], [11.0], [12.0], [13.0]]
-    >>> y = ["low", "low", "low", "high", "high", "high", "high", "high"]
+    >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [10.0], [11.0], [12.0], [13.0], [14.0]]
+    >>> y = ["low", "low", "high", "low", "low", "high", "high", "high", "high", "high"]
     >>> issues = find_issues(X, y, n_conquerors=3)
     >>> issues.suspects.tolist()
-    [3]
-    >>> print(issues.suggested[3], issues.score[3].round(2))
-    low 0.2
+    [2]
+    >>> print(issues.suggested[2], issues.score[2].round(2))
+    low 0.13
     """
     rules.choice("fast", "thorough")("method", method)
     rules.random_state("random_state", random_state)

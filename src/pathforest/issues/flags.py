@@ -6,11 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-# How clearly a sample must look like another class, on a scale where 0 is undecided and 1 the average of the
-# samples of that class; and which share of those that look so clearly like it may have another label. Above
-# that share the classes overlap, and labels that disagree are not mistakes.
-CLARITY = 0.75
-OVERLAP = 0.35
+# Clarity says how much a sample looks like a class: 0 is undecided, and 1 the average of the samples that
+# deserve its label. Where more than a share of the clear samples have another label, classes overlap, and
+# labels that disagree are not mistakes. Samples half as clear count too, unless labels disagree much more
+# often among them: mistakes happen everywhere, overlap does not. The values were chosen on 45 datasets. Some
+# found more wrong labels, but classifiers trained without the flagged samples lost where all labels are right.
+CLEAR = 1.0
+HALF_CLEAR = 0.5
+OVERLAP = 0.4
+MORE_OFTEN = 1.5
 
 
 class Opinion(NamedTuple):
@@ -27,22 +31,34 @@ def flag(opinion: Opinion, codes: np.ndarray) -> np.ndarray:
 
     The only sample of a class is never flagged: nothing can speak for it.
     """
-    share, rival, sizes = opinion.share, opinion.rival, np.bincount(codes)
+    share, sizes = opinion.share, np.bincount(codes)
     flagged = np.zeros(len(codes), dtype=bool)
     for code in range(len(sizes)):
         agree = share[(codes == code) & (share > 0.5)] - 0.5
-        disagree = np.flatnonzero(opinion.prefers_rival & (rival == code))
-        usual = (
-            agree.mean() if len(agree) else 0.5
-        )  # nothing is known of a class that fits none of its samples
+        disagree = np.flatnonzero(opinion.prefers_rival & (opinion.rival == code))
+        usual = agree.mean() if len(agree) else 0.5  # a class that fits none of its samples is unknown
         clarity = (0.5 - share[disagree]) / usual
-        flagged[disagree] = clarity >= _clear_enough(np.sort(clarity), np.sort(agree / usual))
+        flagged[disagree] = clarity >= _clear_enough(clarity, agree / usual)
     return flagged & (sizes[codes] > 1)
 
 
 def _clear_enough(disagree: np.ndarray, agree: np.ndarray) -> float:
-    """Return the clarity from which on few enough disagree, at least `CLARITY`; both arrays ascend."""
-    levels = np.append(CLARITY, disagree[disagree >= CLARITY])
-    n_disagree, n_agree = (len(array) - np.searchsorted(array, levels) for array in (disagree, agree))
-    found = levels[n_disagree <= OVERLAP * (n_disagree + n_agree)]
-    return found[0] if len(found) else np.inf
+    """Return the clarity from which on labels that disagree are mistakes, given that of all samples."""
+    disagree, agree = np.sort(disagree), np.sort(agree)
+
+    def count(level: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Count the samples that are at least so clear: those that disagree, and all."""
+        wrong, right = (len(array) - np.searchsorted(array, level) for array in (disagree, agree))
+        return wrong, wrong + right
+
+    levels = np.append(CLEAR, disagree[disagree >= CLEAR])
+    n_wrong, n_all = count(levels)
+    is_few = n_wrong <= OVERLAP * n_all
+    if not is_few.any():
+        return np.inf
+    if not is_few[0]:
+        return levels[is_few.argmax()]
+    half_wrong, half_all = count(HALF_CLEAR)
+    between_wrong, between_all = half_wrong - n_wrong[0], half_all - n_all[0]
+    limit = MORE_OFTEN * n_wrong[0] / max(1, n_all[0])
+    return HALF_CLEAR if between_wrong <= limit * between_all else CLEAR
