@@ -18,7 +18,7 @@ from pathforest._models.device import DeviceOfParts
 from pathforest._models.labels import check_labels
 from pathforest._models.parameters import as_list, check_parameters, checked_metric
 from pathforest._models.state import unfitted_on_failure
-from pathforest._search.cells import Cell, Folds, Samples, Scores, Space, make_space
+from pathforest._search.cells import Cell, Folds, Runner, Samples, Scores, Space, make_space, one_by_one
 from pathforest._search.ensemble import AverageOfBest
 from pathforest._search.presets import choose_preset
 from pathforest._search.ranking import TIE_BREAKS, check_table, choose_cells, table
@@ -305,7 +305,14 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         """
         return self._fit_with(build_engine, X, y, groups)
 
-    def _fit_with(self, make_engine: EngineFactory, X: Any, y: Any, groups: Any = None) -> Self:
+    def _fit_with(
+        self,
+        make_engine: EngineFactory,
+        X: Any,
+        y: Any,
+        groups: Any = None,
+        run: Runner = one_by_one,
+    ) -> Self:
         metric, space, judge = self._check_search()
         self.scorer_ = judge.scorer
         given, y = (X, y), self._check_labels(y)
@@ -319,7 +326,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         splits = self._split(samples.given, y, groups)
         shown, keep = shown_to_scorers(*given, samples, y), self.search == "optuna"
         make_engine = partial(make_engine, device=self.device)
-        folds = Folds(template, samples, y, shown, splits, representations, make_engine, keep, self.refit)
+        place = make_engine, keep, self.refit, run
+        folds = Folds(template, samples, y, shown, splits, representations, *place)
         timed = StageTimer(self)
         # The linear algebra of transformers keeps to n_jobs as well: left alone it takes every core, which
         # made fits of these small matrices twenty times slower on a machine with other work.

@@ -12,6 +12,7 @@ SOURCES = Path(pathforest.__file__).parent
 ORDER = [
     ["_core"],  # compiled, and imports nothing
     ["_utils"],
+    ["_page"],
     ["_engines"],
     ["distances", "graph", "membership", "forest"],
     ["persistence"],
@@ -36,7 +37,7 @@ ORDER = [
     ["datasets"],
     ["libopf"],
     ["dask"],
-    ["reproduction"],
+    ["reproduction", "review"],
     ["cli"],
     ["__main__"],
 ]

@@ -115,7 +115,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
             In units of the metric.
         """
         samples, model = self._check_prediction(X), self.estimators_[cell]
-        return _classifier(model).class_costs(_represent(model, samples))
+        return classifier_of(model).class_costs(represent(model, samples))
 
     @WithRefit
     def explain(self, X: Any) -> list[Explanation]:
@@ -143,7 +143,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         for position in np.unique(chosen):
             model, rows = self.estimators_[position], np.flatnonzero(chosen == position)
             name = self.cv_results_["params"][self.averaged_[position]].get("transform", "as given")
-            explained = _classifier(model).explain(_safe_indexing(_represent(model, samples), rows))
+            explained = classifier_of(model).explain(_safe_indexing(represent(model, samples), rows))
             for row, one in zip(rows, explained, strict=True):
                 found[row] = one._replace(transform=name, cell=int(position))
         return [found[row] for row in range(len(chosen))]
@@ -156,7 +156,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
 
     def _results_of_best(self) -> dict[str, Any]:
         own = {"classes_", "n_features_in_", "feature_names_in_"}
-        learned = vars(_classifier(self.estimators_[0])).items()
+        learned = vars(classifier_of(self.estimators_[0])).items()
         return {k: v for k, v in learned if is_fitted_name(k) and not k.startswith("_") and k not in own}
 
     def _derived_names(self) -> set[str]:
@@ -191,7 +191,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
             rows = check_indices(self, "averaged_", (len(self.estimators_),), n_rows)
             if rows[0] != self.best_index_:
                 raise ValueError("averaged_ does not begin with best_index_")
-        return len(_classifier(self.estimators_[0]).order_)
+        return len(classifier_of(self.estimators_[0]).order_)
 
     def _check_member(self, model: Any) -> None:
         """Check one of the models that are averaged."""
@@ -233,8 +233,8 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         found: dict[int, np.ndarray] = {}
         for positions in _by_samples(self.estimators_):
             models = [self.estimators_[position] for position in positions]
-            classifiers = [_classifier(model) for model in models]
-            costs = costs_in_each(classifiers, _represent(models[0], samples))
+            classifiers = [classifier_of(model) for model in models]
+            costs = costs_in_each(classifiers, represent(models[0], samples))
             for position, classifier, cost in zip(positions, classifiers, costs, strict=True):
                 found[position] = probabilities(cost, classifier.beta)
         return np.array([found[position] for position in sorted(found)])
@@ -248,12 +248,12 @@ def _representative(given: np.ndarray) -> np.ndarray:
     return np.where(agrees.any(axis=0), agrees.argmax(axis=0), surest)
 
 
-def _classifier(model: Any) -> FuzzyOPFClassifier:
+def classifier_of(model: Any) -> FuzzyOPFClassifier:
     """Return a classifier itself, or the one at the end of a pipeline."""
     return model if isinstance(model, FuzzyOPFClassifier) else model[-1]
 
 
-def _represent(model: Any, samples: Samples) -> Any:
+def represent(model: Any, samples: Samples) -> Any:
     """Give samples the representation that the classifier of a model takes."""
     source = _source(model, samples)
     return source if isinstance(model, FuzzyOPFClassifier) else model[:-1].transform(source)
@@ -275,7 +275,7 @@ def _by_samples(models: Sequence[Any]) -> list[list[int]]:
 def _have_same_samples(a: Any, b: Any) -> bool:
     """Whether two models share their transformers and samples: objects, not copies."""
     steps = [[] if isinstance(model, FuzzyOPFClassifier) else [*model[:-1]] for model in (a, b)]
-    first, second = _classifier(a), _classifier(b)
+    first, second = classifier_of(a), classifier_of(b)
     metrics = [Metric(*classifier._fit_metric) for classifier in (first, second)]
     return (
         len(first.order_) == len(second.order_)
