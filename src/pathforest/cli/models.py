@@ -82,7 +82,7 @@ def set_scale(model: Any) -> None:
         raise UsageError(
             f"--scale: {name} has no transforms; use fuzzy-cv, or convert --normalize before the split"
         )
-    if params["transforms"] is not None:
+    if params["transforms"] != "auto":
         raise UsageError("--scale: not with --set transforms; choose one of them")
     model.set_params(transforms=[StandardScaler()])
 
