@@ -10,8 +10,10 @@ from sklearn.metrics import pairwise_distances
 from strategies import BRUTE_METRICS, DTYPES, METRICS, NON_NEGATIVE, problems
 
 from pathforest import OPFOutlierDetector, find_issues
+from pathforest.distances import resolve_metric
 from pathforest.issues import offers
 from pathforest.issues.flags import Opinion, flag
+from pathforest.noise import flip_labels
 
 NAMES = ("class c", "class a", "class d", "class b")
 DEVICE = "torch-cpu"
@@ -176,7 +178,33 @@ def test_a_single_sample_has_no_issue():
 
 
 def test_the_only_sample_of_a_class_has_score_0():
-    issues = find_issues([[0.0], [0.1], [0.2], [9.0]], [0, 0, 0, 1], n_conquerors=2)
-    assert issues.score[3] == 0
-    assert issues.suggested[3] == 0
-    assert np.isinf(issues.cost[3])
+    issues = find_issues(np.arange(9.0)[:, None], [0] * 8 + [1], n_conquerors=2)
+    assert issues.score[8] == 0
+    assert issues.suggested[8] == 0
+    assert np.isinf(issues.cost[8])
+    assert not issues.is_label_issue[8]  # nothing could speak for it
+
+
+@given(data=st.data())
+def test_neighbours_of_any_class_equal_a_full_sort(data):
+    X, D, _, codes, r = draw_case(data, "euclidean", 2.0)
+    found = offers.leave_one_out_offers(X, codes, r, resolve_metric("euclidean"), "auto", "cpu", 1)
+    distances, indices = reference.knn(D, min(r, len(D) - 1))
+    np.testing.assert_array_equal(found.nearest.distances, distances)
+    np.testing.assert_array_equal(found.nearest.indices, indices)
+
+
+def test_near_means_a_tenth_of_the_median():
+    X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0], [10.0], [10.09], [20.0], [20.11]]
+    issues = find_issues(X, [0, 1] * 5)
+    assert np.flatnonzero(issues.is_near_duplicate).tolist() == [6, 7]
+
+
+def test_a_wrong_label_at_a_border_is_not_called_a_border_sample():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 150)
+    X = rng.normal(size=(300, 64)) + 0.5 * y[:, None]  # in many dimensions all distances are nearly equal
+    issues = find_issues(X, flip_labels(y, 0.1))
+    close = issues.border_score >= 0.9
+    assert (close & issues.is_label_issue).any()
+    np.testing.assert_array_equal(issues.is_border, close & ~issues.is_label_issue)

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 import reference_issues
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 from pathforest import find_issues
+from pathforest._search.splits import deal_folds
 from pathforest.issues import thorough
 from pathforest.noise import flip_labels
 
@@ -59,20 +61,52 @@ def test_no_label_has_a_part_in_its_own_probability(small):
     assert not issues.is_label_issue[7]  # nothing could speak for it
 
 
-def test_probabilities_are_the_mean_of_search_and_forest(small, monkeypatch):
-    searched = np.random.default_rng(0).dirichlet(np.ones(3), len(Y))
-    monkeypatch.setattr(thorough, "_out_of_fold", lambda *_: searched)
-    issues = find_issues(X, NOISY, method="thorough", random_state=3)
-    forest = RandomForestClassifier(40, oob_score=True, random_state=np.random.RandomState(3)).fit(X, NOISY)
-    mean = (searched + forest.oob_decision_function_) / 2
-    np.testing.assert_array_equal(issues.score, mean[np.arange(len(Y)), NOISY])
-    np.testing.assert_array_equal(issues.suggested, mean.argmax(axis=1))
-    others = np.where(np.eye(3, dtype=bool)[NOISY], -1, mean)
+class Known(BaseEstimator):
+    """A model with known probabilities: the shares of the classes, the first one counted twice."""
+
+    def __init__(self, **options):
+        self.options = options
+
+    def fit(self, X, y):
+        assert set(self.options["cv"][0][0]) < set(range(len(y)))  # folds of the samples it got
+        self.classes_, counts = np.unique(y, return_counts=True)
+        counts[0] *= 2
+        self.shares = counts / counts.sum()
+        self.seen = {tuple(row) for row in X}
+        return self
+
+    def predict_proba(self, X):
+        assert not self.seen & {tuple(row) for row in X}
+        return np.tile(self.shares, (len(X), 1))
+
+
+def test_probabilities_are_the_mean_of_a_search_and_a_forest_on_other_folds(small, monkeypatch):
+    monkeypatch.setattr(thorough, "FuzzyOPFClassifierCV", Known)
+    samples = np.random.default_rng(0).normal(size=(60, 2))
+    labels = np.arange(60) % 3
+    issues = find_issues(samples, labels, method="thorough", random_state=3)
+    random = np.random.RandomState(3)
+    seed, fold = random.randint(2**31), deal_folds(labels, 5, random)
+    mean = np.empty((60, 3))
+    for i in range(5):
+        train = fold != i
+        model = Known(cv=[([0], [1])]).fit(samples[train], labels[train])
+        forest = RandomForestClassifier(40, random_state=seed).fit(samples[train], labels[train])
+        mean[~train] = (model.predict_proba(samples[~train]) + forest.predict_proba(samples[~train])) / 2
+    np.testing.assert_allclose(issues.score, mean[np.arange(60), labels], rtol=1e-15)
+    others = np.where(np.eye(3, dtype=bool)[labels], -1, mean)
     best = others.max(axis=1)
     np.testing.assert_array_equal(issues.rival, others.argmax(axis=1))
+    np.testing.assert_array_equal(issues.suggested, np.where(best > issues.score, issues.rival, labels))
     share = issues.score / (issues.score + best)
-    expected = reference_issues.flags(share, best > issues.score, issues.rival, NOISY)
+    expected = reference_issues.flags(share, best > issues.score, issues.rival, labels)
     np.testing.assert_array_equal(issues.is_label_issue, expected)
+
+
+def test_of_equal_probabilities_the_given_label_wins(monkeypatch):
+    monkeypatch.setattr(thorough, "_out_of_fold", lambda *_: np.full((len(Y), 3), 1 / 3))
+    issues = find_issues(X, NOISY, method="thorough")
+    np.testing.assert_array_equal(issues.suggested, NOISY)
 
 
 def test_random_state_decides_and_threads_do_not(issues, small):

@@ -48,9 +48,9 @@ def find_issues(
     y : array-like of shape (n_samples,)
         Their labels, of any type; none may be missing.
     method : {"fast", "thorough"}, default="fast"
-        ``"fast"`` compares the costs of the classes, in one pass over the samples. ``"thorough"`` asks
-        models that have not seen the label: a search with `FuzzyOPFClassifierCV` on five folds and a random
-        forest. It finds more, and takes as long as five such searches.
+        ``"fast"`` compares the costs of the classes, in one pass over the samples. ``"thorough"`` asks models
+        that have not seen the label: the search of `FuzzyOPFClassifierCV` with ``transforms="full"`` and a
+        random forest, on five folds. It finds more, and takes as long as five such searches.
     n_conquerors : int, default=13
         How many of its nearest members speak for each class. Larger values outvote more wrong labels; smaller
         ones suit classes of few samples.

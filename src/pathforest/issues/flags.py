@@ -10,7 +10,7 @@ import numpy as np
 # deserve its label. Where more than a share of the clear samples have another label, classes overlap, and
 # labels that disagree are not mistakes. Samples half as clear count too, unless labels disagree much more
 # often among them: mistakes happen everywhere, overlap does not. The values were chosen on 45 datasets. Some
-# found more wrong labels, but classifiers trained without the flagged samples lost where all labels are right.
+# find more wrong labels, but classifiers trained without the flagged samples lose where all labels are right.
 CLEAR = 1.0
 HALF_CLEAR = 0.5
 OVERLAP = 0.4
