@@ -24,7 +24,7 @@ from pathforest.membership import DensityEstimate, density
 from pathforest.persistence.checks import check_density, check_indices, check_number, check_paths
 
 # Neighbours of a density whose domes are chosen from; benchmarks/studies/clustering.py --choose.
-N_NEIGHBORS = 10
+N_NEIGHBORS = 15
 
 # The parameters that have domes absorbed.
 LIMITS = ("min_height", "min_area", "min_volume", "n_clusters")
@@ -37,9 +37,8 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     """Optimum-Path Forest clustering.
 
     Each maximum of the density founds a cluster and conquers the samples that are reached from it
-    without a deep valley. The number of clusters need not be given; it follows from the
-    neighbourhood, which `k_max` bounds. Clusters too small to count can be absorbed by others,
-    down to a given number of them.
+    without a deep valley. Most maxima are noise, so only those whose domes are large by far count;
+    their samples go to a neighbour. The number of clusters need not be given.
 
     Parameters
     ----------
@@ -49,26 +48,33 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
+    selection : {"gap", "cut"}, default="gap"
+        Which maxima of the density are clusters. ``"gap"``: with the domes in descending order of volume,
+        those above the largest ratio between neighbours. ``"cut"``: all of them, for the neighbourhood
+        with the smallest normalised cut, as in the paper; usually far too many.
     k_max : int, default=20
-        Largest neighbourhood tried for the density. Larger values allow smoother densities with fewer
-        maxima; time and memory grow in proportion. Capped at the number of samples that a density is
-        estimated from, less 1.
+        Largest neighbourhood tried by ``selection="cut"``. Larger values allow smoother densities with fewer
+        maxima; time and memory grow in proportion. Capped at the number of samples less 1.
     n_neighbors : int, default=None
-        Size of the neighbourhood, instead of a search: all parameters of the search are then ignored.
-        Must be below the number of samples that a density is estimated from.
+        Size of the neighbourhood of the density. Larger values give smoother densities. None means 15 for
+        ``"gap"``, at most the number of samples less 1, and a search up to `k_max` for ``"cut"``.
     min_height : float, default=None
-        Absorbs domes lower than this, on the scale of densities from 1 to 1000. Only one of
-        `min_height`, `min_area`, `min_volume` and `n_clusters` may be given; none changes nothing.
+        Absorbs domes lower than this, on the scale of densities from 1 to 1000; decides instead of
+        `selection`. Only one of `min_height`, `min_area`, `min_volume` and `n_clusters` may be given.
     min_area : int, default=None
         Absorbs domes of fewer samples than this.
     min_volume : float, default=None
         Absorbs domes of a smaller volume than this, the sum over samples of what is above the saddle.
     n_clusters : int, default=None
-        Absorbs domes, the smallest first, until this many clusters are left. Of the neighbourhoods
-        tried only those with as many clusters to begin with are then considered.
+        Absorbs domes, the smallest first, until this many clusters are left. Without `n_neighbors`, only
+        neighbourhoods with as many clusters to begin with are then considered: the largest of them, or
+        for ``"cut"`` the one with the smallest cut.
     merge_by : {"height", "area", "volume"}, default=None
-        What makes a dome small for `n_clusters`; None means height. Setting it alone leaves the
-        clusters as they are and gives `cluster_tree_`, to choose a threshold by.
+        What makes a dome small. None means volume; for ``selection="cut"`` height, and setting it there
+        gives `cluster_tree_` without absorbing any.
+    noise : float, default=0.0
+        Share of each cluster to leave out as noise, with the label -1: its samples of lowest density.
+        Samples of equal density stay or go together, so that fewer may be left out.
     algorithm : {"auto", "tree", "brute"}, default="auto"
         How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
         chooses. Answers are the same.
@@ -85,7 +91,8 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each training sample, numbered from 0 in the order in which clusters were founded.
+        Cluster of each training sample, numbered from 0 in the order in which clusters were founded;
+        -1 for noise, if `noise` is above 0.
     cluster_roots_ : ndarray of shape (n_clusters,)
         Index of the sample that founded each cluster, a maximum of the density. Without those that
         were absorbed.
@@ -96,16 +103,17 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     predecessor_ : ndarray of shape (n_samples,)
         Previous sample on that path, -1 at cluster roots, absorbed ones too.
     root_ : ndarray of shape (n_samples,)
-        Root of the cluster each sample belongs to.
+        Root of the cluster that conquered each sample, noise too.
     cluster_tree_ : structured ndarray of shape (n_maxima - 1,)
         Which cluster absorbs which, in the order in which they merge, whether they did or not.
         Fields ``child`` and ``parent`` (the samples that founded them), ``level`` (density at which
         the child's dome meets a larger one), ``height``, ``area`` and ``volume`` (of its dome above
-        that level). Set if `merge_by` or one of the parameters that absorb domes is given.
+        that level). With ``selection="cut"``, set only if `merge_by` or one of the parameters that absorb
+        domes is given. :func:`pathforest.plotting.plot_cluster_tree` draws it.
     best_k_ : int
         Neighbourhood that was used.
     cuts_ : ndarray of shape (n_tried,)
-        Normalised cut of each neighbourhood tried, from 1; empty if `n_neighbors` was given.
+        Normalised cut of each neighbourhood tried, from 1; empty if none was searched.
     n_features_in_ : int
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -120,17 +128,21 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     -----
     Densities are scaled to [1, 1000], and a dome lower than 1 on that scale founds no cluster. A
     path is worth its lowest density; the highest value leaves the queue first, the lower index on
-    ties. Of the neighbourhoods up to `k_max`, the one whose clustering has the smallest normalised cut is
-    taken. The search stops at the first cut of 0: clusters with no arc between them, or a single cluster.
+    ties. With ``selection="cut"`` the neighbourhood up to `k_max` whose clustering has the smallest normalised
+    cut is taken, and the search stops at the first cut of 0: clusters with no arc between them, or a
+    single cluster. Memberships of the fuzzy classifiers always rest on that search.
 
-    The parameters that absorb domes act on the clusters of the neighbourhood chosen; thresholds
-    have no part in the choice. A dome is a connected component of the samples above some level of density,
-    arcs of the graph taken in both directions. As the level falls domes grow and meet. At such a
-    saddle only the one of the greatest height (density of its root above the saddle), area (number
-    of samples above it) or volume (sum of their densities above it) counts from there on; on ties
-    the one founded first. What the others measure there is their extinction value in mathematical
-    morphology, where h-domes and the openings by area and volume remove the same maxima; LibOPF
-    removes maxima by these three measures too.
+    A dome is a connected component of the samples above some level of density, arcs of the graph
+    taken in both directions. As the level falls domes grow and meet. At such a saddle only the one of
+    the greatest height (density of its root above the saddle), area (number of samples above it) or
+    volume (sum of their densities above it) counts from there on; on ties the one founded first. What
+    the others measure there is their extinction value in mathematical morphology, where h-domes and
+    the openings by area and volume remove the same maxima; LibOPF removes maxima by these three
+    measures too.
+
+    ``selection="gap"`` puts these values in descending order and cuts the list where the ratio between
+    neighbours is largest, the first place on ties. Values below 0.3 % of the largest count as that, also what
+    comes after the last. If no ratio reaches 2, or all values are 0, all samples are one cluster.
 
     A cluster whose dome is too small is absorbed whole by its neighbour across the highest arc,
     which is the one whose lower end is densest. Paths and their values stay as they are, and
@@ -152,16 +164,18 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
 
     Examples
     --------
+    >>> from sklearn.datasets import make_moons
     >>> from pathforest import OPFClustering
-    >>> model = OPFClustering().fit([[0.0], [1.0], [1.5], [9.0], [9.5], [11.0]])
-    >>> model.labels_.tolist()
-    [0, 0, 0, 1, 1, 1]
-    >>> model.predict([[3.0], [7.0]]).tolist()
+    >>> X, _ = make_moons(400, noise=0.08, random_state=0)
+    >>> model = OPFClustering().fit(X)
+    >>> len(model.cluster_roots_), len(OPFClustering(selection="cut").fit(X).cluster_roots_)
+    (2, 14)
+    >>> model.predict([[0.0, 1.0], [1.0, -0.5]]).tolist()
     [0, 1]
+    >>> OPFClustering(noise=0.05).fit_predict(X).tolist().count(-1)
+    20
 
     >>> X = [[0.0], [0.3], [0.6], [1.0], [2.0], [2.2], [2.5], [5.0]]
-    >>> OPFClustering(n_neighbors=3).fit_predict(X).tolist()
-    [0, 0, 0, 0, 1, 1, 1, 2]
     >>> model = OPFClustering(n_neighbors=3, n_clusters=2).fit(X)
     >>> model.labels_.tolist()
     [0, 0, 0, 0, 1, 1, 1, 1]
@@ -240,7 +254,7 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         X, metric = self._check_samples(X, metric, squares=True)
         timed = StageTimer(self)
         engine, graph, estimate = self._estimate_density(X, metric, n_threads, timed)
-        if self.n_clusters is not None and len(estimate.cuts) > 0:
+        if self.n_clusters is not None and self.n_neighbors is None:
             estimate = timed(self._find_enough_maxima, graph, estimate, metric.squared)
         self.density_, self.best_k_, self.cuts_ = estimate
         timed(self._cluster, graph, attribute)
@@ -269,9 +283,13 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     def _find_enough_maxima(
         self, graph: KnnGraph, estimate: DensityEstimate, squared: bool
     ) -> DensityEstimate:
-        """Return the densities of the best neighbourhood that gives `n_clusters` clusters, or the most."""
+        """Return the densities of the best neighbourhood that gives `n_clusters` clusters, or the most.
+
+        The best has the smallest cut or, if none was searched, the most neighbours.
+        """
+        by_cut = np.argsort(estimate.cuts, kind="stable") + 1
         most = 0
-        for k in np.argsort(estimate.cuts, kind="stable") + 1:
+        for k in by_cut if self.selection == "cut" else range(estimate.best_k, 0, -1):
             rho = density(graph, int(k), squared)
             labels, *_ = _core.cluster(graph.distances, graph.indices, int(k), _core.scale_density(rho))
             if (n_maxima := int(labels.max()) + 1) > most:
@@ -303,23 +321,20 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
             return self._check_count(self.n_clusters, n_maxima)
         if attribute is None:
             return n_maxima
-        sizes = self.cluster_tree_[attribute]
+        tree = self.cluster_tree_
         if (threshold := getattr(self, f"min_{attribute}")) is not None:
-            return n_maxima - int(np.sum((self.cluster_tree_["level"] > 0) & (sizes < threshold)))
-        return n_maxima if self.selection == "cut" else count_above_gap(sizes)
+            return n_maxima - int(np.sum((tree["level"] > 0) & (tree[attribute] < threshold)))
+        return n_maxima if self.selection == "cut" else count_above_gap(tree[attribute])
 
     def _check_count(self, n_clusters: Any, n_maxima: int) -> int:
         """Refuse more clusters than the density has maxima."""
-        if n_clusters <= n_maxima:
-            return int(n_clusters)
-        if self.n_neighbors is not None and self.selection == "cut":
-            way_out = ", or leave n_neighbors=None to search for more"
-        else:
-            way_out = "" if self.selection == "cut" else ", or set n_neighbors to a smaller number"
-        raise ValueError(
-            f"n_clusters={show(n_clusters)} cannot be reached: the density has {n_maxima} "
-            f"maxima with {self.best_k_} neighbours; ask for at most {n_maxima}{way_out}"
-        )
+        if n_clusters > n_maxima:
+            way_out = "" if self.n_neighbors is None else ", or leave n_neighbors=None to search for more"
+            raise ValueError(
+                f"n_clusters={show(n_clusters)} cannot be reached: the density has {n_maxima} "
+                f"maxima with {self.best_k_} neighbours; ask for at most {n_maxima}{way_out}"
+            )
+        return int(n_clusters)
 
     def _leave_out_noise(self, labels: np.ndarray, roots: np.ndarray) -> np.ndarray:
         """Give -1 to the samples of lowest density of each cluster, if asked."""

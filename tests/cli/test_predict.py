@@ -157,7 +157,7 @@ def test_cluster_adds_the_cluster_as_the_last_column(folder):
     found = pd.read_csv("c.csv")
     assert found.columns.tolist() == [*flowers().columns, "cluster"]
     assert found["cluster"].tolist() == expected.labels_.tolist()
-    assert said.startswith("3 clusters of 150 samples")
+    assert said.startswith("2 clusters of 150 samples")
     succeed("predict c.pf iris.csv -o p.csv")
     assert pd.read_csv("p.csv")["prediction"].tolist() == expected.predict(X).tolist()
     assert f"k = {pathforest.load('c.pf').best_k_}" in succeed("info c.pf")

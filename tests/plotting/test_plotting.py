@@ -37,7 +37,7 @@ X, CODES = make_samples()
 Y = CLASSES[CODES]
 PLAIN = OPFClassifier().fit(X, Y)
 FUZZY = FuzzyOPFClassifier(sigma=0.3, competition="tree").fit(X, Y)
-CLUSTERS = OPFClustering(k_max=8).fit(X)
+CLUSTERS = OPFClustering(selection="cut", k_max=8).fit(X)
 PIPELINE = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, Y)
 MATRIX = OPFClassifier(metric="precomputed").fit(pairwise_distances(X), Y)
 QUERY = np.array([1.0, 1.2])
@@ -436,7 +436,7 @@ def test_the_curve_shows_the_cuts_and_marks_the_best():
     ("cuts", "scale"), [([9.0, 2.0], "linear"), ([90.0, 2.0], "log"), ([90.0, 0.0], "linear")]
 )
 def test_a_curve_of_cuts_that_falls_far_has_a_logarithmic_scale(cuts, scale):
-    model = OPFClustering(k_max=2).fit(X)
+    model = OPFClustering(selection="cut", k_max=2).fit(X)
     model.cuts_, model.best_k_ = np.array(cuts), 2
     assert plot_clusters(model).cut_ax_.get_yscale() == scale
 

@@ -6,7 +6,7 @@ import numpy as np
 
 # Both were chosen by benchmarks/studies/clustering.py --choose.
 SMALLEST = 0.003  # share of the largest size below which all domes are equally small
-CLEAR = 2.0  # a smaller ratio between neighbours in the list is no gap
+CLEAR = 2.0  # smaller ratios between neighbours in the list do not count as a gap
 
 
 def count_above_gap(sizes: np.ndarray) -> int:
@@ -21,15 +21,15 @@ def count_above_gap(sizes: np.ndarray) -> int:
     -------
     n_clusters : int
         In descending order, two neighbours have the largest ratio; of equal ratios the first counts.
-        The domes up to there are clusters, beside the one that nothing absorbs. A ratio below `CLEAR`
-        is no gap, and there is one cluster.
+        The domes up to there are clusters, beside the one that nothing absorbs. If it is below `CLEAR`,
+        there is one cluster.
 
     Examples
     --------
     >>> from pathforest._models.dome_selection import count_above_gap
     >>> count_above_gap([90.0, 80.0, 2.0, 1.0])
     3
-    >>> count_above_gap([9.0, 8.0, 7.0])  # nothing is smaller by far but what is not there
+    >>> count_above_gap([9.0, 8.0, 7.0])  # the largest ratio is to what is not there
     4
     >>> count_above_gap([0.0, 0.0])
     1
