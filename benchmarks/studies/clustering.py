@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.studies import keel, problems, shapes
 from benchmarks.studies.excess_of_mass import most_stable
 from benchmarks.studies.problems import Data
-from benchmarks.tables import head, line, parser
+from benchmarks.tables import gain, head, line, parser
 from pathforest import OPFClustering
 from pathforest._models.dome_selection import count_above_gap
 from pathforest._models.dome_tree import ATTRIBUTES
@@ -119,33 +120,48 @@ def score(data: Data, labels: np.ndarray) -> float:
 
 
 def report() -> None:
-    """Print a line per set and the means of shapes and tables."""
-    print(head(["set", "clusters", *METHODS, "HDBSCAN, best"]))
-    found: dict[str, dict[str, list[np.ndarray]]] = {"shape": {}, "table": {}}
+    """Print a line per set, the means of shapes and tables, and how many clusters one blob has."""
+    print(head(["set", "clusters, found", *METHODS, "HDBSCAN, best"]))
+    found: dict[str, dict[str, list[list[float]]]] = {"shape": {}, "table": {}}
     numbers: dict[str, list[int]] = {}
     for kind, name, data in sets("report"):
         n_true = len(np.unique(data.y[data.y >= 0]))
-        labels = {method: find(data.X, n_true) for method, find in METHODS.items()}
-        scores = [score(data, one) for one in labels.values()]
-        scores.append(max(scores[2:4]))
-        numbers.setdefault(name, [n_true]).append(len(np.unique(labels["OPFClustering"])))
-        found[kind].setdefault(name, []).append(np.array(scores))
+        labels = [find(data.X, n_true) for find in METHODS.values()]
+        scores = [score(data, one) for one in labels]
+        found[kind].setdefault(name, []).append([*scores, max(scores[2:4])])
+        numbers.setdefault(name, [n_true]).append(len(np.unique(labels[0])))
     for kind, by_name in found.items():
-        for name, scores in by_name.items():
+        means = {name: np.mean(scores, axis=0) for name, scores in by_name.items()}
+        for name, mean in means.items():
             n_true, *n_found = numbers[name]
-            mean = np.mean(scores, axis=0)
-            print(line([name, f"{n_true} ({'/'.join(map(str, n_found))})", *(f"{x:.2f}" for x in mean)]))
-        mean = np.mean([np.mean(scores, axis=0) for scores in by_name.values()], axis=0)
-        print(line([f"**mean of {len(by_name)} {kind}s**", "", *(f"**{x:.3f}**" for x in mean)]))
+            print(line([name, f"{n_true}, {'/'.join(map(str, n_found))}", *(f"{x:.2f}" for x in mean)]))
+        every = np.array(list(means.values()))
+        print(line([f"**mean of {len(every)} {kind}s**", "", *(f"**{x:.3f}**" for x in every.mean(axis=0))]))
+        gains = [gain(every[:, 0] - other, 3) for other in every.T[1:]]
+        print(line([f"OPFClustering above it, {kind}s", "", "", *gains]))
+    print(line(["median number of clusters of one blob", "1", *map(str, clusters_of_one_blob()), ""]))
+
+
+def clusters_of_one_blob() -> list[float]:
+    """Return the median number of clusters that each method finds in Gaussians and cubes."""
+    counts = []
+    for n, d, seed in product((300, 2000), (2, 5, 10), SEEDS["report"]):
+        rng = np.random.default_rng([seed, n, d])
+        for X in (rng.normal(size=(n, d)), rng.uniform(size=(n, d))):
+            counts.append([len(np.unique(find(X, 1))) for find in METHODS.values()])
+    return np.median(counts, axis=0).tolist()
 
 
 def choose() -> None:
     """Print the mean of shapes and of tables for every rule."""
     print(head(["rule", "shapes", "tables"]))
     data = list(sets("choose"))
-    for name, find in ({name: lambda X, f=f: f(X, 0) for name, f in METHODS.items() if "k-" not in name} | rules()).items():
-        scores = [(one.kind, score(one.data, find(one.data.X))) for one in data]
-        print(line([name, *(f"{np.mean([x for kind, x in scores if kind == part]):.3f}" for part in ("shape", "table"))]), flush=True)
+    known = {name: lambda X, f=f: f(X, 0) for name, f in METHODS.items() if "k-means" not in name}
+    for name, find in (known | rules()).items():
+        scores = {"shape": [], "table": []}
+        for one in data:
+            scores[one.kind].append(score(one.data, find(one.data.X)))
+        print(line([name, *(f"{np.mean(values):.3f}" for values in scores.values())]), flush=True)
 
 
 def main() -> None:

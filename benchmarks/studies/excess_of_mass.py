@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -58,7 +59,7 @@ def most_stable(X: np.ndarray, k: int, smallest: int) -> np.ndarray:
     whole = len(parts) == 1 and children[parts[0]] is not None
     chosen = [children[p].clusters if whole else close(p, 0.0).clusters for p in parts]
     labels = np.full(n, -1)
-    for number, samples in enumerate(sum(chosen, [])):
+    for number, samples in enumerate(chain.from_iterable(chosen)):
         labels[samples] = number
     return _spread(labels, source, target)
 

@@ -96,7 +96,7 @@ CHOICE: dict[str, Shape] = {
 
 
 def _target(rng: np.random.Generator) -> Data:
-    """A blob inside a ring inside a ring, all of one thickness."""
+    """Draw a blob inside a ring inside a ring, all of one thickness."""
     return _arcs(rng, [(150, (0, 0), 0, *CIRCLE), (400, (0, 0), 2, *CIRCLE), (800, (0, 0), 4, *CIRCLE)], 0.3)
 
 

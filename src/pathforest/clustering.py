@@ -128,9 +128,9 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     -----
     Densities are scaled to [1, 1000], and a dome lower than 1 on that scale founds no cluster. A
     path is worth its lowest density; the highest value leaves the queue first, the lower index on
-    ties. With ``selection="cut"`` the neighbourhood up to `k_max` whose clustering has the smallest normalised
-    cut is taken, and the search stops at the first cut of 0: clusters with no arc between them, or a
-    single cluster. Memberships of the fuzzy classifiers always rest on that search.
+    ties. With ``selection="cut"`` the neighbourhood up to `k_max` whose clustering has the smallest
+    normalised cut is taken, and the search stops at the first cut of 0: clusters with no arc between
+    them, or a single cluster. Memberships of the fuzzy classifiers always rest on that search.
 
     A dome is a connected component of the samples above some level of density, arcs of the graph
     taken in both directions. As the level falls domes grow and meet. At such a saddle only the one of
@@ -370,7 +370,7 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         rules.integer(1, "everything in one cluster is the coarsest layer")("n_clusters", n_clusters)
         if "cluster_tree_" not in vars(self):
             raise ValueError(
-                "a layer needs cluster_tree_, which selection='cut' leaves out; fit with merge_by='volume' too"
+                "a layer needs cluster_tree_, which selection='cut' leaves out; set merge_by='volume' too"
             )
         founders = np.flatnonzero(self.predecessor_ < 0)
         # Founders leave the queue by what they offer themselves, their density less 1, then by their index.

@@ -164,6 +164,13 @@ def test_cluster_adds_the_cluster_as_the_last_column(folder):
     assert "evaluate needs a classifier; c.pf is an OPFClustering" in fail("evaluate c.pf iris.csv -l kind")
 
 
+def test_noise_is_counted_apart(folder):
+    said = succeed(f"cluster {IRIS} --set noise=0.1 -o c.csv")
+    left_out = int((pd.read_csv("c.csv")["cluster"] == -1).sum())
+    assert left_out > 0
+    assert f", {left_out} left out as noise; k = 15" in said
+
+
 def test_one_cluster_is_reported_in_the_singular(folder):
     said = succeed("cluster iris.csv --ignore name,kind --set n_clusters=1 -o c.csv")
     assert said.startswith("1 cluster of 150 samples")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import reference
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from reference_models import cluster_model
 from sklearn.datasets import make_blobs, make_moons
@@ -42,6 +42,9 @@ class Expected:
 
 
 @given(sizes)
+@example([1000.0, 100.0, 10.0, 3.0])  # two largest ratios
+@example([1000.0, 500.0, 250.0, 125.0, 62.5, 31.25, 15.625, 7.8125, 3.90625, 3.0])  # just 2
+@example([1000.0, 900.0, 3.0])
 def test_the_gap_is_where_the_reference_finds_it(values):
     assert count_above_gap(values) == reference.count_above_gap(values)
 
@@ -95,7 +98,9 @@ def test_new_samples_are_noise_below_the_level_of_their_cluster(problem, share):
     clusters, labels = plain.predict(problem.Q), model.predict(problem.Q)
     rho, k = model.density_, model.best_k_
     near = np.sort(reference.distance_matrix(problem.Q, problem.X), axis=1)[:, :k]
-    width = reference.kernel_width(reference.knn(reference.distance_matrix(problem.X, problem.X), k)[0], False)
+    width = reference.kernel_width(
+        reference.knn(reference.distance_matrix(problem.X, problem.X), k)[0], False
+    )
     scaled = reference.scale_density(reference.density(near, width, False), rho.min(), rho.max())
     lowest = [
         reference.scale_density(rho)[(plain.labels_ == c) & (model.labels_ >= 0)].min()
@@ -116,7 +121,9 @@ def test_roots_are_never_noise_and_few_enough_samples_are(problem, share):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"algorithm": "brute"}, {"algorithm": "tree"}, {"n_jobs": 3}, {"metric": "precomputed"}], ids=str
+    "settings",
+    [{"algorithm": "brute"}, {"algorithm": "tree"}, {"n_jobs": 3}, {"metric": "precomputed"}],
+    ids=str,
 )
 @pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates", "far clusters"])
 def test_engines_and_threads_find_the_same_clusters(recipe, settings):
@@ -138,7 +145,7 @@ def test_moons_and_blobs_are_found(seed):
 
 
 def test_many_samples_do_not_give_hundreds_of_clusters():
-    X, y = make_blobs(6000, centers=20, center_box=(-40, 40), random_state=2)
+    X, _ = make_blobs(6000, centers=20, center_box=(-40, 40), random_state=2)
     assert 15 <= len(OPFClustering().fit(X).cluster_roots_) <= 20
     assert len(OPFClustering(selection="cut").fit(X).cluster_roots_) > 50
 

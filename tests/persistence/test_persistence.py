@@ -50,7 +50,7 @@ ONE_OF_EACH = [
     FuzzyOPFClassifier(),
     OPFClustering(),
     OPFClustering(selection="cut", k_max=2, min_area=5),
-    OPFClustering(n_neighbors=3, noise=0.1),
+    OPFClustering(noise=0.1),
     OPFKNNClassifier(),
     OPFOutlierDetector(),
     OPFSemiSupervisedClassifier(),

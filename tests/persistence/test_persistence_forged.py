@@ -38,7 +38,7 @@ MODELS = {  # with their samples and labels
     "matrix": (OPFClassifier(metric="mahalanobis"), X, Y),
     "precomputed": (OPFClassifier(metric="precomputed"), D, Y),
     "fuzzy": (FuzzyOPFClassifier(**CUBES), X, Y),
-    "clustering": (OPFClustering(k_max=5), X, Y),
+    "clustering": (OPFClustering(selection="cut", k_max=5), X, Y),
     "domes": (OPFClustering(selection="cut", k_max=2, min_area=3), X, Y),
     "noise": (OPFClustering(n_neighbors=3, n_clusters=3, noise=0.3), X, Y),
     "outliers": (OPFOutlierDetector(k_max=5), X, Y),

@@ -269,9 +269,7 @@ def merge_domes(
     >>> labels.tolist(), roots.tolist()
     ([0, 1, 1, 1], [0, 1])
     """
-    kept, number = np.unique(
-        keep_domes(founders, tree[: len(founders) - n_clusters]), return_inverse=True
-    )
+    kept, number = np.unique(keep_domes(founders, tree[: len(founders) - n_clusters]), return_inverse=True)
     cluster_of = np.empty(len(root), dtype=np.intp)
     cluster_of[founders] = number
     return cluster_of[root], founders[kept]
