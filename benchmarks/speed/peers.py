@@ -101,6 +101,16 @@ def _hdbscan_clusters(problem: Problem, threads: int) -> Callable[[], Any]:
     return partial(HDBSCAN(min_cluster_size=15).fit_predict, problem.X)
 
 
+def _quitefastmst(problem: Problem, threads: int) -> Callable[[], Any]:
+    import quitefastmst
+
+    def call() -> np.ndarray:
+        quitefastmst.omp_set_num_threads(threads)
+        return quitefastmst.mst_euclid(problem.X)[0]
+
+    return call
+
+
 def _score_tree(problem: Problem, arcs: np.ndarray) -> dict[str, float]:
     return relative_weight(problem, arcs[:, 2])
 
@@ -148,6 +158,7 @@ PEERS = {
     "mlpack emst": Contender("mlpack", _mlpack_emst, _score_tree),
     "fast_hdbscan tree": Contender("fast_hdbscan", _hdbscan_tree, _score_tree),
     "fast_hdbscan clusters": Contender("fast_hdbscan", _hdbscan_clusters, cluster_agreement),
+    "quitefastmst tree": Contender("quitefastmst", _quitefastmst, relative_weight),
     "opfython fit": Contender("opfython", _opfython_fit, _score_opfython),
     "import pathforest": importing("pathforest"),
     "import sklearn.neighbors": importing("sklearn.neighbors"),
