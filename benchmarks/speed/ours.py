@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.speed.contender import Contender, accuracy
+from benchmarks.speed.contender import Contender, accuracy, cluster_agreement
 from benchmarks.speed.data import Problem
-from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier
+from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
 from pathforest.distances import make_engine
 from pathforest.fuzzy import TrainingErrorWarning
 from pathforest.graph import knn_graph
@@ -121,6 +121,11 @@ def on_few_rows(contender: Contender, n_rows: int) -> Contender:
 
 OURS = {
     "OPFClassifier.fit": fit(OPFClassifier),
+    "OPFClustering.fit": Contender(
+        "pathforest",
+        lambda problem, threads: partial(OPFClustering(n_jobs=threads).fit_predict, problem.X),
+        cluster_agreement,
+    ),
     "FuzzyOPFClassifier.fit, complete": fit(FuzzyOPFClassifier, n_neighbors=K_MAX, competition="complete"),
     "FuzzyOPFClassifier.fit, tree": fit(FuzzyOPFClassifier, n_neighbors=K_MAX, competition="tree"),
     "FuzzyOPFClassifier.fit, k* search": fit(FuzzyOPFClassifier, k_max=K_MAX),

@@ -116,16 +116,15 @@ def test_parts_refuse_samples_that_the_whole_model_refuses(client, monkeypatch):
         model.predict(da.from_array(queries, chunks=50)).compute()
 
 
-def test_each_worker_gets_as_many_parts_and_none_all(client):
+def test_a_model_that_does_not_fit_is_sent_in_parts(client, monkeypatch):
     client.wait_for_workers(2)
     X, y, queries = hostile("random")
     model, _ = fitted(client, *several, X, y)
-    divided, scatter = [], dask_prediction.divide
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dask_prediction, "worker_memory", lambda client: 8 * X.nbytes / 3)
-        patch.setattr(dask_prediction, "divide", lambda *args: divided.append(args[1]) or scatter(*args))
-        model.predict(da.from_array(queries, chunks=50)).compute()
-    assert divided == [4]
+    sent, divide = [], dask_prediction.divide
+    monkeypatch.setattr(dask_prediction, "worker_memory", lambda client: 8 * X.nbytes / 3)
+    monkeypatch.setattr(dask_prediction, "divide", lambda *args: sent.extend(divide(*args)) or sent)
+    model.predict(da.from_array(queries, chunks=50))
+    assert [len(part.classifiers[0]._fit_X) for part in sent] == [N // 4] * 4
 
 
 @pytest.mark.parametrize(("memory", "n_parts"), [(np.inf, 1), (8, 1), (7.9, 2), (2, 4), (1.9, 6), (1e-9, N)])

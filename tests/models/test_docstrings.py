@@ -18,6 +18,7 @@ MODULES = ["distances", "graph", "membership", "forest", "pruning", "learning", 
 # need features.
 OWN_TEXT = {
     "FuzzyOPFClassifierCV": {"k_max", "n_conquerors", "cv"},
+    "OPFClustering": {"k_max", "n_neighbors"},
     "OPFUnderSampler": {"metric", "sampling_strategy"},
     "O2PFSampler": {"metric", "sampling_strategy"},
     "search_k": {"k_max"},

@@ -226,7 +226,10 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
     def _check_prediction(self, X: Any) -> Samples:
         check_is_fitted(self, "estimators_")
         as_given = any(isinstance(model, FuzzyOPFClassifier) for model in self.estimators_)
-        return self._take_samples(X, Metric(*self._fit_metric), self._fit_untouched, as_given, reset=False)
+        samples = self._take_samples(X, Metric(*self._fit_metric), self._fit_untouched, as_given, reset=False)
+        named = all(hasattr(model, "feature_names_in_") for model in self.estimators_)
+        # The command line fits arrays and adds the names afterwards.
+        return samples if named or self._fit_untouched else samples._replace(given=samples.checked)
 
     def _probabilities(self, samples: Samples) -> np.ndarray:
         """Return the probabilities of each cell, of shape (n_models, n_queries, n_classes)."""

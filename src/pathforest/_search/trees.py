@@ -102,5 +102,5 @@ def _grow(X: np.ndarray, codes: np.ndarray, n_trees: int, random_state: Any) -> 
 
 
 def _no_score(y: np.ndarray, predicted: np.ndarray) -> float:
-    """Stand in for the accuracy, which nobody asks for."""
+    """Stand in for the accuracy, which is not needed."""
     return 0.0

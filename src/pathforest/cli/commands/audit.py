@@ -126,8 +126,9 @@ def audit(
         random_state=seed,
     )
     if listing is not None:
-        with listing.open(_suspect_columns(review)) as write:
-            write(list(_suspect_columns(review).values()))
+        columns = _suspect_columns(review)
+        with listing.open(columns) as write:
+            write(list(columns.values()))
     if out is not None:
         scaled = "features standardised" if scale else "features as they are"
         page = review_html(
