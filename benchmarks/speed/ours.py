@@ -71,6 +71,7 @@ PAPER_GRID = {
     "sigmas": (0.2, 0.4, 0.6, 0.8, 1.0, 1.2),
     "competitions": "complete",
     "n_conquerors": 1,
+    "transforms": None,
     "n_best": 1,
     "tie_break": "first",
 }
@@ -109,7 +110,7 @@ def _prepare_best(problem: Problem, threads: int) -> Callable[[], Any]:
 
 
 def _searched(problem: Problem, threads: int) -> FuzzyOPFClassifierCV:
-    return FuzzyOPFClassifierCV(n_jobs=threads).fit(problem.X, problem.y)
+    return FuzzyOPFClassifierCV(transforms=None, n_jobs=threads).fit(problem.X, problem.y)
 
 
 def on_few_rows(contender: Contender, n_rows: int) -> Contender:

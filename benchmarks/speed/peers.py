@@ -92,6 +92,16 @@ def _hdbscan_tree(problem: Problem, threads: int) -> Callable[[], Any]:
     return lambda: compute_minimum_spanning_tree(problem.X, min_samples=1)[0]
 
 
+def _quitefastmst(problem: Problem, threads: int) -> Callable[[], Any]:
+    import quitefastmst
+
+    def call() -> np.ndarray:
+        quitefastmst.omp_set_num_threads(threads)
+        return quitefastmst.mst_euclid(problem.X)[0]
+
+    return call
+
+
 def _score_tree(problem: Problem, arcs: np.ndarray) -> dict[str, float]:
     return relative_weight(problem, arcs[:, 2])
 
@@ -138,6 +148,7 @@ PEERS = {
     "KNeighborsClassifier(1), defaults": Contender("sklearn", _sklearn_small, accuracy),
     "mlpack emst": Contender("mlpack", _mlpack_emst, _score_tree),
     "fast_hdbscan tree": Contender("fast_hdbscan", _hdbscan_tree, _score_tree),
+    "quitefastmst tree": Contender("quitefastmst", _quitefastmst, relative_weight),
     "opfython fit": Contender("opfython", _opfython_fit, _score_opfython),
     "import pathforest": importing("pathforest"),
     "import sklearn.neighbors": importing("sklearn.neighbors"),

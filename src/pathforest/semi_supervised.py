@@ -10,14 +10,13 @@ import numpy as np
 from pathforest._core import mean_offers
 from pathforest._engines.build import build_engine
 from pathforest._engines.metric import Metric
-from pathforest._engines.protocol import Engine
 from pathforest._models import parameters as rules
 from pathforest._models.prediction import BaseOPFClassifier, ClassOffers, Decision
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.show import show
 from pathforest._utils.timers import StageTimer
 from pathforest.forest import balancing_factors, boundary_prototypes, grow_forest, grow_forest_geodesic
-from pathforest.graph import TREE_NEIGHBORS, SpanningTree, knn_graph, spanning_tree
+from pathforest.graph import knn_graph, spanning_tree
 from pathforest.persistence.checks import check_array, check_whole
 
 
@@ -237,7 +236,7 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
             spread, prototypes = codes[forest.root], labelled
             self._fit_n_neighbors = min(int(self.n_neighbors), len(X))  # of new samples, which have n others
         else:
-            tree = timed(_spanning_tree, engine, n_threads)
+            tree = timed(spanning_tree, engine, None, n_threads)
             seeds = labelled
             if self.method == "opfsemi" and len(labelled) < len(X):
                 seeds = timed(self._border, X, metric, labelled, codes[labelled], n_threads)
@@ -318,10 +317,5 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
         """Find the labelled samples that :class:`OPFClassifier` would have as prototypes."""
         part = X[np.ix_(labelled, labelled)] if metric.kind == "precomputed" else X[labelled]
         engine = build_engine(part, metric, self.algorithm, n_threads, device=self.device)
-        tree = _spanning_tree(engine, n_threads)
+        tree = spanning_tree(engine, None, n_threads)
         return labelled[boundary_prototypes(tree, codes)]
-
-
-def _spanning_tree(engine: Engine, n_threads: int) -> SpanningTree:
-    graph = knn_graph(engine, min(TREE_NEIGHBORS, engine.n_samples - 1), n_threads)
-    return spanning_tree(engine, graph, n_threads)

@@ -207,7 +207,7 @@ def test_axes_have_the_names_of_the_features():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=["length", "width"])
     model = OPFClassifier().fit(frame, Y)
-    search = FuzzyOPFClassifierCV(k_max=5, sigmas=1.0, n_conquerors=1, cv=2).fit(frame, Y)
+    search = FuzzyOPFClassifierCV(transforms=None, k_max=5, sigmas=1.0, n_conquerors=1, cv=2).fit(frame, Y)
     displays = [
         plot_forest(model),
         plot_forest(PLAIN, frame),
@@ -226,13 +226,15 @@ def test_a_pipeline_is_drawn_in_its_own_features():
 
 
 def test_of_a_search_the_best_model_is_drawn():
-    search = FuzzyOPFClassifierCV(k_max=(3, 9), sigmas=0.2, n_conquerors=1, cv=2).fit(X, Y)
+    search = FuzzyOPFClassifierCV(transforms=None, k_max=(3, 9), sigmas=0.2, n_conquerors=1, cv=2).fit(X, Y)
     drawn = plot_membership(search).samples_.get_array()
     np.testing.assert_array_equal(drawn, search.best_estimator_.membership_)
 
 
 def test_a_search_that_kept_no_model_is_refused():
-    search = FuzzyOPFClassifierCV(k_max=5, sigmas=1.0, n_conquerors=1, cv=2, refit=False).fit(X, Y)
+    search = FuzzyOPFClassifierCV(
+        transforms=None, k_max=5, sigmas=1.0, n_conquerors=1, cv=2, refit=False
+    ).fit(X, Y)
     for plot in (plot_forest, plot_decision_regions):
         with pytest.raises(TypeError, match="refit=True"):
             plot(search)

@@ -138,7 +138,8 @@ template <class T>
 void all_distances(const AnyEngine& any, Rows<T> queries, std::span<double> distances, Control& control) {
     visit_with<T>(any, [&](const auto& engine) {
         search_all(
-            engine, queries.count, control, [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
+            engine, engine.tile, queries.count, control,
+            [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
             [&](Index i) { return Everything(distances.data() + at(i, engine.n_samples())); },
             [](Index, Everything&) {});
     });
@@ -176,7 +177,7 @@ void class_costs(Rows<double> distances, const Rivals& rivals, std::span<const I
         for (Index c = 0; c < rivals.n_classes; ++c) {
             OffersOfAll offers(classes[as_size(c)], distances.row(query), most);
             first[at(query, rivals.n_classes, c)] = offers.first == none ? distances.width : offers.first;
-            const std::vector<double>& ascending = offers.kept.sorted();
+            const std::span<const double> ascending = offers.kept.sorted();
             mean_offers(ascending, n_conquerors, [&](std::size_t r, double mean) {
                 const std::size_t row = at(static_cast<Index>(r), distances.count, query);
                 costs[row * as_size(rivals.n_classes) + as_size(c)] = mean;

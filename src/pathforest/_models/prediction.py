@@ -42,6 +42,8 @@ class Explanation(NamedTuple):
     offer: float  # that offer: the larger of cost and distance; their sum for `method="geodesic"`
     path: list[int]  # training samples from the conqueror to its prototype
     costs: list[float]  # their costs, down to 0 at the prototype
+    transform: str = "as given"  # of a search: the representation that distances are measured in,
+    cell: int = 0  # and which of its `estimators_` is explained
 
 
 class Rivals(NamedTuple):

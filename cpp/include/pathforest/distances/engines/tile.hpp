@@ -195,10 +195,11 @@ class Tile {
         transpose(from, engine_.n_features(), block_.data());
         double reduced[lanes];
         const Metric& metric = engine_.metric();
-        engine_.kernels().block(seeker.query->data(), block_.data(), engine_.n_features(), metric.p, reduced);
+        engine_.kernels().block(seeker.query->data(), block_.data(), engine_.n_features(), metric.p, infinity,
+                                reduced);
         for (std::size_t lane = 0; lane < positions.size(); ++lane) {
-            seeker.policy->offer(engine_.sample_at(positions[lane]),
-                                 metric.distance(reduced[lane], metric.p));
+            offer_at(*seeker.policy, engine_.order(), positions[lane],
+                     metric.distance(reduced[lane], metric.p));
         }
     }
 
