@@ -152,6 +152,31 @@ std::vector<Arc> spanning_tree(const AnyEngine& any, Control& control) {
     });
 }
 
+void nearest_outsiders(const AnyEngine& any, std::span<const Index> samples, std::span<const Index> component,
+                       std::span<double> distances, std::span<Index> indices, Control& control) {
+    visit_samples(any, [&](const auto& engine) {
+        const std::vector<Index> first_sample = first_sample_of_nodes(engine);
+        const NearestForeign::Round round{
+            component,
+            {},
+            engine.summarise(std::vector<Index>(component.begin(), component.end()), common),
+            first_sample};
+        std::vector<std::atomic<double>> reach(samples.size());
+        for (std::atomic<double>& one : reach) one = infinity;
+        search_all(
+            engine, engine.tile, static_cast<Index>(samples.size()), control,
+            [&](Index i, auto& query) { engine.ask_sample(samples[as_size(i)], query); },
+            [&](Index i) {
+                const Index own = component[as_size(samples[as_size(i)])];
+                return NearestForeign(own, round, reach[as_size(i)]);
+            },
+            [&](Index i, NearestForeign& found) {
+                distances[as_size(i)] = found.best().distance;
+                indices[as_size(i)] = found.best().sample;
+            });
+    });
+}
+
 template <class T>
 void nearest_foreign(const AnyEngine& any, Rows<T> queries, std::span<const Index> own,
                      std::span<const Index> component, std::span<const double> reach,
