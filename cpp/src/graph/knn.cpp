@@ -1,5 +1,6 @@
 #include "pathforest/graph/knn.hpp"
 
+#include "pathforest/distances/engines/own_samples.hpp"
 #include "pathforest/smallest.hpp"
 #include "pathforest/ties.hpp"
 
@@ -54,6 +55,19 @@ void knn(const AnyEngine& any, Index start, Index stop, Index k, std::span<doubl
     visit_samples(any, [&](const auto& engine) {
         if (k == 0) return;
         const std::vector<Index> first = first_sample_of_nodes(engine);
+        const auto write = [&](Index sample, Nearest& nearest) {
+            const std::size_t row = at(sample - start, k);
+            nearest.write(distances.data() + row, indices.data() + row);
+        };
+        if constexpr (requires { engine.panels(); }) {
+            using Search = OwnSamples<std::remove_cvref_t<decltype(engine)>, Nearest>;
+            if (stop - start == engine.n_samples() && Search::is_worth_it(engine, k, control.n_threads())) {
+                Search(engine, control, [&](Index sample) {
+                    return Nearest(k, sample, infinity, first);
+                }).search(write);
+                return;
+            }
+        }
         std::vector<Index> asking;  // those that the engine keeps together one after the other
         for (Index position = 0; position < engine.n_samples(); ++position) {
             const Index sample = engine.sample_at(position);
@@ -64,10 +78,7 @@ void knn(const AnyEngine& any, Index start, Index stop, Index k, std::span<doubl
             engine, static_cast<Index>(asking.size()), control,
             [&](Index i, auto& query) { engine.ask_sample(sample_of(i), query); },
             [&](Index i) { return Nearest(k, sample_of(i), infinity, first); },
-            [&](Index i, Nearest& nearest) {
-                const std::size_t row = at(sample_of(i) - start, k);
-                nearest.write(distances.data() + row, indices.data() + row);
-            });
+            [&](Index i, Nearest& nearest) { write(sample_of(i), nearest); });
     });
 }
 
