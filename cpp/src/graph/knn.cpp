@@ -48,6 +48,16 @@ class Nearest : public PolicyDefaults {
 };
 static_assert(Policy<Nearest>);
 
+// The order in which queries go through an engine. Near ones one after the other find in the cache what they
+// need of a tree; for a few neighbours that gains less than the sort takes.
+template <SearchEngine Engine, class T>
+std::vector<Index> asking_order(const Engine&, Rows<T> queries, Index k, Control& control) {
+    if constexpr (std::is_same_v<Engine, TreeEngine<T>>) {
+        if (k > 8) return spatial_order(queries.values, queries.count, queries.width, control);
+    }
+    return given_order(queries.count);
+}
+
 }  // namespace
 
 void knn(const AnyEngine& any, Index start, Index stop, Index k, std::span<double> distances,
@@ -85,14 +95,19 @@ void knn(const AnyEngine& any, Index start, Index stop, Index k, std::span<doubl
 template <class T>
 void query_knn(const AnyEngine& any, Rows<T> queries, Index k, std::span<const double> reach,
                std::span<double> distances, std::span<Index> indices, Control& control) {
-    if (k == 0) return;
+    if (k == 0 || queries.count == 0) return;
     visit_with<T>(any, [&](const auto& engine) {
         const std::vector<Index> first = first_sample_of_nodes(engine);
+        const std::vector<Index> asking = asking_order(engine, queries, k, control);
         search_all(
-            engine, queries.count, control, [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
-            [&](Index i) { return Nearest(k, none, reach.empty() ? infinity : reach[as_size(i)], first); },
+            engine, queries.count, control,
+            [&](Index i, auto& query) { engine.ask(queries.row(asking[as_size(i)]), query); },
+            [&](Index i) {
+                return Nearest(k, none, reach.empty() ? infinity : reach[as_size(asking[as_size(i)])], first);
+            },
             [&](Index i, Nearest& nearest) {
-                nearest.write(distances.data() + at(i, k), indices.data() + at(i, k));
+                const std::size_t row = at(asking[as_size(i)], k);
+                nearest.write(distances.data() + row, indices.data() + row);
             });
     });
 }
