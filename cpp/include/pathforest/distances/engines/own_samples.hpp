@@ -1,4 +1,4 @@
-// The search of a scan for its own samples: a distance is the same from both ends, so each block of estimates
+// A scan's search for its own samples: a distance is the same from both ends, so each block of estimates
 // is computed once and serves the samples on either side.
 #pragma once
 
