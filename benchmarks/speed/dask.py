@@ -1,8 +1,9 @@
 """What a Dask cluster gains and costs on this machine: python -m benchmarks.speed.dask.
 
-Prints three tables. The first compares the neighbour pass and `fit` with our own engine on one thread, in
+Prints three tables. The first compares the neighbour pass, `fit` and a search with the same on one thread, in
 wall-clock seconds and in seconds of CPU, because other programs may use the cores as well; rounds are
-interleaved, and ratios are ratios of medians. The second has the rates of each stage. The third estimates
+interleaved, and ratios are ratios of medians. ``python -m benchmarks.speed.dask search`` ends after the
+search. The second has the rates of each stage. The third estimates
 from these rates, by the formulae of `docs/using/dask.md`, the time for 10 million samples of 50 features on
 50 workers of 8 threads.
 """
@@ -10,6 +11,7 @@ from these rates, by the formulae of `docs/using/dask.md`, the time for 10 milli
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -23,9 +25,9 @@ from distributed import Client, LocalCluster
 from benchmarks.speed.data import Spec, load
 from benchmarks.speed.machine import describe
 from benchmarks.tables import head, line, markdown
-from pathforest import OPFClassifier, _core
+from pathforest import FuzzyOPFClassifierCV, OPFClassifier, _core
 from pathforest._engines.build import build_engine
-from pathforest.dask import DaskOPFClassifier
+from pathforest.dask import DaskFuzzyOPFClassifierCV, DaskOPFClassifier
 from pathforest.dask.engine import BLOCK_BYTES, DaskEngine, part_range
 from pathforest.dask.tasks import merge
 from pathforest.distances import resolve_metric
@@ -34,6 +36,7 @@ from pathforest.graph import knn_graph, spanning_tree
 from pathforest.membership import estimate_density, fuzzy_membership
 
 SIZE = 100_000, 20
+SEARCH_SIZE = 40_000, 20
 K = 20
 ROUNDS = 3
 METRIC = resolve_metric("euclidean")
@@ -99,6 +102,20 @@ def report(work: str, times: dict[str, list[Times]], base: str) -> None:
         by_cpu = middle(base, lambda t: t.cpu) / busiest / n_workers
         numbers = (wall, cpu, busiest, by_wall, by_cpu)
         print(line([work, name, *(f"{number:.2f}" for number in numbers)]), flush=True)
+
+
+def draw(size: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, str]:
+    """Return samples, labels, and the size in words."""
+    problem = load(Spec("mixture", *size))
+    return problem.X, problem.y, f"{size[0]:,} x {size[1]}"
+
+
+def fits(
+    local: type, on_cluster: type, clients: dict[str, Client | None], X: np.ndarray, y: np.ndarray
+) -> dict[str, tuple[Callable[[], Any], Client | None]]:
+    """Prepare the same fit for every contender."""
+    models = {name: local() if c is None else on_cluster(client=c) for name, c in clients.items()}
+    return {name: (partial(model.fit, X, y), clients[name]) for name, model in models.items()}
 
 
 class Rates(NamedTuple):
@@ -171,8 +188,6 @@ def main() -> None:
     """Print the three tables."""
     machine = describe()
     print(f"{machine['cpu']}, {machine['cores']} cores, {machine['date']}, load {machine['load'][0]:.1f}\n")
-    problem = load(Spec("mixture", *SIZE))
-    X, y = problem.X, problem.y
     options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with (
         LocalCluster(n_workers=1, **options) as one,
@@ -184,14 +199,15 @@ def main() -> None:
         print(head(["work", "where", *columns], n_words=2))
         clients = {"1 thread, no Dask": None, "1 worker": single, "2 workers": double}
         base = "1 thread, no Dask"
-        size = f"{SIZE[0]:,} x {SIZE[1]}"
+        X, y, size = draw(SEARCH_SIZE)
+        searches = race(fits(FuzzyOPFClassifierCV, DaskFuzzyOPFClassifierCV, clients, X, y))
+        report(f"FuzzyOPFClassifierCV.fit, {size}", searches, base)
+        if sys.argv[1:] == ["search"]:
+            return
+        X, y, size = draw(SIZE)
         race_of_passes = race({name: (neighbour_pass(X, c), c) for name, c in clients.items()})
         report(f"neighbour pass, k = {K}, {size}", race_of_passes, base)
-        fits = {
-            name: ((OPFClassifier() if c is None else DaskOPFClassifier(client=c)), c)
-            for name, c in clients.items()
-        }
-        race_of_fits = race({name: (partial(model.fit, X, y), c) for name, (model, c) in fits.items()})
+        race_of_fits = race(fits(OPFClassifier, DaskOPFClassifier, clients, X, y))
         report(f"OPFClassifier.fit, {size}", race_of_fits, base)
         rates = measure_rates(X, y, single)
         shown = ([name, f"{value:.3g}"] for name, value in rates._asdict().items())

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.speed.contender import Contender, accuracy
+from benchmarks.speed.contender import Contender, accuracy, cluster_agreement
 from benchmarks.speed.data import Problem
-from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier
+from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
 from pathforest.distances import make_engine
 from pathforest.fuzzy import TrainingErrorWarning
 from pathforest.graph import knn_graph
@@ -63,6 +63,7 @@ PAPER_GRID = {
     "sigmas": (0.2, 0.4, 0.6, 0.8, 1.0, 1.2),
     "competitions": "complete",
     "n_conquerors": 1,
+    "transforms": None,
     "n_best": 1,
     "tie_break": "first",
 }
@@ -101,7 +102,7 @@ def _prepare_best(problem: Problem, threads: int) -> Callable[[], Any]:
 
 
 def _searched(problem: Problem, threads: int) -> FuzzyOPFClassifierCV:
-    return FuzzyOPFClassifierCV(n_jobs=threads).fit(problem.X, problem.y)
+    return FuzzyOPFClassifierCV(transforms=None, n_jobs=threads).fit(problem.X, problem.y)
 
 
 def on_few_rows(contender: Contender, n_rows: int) -> Contender:
@@ -120,6 +121,11 @@ def on_few_rows(contender: Contender, n_rows: int) -> Contender:
 
 OURS = {
     "OPFClassifier.fit": fit(OPFClassifier),
+    "OPFClustering.fit": Contender(
+        "pathforest",
+        lambda problem, threads: partial(OPFClustering(n_jobs=threads).fit_predict, problem.X),
+        cluster_agreement,
+    ),
     "FuzzyOPFClassifier.fit, complete": fit(FuzzyOPFClassifier, n_neighbors=K_MAX, competition="complete"),
     "FuzzyOPFClassifier.fit, tree": fit(FuzzyOPFClassifier, n_neighbors=K_MAX, competition="tree"),
     "FuzzyOPFClassifier.fit, k* search": fit(FuzzyOPFClassifier, k_max=K_MAX),

@@ -60,7 +60,7 @@ class TreeBuilder {
         if (X.shape(0) != indices_.shape(0)) throw std::invalid_argument("X must have one row per sample");
         const std::size_t width = X.shape(1);
         const auto row = [&](Index i) { return X.data() + as_size(i) * width; };
-        return find_originals(graph(),
+        return find_originals(graph(), {},
                               [&](Index i, Index j) { return std::equal(row(i), row(i) + width, row(j)); });
     }
 

@@ -9,14 +9,13 @@ import numpy as np
 
 from pathforest._engines.build import build_engine
 from pathforest._engines.metric import Metric
-from pathforest._engines.protocol import Engine
 from pathforest._models import parameters as rules
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.show import show
 from pathforest._utils.timers import StageTimer
 from pathforest.forest import boundary_prototypes, grow_forest
-from pathforest.graph import TREE_NEIGHBORS, SpanningTree, knn_graph, spanning_tree
+from pathforest.graph import spanning_tree
 from pathforest.persistence.checks import check_array
 
 
@@ -191,7 +190,7 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
         labelled, codes = self._encode(labels)
         timed = StageTimer(self)
         engine = self._make_engine(timed, X, metric, n_threads)
-        tree = timed(_spanning_tree, engine, n_threads)
+        tree = timed(spanning_tree, engine, None, n_threads)
         seeds = labelled
         if self.method == "opfsemi" and len(labelled) < len(X):
             seeds = timed(self._border, X, metric, labelled, codes[labelled], n_threads)
@@ -240,10 +239,5 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
         """Find the labelled samples that :class:`OPFClassifier` would have as prototypes."""
         part = X[np.ix_(labelled, labelled)] if metric.kind == "precomputed" else X[labelled]
         engine = build_engine(part, metric, self.algorithm, n_threads, device=self.device)
-        tree = _spanning_tree(engine, n_threads)
+        tree = spanning_tree(engine, None, n_threads)
         return labelled[boundary_prototypes(tree, codes)]
-
-
-def _spanning_tree(engine: Engine, n_threads: int) -> SpanningTree:
-    graph = knn_graph(engine, min(TREE_NEIGHBORS, engine.n_samples - 1), n_threads)
-    return spanning_tree(engine, graph, n_threads)

@@ -132,14 +132,20 @@ def test_predictions_of_arrays_are_lazy_and_right(client, on_cluster, local, par
         np.testing.assert_array_equal(answers.compute(), expected)
 
 
-def test_the_work_is_done_by_the_cluster_only_where_it_is_worth_it(client, monkeypatch):
-    X, y = draw("random")
-    asked = []
-    run_tasks = dask_engine.run_tasks
-    monkeypatch.setattr(dask_engine, "run_tasks", lambda *args: asked.append(args[1]) or run_tasks(*args))
-    DaskOPFClassifier(client=client).fit(X, y)
+@pytest.fixture
+def asked(monkeypatch):
+    """How many tasks the engine has asked for, each time."""
+    counts, run_tasks = [], dask_engine.run_tasks
+    monkeypatch.setattr(dask_engine, "run_tasks", lambda *args: counts.append(args[1]) or run_tasks(*args))
+    return counts
+
+
+def test_the_cluster_does_the_work(client, asked):
+    DaskOPFClassifier(client=client).fit(*draw("random"))
     assert max(asked) > 2
-    asked.clear()
+
+
+def test_work_that_is_not_worth_it_stays_at_the_client(client, asked, monkeypatch):
     monkeypatch.setattr(dask_engine, "LOCAL_SECONDS", 0.25)
-    DaskOPFClassifier(client=client).fit(X, y)
+    DaskOPFClassifier(client=client).fit(*draw("random"))
     assert not asked

@@ -101,11 +101,9 @@ def test_a_killed_worker_changes_nothing(client, monkeypatch, block_rows, stage)
     client.wait_for_workers(1)
 
 
-@pytest.mark.parametrize("error", [OSError, KeyError])
-def test_what_could_not_be_sent_is_sent_again_but_not_for_ever(client, monkeypatch, error):
-    """Dask raises the one or the other, depending on when the worker has died."""
+def fail_to_send(monkeypatch, error, times):
     monkeypatch.setattr(dask_futures, "SECONDS_TO_NOTICE", 0)
-    scatter, failures = distributed.Client.scatter, [error] * (dask_futures.MOST_ATTEMPTS - 1)
+    scatter, failures = distributed.Client.scatter, [error] * times
 
     def failing(*args, **kwargs):
         if failures:
@@ -113,13 +111,29 @@ def test_what_could_not_be_sent_is_sent_again_but_not_for_ever(client, monkeypat
         return scatter(*args, **kwargs)
 
     monkeypatch.setattr(distributed.Client, "scatter", failing)
+
+
+# Dask raises the one or the other, depending on when the worker has died.
+either_error = pytest.mark.parametrize("error", [OSError, KeyError])
+
+
+@either_error
+def test_what_could_not_be_sent_is_sent_again(client, monkeypatch, error):
+    fail_to_send(monkeypatch, error, dask_futures.MOST_ATTEMPTS - 1)
     assert dask_futures.Sent(client, ["ham"])[0].result() == "ham"
-    failures.extend([error] * dask_futures.MOST_ATTEMPTS)
+
+
+@either_error
+def test_what_can_never_be_sent_is_not_tried_for_ever(client, monkeypatch, error):
+    fail_to_send(monkeypatch, error, dask_futures.MOST_ATTEMPTS)
     with pytest.raises(error):
         dask_futures.Sent(client, ["ham"])[0]
 
 
-def test_tasks_whose_data_are_lost_are_submitted_again_but_not_for_ever(client):
+def run_and_lose(client, losses):
+    """Run two tasks whose data are lost so often; return their results."""
+    results, attempts = {}, [0, 0]
+
     def submit(i):
         attempts[i] += 1
         future = client.submit(int, i, pure=False)
@@ -127,12 +141,17 @@ def test_tasks_whose_data_are_lost_are_submitted_again_but_not_for_ever(client):
             future.cancel()
         return future
 
-    results, attempts, losses = {}, [0, 0], dask_futures.MOST_ATTEMPTS - 1
     dask_futures.run_tasks(client, 2, submit, results.__setitem__)
-    assert results == {0: 0, 1: 1}
-    attempts, losses = [0, 0], dask_futures.MOST_ATTEMPTS
+    return results
+
+
+def test_tasks_whose_data_are_lost_are_submitted_again(client):
+    assert run_and_lose(client, dask_futures.MOST_ATTEMPTS - 1) == {0: 0, 1: 1}
+
+
+def test_tasks_whose_data_are_always_lost_end_with_an_error(client):
     with pytest.raises(RuntimeError, match="workers were lost 5 times with the data of one task"):
-        dask_futures.run_tasks(client, 2, submit, results.__setitem__)
+        run_and_lose(client, dask_futures.MOST_ATTEMPTS)
 
 
 @pytest.mark.parametrize(
@@ -184,11 +203,15 @@ def test_a_fit_leaves_nothing_on_the_cluster(client, many_blocks):
     assert wait_for_no_tasks(client) == 0
 
 
-def test_blocks_are_distributed_evenly_and_a_lone_one_goes_to_all(client):
+def test_blocks_are_distributed_evenly(client):
     client.wait_for_workers(2)
-    workers = sorted(client.nthreads())
-    several, lone = (dask_futures.Sent(client, list(range(count))) for count in (6, 1))
-    assert [several.workers(i) for i in range(6)] == [[workers[0]], [workers[1]]] * 3
+    workers, sent = sorted(client.nthreads()), dask_futures.Sent(client, list(range(6)))
+    assert [sent.workers(i) for i in range(6)] == [[workers[0]], [workers[1]]] * 3
+
+
+def test_a_lone_block_goes_to_every_worker(client):
+    client.wait_for_workers(2)
+    workers, lone = sorted(client.nthreads()), dask_futures.Sent(client, [0])
     assert lone.workers(0) == workers
     assert sorted(client.who_has([lone[0]])[lone[0].key]) == workers
 

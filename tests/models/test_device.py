@@ -72,7 +72,8 @@ ESTIMATORS = {
     "unlabelled": lambda device, **kw: OPFSemiSupervisedClassifier(
         device=device, unlabeled=0, method="opfsemi", **kw
     ),
-    "clusters": lambda device, **kw: OPFClustering(device=device, k_max=6, **kw),
+    "clusters": lambda device, **kw: OPFClustering(device=device, n_neighbors=4, noise=0.1, **kw),
+    "every dome": lambda device, **kw: OPFClustering(device=device, selection="cut", k_max=6, **kw),
     "outliers": lambda device, **kw: OPFOutlierDetector(device=device, k_max=6, **kw),
     "pruned": lambda device, **kw: OPFPruner(OPFClassifier(**kw), device=device),
     "pruned fuzzy": lambda device, **kw: OPFPruner(FuzzyOPFClassifier(**kw), device=device),

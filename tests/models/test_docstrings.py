@@ -18,6 +18,7 @@ MODULES = ["distances", "graph", "membership", "forest", "pruning", "learning", 
 # need features.
 OWN_TEXT = {
     "FuzzyOPFClassifierCV": {"k_max", "n_conquerors", "cv"},
+    "OPFClustering": {"k_max", "n_neighbors"},
     "OPFUnderSampler": {"metric", "sampling_strategy"},
     "O2PFSampler": {"metric", "sampling_strategy"},
     "search_k": {"k_max"},
@@ -30,6 +31,7 @@ OWN_TEXT = {
     "density": {"k"},
     "spanning_tree_by_asking": {"X"},
     "learn": {"model", "X_val"},
+    "find_issues": {"y", "method", "n_conquerors"},
 }
 # What is random differs everywhere, and so does how long the lists of a graph must be.
 EVERYWHERE_OWN = {"random_state", "graph"}

@@ -47,6 +47,15 @@ def test_spanning_tree_equals_kruskal(case, data):
 
 @every_engine
 @given(data=st.data())
+def test_spanning_tree_without_lists_equals_kruskal(case, data):
+    X, _, Q, _ = data.draw(problems(non_negative=needs_non_negative(case)))
+    opened = open_engine(case, X, Q)
+    got = opened.engine.spanning_tree_without_lists(n_threads=data.draw(threads))
+    checks.same_arrays(got, reference.spanning_tree(opened.D))
+
+
+@every_engine
+@given(data=st.data())
 def test_spanning_tree_does_not_depend_on_the_length_of_the_lists(case, data):
     X, _, Q, _ = data.draw(problems(smallest=2, largest=50, non_negative=needs_non_negative(case)))
     engine = open_engine(case, X, Q).engine

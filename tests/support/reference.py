@@ -3,6 +3,7 @@
 import decimal
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -398,6 +399,34 @@ def dome_tree(indices, rho, labels, founders, attribute):
             parent = owner[j] if owner[i] == child else owner[i]
         owner = [parent if q == child else q for q in owner]
         result.append((child, parent, float(level), float(height), area, float(volume)))
+    return result
+
+
+def count_above_gap(sizes):
+    """Number of clusters if the sizes of the absorbed domes are cut at the largest ratio of neighbours."""
+    sizes = sorted(map(Fraction, sizes), reverse=True)
+    if not sizes or sizes[0] == 0:
+        return 1
+    smallest = Fraction(0.003 * float(sizes[0]))
+    raised = [max(size, smallest) for size in [*sizes, 0]]
+    ratios = [float(a / b) for a, b in pairwise(raised)]
+    return ratios.index(max(ratios)) + 2 if max(ratios) >= 2 else 1
+
+
+def merge_domes(tree, labels, founders, n_clusters):
+    """Founder of each sample's cluster when the first rows have taken effect."""
+    owner = [int(founders[label]) for label in labels]
+    for child, parent, *_ in tree[: len(founders) - n_clusters]:
+        owner = [parent if q == child else q for q in owner]
+    return owner
+
+
+def noise(rho, owner, share):
+    """Which samples are below the density that at most this share of their cluster is below."""
+    result = []
+    for i, q in enumerate(owner):
+        own = sorted(rho[j] for j, other in enumerate(owner) if other == q)
+        result.append(bool(rho[i] < min(own[int(share * len(own))], rho[q])))
     return result
 
 

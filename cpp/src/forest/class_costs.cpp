@@ -95,7 +95,8 @@ template <class T>
 void all_distances(const AnyEngine& any, Rows<T> queries, std::span<double> distances, Control& control) {
     visit_with<T>(any, [&](const auto& engine) {
         search_all(
-            engine, queries.count, control, [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
+            engine, engine.tile, queries.count, control,
+            [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
             [&](Index i) { return Everything(distances.data() + at(i, engine.n_samples())); },
             [](Index, Everything&) {});
     });

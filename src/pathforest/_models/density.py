@@ -23,11 +23,15 @@ class DensityEstimator(OPFEstimator):
         self, X: np.ndarray, metric: Metric, n_threads: int, timed: StageTimer
     ) -> tuple[Engine, KnnGraph, DensityEstimate]:
         """Find the neighbours of the training samples, and the density that the parameters ask for."""
-        k = largest_neighborhood(len(X), self.k_max, self.n_neighbors)
+        k, search = self._neighborhood(len(X))
         engine = self._make_engine(timed, X, metric, n_threads)
         graph = timed(knn_graph, engine, k, n_threads)
-        estimate = timed(estimate_density, graph, k, self.n_neighbors is None, metric.squared, n_threads)
+        estimate = timed(estimate_density, graph, k, search, metric.squared, n_threads)
         return engine, graph, estimate
+
+    def _neighborhood(self, n_samples: int) -> tuple[int, bool]:
+        """Return the size of the neighbourhood, and whether smaller ones are tried too."""
+        return largest_neighborhood(n_samples, self.k_max, self.n_neighbors), self.n_neighbors is None
 
     def _nearest(self, Q: np.ndarray, k: int, n: int) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Yield blocks of queries with the distances and indices of their `k` nearest of `n` samples."""

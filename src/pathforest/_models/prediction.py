@@ -43,6 +43,8 @@ class Explanation(NamedTuple):
     offer: float  # that offer: the conqueror's cost or its distance to the sample, whichever is larger
     path: list[int]  # training samples from the conqueror to its prototype
     costs: list[float]  # their costs, down to 0 at the prototype
+    transform: str = "as given"  # of a search: the representation that distances are measured in,
+    cell: int = 0  # and which of its `estimators_` is explained
 
 
 class Rivals(NamedTuple):

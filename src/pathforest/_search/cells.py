@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
-from functools import partial
-from itertools import product
+from copy import copy, deepcopy
+from functools import cached_property, partial
+from itertools import groupby, product
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,14 +16,16 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _get_feature_names
 
-from pathforest._engines.build import EngineFactory
+from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.ranges import check_training_values
+from pathforest._models.class_costs import EXTRA_MEMBERS
 from pathforest._models.parameters import as_list
 from pathforest._search.known import Evaluation, KnownModels
 from pathforest._search.neighbors import SharedLists, is_worth_it
 from pathforest._search.representations import Representation
 from pathforest._search.scoring import Judge
-from pathforest._search.training import Settings, SharedTraining, own_lists
+from pathforest._search.shared_work import sharing_work
+from pathforest._search.training import Near, Settings, SharedTraining, own_lists
 from pathforest._utils.progress import Progress, Share
 from pathforest._utils.show import show
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -31,6 +34,8 @@ from pathforest.graph import TREE_NEIGHBORS
 # What trials keep from one to the next of the neighbours of evaluation samples, over all folds and
 # representations.
 KEPT_BYTES = 2**28
+
+LIST_BYTES = 12  # of a distance and an index
 
 
 class Cell(NamedTuple):
@@ -84,11 +89,39 @@ class Scores(NamedTuple):
     log_loss: np.ndarray  # (n_cells, n_folds, n_betas)
 
 
+class Part(NamedTuple):
+    """Cells of one representation, to be scored on one fold."""
+
+    fold: int
+    name: str  # of the representation
+    cells: list[Cell]
+    positions: list[int]  # of the cells among all
+
+    @property
+    def n_conquerors(self) -> int:
+        """The most that a cell has."""
+        return max(cell.n_conquerors for cell in self.cells)
+
+
 class Samples(NamedTuple):
     """The same samples twice: for transformers, and for classifiers that take them as given."""
 
     given: Any  # whatever the transformers accept
     checked: np.ndarray | None  # None if every candidate has a transformer
+
+
+# Scores the parts of some folds, in any order: ``run(folds, parts, judge, bar)``.
+Runner = Callable[["Folds", list[Part], Judge, Progress], Iterator[tuple[Part, Scores]]]
+
+
+def one_by_one(folds: Folds, parts: list[Part], judge: Judge, bar: Progress) -> Iterator[tuple[Part, Scores]]:
+    """Score parts here, one after the other; those of a fold share what they have in common."""
+    for _, of_fold in groupby(parts, attrgetter("fold")):
+        with sharing_work():
+            for part in of_fold:
+                share = Share(bar, len(part.cells))
+                yield part, folds.score_part(part, judge, share)
+                share.finish()
 
 
 class Folds:
@@ -108,13 +141,15 @@ class Folds:
         make_engine: EngineFactory,
         keep: bool = False,
         refit: bool = True,
+        run: Runner = one_by_one,
     ) -> None:
         self._template, self._samples, self._y, self._splits = template, samples, y, splits
         self._shown, self._names = shown, _get_feature_names(samples.given)
         self._transformers = dict(representations)
-        self._make_engine = make_engine
-        self._keep = keep  # for a search by trials, which comes back to each fold
-        self._keep_bytes = KEPT_BYTES // (len(splits) * len(representations)) if keep else 0
+        self._make_engine, self._run = make_engine, run
+        n_parts = len(splits) * len(representations)
+        self.keep = keep  # for a search by trials, which comes back to each part
+        self._n_kept, self._keep_bytes = (n_parts, KEPT_BYTES // n_parts) if keep else (0, 0)
         self._kept: dict[tuple[int, str], tuple[Any, SharedTraining, np.ndarray]] = {}
         self._refit = refit
         self._lists: SharedLists | None = None
@@ -126,36 +161,91 @@ class Folds:
         by_name: dict[str, list[int]] = {}
         for position, cell in enumerate(cells):
             by_name.setdefault(cell.transform, []).append(position)
-        for fold in range(len(self._splits)):
-            take = partial(self._evaluation_samples, fold), partial(self._evaluation_labels, fold)
-            evaluation = Evaluation(*take, self._y[self._splits[fold][1]])
-            for name, positions in by_name.items():
-                share = Share(bar, len(positions))
-                transformer, shared, Q = self._prepare(fold, name)
-                share.advance(0.25)
-                chosen = [cells[position] for position in positions]
-                blank, build = _chain(transformer, self._template), partial(_own_model, transformer, shared)
-                models = KnownModels(evaluation, shared.classes, blank, build)
-                done = _score(shared, Q, models, chosen, judge, share)
-                scores.score[positions, fold], scores.log_loss[positions, fold] = done
-                share.finish()
+        parts = [
+            Part(fold, name, [cells[position] for position in positions], positions)
+            for fold in range(len(self._splits))
+            for name, positions in by_name.items()
+        ]
+        for part, done in self._run(self, parts, judge, bar):
+            scores.score[part.positions, part.fold], scores.log_loss[part.positions, part.fold] = done
         return scores
+
+    def score_part(self, part: Part, judge: Judge, share: Share, near: Sequence[Near] = ()) -> Scores:
+        """Score the cells of a part; the result has no axis for folds.
+
+        `near` are answers of :meth:`near` for all its evaluation samples; without them they are found here.
+        """
+        take = partial(self._evaluation_samples, part.fold), partial(self._evaluation_labels, part.fold)
+        evaluation = Evaluation(*take, self._y[self._splits[part.fold][1]])
+        transformer, shared, Q = self._prepare(part)
+        if not self.keep:
+            self._kept.pop((part.fold, part.name), None)  # nothing comes back to it
+        shared.grow()
+        share.advance(0.25)
+        if near:
+            shared.keep_near(Q, part.n_conquerors, near)
+        blank, build = _chain(transformer, self._template), partial(_own_model, transformer, shared)
+        models = KnownModels(evaluation, shared.classes, blank, build)
+        return _score(shared, Q, models, part.cells, judge, share)
 
     def refit(self, cells: Sequence[Cell], betas: Sequence[float]) -> list[Any]:
         """Fit the cells on all samples: classifiers, or pipelines that end in one."""
         trained: dict[str, tuple[Any, SharedTraining]] = {}
+        with sharing_work():
+            for name in dict.fromkeys(cell.transform for cell in cells):
+                transformer, X = self._represent(name)
+                with _naming(name, transformer):
+                    trained[name] = transformer, self._train(transformer, X, np.arange(len(self._y)))
         models = []
         for cell, beta in zip(cells, betas, strict=True):
-            if cell.transform not in trained:
-                transformer, X = self._represent(cell.transform)
-                with _naming(cell.transform, transformer):
-                    everyone = np.arange(len(self._y))
-                    trained[cell.transform] = transformer, self._train(transformer, X, everyone)
             transformer, shared = trained[cell.transform]
             models.append(_model(transformer, shared, cell, beta))
             classifier = models[-1] if transformer is None else models[-1][-1]
             classifier._warn_of_training_error()
         return models
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples, in all folds."""
+        return len(self._y)
+
+    def search_size(self, part: Part) -> tuple[int, int, int] | None:
+        """Return the numbers of evaluation samples, of training samples and of features.
+
+        None if a transformer decides them, or if the metric takes no features.
+        """
+        is_as_given = self._transformers[part.name] is None
+        if not (is_as_given and self._template._check_settings()[0].kind == "features"):
+            return None
+        train, rows = self._splits[part.fold]
+        return len(rows), len(train), self._samples.checked.shape[1]
+
+    def near_bytes(self, part: Part) -> int:
+        """Return how much :meth:`near` gives for all evaluation samples of a part, at most."""
+        n_rows = len(self._splits[part.fold][1])
+        return n_rows * self._n_classes * (part.n_conquerors + EXTRA_MEMBERS) * LIST_BYTES
+
+    @cached_property
+    def _n_classes(self) -> int:
+        return len(np.unique(self._y))
+
+    def find_lists(self) -> None:
+        """Find the neighbours of all samples now, if training parts can take theirs from them."""
+        are_large = 2 * min(len(train) for train, _ in self._splits) >= len(self._y)
+        if self._share_lists() or (are_large and self._can_share_lists()):
+            self._lists_of_all()
+
+    def local_copy(self, n_kept: int) -> Folds:
+        """Return what scores parts on another machine, and keeps what it has prepared for `n_kept`."""
+        folds = copy(self)
+        folds._make_engine, folds._run, folds._kept = build_engine, one_by_one, {}
+        folds._n_kept = max(self._n_kept, n_kept)
+        return folds
+
+    def near(self, part: Part, rows: slice) -> Near:
+        """Find the training samples of each class near some of the evaluation samples of a part."""
+        _, shared, Q = self._prepare(part)
+        return shared.find_near(Q, rows, part.n_conquerors)
 
     def _evaluation_samples(self, fold: int) -> Any:
         train, rows = self._splits[fold]
@@ -166,10 +256,11 @@ class Folds:
     def _evaluation_labels(self, fold: int) -> Any:
         return _safe_indexing(self._shown[1], self._splits[fold][1])
 
-    def _prepare(self, fold: int, name: str) -> tuple[Any, SharedTraining, np.ndarray]:
-        """Train on one fold in one representation; return its transformer, that, and evaluation samples."""
-        if (fold, name) in self._kept:
-            return self._kept[fold, name]
+    def _prepare(self, part: Part) -> tuple[Any, SharedTraining, np.ndarray]:
+        """Represent the samples of a part; return its transformer, training set and evaluation samples."""
+        fold, name = part.fold, part.name
+        if prepared := self._kept.get((fold, name)):
+            return prepared
         train, rows = self._splits[fold]
         if self._template.metric == "precomputed":
             transformer, D = None, self._samples.checked
@@ -182,8 +273,9 @@ class Folds:
         with _naming(name, transformer):
             shared = self._train(transformer, X, train)
             prepared = transformer, shared, shared.check_queries(Q)
-        if self._keep:
-            self._kept[fold, name] = prepared
+        self._kept[fold, name] = prepared
+        while len(self._kept) > self._n_kept:
+            self._kept.pop(next(iter(self._kept)), None)  # another thread may do the same
         return prepared
 
     def _train(self, transformer: Any, X: Any, rows: np.ndarray) -> SharedTraining:
@@ -196,15 +288,21 @@ class Folds:
 
     def _share_lists(self) -> bool:
         """Whether training parts of the samples as given take their neighbour lists from those of all."""
+        if self._lists is not None:
+            return True
+        everyone = [np.arange(len(self._y))] if self._refit else []
+        parts = [train for train, _ in self._splits] + everyone
+        return self._can_share_lists() and is_worth_it(parts, len(self._y))
+
+    def _can_share_lists(self) -> bool:
         metric = self._template._check_settings()[0]
-        if metric.kind != "features":
+        if metric.kind != "features" or self._samples.checked is None:
             return False
         try:
             check_training_values(self._samples.checked, metric, squares=True)
         except ValueError:  # the fold that meets such values says so
             return False
-        everyone = [np.arange(len(self._y))] if self._refit else []
-        return is_worth_it([train for train, _ in self._splits] + everyone, len(self._y))
+        return True
 
     def _lists_of_all(self) -> SharedLists:
         if self._lists is None:

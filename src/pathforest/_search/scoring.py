@@ -72,7 +72,11 @@ class Judge:
     def __init__(self, scorer: Scorer | None, betas: Sequence[float], error_score: Any = np.nan) -> None:
         self.betas = betas
         self.scorer, self._error_score = scorer, error_score
-        self._n_errors, self._first_error = 0, ""
+        self.errors: list[str] = []  # of the scorer
+
+    def blank(self) -> Judge:
+        """Return a judge of the same kind that has met no errors."""
+        return Judge(self.scorer, self.betas, self._error_score)
 
     def scores(self, models: KnownModels, cells: Sequence[Any], costs: ClassCosts, r: int) -> np.ndarray:
         """Return the score of each cell for each beta, given cells that have these class costs in common.
@@ -115,10 +119,10 @@ class Judge:
 
     def warn_of_errors(self) -> None:
         """Report how often the scorer failed, and why it did first."""
-        if self._n_errors:
+        if self.errors:
             warn(
-                f"scoring failed {self._n_errors} time(s), and those scores are {self._error_score}; the "
-                f"first error was {self._first_error}. Pass error_score='raise' to stop there"
+                f"scoring failed {len(self.errors)} time(s), and those scores are {self._error_score}; the "
+                f"first error was {self.errors[0]}. Pass error_score='raise' to stop there"
             )
 
     def _call(self, model: Any, X: Any, y: Any) -> float:
@@ -127,8 +131,7 @@ class Judge:
         except Exception as error:
             if isinstance(self._error_score, str):
                 raise
-            self._n_errors += 1
-            self._first_error = self._first_error or shorten(f"{type(error).__name__}: {error}")
+            self.errors.append(shorten(f"{type(error).__name__}: {error}"))
             return float(self._error_score)
         if hasattr(score, "item"):  # arrays of one value count as a number, as in GridSearchCV
             with suppress(ValueError):

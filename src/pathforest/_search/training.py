@@ -50,6 +50,8 @@ class Block(NamedTuple):
     nearest: list[Lists]  # the training samples of each class near them
 
 
+Near = tuple[slice, list[Lists]]  # some evaluation samples, and the training samples of each class near them
+
 ListFinder = Callable[[Engine, np.ndarray, int, int], KnnGraph]
 
 
@@ -86,13 +88,7 @@ class SharedTraining:
         self._values = None if by_density else template._call_membership(X, labels)
         self._k = min(int(template.k_max), len(X) - 1)
         self._engine = make_engine(X, metric, template.algorithm, self.n_threads, template.verbose)
-        length = max(self._k, min(TREE_NEIGHBORS, len(X) - 1))
-        self._graph = find_lists(self._engine, X, length, self.n_threads)
-        self._lists = shorter_lists(self._graph, COMPETITION_NEIGHBORS)  # once for all forests
-        self._tree = spanning_tree(self._engine, self._graph, self.n_threads)
-        self._prototypes = boundary_prototypes(self._tree, codes)
-        if by_density:
-            _, self._cuts = search_k(self._graph, self._k, metric.squared, self.n_threads)
+        self._find_lists, self._graph = find_lists, None
         template._keep_samples(X, metric, self._engine)
         self._densities: dict[int, np.ndarray] = {}
         self._forests: OrderedDict[Any, Forest] = OrderedDict()  # the last ones used, the latest at the end
@@ -100,18 +96,30 @@ class SharedTraining:
         self._groups: dict[str, ClassGroups] = {}  # by the type of the queries
         self._kept: tuple[np.ndarray, int, list[Block]] | None = None
 
+    def grow(self) -> None:
+        """Do what all forests have in common, at the first call: lists, spanning tree, prototypes, cuts."""
+        if self._graph is not None:
+            return
+        length = max(self._k, min(TREE_NEIGHBORS, len(self._X) - 1))
+        self._graph = self._find_lists(self._engine, self._X, length, self.n_threads)
+        self._lists = shorter_lists(self._graph, COMPETITION_NEIGHBORS)
+        self._tree = spanning_tree(self._engine, self._graph, self.n_threads)
+        self._prototypes = boundary_prototypes(self._tree, self._codes)
+        if self._values is None:
+            _, self._cuts = search_k(self._graph, self._k, self._metric.squared, self.n_threads)
+
     def forests(self, settings: Sequence[Settings]) -> Iterator[Forest]:
         """Yield the forest of each of some settings. A forest grows on one thread, so several do at once."""
         models = [self._configure(one) for one in settings]
         keys = [*map(_key, models)]
 
-        def grow(key: Any, model: FuzzyOPFClassifier) -> Forest:
+        def compete(key: Any, model: FuzzyOPFClassifier) -> Forest:
             if (known := self._forests.get(key)) is not None:
                 return known
             return model._compete(self._engine, self._lists, self._tree, self._prototypes)
 
         n_threads = self.n_threads if len(models) > 1 and isinstance(self._engine, _core.Engine) else 1
-        for key, forest in zip(keys, map_threads(grow, n_threads, keys, models), strict=True):
+        for key, forest in zip(keys, map_threads(compete, n_threads, keys, models), strict=True):
             self._forests[key] = forest
             self._forests.move_to_end(key)
             if len(self._forests) > KEPT_FORESTS:
@@ -133,6 +141,14 @@ class SharedTraining:
     def check_queries(self, Q: Any) -> np.ndarray:
         """Check evaluation samples, once for all calls of :meth:`class_costs`."""
         return self._template._check_query(Q)
+
+    def find_near(self, Q: np.ndarray, rows: slice, r: int) -> Near:
+        """List the training samples of each class near some evaluation samples, for `r` conquerors."""
+        return rows, self._classes_of(Q.dtype).nearest(Q[rows], r, self.n_threads)
+
+    def keep_near(self, Q: np.ndarray, r: int, found: Sequence[Near]) -> None:
+        """Keep what :meth:`find_near` found for all of `Q`, for the next call of :meth:`class_costs`."""
+        self._kept = Q, r, [Block(rows, Q[rows], nearest) for rows, nearest in found]
 
     def class_costs(
         self,
@@ -175,6 +191,7 @@ class SharedTraining:
 
     def _configure(self, settings: Settings) -> FuzzyOPFClassifier:
         """Make an unfitted classifier that has its memberships already."""
+        self.grow()
         model = clone(self._template).set_params(**settings._asdict())
         if self._values is not None:
             model.membership_ = values_to_membership(self._values, settings.sigma)

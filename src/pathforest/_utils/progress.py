@@ -21,9 +21,11 @@ class Progress(Protocol):
         """Report that `n` more steps are done."""
 
 
-class _Silence:
+class Silence:
+    """A bar that is not shown."""
+
     def update(self, n: float = 1) -> None:
-        pass
+        """Take a report and do nothing."""
 
 
 class Share:
@@ -54,7 +56,7 @@ def progress(total: int, description: str, unit: str = "model") -> Iterator[Prog
     except ImportError:
         tqdm = None
     if tqdm is None or _hidden.get():
-        yield _Silence()
+        yield Silence()
         return
     # disable=None: off unless the stream is a terminal.
     options = {"delay": DELAY, "leave": False, "disable": None, "bar_format": FORMAT}

@@ -4,8 +4,9 @@ Needs ``pip install pathforest[dask]``. Each class takes the parameters of its l
 `fit` accepts Dask arrays and data frames, whatever their chunks, or local data. What it learns is equal,
 array by array, to what the local class learns from the concatenated data, and `to_local` returns that class.
 
-The samples come together at the client, because a model is made of them; the search for nearest neighbours,
-nearly all of the work, goes to the workers. `docs/using/dask.md` says what runs where and how long it takes.
+The samples come together at the client, because a model is made of them; the search for nearest neighbours
+and the scores of a search, nearly all of the work, go to the workers. `docs/using/dask.md` says what runs
+where and how long it takes.
 """
 
 from pathforest.dask.estimators import DaskFuzzyOPFClassifier, DaskFuzzyOPFClassifierCV, DaskOPFClassifier

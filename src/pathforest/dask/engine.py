@@ -215,8 +215,6 @@ def engines_on(client: Client) -> Iterator[EngineFactory]:
         verbose: int = 0,
         device: str = "cpu",
     ) -> Engine:
-        if device != "cpu":
-            raise ValueError(f"device={device!r} is not for clusters; use device='cpu', or the local class")
         if metric.kind != "features":
             return build_engine(X, metric, algorithm, n_threads, verbose)
         chosen = choose_algorithm(metric, X.shape[1], algorithm)

@@ -7,20 +7,20 @@ import inspect
 import traceback
 from typing import Any, ClassVar, Self
 
-import dask.array as da
-import numpy as np
-from dask import delayed, is_dask_collection
+from dask import is_dask_collection
 from distributed import Client, default_client
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from pathforest._models.parameters import Rules, check_parameters, checked_where_used
 from pathforest._models.state import is_fitted_name, unfitted_on_failure
 from pathforest._utils.show import show
 from pathforest.classifier import OPFClassifier
-from pathforest.dask.data import check_table, gather_labels, gather_samples, gather_values
+from pathforest.dask.data import gather_labels, gather_samples, gather_values
 from pathforest.dask.engine import engines_on
 from pathforest.dask.futures import naming_a_lost_scheduler, wait_for_workers
+from pathforest.dask.prediction import predict_lazily
+from pathforest.dask.search import runner_on
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
 
@@ -33,53 +33,26 @@ def _train(client: Client, model: Any, X: Any, y: Any, **fit_params: Any) -> Any
     check_parameters(model, ("n_jobs",))
     # Transformers that the user passes may take missing values; they are refused later if they do not.
     finite = isinstance(getattr(model, "transforms", None), str | None)
+    if model.device != "cpu":
+        raise ValueError(
+            f"device={show(model.device)} is not for clusters; use device='cpu', or the local class"
+        )
     try:
-        with naming_a_lost_scheduler(client), engines_on(client) as make_engine:
+        with (
+            naming_a_lost_scheduler(client),
+            engines_on(client) as make_engine,
+            runner_on(client, model.get_params(deep=False)) as run,
+        ):
             wait_for_workers(client)
             X, y = gather_samples(client, X, finite), gather_labels(client, y)
             fit_params = {name: gather_values(client, value, name) for name, value in fit_params.items()}
+            if isinstance(model, FuzzyOPFClassifierCV):
+                fit_params["run"] = run
             return model._fit_with(make_engine, X, y, **fit_params)
     except KeyboardInterrupt as error:
         # A notebook keeps the traceback, and its frames hold futures of whatever was on its way just then.
         traceback.clear_frames(error.__traceback__)
         raise
-
-
-def _predict(client: Client, model: Any, X: Any, method: str) -> Any:
-    """Ask a method of a local model about each block of a Dask collection, lazily."""
-    X, is_array = check_table(X), isinstance(X, da.Array)
-    # Other features than those of `fit` are refused now, not when blocks are computed.
-    example = np.empty((0, X.shape[1])) if is_array else X._meta
-    validate_data(model, example, reset=False, skip_check_array=True)
-    sent = client.scatter(model, hash=False, broadcast=True)
-    wide = method != "predict"
-    meta = _empty(model, wide)
-    if not is_array:
-        meta = _label_frame(model, X._meta, method, meta)
-        return X.map_partitions(_predict_part, sent, method, meta=meta)
-    chunks = {"chunks": (X.chunks[0], (len(model.classes_),))} if wide else {"drop_axis": 1}
-    asked = {"model": delayed(sent), "method": method}
-    return X.map_blocks(_predict_part, **asked, dtype=meta.dtype, meta=meta, **chunks)
-
-
-def _predict_part(block: Any, model: Any, method: str) -> Any:
-    """Answer for one block, on a worker; an empty one gets an empty answer."""
-    values = getattr(model, method)(block) if block.shape[0] else _empty(model, method != "predict")
-    return _label_frame(model, block, method, values) if hasattr(block, "columns") else values
-
-
-def _empty(model: Any, wide: bool) -> np.ndarray:
-    return np.empty((0, len(model.classes_))) if wide else model.classes_[:0]
-
-
-def _label_frame(model: Any, block: Any, method: str, values: np.ndarray) -> Any:
-    """Give answers the index of the block they belong to: a series, or a frame with a column per class."""
-    import pandas as pd  # whose frames these are, so it is there
-
-    if values.ndim == 2:
-        return pd.DataFrame(values, index=block.index[: len(values)], columns=pd.Index(model.classes_))
-    dtype = pd.Series(model.classes_).dtype
-    return pd.Series(values, index=block.index[: len(values)], dtype=dtype, name=method)
 
 
 def _constructor_of(local: type) -> Any:
@@ -215,7 +188,7 @@ class _DaskClassifier:
             return getattr(super(), method)(X)
         model = self.to_local()
         getattr(model, method)  # there is none without a model, as after a search with refit=False
-        return _predict(self.client_, model, X, method)
+        return predict_lazily(self.client_, model, X, method)
 
     def _make_local(self) -> Any:
         """Make the unfitted local estimator with the same parameters."""
@@ -338,9 +311,10 @@ class DaskFuzzyOPFClassifier(_DaskClassifier, FuzzyOPFClassifier):
 class DaskFuzzyOPFClassifierCV(_DaskClassifier, FuzzyOPFClassifierCV):
     """Fuzzy Optimum-Path Forest classifier with cross-validated parameters, on a Dask cluster.
 
-    Neighbour passes run on the cluster: one for all folds of the samples as given, one per fold for those of
-    a transformer. The candidates are compared at the client. For many searches over few samples use joblib's
-    Dask backend with scikit-learn's GridSearchCV instead.
+    Workers find the neighbours of all samples and score the candidates, folds side by side; the client fits
+    the best ones on all samples. Scorers, transformers and a callable `membership` or `metric` run on the
+    workers and must be picklable. For many searches over few samples use joblib's Dask backend with
+    scikit-learn's GridSearchCV instead.
 
     Parameters
     ----------

@@ -45,11 +45,21 @@ struct Filters {
 
 template <class T>
 struct Kernels {
-    // The reduced distances of one query to the samples of a block, exactly as defined.
-    void (*block)(const double* query, const T* block, Index n_features, double p, double* reduced);
+    // The reduced distances of one query to the samples of a block, exactly as defined. Returns the bits of
+    // those that are <= limit.
+    std::uint32_t (*block)(const double* query, const T* block, Index n_features, double p, double limit,
+                           double* reduced);
 
     // A reduced distance no sample in the box can be below; nullptr where a box says nothing.
     double (*box)(const double* query, const T* low, const T* high, Index n_features, double p);
+
+    // The same for `lanes` queries, feature by feature. Returns the bits of those that are <= their limits.
+    std::uint32_t (*box_of_many)(const double* queries, const T* low, const T* high, Index n_features,
+                                 double p, const double* limits, double* reduced);
+
+    // For each of the first `count` samples of a block the k-th smallest reduced distance to the others of
+    // them; infinity if there are fewer. nullptr as above; k < lanes.
+    void (*spacing)(const T* block, Index n_features, double p, Index count, Index k, double* reduced);
 };
 
 template <class T>

@@ -11,6 +11,9 @@ namespace pathforest {
 // Its n - 1 arcs in ascending order. `graph` holds neighbour lists of the same engine, of any length k >= 1.
 std::vector<Arc> spanning_tree(const AnyEngine& engine, const KnnGraph& graph, Control& control);
 
+// The same without lists.
+std::vector<Arc> spanning_tree(const AnyEngine& engine, Control& control, Index kk = 0);
+
 // For each query the nearest sample of a component other than its own and no farther than its reach, by
 // (distance, index); `none` and infinity if there is no such sample.
 template <class T>

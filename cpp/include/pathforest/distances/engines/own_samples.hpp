@@ -31,7 +31,7 @@ class OwnSamples {
                bytes * as_size(engine.n_samples()) <= most_bytes;
     }
 
-    // start(sample) gives the policy of a sample.
+    // start(position) gives the policy of a sample.
     template <class Start>
     OwnSamples(const Engine& engine, Control& control, Start start)
         : engine_(engine), panels_(engine.panels()), control_(control), n_panels_(engine.n_panels()),
@@ -41,7 +41,7 @@ class OwnSamples {
         seekers_.reserve(as_size(engine.n_samples()));
         typename Engine::Query query;
         for (Index position = 0; position < engine.n_samples(); ++position) {
-            const P policy = start(engine.sample_at(position));
+            const P policy = start(position);
             n_wanted_ = policy.n_wanted();
             engine.ask_sample(engine.sample_at(position), query);
             seekers_.push_back({policy, Scout<P>(policy, engine.metric(), room(policy.n_wanted())),
@@ -50,7 +50,7 @@ class OwnSamples {
         for (Index p = 0; p < n_panels_; ++p) note_limits(p);
     }
 
-    // Calls finish(sample, policy) when a policy has been offered all that matters.
+    // Calls finish(position, policy) when a policy has been offered all that matters.
     template <class Finish>
     void search(Finish finish) {
         for_each_panel([&](Index p, Scratch& scratch, const Pause& pause) { meet(p, 0, 0, scratch, pause); });
@@ -71,7 +71,7 @@ class OwnSamples {
             for (Index position = p * panel; position < end_of(p); ++position) {
                 pause();
                 settle(position, scratch);
-                finish(engine_.sample_at(position), seekers_[as_size(position)].policy);
+                finish(position, seekers_[as_size(position)].policy);
             }
         });
     }

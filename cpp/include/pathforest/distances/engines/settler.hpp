@@ -42,9 +42,9 @@ class Settler {
         }
         double reduced[lanes];
         const Metric& metric = engine_.metric();
-        engine_.kernels().block(query, block_.data(), engine_.n_features(), metric.p, reduced);
+        engine_.kernels().block(query, block_.data(), engine_.n_features(), metric.p, infinity, reduced);
         for (std::size_t lane = 0; lane < positions.size(); ++lane)
-            policy.offer(engine_.sample_at(positions[lane]), metric.distance(reduced[lane], metric.p));
+            offer_at(policy, engine_.order(), positions[lane], metric.distance(reduced[lane], metric.p));
     }
 
     const Engine& engine_;
