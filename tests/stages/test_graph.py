@@ -140,7 +140,7 @@ def test_a_tree_built_by_asking_equals_kruskal(problem, k):
 
 def test_answers_that_do_not_fit_the_question_are_refused():
     lists = np.array([[1.0], [1.0], [0.5], [0.5]]), np.array([[1], [0], [3], [2]], dtype=np.int32)
-    builder = _core.TreeBuilder(*lists, np.empty(0, dtype=np.int32))
+    builder = _core.TreeBuilder(*lists)
     samples, _, _ = builder.ask()
     with pytest.raises(ValueError, match="one answer per sample"):
         builder.answer(np.zeros(len(samples) + 1), np.zeros(len(samples) + 1, dtype=np.int32))

@@ -303,8 +303,8 @@ Forest compete_tree(std::span<const Arc> tree, std::span<const Index> prototypes
     Contest contest(n_samples, prototypes, membership);
     IndexedHeap<PathCost> queue(n_samples);
     for (const Index prototype : prototypes) queue.set(prototype, contest.cost(prototype));
-    while (!queue.empty()) {
-        control.check();
+    for (Index step = 0; !queue.empty(); ++step) {
+        if (step % samples_between_pauses == 0) control.check();
         const Index q = queue.pop();
         contest.leave(q);
         for (const Neighbour& arc : arcs.of(q)) {

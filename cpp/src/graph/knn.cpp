@@ -1,5 +1,6 @@
 #include "pathforest/graph/knn.hpp"
 
+#include "pathforest/distances/engines/own_samples.hpp"
 #include "pathforest/smallest.hpp"
 #include "pathforest/ties.hpp"
 
@@ -81,18 +82,36 @@ void list_nearest(const Engine& engine, const std::vector<Index>& positions, Ind
     if constexpr (requires { engine.reaches(k); }) reach = engine.reaches(k);
     const auto reach_of = [&](Index p) { return reach.empty() ? infinity : reach[as_size(p)]; };
     with_container(k, [&](const auto& empty) {
+        const auto start = [&](Index p) {
+            return Nearest(empty, k, engine.sample_at(p), reach_of(p), first);
+        };
+        const auto finish = [&](Index i, auto& nearest) {
+            const std::size_t row = at(row_of(i), k);
+            nearest.write(distances.data() + row, names.data() + row, name);
+        };
+        if constexpr (requires { engine.panels(); }) {
+            using Search = OwnSamples<Engine, decltype(start(Index{}))>;
+            if (as_size(engine.n_samples()) == positions.size() &&
+                Search::is_worth_it(engine, k, control.n_threads())) {
+                Search(engine, control, start).search(finish);
+                return;
+            }
+        }
         search_all(
             engine, sample_tile<Engine>, static_cast<Index>(positions.size()), control,
             [&](Index i, auto& query) { ask_at(engine, positions[as_size(i)], query); },
-            [&](Index i) {
-                const Index p = positions[as_size(i)];
-                return Nearest(empty, k, engine.sample_at(p), reach_of(p), first);
-            },
-            [&](Index i, auto& nearest) {
-                const std::size_t row = at(row_of(i), k);
-                nearest.write(distances.data() + row, names.data() + row, name);
-            });
+            [&](Index i) { return start(positions[as_size(i)]); }, finish);
     });
+}
+
+// The order in which queries go through an engine. Near ones one after the other find in the cache what they
+// need of a tree; for a few neighbours that gains less than the sort takes.
+template <SearchEngine Engine, class T>
+std::vector<Index> asking_order(const Engine&, Rows<T> queries, Index k, Control& control) {
+    if constexpr (std::is_same_v<Engine, TreeEngine<T>>) {
+        if (k > 8) return spatial_order(queries.values, queries.count, queries.width, control);
+    }
+    return given_order(queries.count);
 }
 
 }  // namespace
@@ -124,18 +143,21 @@ void knn_by_position(const AnyEngine& any, Index k, std::span<double> distances,
 template <class T>
 void query_knn(const AnyEngine& any, Rows<T> queries, Index k, std::span<const double> reach,
                std::span<double> distances, std::span<Index> indices, Control& control) {
-    if (k == 0) return;
+    if (k == 0 || queries.count == 0) return;
     visit_with<T>(any, [&](const auto& engine) {
         const std::vector<Index> first = first_sample_of_nodes(engine);
+        const std::vector<Index> asking = asking_order(engine, queries, k, control);
         with_container(k, [&](const auto& empty) {
             search_all(
                 engine, engine.tile, queries.count, control,
-                [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
+                [&](Index i, auto& query) { engine.ask(queries.row(asking[as_size(i)]), query); },
                 [&](Index i) {
-                    return Nearest(empty, k, none, reach.empty() ? infinity : reach[as_size(i)], first);
+                    const std::size_t query = as_size(asking[as_size(i)]);
+                    return Nearest(empty, k, none, reach.empty() ? infinity : reach[query], first);
                 },
                 [&](Index i, auto& nearest) {
-                    nearest.write(distances.data() + at(i, k), indices.data() + at(i, k), &Found::sample);
+                    const std::size_t row = at(asking[as_size(i)], k);
+                    nearest.write(distances.data() + row, indices.data() + row, &Found::sample);
                 });
         });
     });

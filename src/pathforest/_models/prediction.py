@@ -21,6 +21,7 @@ from pathforest._models.class_costs import (
     cheapest_class,
     grown_forest,
     probabilities,
+    ranks,
 )
 from pathforest._models.parameters import check_parameters
 from pathforest._utils.threads import thread_count
@@ -216,9 +217,7 @@ class BaseOPFClassifier(LabelledEstimator):
 
     def _rank(self) -> np.ndarray:
         """Position of each training sample in `order_`; one more entry, the last, stands for no sample."""
-        rank = np.full(len(self.order_) + 1, len(self.order_))
-        rank[self.order_] = np.arange(len(self.order_))
-        return rank
+        return np.append(ranks(self.order_), np.int32(len(self.order_)))
 
     def _decide(self, Q: np.ndarray) -> Decision:
         """Find the winner for each query."""
