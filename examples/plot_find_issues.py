@@ -19,8 +19,8 @@ print(issues)
 
 # %%
 # No label is called wrong: people checked this set. Still, some digits look like another number. These are
-# the six whose label fits least. Beside each are the nearest digits with the same label, and the nearest of the
-# class that fits better.
+# the six whose label fits least. Beside each are the nearest digits with the same label, and the nearest
+# of the class that fits better.
 
 
 def show(issues, samples, n_shown=4):
