@@ -3,7 +3,7 @@
 `python -m benchmarks.speed.large_data` measures each size in a process of its own, largest neighbourhoods and
 competitions as they come by default, and writes docs/results/large_data.md and docs/images/large_data.png.
 A line ends where a measurement took longer than LONGEST. With `--keep FILE`, what has been measured is kept
-there and not measured again: a run that was stopped goes on where it was.
+there and not measured again: a run that was stopped resumes.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Method(NamedTuple):
 Semi = partial(partial, OPFSemiSupervisedClassifier)
 OURS, ALONE = 'OPFSemiSupervisedClassifier("geodesic")', "OPFClassifier, labelled only"
 METHODS = {
-    OURS: Method(Semi(method="geodesic")),
+    OURS: Method(Semi()),
     'OPFSemiSupervisedClassifier("mst")': Method(Semi(method="mst")),
     'OPFSemiSupervisedClassifier("opfsemi")': Method(Semi(method="opfsemi")),
     ALONE: Method(OPFClassifier, labelled_only=True),
@@ -49,11 +49,10 @@ METHODS = {
 }
 VARIANTS = {
     OURS: METHODS[OURS],
-    "balance=False": Method(Semi(balance=False)),
+    '"geodesic"': Method(Semi(method="geodesic")),
+    '"geodesic", metric="sqeuclidean"': Method(Semi(method="geodesic", metric="sqeuclidean")),
     **{f"n_neighbors={k}": Method(Semi(n_neighbors=k)) for k in (5, 7, 15, 20, 30)},
     **{f"n_conquerors={r}": Method(Semi(n_conquerors=r)) for r in (2, 3, 5)},
-    'metric="euclidean"': Method(Semi(metric="euclidean")),
-    'metric="euclidean", n_conquerors=3': Method(Semi(metric="euclidean", n_conquerors=3)),
     "PCA, 95 %": Method(Semi(), transform=partial(PCA, 0.95, svd_solver="full")),
     "PCA, 95 %, whitened": Method(Semi(), transform=partial(PCA, 0.95, svd_solver="full", whiten=True)),
     "PCA, 80 %, whitened": Method(Semi(), transform=partial(PCA, 0.8, svd_solver="full", whiten=True)),

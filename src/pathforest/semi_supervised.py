@@ -33,18 +33,16 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     unlabeled : label, default=None
         The value in y that marks a sample without a label, of the same type as the labels. None is -1
         among numbers and ``""`` among texts.
-    method : {"geodesic", "mst", "opfsemi"}, default="geodesic"
+    method : {"balanced", "geodesic", "mst", "opfsemi"}, default="balanced"
         How labels spread. ``"geodesic"``: along neighbour lists, from every labelled sample; a path
-        costs the sum of its arcs. ``"mst"``: along the spanning tree, and a path costs its longest arc.
-        ``"opfsemi"``: the same, but only from labelled samples at the borders between classes, which is
-        the older rule.
+        costs the sum of its arcs. ``"balanced"``: the same, but Euclidean distances are squared, and classes
+        are held to their share of the labels: one that would win more of the unlabelled samples pays more
+        for each step. ``"mst"``: along the spanning tree, and a path costs its longest arc. ``"opfsemi"``:
+        that too, but only from labelled samples at the borders between classes, which is the older rule.
     n_neighbors : int, default=10
-        Length of the neighbour lists of ``"geodesic"``; the other methods do not use it. Longer lists
-        connect more, and may connect classes that lie side by side. Capped at the number of other samples.
-    balance : bool, default=True
-        Whether ``"geodesic"`` holds classes to their share of the labels: a class that would win more of the
-        unlabelled samples pays more for each step. False if the labels do not show how common classes are.
-    metric : str or callable, default="sqeuclidean"
+        Length of the neighbour lists; ``"mst"`` and ``"opfsemi"`` have none. Longer lists connect more, and
+        may connect classes that lie side by side. Capped at the number of other samples.
+    metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
         bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
@@ -78,9 +76,10 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     classes_ : ndarray of shape (n_classes,)
         Class labels, without the mark of unlabelled samples.
     class_factors_ : ndarray of shape (n_classes,)
-        What `balance` multiplies the steps of each class by; only with ``"geodesic"``.
+        What the steps of each class are multiplied by: 1 with ``"geodesic"``; not there with ``"mst"`` and
+        ``"opfsemi"``.
     prototypes_ : ndarray of shape (n_prototypes,)
-        Indices of the samples where the paths of the final forest start, ascending; with ``"geodesic"``
+        Indices of the samples where the paths of the final forest start, ascending; along neighbour lists
         the labelled samples.
     cost_ : ndarray of shape (n_samples,)
         Cost of the path that conquered each training sample, 0 at prototypes.
@@ -89,7 +88,7 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     root_ : ndarray of shape (n_samples,)
         Prototype the path starts from.
     order_ : ndarray of shape (n_samples,)
-        Samples sorted by (cost, arc that set it, index), with ``"geodesic"`` by (cost, index). Of equal
+        Samples sorted by (cost, arc that set it, index), along neighbour lists by (cost, index). Of equal
         offers, that of the first here wins.
     label_ : ndarray of shape (n_samples,)
         Label each training sample got from its prototype; here always that of `transduction_`.
@@ -107,19 +106,21 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
 
     Notes
     -----
-    ``"geodesic"``:
+    ``"balanced"`` and ``"geodesic"``:
 
     1. Two samples are joined if either is among the `n_neighbors` nearest of the other.
-    2. Paths start at the labelled samples, at cost 0, and cost the sum of their arcs, each times the factor
-       of their class, added in float64 from the start on. The factors are those of
-       :func:`pathforest.forest.balancing_factors`, or 1 without `balance`. With squared distances, the
-       default, long arcs cost more than detours of short ones, so that paths stay within dense regions. Of
-       paths that cost the same, the one whose last arc comes first by (length, lower index, higher index)
-       wins; samples leave the queue by (cost, index).
+    2. Paths start at the labelled samples, at cost 0, and cost the sum of their arcs, added in float64 from
+       the start on. ``"balanced"`` takes ``metric="sqeuclidean"`` for ``"euclidean"``: long arcs then cost
+       more than detours of short ones, so that paths stay within dense regions. And it multiplies each arc
+       by the factor of the path's class, from :func:`pathforest.forest.balancing_factors`. Of paths that
+       cost the same, the one whose last arc comes first by (length, lower index, higher index) wins;
+       samples leave the queue by (cost, index).
     3. Every sample takes the label at the start of its path. Samples that no path reaches are joined to the
        nearest sample that one reached.
     4. A new sample is joined to its `n_neighbors` nearest training samples, each of which offers its cost
-       plus the distance times the factor of its class. A class without any of them costs infinity.
+       plus the distance times the factor of its class. A class without any of them costs infinity. (Of the
+       offers of all training samples, that of the nearest labelled one would be the cheapest, by the
+       triangle inequality: labels would not have spread.)
 
     ``"mst"`` and ``"opfsemi"``:
 
@@ -166,9 +167,8 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
 
     _parameter_rules: ClassVar[rules.Rules] = {
         "unlabeled": rules.checked_where_used,
-        "method": rules.choice("geodesic", "mst", "opfsemi"),
+        "method": rules.choice("balanced", "geodesic", "mst", "opfsemi"),
         "n_neighbors": rules.integer(1, "10 is the default"),
-        "balance": rules.boolean,
         **rules.DISTANCES,
         **rules.PREDICTION,
         "device": rules.device,
@@ -179,10 +179,9 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
         self,
         *,
         unlabeled: Any = None,
-        method: str = "geodesic",
+        method: str = "balanced",
         n_neighbors: int = 10,
-        balance: bool = True,
-        metric: str | Callable[..., float] = "sqeuclidean",
+        metric: str | Callable[..., float] = "euclidean",
         metric_params: Mapping[str, Any] | None = None,
         n_conquerors: int = 1,
         beta: float = 8.0,
@@ -194,7 +193,6 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
         self.unlabeled = unlabeled
         self.method = method
         self.n_neighbors = n_neighbors
-        self.balance = balance
         self.metric = metric
         self.metric_params = metric_params
         self.n_conquerors = n_conquerors
@@ -222,14 +220,16 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
             The fitted estimator.
         """
         metric, n_threads = self._check_settings()
+        if self.method == "balanced" and metric.name == "euclidean":
+            metric = metric._replace(name="sqeuclidean")
         X, labels, _, metric = self._check_training(X, y, metric)
         labelled, codes = self._encode(labels)
         timed = StageTimer(self)
         engine = self._make_engine(timed, X, metric, n_threads)
-        if self.method == "geodesic":
+        if self.method in ("balanced", "geodesic"):
             graph = timed(knn_graph, engine, min(int(self.n_neighbors), len(X) - 1), n_threads)
             self.class_factors_ = np.ones(len(self.classes_))
-            if self.balance:
+            if self.method == "balanced":
                 self.class_factors_ = timed(balancing_factors, graph, labelled, codes[labelled])
             factor = self.class_factors_[codes]  # of labelled samples; others do not use theirs
             forest = timed(grow_forest_geodesic, engine, graph, labelled, factor, n_threads)

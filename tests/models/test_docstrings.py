@@ -17,7 +17,7 @@ MODULES = ["distances", "graph", "membership", "forest", "pruning", "learning", 
 # Where a name means something else: the search takes several candidates, stages take arrays, and samplers
 # need features.
 OWN_TEXT = {
-    "FuzzyOPFClassifierCV": {"k_max", "n_conquerors", "cv"},
+    "FuzzyOPFClassifierCV": {"k_max", "n_conquerors", "cv", "verbose"},
     "OPFClustering": {"k_max", "n_neighbors"},
     "OPFSemiSupervisedClassifier": {"n_neighbors"},
     "OPFUnderSampler": {"metric", "sampling_strategy"},

@@ -15,7 +15,8 @@ from pathforest import OPFClassifier, OPFSemiSupervisedClassifier
 
 FITTED = ["classes_", "prototypes_", "cost_", "predecessor_", "root_", "order_", "label_", "training_error_"]
 TREE_METHODS = ["mst", "opfsemi"]
-every_method = pytest.mark.parametrize("method", ["geodesic", *TREE_METHODS])
+LIST_METHODS = ["balanced", "geodesic"]
+every_method = pytest.mark.parametrize("method", [*LIST_METHODS, *TREE_METHODS])
 every_tree_method = pytest.mark.parametrize("method", TREE_METHODS)
 
 
@@ -121,9 +122,17 @@ def test_the_mark_may_be_any_label(method, case):
 @given(case=cases())
 def test_a_matrix_of_distances_gives_the_labels_of_features(method, case):
     problem, D, _, y, params = case
+    D = arcs_between(problem.X, problem.X, {"method": method, **params})
     model = OPFSemiSupervisedClassifier(method=method, **params).fit(problem.X, y)
     matrix = OPFSemiSupervisedClassifier(method=method, metric="precomputed").fit(D, y)
     np.testing.assert_array_equal(matrix.transduction_, model.transduction_)
+
+
+def arcs_between(A, B, params):
+    """Return the distances that a method adds up."""
+    squares = params["method"] == "balanced" and params["metric"] == "euclidean"
+    metric = "sqeuclidean" if squares else params["metric"]
+    return reference.distance_matrix(A, B, metric, (params["metric_params"] or {"p": 2.0})["p"])
 
 
 class Expected(NamedTuple):
@@ -136,16 +145,17 @@ class Expected(NamedTuple):
 
 @st.composite
 def geodesic_cases(draw):
-    """A case, with the length of the lists and balance, and what the reference finds for it."""
-    problem, D, labelled, y, params = draw(cases())
-    settings = {"n_neighbors": draw(st.integers(1, 12)), "balance": draw(st.booleans())}
-    k, seeds = min(settings["n_neighbors"], len(D) - 1), np.flatnonzero(labelled)
+    """A case, with a method and the length of the lists, and what the reference finds for it."""
+    problem, _, labelled, y, params = draw(cases())
+    params |= {"n_neighbors": draw(st.integers(1, 12)), "method": draw(st.sampled_from(LIST_METHODS))}
+    D = arcs_between(problem.X, problem.X, params)
+    k, seeds = min(params["n_neighbors"], len(D) - 1), np.flatnonzero(labelled)
     codes = np.unique(y[seeds], return_inverse=True)[1]
     factors = np.ones(codes.max() + 1)
-    if settings["balance"]:
+    if params["method"] == "balanced":
         factors = reference.balancing_factors(D, k, seeds, codes)
     forest = reference.geodesic(D, k, seeds, factors[codes])
-    return problem, y, Expected(forest, factors, k), params | settings
+    return problem, y, Expected(forest, factors, k), params
 
 
 @given(case=geodesic_cases())
@@ -165,8 +175,7 @@ def test_new_samples_go_to_the_class_with_the_cheapest_sums_of_cost_and_distance
     problem, y, (forest, factors, _), params = case
     model = OPFSemiSupervisedClassifier(n_conquerors=r, **params).fit(problem.X, y)
     codes = np.searchsorted(model.classes_, y[forest[2]])
-    p = (params["metric_params"] or {"p": 2.0})["p"]
-    DQ = reference.distance_matrix(problem.Q, problem.X, params["metric"], p)
+    DQ = arcs_between(problem.Q, problem.X, params)
     k = min(params["n_neighbors"], len(problem.X))
     costs, winners = reference.geodesic_class_costs(DQ, k, forest[0], forest[3], codes, factors, r)
     np.testing.assert_array_equal(model.class_costs(problem.Q), costs)
@@ -181,8 +190,7 @@ def test_explanations_name_the_cheapest_neighbour_and_its_path(case, r):
     model = OPFSemiSupervisedClassifier(n_conquerors=r, **params).fit(problem.X, y)
     explanations = model.explain(problem.Q)
     assert [e.label for e in explanations] == model.predict(problem.Q).tolist()
-    p = (params["metric_params"] or {"p": 2.0})["p"]
-    DQ = reference.distance_matrix(problem.Q, problem.X, params["metric"], p)
+    DQ = arcs_between(problem.Q, problem.X, params)
     near = reference.nearest(DQ, min(params["n_neighbors"], len(problem.X)))[1]
     place = np.argsort(forest[3])
     for t, found in enumerate(explanations):
@@ -201,10 +209,9 @@ def test_explanations_name_the_cheapest_neighbour_and_its_path(case, r):
 @given(case=geodesic_cases())
 def test_a_matrix_of_distances_gives_the_predictions_of_features(case):
     problem, y, _, params = case
-    p, metric = (params["metric_params"] or {"p": 2.0})["p"], params["metric"]
-    D, DQ = (reference.distance_matrix(A, problem.X, metric, p) for A in (problem.X, problem.Q))
+    D, DQ = (arcs_between(A, problem.X, params) for A in (problem.X, problem.Q))
     features = OPFSemiSupervisedClassifier(**params).fit(problem.X, y)
-    settings = {name: params[name] for name in ("n_neighbors", "balance")}
+    settings = {name: params[name] for name in ("n_neighbors", "method")}
     matrix = OPFSemiSupervisedClassifier(metric="precomputed", **settings).fit(D, y)
     np.testing.assert_array_equal(matrix.cost_, features.cost_)
     np.testing.assert_array_equal(matrix.class_costs(DQ), features.class_costs(problem.Q))
@@ -223,7 +230,7 @@ def test_paths_take_many_short_steps_rather_than_a_long_one():
     chain = np.linspace(3, 9, 25)[1:]
     X, y = np.array([0.0, 9.0, 3.0, *chain[:-1]])[:, None], [0, 1] + [-1] * 24
     spread = [
-        OPFSemiSupervisedClassifier(metric=metric, balance=False).fit(X, y).transduction_[2]
+        OPFSemiSupervisedClassifier(method="geodesic", metric=metric).fit(X, y).transduction_[2]
         for metric in ("sqeuclidean", "euclidean")
     ]
     assert spread == [1, 0]
@@ -233,7 +240,7 @@ def test_new_samples_see_their_own_neighbours_only():
     """The other class is nearer as the crow flies than the label at the far end of the chain."""
     chain = [[0.0, t] for t in range(8)] + [[t, 7.0] for t in range(1, 8)]
     X, y = [*chain, [7.0, 0.0], [7.0, 0.1], [7.0, 0.2]], [0] + [-1] * 14 + [1] * 3
-    model = OPFSemiSupervisedClassifier(n_neighbors=2, metric="euclidean", balance=False).fit(X, y)
+    model = OPFSemiSupervisedClassifier(method="geodesic", n_neighbors=2).fit(X, y)
     assert model.class_costs([[7.0, 7.0]]).tolist() == [[14.0, np.inf]]
     assert model.predict([[7.0, 7.0]]).tolist() == [0]
     assert model.predict_proba([[7.0, 7.0]]).tolist() == [[1.0, 0.0]]
@@ -246,7 +253,7 @@ def test_parameters_changed_after_fit_leave_predictions_as_they_were():
         X, np.where(np.arange(80) < 8, np.arange(80) % 2, -1)
     )
     expected = model.class_costs(Q)
-    model.set_params(method="mst", n_neighbors=40, balance=False)
+    model.set_params(method="mst", n_neighbors=40)
     np.testing.assert_array_equal(model.class_costs(Q), expected)
 
 
@@ -313,7 +320,7 @@ def test_the_mark_is_not_a_class(mark, y, classes):
 
 
 def test_an_unknown_method_is_refused():
-    with pytest.raises(ValueError, match="method='graph' is unknown; use one of 'geodesic', 'mst'"):
+    with pytest.raises(ValueError, match="method='graph' is unknown; use one of 'balanced', 'geodesic'"):
         OPFSemiSupervisedClassifier(method="graph").fit([[0.0], [1.0]], [0, -1])
 
 

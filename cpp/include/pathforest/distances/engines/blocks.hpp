@@ -64,7 +64,7 @@ struct Blocks {
         double reduced[lanes];
         std::uint32_t within = kernels.block(query, block(b), n_features, metric.p, reduced_limit, reduced);
         const Index first = first_position(b);
-        within &= (std::uint32_t{1} << (end_position(b) - first)) - 1;  // padding is no sample
+        within &= (std::uint32_t{1} << (end_position(b) - first)) - 1;  // padding does not count
         for (; within != 0; within &= within - 1) {
             const Index lane = std::countr_zero(within);
             offer_at(policy, order, first + lane, metric.distance(reduced[lane], metric.p));
