@@ -20,7 +20,7 @@ DATASETS = {
     "breast cancer": load_breast_cancer(return_X_y=True),
 }
 GRID = {"k_max": (1, *range(10, 151, 10)), "sigmas": (0.2, 0.4, 0.6, 0.8, 1.0, 1.2)}
-COMMON = {"competitions": "complete", "n_conquerors": 1, "refit": False, "cv": 5}
+COMMON = {"transforms": None, "competitions": "complete", "n_conquerors": 1, "refit": False, "cv": 5}
 TRIALS, SEEDS = 96, range(5)
 
 

@@ -91,7 +91,7 @@ def score(params, X, y, seed, share):
     X, Q, y, answers = train_test_split(X, y, test_size=0.3, stratify=y, random_state=seed)
     y = flip_labels(y, share, seed)
     scaler = StandardScaler().fit(X)
-    model = FuzzyOPFClassifierCV(n_best=1, **params).fit(scaler.transform(X), y)
+    model = FuzzyOPFClassifierCV(transforms=None, n_best=1, **params).fit(scaler.transform(X), y)
     return 100 * np.mean(model.predict(scaler.transform(Q)) == answers)
 
 

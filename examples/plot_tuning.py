@@ -31,6 +31,7 @@ search = FuzzyOPFClassifierCV(
     sigmas=(0.2, 0.4, 0.6, 0.8, 1.0, 1.2),
     competitions=("tree", "complete"),
     n_conquerors=1,
+    transforms=None,
 ).fit(X, y)
 n_cells = len(search.cv_results_["params"])
 print(f"{n_cells} models in 5 folds took {perf_counter() - start:.1f} s; best: {search.best_params_}")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.speed.data import Problem
 
@@ -39,6 +40,13 @@ def neighbor_accuracy(problem: Problem, indices: np.ndarray) -> dict[str, float]
 def relative_weight(problem: Problem, lengths: np.ndarray) -> dict[str, float]:
     """Weight of a spanning tree as a multiple of ours: 1 is right, less is impossible."""
     return {"tree weight / ours": float(lengths.sum()) / problem.tree_weight}
+
+
+def cluster_agreement(problem: Problem, clusters: np.ndarray) -> dict[str, float]:
+    """Compare with the true clusters by the adjusted Rand index, and count the clusters."""
+    known = clusters >= 0  # HDBSCAN leaves samples out
+    found = {"ARI": float(adjusted_rand_score(problem.y[known], clusters[known]))}
+    return found | {"clusters": float(len(np.unique(clusters[known])))}
 
 
 def no_score(problem: Problem, result: Any) -> dict[str, float]:

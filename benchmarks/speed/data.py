@@ -10,18 +10,19 @@ from typing import NamedTuple
 import numpy as np
 
 N_CENTRES, N_CLASSES = 15, 5
+N_CLUSTERS = 20  # of standard deviation 1 in a square of side 60; a few of them overlap
 SEED = 7
 
 # Standard deviation around centres drawn from N(0, I), by number of features. With these values the nearest
 # neighbour is right for 0.65 to 0.85 of the queries at the sizes with a bar: classes overlap, and there are
 # many prototypes.
-SPREAD = {2: 0.17, 4: 0.4, 8: 0.85, 20: 1.45, 21: 1.48, 32: 1.7, 64: 2.15, 784: 4.5}
+SPREAD = {2: 0.17, 3: 0.28, 4: 0.4, 5: 0.5, 8: 0.85, 20: 1.45, 21: 1.48, 32: 1.7, 64: 2.15, 784: 4.5}
 
 
 class Spec(NamedTuple):
     """What to generate or read: enough to make the same data again in another process."""
 
-    kind: str  # "mixture", "uniform" or "landsat"
+    kind: str  # "mixture", "uniform", "clusters" or "landsat"
     n_samples: int
     n_features: int
 
@@ -51,10 +52,9 @@ class Problem:
     def tree_weight(self) -> float:
         """Weight of our spanning tree, for comparison with those of the peers."""
         from pathforest.distances import make_engine
-        from pathforest.graph import TREE_NEIGHBORS, knn_graph, spanning_tree
+        from pathforest.graph import spanning_tree
 
-        engine = make_engine(self.X)
-        return float(spanning_tree(engine, knn_graph(engine, TREE_NEIGHBORS, 2), 2).weight.sum())
+        return float(spanning_tree(make_engine(self.X), None, 2).weight.sum())
 
 
 def real_data() -> Path | None:
@@ -74,6 +74,9 @@ def load(spec: Spec) -> Problem:
     if spec.kind == "uniform":
         X = rng.random((n, d), dtype=np.float32)
         y = rng.integers(0, N_CLASSES, n)
+    elif spec.kind == "clusters":
+        y = rng.integers(0, N_CLUSTERS, n)
+        X = rng.standard_normal((n, d)) + rng.uniform(-30, 30, (N_CLUSTERS, d))[y]
     else:
         centres = rng.normal(size=(N_CENTRES, d)).astype(np.float32)
         component = rng.integers(0, N_CENTRES, n)

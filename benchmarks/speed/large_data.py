@@ -2,11 +2,13 @@
 
 `python -m benchmarks.speed.large_data` measures each size in a process of its own, largest neighbourhoods and
 competitions as they come by default, and writes docs/results/large_data.md and docs/images/large_data.png.
-A line ends where a measurement took longer than LONGEST.
+A line ends where a measurement took longer than LONGEST. With `--keep FILE`, what has been measured is kept
+there and not measured again: a run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
 from pathlib import Path
@@ -43,13 +45,19 @@ def measure(work: str, n_samples: int, n_features: int, threads: int) -> dict[st
     return {"seconds": median(seconds), "megabytes": megabytes("VmHWM") - before}
 
 
-def lines(threads: int, largest: int) -> list[dict[str, Any]]:
+def lines(threads: int, largest: int, keep: Path | None = None) -> list[dict[str, Any]]:
     """Measure every line, from the smallest size on, until it takes too long."""
-    rows = []
+    rows: list[dict[str, Any]] = []
+    kept = json.loads(keep.read_text()) if keep and keep.exists() else []
+    known = {(row["work"], row["n"], row["d"]): row for row in kept}
     for work in WORK:
         for d in FEATURES:
             for n in (size for size in SIZES if size <= largest):
-                rows.append({"work": work, "n": n, "d": d} | apart(measure, work, n, d, threads))
+                if (work, n, d) not in known:
+                    known[work, n, d] = {"work": work, "n": n, "d": d} | apart(measure, work, n, d, threads)
+                rows.append(known[work, n, d])
+                if keep:
+                    keep.write_text(json.dumps([*known.values()]))
                 print("{work:22}{n:>10,} x {d:<3}{seconds:9.3f} s {megabytes:8.0f} MB".format(**rows[-1]))
                 if rows[-1]["seconds"] > LONGEST / 8:  # the next size is four times as large
                     break
@@ -63,8 +71,8 @@ def table(rows: list[dict[str, Any]], about: dict[str, Any], threads: int) -> st
     }
     text = [
         f"`python -m benchmarks.speed.large_data`, {threads} threads, {about['cpu']}, {about['date'][:10]}.",
-        "Overlapping Gaussian mixtures in five classes, float32, default parameters. Seconds (median), and",
-        "behind the stroke megabytes at the peak beyond libraries and data; `predict` is that of",
+        "Overlapping Gaussian mixtures in five classes, float32, default parameters. Each cell has median",
+        "seconds / peak megabytes beyond libraries and data; `predict` is that of",
         "`OPFClassifier`, for as many new samples as there are training samples.",
         "",
         markdown(
@@ -111,9 +119,10 @@ def main() -> None:
     options = parser("benchmarks.speed.large_data", __doc__)
     options.add_argument("--threads", type=int, default=2)
     options.add_argument("--largest", type=int, default=SIZES[-1], help="leave out sizes above this")
+    options.add_argument("--keep", type=Path, help="file for what has been measured, to go on after a stop")
     options.add_argument("--docs", type=Path, default=Path("docs"), help="folder of the site")
     args = options.parse_args()
-    rows = lines(args.threads, args.largest)
+    rows = lines(args.threads, args.largest, args.keep)
     for folder in ("results", "images"):
         (args.docs / folder).mkdir(parents=True, exist_ok=True)
     (args.docs / "results" / "large_data.md").write_text(table(rows, describe(), args.threads))

@@ -9,15 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.speed.contender import Contender, accuracy
+from benchmarks.speed.contender import Contender, accuracy, cluster_agreement
 from benchmarks.speed.data import Problem
-from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier
+from pathforest import (
+    FuzzyOPFClassifier,
+    FuzzyOPFClassifierCV,
+    OPFClassifier,
+    OPFClustering,
+    OPFSemiSupervisedClassifier,
+)
 from pathforest.distances import make_engine
 from pathforest.fuzzy import TrainingErrorWarning
 from pathforest.graph import knn_graph
 from pathforest.membership import search_k
 
 K_MAX = 100
+SHARE_OF_LABELS = 0.05
 SCORED_QUERIES = 2000  # enough to detect a wrong model; the prediction rows score all queries
 
 # Expected on overlapping classes; the training error is part of the score.
@@ -37,6 +44,13 @@ def fit(estimator: type, **params: Any) -> Contender:
         return lambda: model.fit(problem.X, problem.y)
 
     return Contender("pathforest", prepare, _score_model)
+
+
+def _prepare_few_labels(problem: Problem, threads: int) -> Callable[[], Any]:
+    is_labelled = np.random.default_rng(0).random(len(problem.y)) < SHARE_OF_LABELS
+    known = np.where(is_labelled, problem.y, -1)
+    model = OPFSemiSupervisedClassifier(n_jobs=threads)
+    return lambda: model.fit(problem.X, known)
 
 
 def _fitted(problem: Problem, threads: int) -> OPFClassifier:
@@ -63,6 +77,7 @@ PAPER_GRID = {
     "sigmas": (0.2, 0.4, 0.6, 0.8, 1.0, 1.2),
     "competitions": "complete",
     "n_conquerors": 1,
+    "transforms": None,
     "n_best": 1,
     "tie_break": "first",
 }
@@ -101,7 +116,7 @@ def _prepare_best(problem: Problem, threads: int) -> Callable[[], Any]:
 
 
 def _searched(problem: Problem, threads: int) -> FuzzyOPFClassifierCV:
-    return FuzzyOPFClassifierCV(n_jobs=threads).fit(problem.X, problem.y)
+    return FuzzyOPFClassifierCV(transforms=None, n_jobs=threads).fit(problem.X, problem.y)
 
 
 def on_few_rows(contender: Contender, n_rows: int) -> Contender:
@@ -120,6 +135,11 @@ def on_few_rows(contender: Contender, n_rows: int) -> Contender:
 
 OURS = {
     "OPFClassifier.fit": fit(OPFClassifier),
+    "OPFClustering.fit": Contender(
+        "pathforest",
+        lambda problem, threads: partial(OPFClustering(n_jobs=threads).fit_predict, problem.X),
+        cluster_agreement,
+    ),
     "FuzzyOPFClassifier.fit, complete": fit(FuzzyOPFClassifier, n_neighbors=K_MAX, competition="complete"),
     "FuzzyOPFClassifier.fit, tree": fit(FuzzyOPFClassifier, n_neighbors=K_MAX, competition="tree"),
     "FuzzyOPFClassifier.fit, k* search": fit(FuzzyOPFClassifier, k_max=K_MAX),
@@ -128,6 +148,7 @@ OURS = {
     "FuzzyOPFClassifierCV.predict": Contender("pathforest", _prepare_ensemble, accuracy),
     "its best model's predict": Contender("pathforest", _prepare_best, accuracy),
     "FuzzyOPFClassifier.fit, defaults": fit(FuzzyOPFClassifier),
+    "OPFSemiSupervisedClassifier.fit": Contender("pathforest", _prepare_few_labels, _score_model),
     "k* search alone": Contender("pathforest", _prepare_search, _score_search),
     "predict": Contender(
         "pathforest", lambda p, threads: partial(_fitted(p, threads).predict, p.queries), accuracy

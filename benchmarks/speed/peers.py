@@ -23,6 +23,7 @@ from benchmarks.speed.contender import (
     Contender,
     Timed,
     accuracy,
+    cluster_agreement,
     neighbor_accuracy,
     no_score,
     relative_weight,
@@ -92,6 +93,24 @@ def _hdbscan_tree(problem: Problem, threads: int) -> Callable[[], Any]:
     return lambda: compute_minimum_spanning_tree(problem.X, min_samples=1)[0]
 
 
+def _hdbscan_clusters(problem: Problem, threads: int) -> Callable[[], Any]:
+    import numba
+    from fast_hdbscan import HDBSCAN
+
+    numba.set_num_threads(threads)
+    return partial(HDBSCAN(min_cluster_size=15).fit_predict, problem.X)
+
+
+def _quitefastmst(problem: Problem, threads: int) -> Callable[[], Any]:
+    import quitefastmst
+
+    def call() -> np.ndarray:
+        quitefastmst.omp_set_num_threads(threads)
+        return quitefastmst.mst_euclid(problem.X)[0]
+
+    return call
+
+
 def _score_tree(problem: Problem, arcs: np.ndarray) -> dict[str, float]:
     return relative_weight(problem, arcs[:, 2])
 
@@ -138,6 +157,8 @@ PEERS = {
     "KNeighborsClassifier(1), defaults": Contender("sklearn", _sklearn_small, accuracy),
     "mlpack emst": Contender("mlpack", _mlpack_emst, _score_tree),
     "fast_hdbscan tree": Contender("fast_hdbscan", _hdbscan_tree, _score_tree),
+    "fast_hdbscan clusters": Contender("fast_hdbscan", _hdbscan_clusters, cluster_agreement),
+    "quitefastmst tree": Contender("quitefastmst", _quitefastmst, relative_weight),
     "opfython fit": Contender("opfython", _opfython_fit, _score_opfython),
     "import pathforest": importing("pathforest"),
     "import sklearn.neighbors": importing("sklearn.neighbors"),

@@ -48,14 +48,25 @@ def _bar(peer: str, limit: float | None = None, stretch: float | None = None) ->
 
 
 _FIT, _SEARCH = "OPFClassifier.fit", "FuzzyOPFClassifierCV.fit"
-_HDBSCAN, _EMST = "fast_hdbscan tree", "mlpack emst"
+_HDBSCAN, _EMST, _QUITE_FAST = "fast_hdbscan tree", "mlpack emst", "quitefastmst tree"
 _FAISS_10, _FAISS_100, _FAISS_1 = "faiss kNN, k = 10", "faiss kNN, k = 100", "faiss 1-NN"
 _KDTREE_10, _KDTREE_100, _KDTREE_1 = "cKDTree query, k = 10", "cKDTree query, k = 100", "cKDTree 1-NN"
 _SKLEARN = "KNeighborsClassifier(1)"
 
 ROWS = [
-    Row(_FIT, _mixture(100_000, 2), (_bar(_EMST, 0.5), _bar(_HDBSCAN, 0.15)), quick=True),
-    Row(_FIT, _mixture(100_000, 8), (_bar(_HDBSCAN, 0.25), _bar(_KDTREE_10, 1.5))),
+    Row(
+        _FIT,
+        _mixture(100_000, 2),
+        (_bar(_QUITE_FAST, 0.8), _bar(_EMST, 0.5), _bar(_HDBSCAN, 0.15)),
+        quick=True,
+    ),
+    Row(_FIT, _mixture(100_000, 3), (_bar(_QUITE_FAST, 0.8),)),
+    Row(_FIT, _mixture(100_000, 5), (_bar(_QUITE_FAST, 0.8),)),
+    Row(
+        _FIT,
+        _mixture(100_000, 8),
+        (_bar(_QUITE_FAST, 0.8), _bar(_HDBSCAN, 0.25), _bar(_KDTREE_10, 1.5)),
+    ),
     Row(
         _FIT,
         _mixture(20_000, 20),
@@ -76,10 +87,12 @@ ROWS = [
         ]
         for competition in ("complete", "tree")
     ),
+    Row("OPFSemiSupervisedClassifier.fit", _mixture(20_000, 20), (_bar(_FIT, 2.0),), quick=True),
     Row("k* search alone", _mixture(10_000, 20), (_bar(_FAISS_100, 3.0),), quick=True),
     Row("k* search alone", _mixture(100_000, 2), (_bar(_KDTREE_100, 3.0),)),
     Row("FuzzyOPFClassifier.fit, k* search", _mixture(10_000, 20), (_bar(_FAISS_100),)),
     Row("FuzzyOPFClassifier.fit, k* search", _mixture(100_000, 2), (_bar(_KDTREE_100),)),
+    Row("OPFClustering.fit", Spec("clusters", 50_000, 2), (_bar("fast_hdbscan clusters", 1.0),), quick=True),
     Row("predict", _mixture(100_000, 2), (_bar(_KDTREE_1, 1.5), _bar(_SKLEARN, 0.6)), quick=True),
     Row("predict", _mixture(100_000, 8), (_bar(_KDTREE_1, 1.5), _bar(_SKLEARN, 0.6))),
     Row("predict", _mixture(10_000, 20), (_bar(_FAISS_1, 1.0),), quick=True),
@@ -117,6 +130,7 @@ ROWS = [
     ),
     # Without a bar: other data, and the Python library for the same models, on few samples as it is slow.
     Row(_FIT, Spec("uniform", 100_000, 2), (_bar(_EMST), _bar(_HDBSCAN), _bar(_KDTREE_10))),
+    *(Row(_FIT, Spec("uniform", 100_000, d), (_bar(_QUITE_FAST, 0.8),)) for d in (2, 3, 5, 8)),
     Row("predict", Spec("uniform", 100_000, 2), (_bar(_KDTREE_1), _bar(_SKLEARN))),
     Row(_FIT, _mixture(500, 20), (_bar("opfython fit"),)),
 ]

@@ -67,9 +67,9 @@ def forget_paths(model: OPFClassifier) -> OPFClassifier:
 def compare_tuned(data: Data, name: str, noise: float, repeat: int) -> tuple[float, float]:
     """Test accuracy of the plain call with paths, and without."""
     X, y, Q, answers, _ = split(data, name, repeat, noise)
-    whole = FuzzyOPFClassifierCV().fit(X, y).score(Q, answers)
+    whole = FuzzyOPFClassifierCV(transforms=None).fit(X, y).score(Q, answers)
     with without_paths():
-        return whole, FuzzyOPFClassifierCV().fit(X, y).score(Q, answers)
+        return whole, FuzzyOPFClassifierCV(transforms=None).fit(X, y).score(Q, answers)
 
 
 def tree_of(data: Data) -> SpanningTree:

@@ -17,9 +17,9 @@ from pathforest.datasets import read
 from pathforest.noise import flip_labels
 
 SEED = 2019
-SMALL = 700  # up to this many samples a dataset gets ten repeats, above it five
 # Larger datasets are subsampled in every repeat: tuning the slowest classifier takes long enough.
 LARGEST = 1500
+FEWEST = 2  # samples of a class: one to train, one to test
 
 # Datasets in the folder that PATHFOREST_DATA names, <name>.csv.gz: a column `label`, then features. The
 # paper's come first: its thyroid and Landsat are the two-class versions for anomaly detection; the last two
@@ -139,16 +139,11 @@ def announce(only: str = "") -> str:
     return f"{text}\nmissing: {', '.join(missing)} ({advice})"
 
 
-def repeats(data: Data) -> int:
-    """Return the number of splits of a dataset."""
-    return 10 if len(data.X) <= SMALL else 5
-
-
-def thin(data: Data, rng: np.random.Generator) -> Data:
-    """Draw `LARGEST` samples from a dataset that has more."""
-    if len(data.X) <= LARGEST:
+def thin(data: Data, rng: np.random.Generator, largest: int = LARGEST) -> Data:
+    """Draw samples from a dataset that has more than `largest`."""
+    if len(data.X) <= largest:
         return data
-    chosen = rng.choice(len(data.X), LARGEST, replace=False)
+    chosen = rng.choice(len(data.X), largest, replace=False)
     return Data(data.X[chosen], data.y[chosen])
 
 
@@ -162,13 +157,16 @@ class Split(NamedTuple):
     seed: int  # for whatever else is drawn
 
 
-def split(data: Data, name: str, repeat: int, noise: float = 0.0) -> Split:
+def split(data: Data, name: str, repeat: int, noise: float = 0.0, largest: int = LARGEST) -> Split:
     """Keep a fifth for testing, stratified, and change a share of the training labels.
 
-    All is decided by the arguments.
+    Classes of which fewer than `FEWEST` samples were drawn are left out. All is decided by the arguments.
     """
     rng = np.random.default_rng([repeat, *name.encode()])
-    data, seed = thin(data, rng), int(rng.integers(2**31))
+    data, seed = thin(data, rng, largest), int(rng.integers(2**31))
+    _, codes, counts = np.unique(data.y, return_inverse=True, return_counts=True)
+    if counts.min() < FEWEST <= counts.max():
+        data = Data(*(part[counts[codes] >= FEWEST] for part in data))
     X, Q, y, answers = train_test_split(data.X, data.y, test_size=0.2, stratify=data.y, random_state=seed)
     scaler = StandardScaler().fit(X)
     return Split(scaler.transform(X), flip_labels(y, noise, rng), scaler.transform(Q), answers, seed)

@@ -156,6 +156,12 @@ TreeArrays spanning_tree_of(const Engine& engine, const Matrix<double>& distance
     return as_arrays(arcs);
 }
 
+TreeArrays spanning_tree_without_lists(const Engine& engine, int n_threads) {
+    std::vector<Arc> arcs;
+    run_interruptibly(n_threads, [&](Control& control) { arcs = spanning_tree(engine.any, control); });
+    return as_arrays(arcs);
+}
+
 template <class T>
 ListArrays nearest_foreign_of(const Engine& engine, const Matrix<T>& queries, const Vector<Index>& own,
                               const Vector<Index>& component, const Vector<double>& reach, int n_threads) {
@@ -167,6 +173,18 @@ ListArrays nearest_foreign_of(const Engine& engine, const Matrix<T>& queries, co
     run_interruptibly(n_threads, [&](Control& control) {
         nearest_foreign(engine.any, rows, as_span(own), as_span(component), as_span(reach), lists.values,
                         lists.indices, control);
+    });
+    return std::move(lists).to_python();
+}
+
+ListArrays nearest_outsiders_of(const Engine& engine, const Vector<Index>& samples,
+                                const Vector<Index>& component, int n_threads) {
+    require_length(component.size(), engine, "component");
+    require_indices(as_span(samples), n_samples(engine.any), "samples");
+    Lists lists{samples.size(), 1};
+    run_interruptibly(n_threads, [&](Control& control) {
+        nearest_outsiders(engine.any, as_span(samples), as_span(component), lists.values, lists.indices,
+                          control);
     });
     return std::move(lists).to_python();
 }
@@ -270,6 +288,11 @@ void bind_engine(nb::module_& m) {
              "The k nearest others of each sample, or of those from start to stop, by (distance, index).")
         .def("spanning_tree", spanning_tree_of, "distances"_a.noconvert(), "indices"_a.noconvert(),
              "n_threads"_a = 1, "The minimum spanning tree as (source, target, weight), ascending.")
+        .def("spanning_tree_without_lists", spanning_tree_without_lists, "n_threads"_a = 1,
+             "The same from no lists: it makes its own, as short as suits the engine.")
+        .def("nearest_outsiders", nearest_outsiders_of, "samples"_a.noconvert(), "component"_a.noconvert(),
+             "n_threads"_a = 1,
+             "For each of some samples the nearest one whose component is another, by (distance, index).")
         .def("compete", compete, "distances"_a.noconvert(), "indices"_a.noconvert(),
              "prototypes"_a.noconvert(), "membership"_a.noconvert(), "source_side"_a,
              "The competition over the complete graph as (cost, predecessor, root, order).");

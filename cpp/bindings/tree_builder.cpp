@@ -1,19 +1,20 @@
 // The spanning tree for engines that are not ours: it says which samples to ask about, and takes the answers.
 #include "arrays.hpp"
 #include "pathforest/graph/boruvka.hpp"
+#include "pathforest/graph/originals.hpp"
 
 namespace pathforest {
 namespace {
 
 class TreeBuilder {
   public:
-    // An empty `original`: no copies are known.
-    TreeBuilder(Matrix<double> distances, Matrix<Index> indices, const Vector<Index>& original)
-        : distances_(std::move(distances)), indices_(std::move(indices)),
-          boruvka_(as_graph(distances_, indices_), {original.data(), original.data() + original.size()}) {
-        if (original.size() != 0 && original.size() != indices_.shape(0))
-            throw std::invalid_argument("original must be empty or have one entry per sample");
-    }
+    // Without samples no copies are known.
+    TreeBuilder(Matrix<double> distances, Matrix<Index> indices)
+        : distances_(std::move(distances)), indices_(std::move(indices)), boruvka_(graph(), {}) {}
+
+    template <class T>
+    TreeBuilder(Matrix<double> distances, Matrix<Index> indices, const Matrix<T>& X)
+        : distances_(std::move(distances)), indices_(std::move(indices)), boruvka_(graph(), originals(X)) {}
 
     using Question = std::tuple<Result<Index>, Result<Index>, Result<double>>;
 
@@ -52,6 +53,17 @@ class TreeBuilder {
     TreeArrays arcs() const { return as_arrays(boruvka_.arcs()); }
 
   private:
+    KnnGraph graph() const { return as_graph(distances_, indices_); }
+
+    template <class T>
+    std::vector<Index> originals(const Matrix<T>& X) const {
+        if (X.shape(0) != indices_.shape(0)) throw std::invalid_argument("X must have one row per sample");
+        const std::size_t width = X.shape(1);
+        const auto row = [&](Index i) { return X.data() + as_size(i) * width; };
+        return find_originals(graph(), {},
+                              [&](Index i, Index j) { return std::equal(row(i), row(i) + width, row(j)); });
+    }
+
     Matrix<double> distances_;
     Matrix<Index> indices_;
     Boruvka boruvka_;
@@ -63,8 +75,11 @@ class TreeBuilder {
 void bind_tree_builder(nb::module_& m) {
     nb::class_<TreeBuilder>(
         m, "TreeBuilder", "The minimum spanning tree from neighbour lists, and from answers where they end.")
-        .def(nb::init<Matrix<double>, Matrix<Index>, const Vector<Index>&>(), "distances"_a.noconvert(),
-             "indices"_a.noconvert(), "original"_a.noconvert())
+        .def(nb::init<Matrix<double>, Matrix<Index>>(), "distances"_a.noconvert(), "indices"_a.noconvert())
+        .def(nb::init<Matrix<double>, Matrix<Index>, const Matrix<float>&>(), "distances"_a.noconvert(),
+             "indices"_a.noconvert(), "X"_a.noconvert())
+        .def(nb::init<Matrix<double>, Matrix<Index>, const Matrix<double>&>(), "distances"_a.noconvert(),
+             "indices"_a.noconvert(), "X"_a.noconvert(), "With samples, of equal ones only one is asked.")
         .def("ask", &TreeBuilder::ask,
              "Samples to ask, component of every sample, and how far each of those asked must look; none "
              "when the tree is complete.")

@@ -34,6 +34,7 @@ void test_limits();
 void test_order();
 void test_parallel();
 void test_power();
+void test_select();
 void test_smallest();
 
 }  // namespace pathforest::tests

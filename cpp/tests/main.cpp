@@ -10,6 +10,7 @@ int main() {
     test_order();
     test_parallel();
     test_power();
+    test_select();
     test_smallest();
     if (n_failed == 0) std::puts("all checks passed");
     return n_failed == 0 ? 0 : 1;

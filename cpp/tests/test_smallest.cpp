@@ -7,12 +7,15 @@
 
 namespace pathforest::tests {
 
+namespace {
+
 // Against a full sort, many of the items equal but for their index.
-void test_smallest() {
+template <class Container>
+void test_container(std::size_t most) {
     std::mt19937 random(3);
     for (int round = 0; round < 500; ++round) {
-        const std::size_t capacity = 1 + random() % 12;
-        Smallest<Neighbour> smallest(capacity);
+        const std::size_t capacity = 1 + random() % most;
+        Container smallest(capacity);
         std::vector<Neighbour> all;
         const std::size_t count = random() % 60;
         for (std::size_t i = 0; i < count; ++i) {
@@ -24,8 +27,15 @@ void test_smallest() {
             if (smallest.full()) CHECK(!(smallest.worst() < all[capacity - 1]));
         }
         all.resize(std::min(all.size(), capacity));
-        CHECK(smallest.sorted() == all);
+        CHECK(std::ranges::equal(smallest.sorted(), all));
     }
+}
+
+}  // namespace
+
+void test_smallest() {
+    test_container<Smallest<Neighbour>>(12);
+    test_container<SmallestFew<Neighbour, 8>>(8);
 }
 
 }  // namespace pathforest::tests

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathforest.clustering import OPFClustering
     from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
     from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
+    from pathforest.issues import Issues, find_issues
     from pathforest.knn_classifier import OPFKNNClassifier
     from pathforest.outlier import OPFOutlierDetector
     from pathforest.persistence import load
@@ -24,6 +25,7 @@ __version__ = _version("pathforest")
 __all__ = [
     "FuzzyOPFClassifier",
     "FuzzyOPFClassifierCV",
+    "Issues",
     "O2PFSampler",
     "OPFClassifier",
     "OPFClustering",
@@ -34,6 +36,7 @@ __all__ = [
     "OPFUnderSampler",
     "TrainingErrorWarning",
     "__version__",
+    "find_issues",
     "load",
 ]
 
@@ -41,6 +44,7 @@ __all__ = [
 _LATER = {
     "FuzzyOPFClassifier": "pathforest.fuzzy",
     "FuzzyOPFClassifierCV": "pathforest.fuzzy_cv",
+    "Issues": "pathforest.issues",
     "O2PFSampler": "pathforest.resampling",
     "OPFClassifier": "pathforest.classifier",
     "OPFClustering": "pathforest.clustering",
@@ -50,6 +54,7 @@ _LATER = {
     "OPFSemiSupervisedClassifier": "pathforest.semi_supervised",
     "OPFUnderSampler": "pathforest.resampling",
     "TrainingErrorWarning": "pathforest.fuzzy",
+    "find_issues": "pathforest.issues",
     "load": "pathforest.persistence",
 }
 

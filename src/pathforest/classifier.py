@@ -11,7 +11,7 @@ from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.timers import StageTimer
 from pathforest.forest import boundary_prototypes, grow_forest
-from pathforest.graph import TREE_NEIGHBORS, knn_graph, spanning_tree
+from pathforest.graph import spanning_tree
 
 
 class OPFClassifier(BaseOPFClassifier):
@@ -161,8 +161,7 @@ class OPFClassifier(BaseOPFClassifier):
         X, _, codes, metric = self._check_training(X, y, metric)
         timed = StageTimer(self)
         engine = self._make_engine(timed, X, metric, n_threads, make_engine)
-        graph = timed(knn_graph, engine, min(TREE_NEIGHBORS, len(X) - 1), n_threads)
-        tree = timed(spanning_tree, engine, graph, n_threads)
+        tree = timed(spanning_tree, engine, None, n_threads)
         prototypes = timed(boundary_prototypes, tree, codes)
         forest = timed(grow_forest, tree, prototypes)
         self._remember(X, codes, metric, engine, prototypes, forest)

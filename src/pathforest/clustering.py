@@ -1,4 +1,4 @@
-"""Unsupervised Optimum-Path Forest clustering (Algorithm 2 of the paper)."""
+"""Unsupervised Optimum-Path Forest clustering: Algorithm 2 of the paper, and which of its domes count."""
 
 from __future__ import annotations
 
@@ -7,18 +7,24 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin
+from sklearn.utils.validation import check_is_fitted
 
 from pathforest import _core
 from pathforest._models import parameters as rules
+from pathforest._models.cluster_noise import noise_levels
 from pathforest._models.density import largest_arc
 from pathforest._models.density_paths import DensityForestEstimator
-from pathforest._models.dome_tree import ATTRIBUTES, DOME_TREE, dome_tree, keep_domes
+from pathforest._models.dome_selection import count_above_gap
+from pathforest._models.dome_tree import ATTRIBUTES, DOME_TREE, dome_tree, merge_domes
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.show import show
 from pathforest._utils.timers import StageTimer
 from pathforest.graph import KnnGraph
 from pathforest.membership import DensityEstimate, density
 from pathforest.persistence.checks import check_density, check_indices, check_number, check_paths
+
+# Neighbours of a density whose domes are chosen from; benchmarks/studies/clustering.py --choose.
+N_NEIGHBORS = 15
 
 # The parameters that have domes absorbed.
 LIMITS = ("min_height", "min_area", "min_volume", "n_clusters")
@@ -31,9 +37,8 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     """Optimum-Path Forest clustering.
 
     Each maximum of the density founds a cluster and conquers the samples that are reached from it
-    without a deep valley. The number of clusters need not be given; it follows from the
-    neighbourhood, which `k_max` bounds. Clusters too small to count can be absorbed by others,
-    down to a given number of them.
+    without a deep valley. Most maxima are noise, so only those whose domes are large by far count;
+    their samples go to a neighbour. The number of clusters need not be given.
 
     Parameters
     ----------
@@ -43,26 +48,33 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
+    selection : {"gap", "cut"}, default="gap"
+        Which maxima of the density are clusters. ``"gap"``: with the domes in descending order of volume,
+        those above the largest ratio between neighbours. ``"cut"``: all of them, for the neighbourhood
+        with the smallest normalised cut, as in the paper; usually far too many.
     k_max : int, default=20
-        Largest neighbourhood tried for the density. Larger values allow smoother densities with fewer
-        maxima; time and memory grow in proportion. Capped at the number of samples that a density is
-        estimated from, less 1.
+        Largest neighbourhood tried by ``selection="cut"``. Larger values allow smoother densities with fewer
+        maxima; time and memory grow in proportion. Capped at the number of samples less 1.
     n_neighbors : int, default=None
-        Size of the neighbourhood, instead of a search: all parameters of the search are then ignored.
-        Must be below the number of samples that a density is estimated from.
+        Size of the neighbourhood of the density. Larger values give smoother densities. None means 15 for
+        ``"gap"``, at most the number of samples less 1, and a search up to `k_max` for ``"cut"``.
     min_height : float, default=None
-        Absorbs domes lower than this, on the scale of densities from 1 to 1000. Only one of
-        `min_height`, `min_area`, `min_volume` and `n_clusters` may be given; none changes nothing.
+        Absorbs domes lower than this, on the scale of densities from 1 to 1000; decides instead of
+        `selection`. Only one of `min_height`, `min_area`, `min_volume` and `n_clusters` may be given.
     min_area : int, default=None
         Absorbs domes of fewer samples than this.
     min_volume : float, default=None
         Absorbs domes of a smaller volume than this, the sum over samples of what is above the saddle.
     n_clusters : int, default=None
-        Absorbs domes, the smallest first, until this many clusters are left. Of the neighbourhoods
-        tried only those with as many clusters to begin with are then considered.
+        Absorbs domes, the smallest first, until this many clusters are left. Without `n_neighbors`, only
+        neighbourhoods with as many clusters to begin with are then considered: the largest of them, or
+        for ``"cut"`` the one with the smallest cut.
     merge_by : {"height", "area", "volume"}, default=None
-        What makes a dome small for `n_clusters`; None means height. Setting it alone leaves the
-        clusters as they are and gives `cluster_tree_`, to choose a threshold by.
+        What makes a dome small. None means volume; for ``selection="cut"`` height, and setting it there
+        gives `cluster_tree_` without absorbing any.
+    noise : float, default=0.0
+        Share of each cluster to leave out as noise, with the label -1: its samples of lowest density.
+        Samples of equal density stay or go together, so that fewer may be left out.
     algorithm : {"auto", "tree", "brute"}, default="auto"
         How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
         chooses. Answers are the same.
@@ -79,7 +91,8 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each training sample, numbered from 0 in the order in which clusters were founded.
+        Cluster of each training sample, numbered from 0 in the order in which clusters were founded;
+        -1 for noise, if `noise` is above 0.
     cluster_roots_ : ndarray of shape (n_clusters,)
         Index of the sample that founded each cluster, a maximum of the density. Without those that
         were absorbed.
@@ -90,16 +103,17 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     predecessor_ : ndarray of shape (n_samples,)
         Previous sample on that path, -1 at cluster roots, absorbed ones too.
     root_ : ndarray of shape (n_samples,)
-        Root of the cluster each sample belongs to.
+        Root of the cluster that conquered each sample, noise too.
     cluster_tree_ : structured ndarray of shape (n_maxima - 1,)
         Which cluster absorbs which, in the order in which they merge, whether they did or not.
         Fields ``child`` and ``parent`` (the samples that founded them), ``level`` (density at which
         the child's dome meets a larger one), ``height``, ``area`` and ``volume`` (of its dome above
-        that level). Set if `merge_by` or one of the parameters that absorb domes is given.
+        that level). With ``selection="cut"``, set only if `merge_by` or one of the parameters that absorb
+        domes is given. :func:`pathforest.plotting.plot_cluster_tree` draws it.
     best_k_ : int
         Neighbourhood that was used.
     cuts_ : ndarray of shape (n_tried,)
-        Normalised cut of each neighbourhood tried, from 1; empty if `n_neighbors` was given.
+        Normalised cut of each neighbourhood tried, from 1; empty if none was searched.
     n_features_in_ : int
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -114,17 +128,21 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     -----
     Densities are scaled to [1, 1000], and a dome lower than 1 on that scale founds no cluster. A
     path is worth its lowest density; the highest value leaves the queue first, the lower index on
-    ties. Of the neighbourhoods up to `k_max`, the one whose clustering has the smallest normalised cut is
-    taken. The search stops at the first cut of 0: clusters with no arc between them, or a single cluster.
+    ties. With ``selection="cut"`` the neighbourhood up to `k_max` whose clustering has the smallest
+    normalised cut is taken, and the search stops at the first cut of 0: clusters with no arc between
+    them, or a single cluster. Memberships of the fuzzy classifiers always rest on that search.
 
-    The parameters that absorb domes act on the clusters of the neighbourhood chosen; thresholds
-    have no part in the choice. A dome is a connected component of the samples above some level of density,
-    arcs of the graph taken in both directions. As the level falls domes grow and meet. At such a
-    saddle only the one of the greatest height (density of its root above the saddle), area (number
-    of samples above it) or volume (sum of their densities above it) counts from there on; on ties
-    the one founded first. What the others measure there is their extinction value in mathematical
-    morphology, where h-domes and the openings by area and volume remove the same maxima; LibOPF
-    removes maxima by these three measures too.
+    A dome is a connected component of the samples above some level of density, arcs of the graph
+    taken in both directions. As the level falls domes grow and meet. At such a saddle only the one of
+    the greatest height (density of its root above the saddle), area (number of samples above it) or
+    volume (sum of their densities above it) counts from there on; on ties the one founded first. What
+    the others measure there is their extinction value in mathematical morphology, where h-domes and
+    the openings by area and volume remove the same maxima; LibOPF removes maxima by these three
+    measures too.
+
+    ``selection="gap"`` puts these values in descending order and cuts the list where the ratio between
+    neighbours is largest, the first place on ties. Values below 0.3 % of the largest count as that, also what
+    comes after the last. If no ratio reaches 2, or all values are 0, all samples are one cluster.
 
     A cluster whose dome is too small is absorbed whole by its neighbour across the highest arc,
     which is the one whose lower end is densest. Paths and their values stay as they are, and
@@ -146,16 +164,18 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
 
     Examples
     --------
+    >>> from sklearn.datasets import make_moons
     >>> from pathforest import OPFClustering
-    >>> model = OPFClustering().fit([[0.0], [1.0], [1.5], [9.0], [9.5], [11.0]])
-    >>> model.labels_.tolist()
-    [0, 0, 0, 1, 1, 1]
-    >>> model.predict([[3.0], [7.0]]).tolist()
+    >>> X, _ = make_moons(400, noise=0.08, random_state=0)
+    >>> model = OPFClustering().fit(X)
+    >>> len(model.cluster_roots_), len(OPFClustering(selection="cut").fit(X).cluster_roots_)
+    (2, 14)
+    >>> model.predict([[0.0, 1.0], [1.0, -0.5]]).tolist()
     [0, 1]
+    >>> OPFClustering(noise=0.05).fit_predict(X).tolist().count(-1)
+    20
 
     >>> X = [[0.0], [0.3], [0.6], [1.0], [2.0], [2.2], [2.5], [5.0]]
-    >>> OPFClustering(n_neighbors=3).fit_predict(X).tolist()
-    [0, 0, 0, 0, 1, 1, 1, 2]
     >>> model = OPFClustering(n_neighbors=3, n_clusters=2).fit(X)
     >>> model.labels_.tolist()
     [0, 0, 0, 0, 1, 1, 1, 1]
@@ -165,12 +185,14 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
 
     _parameter_rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
+        "selection": rules.choice("gap", "cut"),
         **rules.NEIGHBORHOOD,
         "min_height": rules.optional(rules.positive("densities go from 1 to 1000")),
         "min_area": rules.optional(rules.integer(1, "it is a number of samples")),
         "min_volume": rules.optional(rules.positive("it is a sum of densities from 1 to 1000")),
         "n_clusters": rules.optional(rules.integer(1, "use None to let the density decide")),
         "merge_by": rules.optional(rules.choice(*ATTRIBUTES)),
+        "noise": rules.noise,
         "device": rules.device,
         "verbose": rules.verbose,
     }
@@ -180,6 +202,7 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         *,
         metric: str | Callable[..., float] = "euclidean",
         metric_params: Mapping[str, Any] | None = None,
+        selection: str = "gap",
         k_max: int = 20,
         n_neighbors: int | None = None,
         min_height: float | None = None,
@@ -187,6 +210,7 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         min_volume: float | None = None,
         n_clusters: int | None = None,
         merge_by: str | None = None,
+        noise: float = 0.0,
         algorithm: str = "auto",
         n_jobs: int | None = None,
         device: str = "cpu",
@@ -194,6 +218,7 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     ) -> None:
         self.metric = metric
         self.metric_params = metric_params
+        self.selection = selection
         self.k_max = k_max
         self.n_neighbors = n_neighbors
         self.min_height = min_height
@@ -201,6 +226,7 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         self.min_volume = min_volume
         self.n_clusters = n_clusters
         self.merge_by = merge_by
+        self.noise = noise
         self.algorithm = algorithm
         self.n_jobs = n_jobs
         self.device = device
@@ -241,20 +267,29 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         if len(given) > 1:
             raise ValueError(f"only one of {', '.join(LIMITS)} may be given, got {' and '.join(given)}")
         if not given:
-            return self.merge_by
+            return self.merge_by or (None if self.selection == "cut" else "volume")
         if given == ["n_clusters"]:
-            return self.merge_by or "height"
+            return self.merge_by or ("height" if self.selection == "cut" else "volume")
         attribute = given[0].removeprefix("min_")
         if self.merge_by not in (None, attribute):
             raise ValueError(f"merge_by={self.merge_by!r} contradicts {given[0]}; leave one of them out")
         return attribute
 
+    def _neighborhood(self, n_samples: int) -> tuple[int, bool]:
+        if self.selection == "cut" or self.n_neighbors is not None:
+            return super()._neighborhood(n_samples)
+        return min(N_NEIGHBORS, n_samples - 1), False
+
     def _find_enough_maxima(
         self, graph: KnnGraph, estimate: DensityEstimate, squared: bool
     ) -> DensityEstimate:
-        """Return the densities of the best neighbourhood that gives `n_clusters` clusters, or the most."""
+        """Return the densities of the best neighbourhood that gives `n_clusters` clusters, or the most.
+
+        The best has the smallest cut or, if none was searched, the most neighbours.
+        """
+        by_cut = np.argsort(estimate.cuts, kind="stable") + 1
         most = 0
-        for k in np.argsort(estimate.cuts, kind="stable") + 1:
+        for k in by_cut if self.selection == "cut" else range(estimate.best_k, 0, -1):
             rho = density(graph, int(k), squared)
             labels, *_ = _core.cluster(graph.distances, graph.indices, int(k), _core.scale_density(rho))
             if (n_maxima := int(labels.max()) + 1) > most:
@@ -264,55 +299,100 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         return estimate
 
     def _cluster(self, graph: KnnGraph, attribute: str | None) -> None:
-        """Let the maxima of the density compete for the samples, and larger domes absorb small ones."""
+        """Let the maxima of the density compete for the samples, and choose which of them count."""
         k, scaled = self.best_k_, _core.scale_density(self.density_)
-        labels, predecessor, root, cost = _core.cluster(graph.distances, graph.indices, k, scaled)
-        self.labels_ = labels.astype(np.intp)
+        labels, predecessor, root, self.cost_ = _core.cluster(graph.distances, graph.indices, k, scaled)
         self.predecessor_ = predecessor.astype(np.intp)
-        self.root_ = root.astype(np.intp)
-        self.cost_ = cost
-        # Each cluster has one root, so sorting the roots by label lists the clusters in order of birth.
-        roots = np.flatnonzero(self.predecessor_ < 0)
-        self.cluster_roots_ = roots[np.argsort(self.labels_[roots])]
         self._fit_largest_arc = largest_arc(graph, k)
+        # Each cluster has one root, so sorting the roots by label lists the clusters in order of birth.
+        founders = np.flatnonzero(self.predecessor_ < 0)
+        founders = founders[np.argsort(labels[founders])]
+        tree = np.empty(0, dtype=DOME_TREE)
         if attribute is not None:
-            self.cluster_tree_ = dome_tree(graph, k, scaled, self.labels_, self.cluster_roots_, attribute)
-            self._absorb(self._count_absorbed(attribute))
+            self.cluster_tree_ = tree = dome_tree(graph, k, scaled, labels, founders, attribute)
+        n_clusters = self._count_clusters(len(founders), attribute)
+        labels, self.cluster_roots_ = merge_domes(tree, founders, root, n_clusters)
+        self.root_ = self.cluster_roots_[labels]
+        self.labels_ = self._leave_out_noise(labels, self.cluster_roots_)
 
-    def _count_absorbed(self, attribute: str) -> int:
-        """Return how many rows of the tree the parameters ask for."""
+    def _count_clusters(self, n_maxima: int, attribute: str | None) -> int:
+        """Return how many of the maxima stay clusters."""
         if self.n_clusters is not None:
-            if self.n_clusters > (n_maxima := len(self.cluster_roots_)):
-                way_out = "" if self.n_neighbors is None else ", or leave n_neighbors=None to search for more"
-                raise ValueError(
-                    f"n_clusters={show(self.n_clusters)} cannot be reached: the density has {n_maxima} "
-                    f"maxima with {self.best_k_} neighbours; ask for at most {n_maxima}{way_out}"
-                )
-            return n_maxima - int(self.n_clusters)
-        if (threshold := getattr(self, f"min_{attribute}")) is None:
-            return 0
-        meets = self.cluster_tree_[self.cluster_tree_["level"] > 0]
-        return int(np.sum(meets[attribute] < threshold))
+            return self._check_count(self.n_clusters, n_maxima)
+        if attribute is None:
+            return n_maxima
+        tree = self.cluster_tree_
+        if (threshold := getattr(self, f"min_{attribute}")) is not None:
+            return n_maxima - int(np.sum((tree["level"] > 0) & (tree[attribute] < threshold)))
+        return n_maxima if self.selection == "cut" else count_above_gap(tree[attribute])
 
-    def _absorb(self, n_rows: int) -> None:
-        """Let the first rows of the tree take effect."""
-        owner = keep_domes(self.cluster_roots_, self.cluster_tree_[:n_rows])
-        kept, number = np.unique(owner, return_inverse=True)
-        self.labels_ = number[self.labels_]
-        self.cluster_roots_ = self.cluster_roots_[kept]
-        self.root_ = self.cluster_roots_[self.labels_]
+    def _check_count(self, n_clusters: Any, n_maxima: int) -> int:
+        """Refuse more clusters than the density has maxima."""
+        if n_clusters > n_maxima:
+            way_out = "" if self.n_neighbors is None else ", or leave n_neighbors=None to search for more"
+            raise ValueError(
+                f"n_clusters={show(n_clusters)} cannot be reached: the density has {n_maxima} "
+                f"maxima with {self.best_k_} neighbours; ask for at most {n_maxima}{way_out}"
+            )
+        return int(n_clusters)
+
+    def _leave_out_noise(self, labels: np.ndarray, roots: np.ndarray) -> np.ndarray:
+        """Give -1 to the samples of lowest density of each cluster, if asked."""
+        if self.noise == 0:
+            return labels
+        scaled = _core.scale_density(self.density_)
+        return np.where(scaled < noise_levels(scaled, labels, roots, self.noise)[labels], -1, labels)
+
+    def layer(self, n_clusters: int) -> np.ndarray:
+        """Return the labels for another number of clusters, without fitting again.
+
+        Parameters
+        ----------
+        n_clusters : int
+            From 1, everything in one cluster, to the number of maxima of the density,
+            ``len(cluster_tree_) + 1``.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            What `labels_` would be with this `n_clusters` and the neighbourhood of the model. Every
+            cluster of a layer is a union of clusters of any finer layer.
+
+        Examples
+        --------
+        >>> from pathforest import OPFClustering
+        >>> X = [[0.0], [0.3], [0.6], [1.0], [2.0], [2.2], [2.5], [5.0]]
+        >>> model = OPFClustering(n_neighbors=3).fit(X)
+        >>> [model.layer(n).tolist() for n in (2, 3)]
+        [[0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1, 1, 2]]
+        """
+        check_is_fitted(self)
+        rules.integer(1, "everything in one cluster is the coarsest layer")("n_clusters", n_clusters)
+        if "cluster_tree_" not in vars(self):
+            raise ValueError(
+                "a layer needs cluster_tree_, which selection='cut' leaves out; set merge_by='volume' too"
+            )
+        founders = np.flatnonzero(self.predecessor_ < 0)
+        # Founders leave the queue by what they offer themselves, their density less 1, then by their index.
+        founders = founders[np.lexsort([founders, -(self.cost_[founders] - 1)])]
+        n_clusters = self._check_count(n_clusters, len(founders))
+        starts = check_paths(self, len(self.predecessor_))
+        return self._leave_out_noise(*merge_domes(self.cluster_tree_, founders, starts, n_clusters))
 
     def _check_fitted_state(self) -> int:
         n = super()._check_fitted_state()
+        rules.noise("noise", self.noise)
         roots = check_indices(self, "cluster_roots_", (None,), n)
-        labels = check_indices(self, "labels_", (n,), len(roots))
+        labels = check_indices(self, "labels_", (n,), len(roots), start=-1 if self.noise else 0)
         root = check_indices(self, "root_", (n,), n)
         starts = check_paths(self, n)
-        maxima = np.flatnonzero(self.predecessor_ < 0)
-        if not (np.array_equal(labels, labels[starts]) and np.array_equal(root, roots[labels])):
+        maxima, kept = np.flatnonzero(self.predecessor_ < 0), labels >= 0
+        if not (np.array_equal(root, root[starts]) and np.array_equal(root[kept], roots[labels[kept]])):
             raise ValueError("labels_, root_ and the paths describe different clusters")
         if (labels[roots] != np.arange(len(roots))).any() or not np.isin(roots, maxima).all():
             raise ValueError("labels_ does not number the clusters of cluster_roots_")
+        if not np.isin(root, roots).all():
+            raise ValueError("root_ names a sample that is not in cluster_roots_")
         if len(maxima) > len(roots) and not self._has_tree():
             raise ValueError("clusters were absorbed, but cluster_tree_ is missing")
         check_density(self, n)
@@ -365,7 +445,17 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         -------
         labels : ndarray of shape (n_queries,)
             Cluster numbers. Of the `best_k_` nearest training samples q, the one with the largest
-            min(cost of q, density of the sample) decides; on ties the nearest.
+            min(cost of q, density of the sample) decides; on ties the nearest. -1 for samples that are
+            less dense than all of that cluster's training samples but its noise.
         """
         Q = self._check_query(X)
-        return self.labels_[self._conquerors(Q)]
+        winners, scaled = self._conquerors(Q)
+        number = np.empty(len(self.root_), dtype=np.intp)
+        number[self.cluster_roots_] = np.arange(len(self.cluster_roots_))
+        clusters = number[self.root_]
+        labels = clusters[winners]
+        if self.noise == 0:
+            return labels
+        own = _core.scale_density(self.density_)
+        levels = noise_levels(own, clusters, self.cluster_roots_, self.noise)
+        return np.where(scaled < levels[labels], -1, labels)

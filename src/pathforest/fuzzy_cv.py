@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -20,7 +20,8 @@ from pathforest._models.parameters import as_list, check_parameters, checked_met
 from pathforest._models.state import unfitted_on_failure
 from pathforest._search.cells import Cell, Folds, Runner, Samples, Scores, Space, make_space, one_by_one
 from pathforest._search.ensemble import AverageOfBest
-from pathforest._search.ranking import TIE_BREAKS, check_table, table
+from pathforest._search.presets import choose_preset
+from pathforest._search.ranking import TIE_BREAKS, check_table, choose_cells, table
 from pathforest._search.representations import Representation, resolve_transforms
 from pathforest._search.scoring import Judge, Scorer, check_error_score, resolve_scoring, shown_to_scorers
 from pathforest._search.splits import cross_validation_splits
@@ -28,7 +29,7 @@ from pathforest._search.trials import make_sampler, search_by_trials
 from pathforest._utils.progress import progress
 from pathforest._utils.show import show
 from pathforest._utils.threads import thread_count
-from pathforest._utils.timers import StageTimer
+from pathforest._utils.timers import StageTimer, logger
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 if TYPE_CHECKING:
@@ -44,9 +45,9 @@ COMMON = (
 class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     """Fuzzy Optimum-Path Forest classifier with cross-validated parameters.
 
-    It tries every combination of the parameters given, shares among them all work that does not differ, and
-    answers with the average of the best few. This is the call to start with: the defaults hold up when some
-    training labels are wrong. Scale the features first, or let `transforms` try it.
+    It tries every combination of the parameters given in several representations of the samples, shares among
+    them all work that does not differ, and answers with the average of the best few. This is the call to
+    start with: the defaults hold up when some training labels are wrong.
 
     Parameters
     ----------
@@ -60,15 +61,20 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     n_conquerors : int or sequence of int, default=(1, 2, 3, 5, 8, 13, 21, 34)
         How many training samples decide for each class. Larger values outvote wrong labels; trying more
         of them costs next to nothing.
-    transforms : None, "linear", "kernel" or sequence, default=None
-        Candidate representations, fitted inside each fold. None takes the samples as given. ``"linear"``
-        tries them as given, standardised, and after shrinkage LDA; ``"kernel"`` also after shrinkage LDA on
-        features of an RBF kernel, for classes that surround one another. A sequence contains scikit-learn
-        transformers, None for the samples as given, or pairs (name, transformer). Each costs another search.
-        Transformers of a sequence get the samples untouched, so X may contain what they accept: missing
-        values for an imputer, a DataFrame for a ColumnTransformer. None among them needs finite numbers.
+    transforms : "auto", None, "linear", "kernel", "full" or sequence, default="auto"
+        Candidate representations, fitted inside each fold; each costs another search. None takes the samples
+        as given. ``"linear"`` tries them as given, standardised, and after shrinkage LDA. ``"kernel"`` adds
+        shrinkage LDA on features of RBF kernels of four widths. ``"full"`` adds two of these on features
+        weighted by their importance in a random forest, one with a quadratic kernel, and the class
+        probabilities of that forest. ``"auto"`` is the best of None, ``"linear"`` and ``"kernel"`` that the
+        numbers of samples and features allow for their cost; see `transforms_`. A sequence contains
+        scikit-learn transformers, None for the samples as given, or pairs (name, transformer). These get the
+        samples untouched, so X may contain what they accept: missing values for an imputer, a DataFrame for a
+        ColumnTransformer. None among them needs finite numbers.
     n_best : int, default=3
-        How many of the best cells are averaged. 1 gives one ordinary :class:`FuzzyOPFClassifier`.
+        How many cells are averaged: the best one, then the representations by their smallest log loss (by
+        `scoring` if that is given), one cell each until all had a turn. 1 gives one ordinary
+        :class:`FuzzyOPFClassifier`.
     cv : int, splitter or iterable, default=5
         Folds as for :class:`sklearn.model_selection.GridSearchCV`: a number of stratified folds, a splitter,
         or pairs of index arrays (train, evaluation); the paper uses one such pair.
@@ -82,7 +88,7 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         paper's rule: the smaller k_max, then the smaller sigma.
     refit : bool, default=True
         Whether to fit the best cells on all samples. False leaves the scores only.
-    betas : float or sequence of float, default=(1, 2, 4, 8, 16, 32)
+    betas : float or sequence of float, default=(0.5, 1, 2, 4, 8, 16, 32)
         Sharpness of the probabilities; each cell takes the one with the smallest log loss.
     search : {"grid", "optuna"}, default="grid"
         ``"optuna"`` draws `n_trials` cells from between the smallest and the largest of the values given, and
@@ -108,7 +114,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
         chooses. Answers are the same.
     random_state : int, RandomState or None, default=0
-        Chooses the landmarks of ``transforms="kernel"`` and seeds the sampler; nothing else is random.
+        Chooses the landmarks of kernels, grows the random forest of ``transforms="full"`` and seeds the
+        sampler; nothing else is random.
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
         same.
@@ -116,18 +123,23 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
         PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
     verbose : int, default=0
-        1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
-        ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
+        1 reports the stages of `fit`, their times, the size of a full distance matrix and what
+        ``transforms="auto"`` chose to the logger ``"pathforest"`` at level INFO; show it with
+        ``logging.basicConfig(level=logging.INFO)``.
 
     Attributes
     ----------
+    transforms_ : dict
+        ``"preset"``, what `transforms` stands for; ``"reason"``, why ``"auto"`` chose it; and ``"names"``,
+        those of the candidates.
     cv_results_ : dict of ndarray
         One row per cell, as in GridSearchCV and ready for a pandas DataFrame: ``param_*``, ``params``,
         ``split*_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score`` (by the tie
         rule, so no two are equal); and ``mean_test_log_loss`` with the ``beta`` that gave it. There are no
         columns of times: cells share their work. Trials come in the order tried, each cell once.
     best_params_ : dict
-        Parameters of the best cell, by the classifier's names; with `transforms` also ``transform``, a name.
+        Parameters of the best cell, by the classifier's names; and ``transform``, the name of its
+        representation, unless only the samples as given were tried.
         ``sklearn.base.clone(best_estimator_)`` has them all, the transformer and `best_beta_` as well.
     best_score_ : float
         Its mean score.
@@ -138,7 +150,9 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     best_estimator_ : FuzzyOPFClassifier or Pipeline
         The best cell fitted on all samples; a pipeline of transformer and classifier if it has a transformer.
     estimators_ : list
-        The `n_best` best cells fitted on all samples, `best_estimator_` first.
+        The `n_best` cells that are averaged, fitted on all samples, `best_estimator_` first.
+    averaged_ : ndarray of shape (n_best,)
+        Their rows in `cv_results_`.
     n_splits_ : int
         Number of folds.
     scorer_ : callable or None
@@ -161,7 +175,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     Notes
     -----
     Samples as given need one pass over nearest neighbours for all folds, those of a transformer one per
-    fold. Each fold and representation needs one spanning tree, one scan of k up to the largest `k_max`, and
+    fold. Kernels of one space share their distances, and all that needs a random forest shares one per fold.
+    Each fold and representation needs one spanning tree, one scan of k up to the largest `k_max`, and
     one search per class for the neighbours of evaluation samples. A cell then costs its competition, and
     that only if no other cell has the same forest: sigma = 1 is plain OPF whatever k_max is, and several
     k_max often choose the same k. Forests and class costs held at once take up to 256 MiB.
@@ -183,10 +198,12 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     >>> from pathforest import FuzzyOPFClassifierCV
     >>> X, y = load_iris(return_X_y=True)
     >>> model = FuzzyOPFClassifierCV(sigmas=(0.2, 1.0), n_conquerors=(1, 5)).fit(X, y)
-    >>> len(model.cv_results_["params"])  # 2 k_max, 2 sigmas, 2 n_conquerors
-    8
+    >>> model.transforms_["preset"]
+    'kernel'
+    >>> len(model.cv_results_["params"])  # 2 k_max, 2 sigmas, 2 n_conquerors in 7 representations
+    56
     >>> sorted(model.best_params_)
-    ['competition', 'k_max', 'n_conquerors', 'sigma']
+    ['competition', 'k_max', 'n_conquerors', 'sigma', 'transform']
     >>> model.predict(X[:2]).tolist()
     [0, 0]
     """
@@ -221,14 +238,14 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         sigmas: float | Sequence[float] = (0.2, 0.6, 1.0),
         competitions: str | Sequence[str] = ("tree",),
         n_conquerors: int | Sequence[int] = (1, 2, 3, 5, 8, 13, 21, 34),
-        transforms: str | Sequence[Any] | None = None,
+        transforms: str | Sequence[Any] | None = "auto",
         n_best: int = 3,
         cv: int | Any = 5,
         scoring: str | Scorer | None = None,
         error_score: str | float = np.nan,
         tie_break: str = "simplest",
         refit: bool = True,
-        betas: float | Sequence[float] = (1, 2, 4, 8, 16, 32),
+        betas: float | Sequence[float] = (0.5, 1, 2, 4, 8, 16, 32),
         search: str = "grid",
         n_trials: int = 50,
         sampler: str | Any = "tpe",
@@ -299,9 +316,10 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         metric, space, judge = self._check_search()
         self.scorer_ = judge.scorer
         given, y = (X, y), self._check_labels(y)
-        representations = self._check_transforms(metric)
+        self._check_transforms(metric)
+        samples = self._check_training(X, y, metric)
+        representations = self._choose_representations(samples, metric)
         space = space._replace(transforms=[name for name, _ in representations])
-        samples = self._check_training(X, y, metric, representations)
         template = FuzzyOPFClassifier(
             k_max=max(space.k_max), **{name: getattr(self, name) for name in COMMON}
         )
@@ -351,7 +369,16 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         self._check_search()
         resolve_transforms(self.transforms, random_state=self.random_state)
         check_table(self)
+        self._check_chosen()
         return super()._check_fitted_state()
+
+    def _check_chosen(self) -> None:
+        """Check what `transforms` has come to; files before there was "auto" do not say."""
+        if "transforms_" not in vars(self):
+            names = [params.get("transform", "as given") for params in self.cv_results_["params"]]
+            self.transforms_ = _chosen(self.transforms, "as asked for", dict.fromkeys(names))
+        if type(self.transforms_) is not dict or self.transforms_.keys() != {"preset", "reason", "names"}:
+            raise ValueError("transforms_ does not have preset, reason and names")
 
     def _check_labels(self, y: Any) -> np.ndarray:
         if y is None:
@@ -360,19 +387,28 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         self.classes_ = np.unique(labels)
         return labels
 
-    def _check_transforms(self, metric: Metric) -> list[Representation]:
-        if metric.kind == "precomputed" and self.transforms is not None:
+    def _check_transforms(self, metric: Metric) -> None:
+        resolve_transforms(self.transforms)
+        if metric.kind == "precomputed" and self.transforms not in (None, "auto"):
             raise ValueError(
                 f"transforms={show(self.transforms)} cannot be applied to metric='precomputed', where X "
                 "has no features; use transforms=None, or pass features"
             )
-        return resolve_transforms(self.transforms, len(self.classes_), self.random_state)
 
-    def _check_training(
-        self, X: Any, y: np.ndarray, metric: Metric, representations: Sequence[Representation]
-    ) -> Samples:
-        as_given = any(transformer is None for _, transformer in representations)
+    def _choose_representations(self, samples: Samples, metric: Metric) -> list[Representation]:
+        """List the candidates, and record what "auto" has chosen and why."""
+        chosen, reason = self.transforms, "as asked for"
+        if chosen == "auto":
+            chosen, reason = choose_preset(*samples.checked.shape, metric.name, callable(self.membership))
+        candidates = resolve_transforms(chosen, len(self.classes_), self.random_state)
+        self.transforms_ = _chosen(chosen, reason, (name for name, _ in candidates))
+        if self.verbose:
+            logger.info("%s: transforms=%r (%s)", type(self).__name__, self.transforms_["preset"], reason)
+        return candidates
+
+    def _check_training(self, X: Any, y: np.ndarray, metric: Metric) -> Samples:
         self._fit_untouched = not (self.transforms is None or isinstance(self.transforms, str))
+        as_given = any(transformer is None for _, transformer in resolve_transforms(self.transforms))
         samples = self._take_samples(X, metric, self._fit_untouched, as_given, reset=True)
         if metric.kind == "precomputed":  # here, because folds would name other rows than the user's
             check_training_values(samples.checked, metric, squares=not callable(self.membership))
@@ -405,7 +441,7 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     def _summarise(
         self, cells: list[Cell], scores: Scores, betas: Sequence[float], transforms: Sequence[str]
     ) -> None:
-        with_transform = self.transforms is not None
+        with_transform = self.transforms_["preset"] is not None
         self.cv_results_ = table(cells, scores, betas, self.tie_break, transforms, with_transform)
         self.best_index_ = int(np.argmin(self.cv_results_["rank_test_score"]))
         self.best_params_ = self.cv_results_["params"][self.best_index_]
@@ -414,6 +450,12 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
 
     def _refit(self, folds: Folds, cells: list[Cell]) -> None:
         """Fit the best cells on all samples, and take over what the best classifier has learned."""
-        best = np.argsort(self.cv_results_["rank_test_score"])[: self.n_best]
-        self.estimators_ = folds.refit([cells[i] for i in best], self.cv_results_["beta"][best].tolist())
+        self.averaged_ = chosen = choose_cells(self.cv_results_, self.n_best, self.scoring is not None)
+        self.estimators_ = folds.refit([cells[i] for i in chosen], self.cv_results_["beta"][chosen].tolist())
         self._take_over_best()
+
+
+def _chosen(transforms: Any, reason: str, names: Iterable[str]) -> dict[str, Any]:
+    """Describe what a search chooses from, for `transforms_`."""
+    preset = transforms if transforms is None or isinstance(transforms, str) else "sequence"
+    return {"preset": preset, "reason": reason, "names": list(names)}

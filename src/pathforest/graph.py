@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pathforest import _core
 from pathforest._engines.protocol import Engine, KnnGraph, SpanningTree
 from pathforest._engines.spanning_tree import spanning_tree_by_asking
 
@@ -67,15 +68,16 @@ def knn_graph(engine: Engine, k: int, n_threads: int = 1) -> KnnGraph:
     return KnnGraph(*engine.knn(k, n_threads))
 
 
-def spanning_tree(engine: Engine, graph: KnnGraph, n_threads: int = 1) -> SpanningTree:
+def spanning_tree(engine: Engine, graph: KnnGraph | None = None, n_threads: int = 1) -> SpanningTree:
     """Build the minimum spanning tree of the complete graph over all samples.
 
     Parameters
     ----------
     engine : Engine
         The engine `graph` was made with. It is asked only where the lists cannot answer.
-    graph : KnnGraph
-        Neighbour lists of any length; about 10 is a good one.
+    graph : KnnGraph, default=None
+        Neighbour lists of any length; about 10 is a good one. None if they are not needed elsewhere:
+        lists are then made that suit the engine, which is the fastest way to the tree.
     n_threads : int, default=1
         Threads to use. The result does not depend on it.
 
@@ -86,10 +88,13 @@ def spanning_tree(engine: Engine, graph: KnnGraph, n_threads: int = 1) -> Spanni
     Examples
     --------
     >>> from pathforest.distances import make_engine
-    >>> from pathforest.graph import knn_graph, spanning_tree
-    >>> engine = make_engine([[0.0], [1.0], [3.0]])
-    >>> tree = spanning_tree(engine, knn_graph(engine, k=1))
+    >>> from pathforest.graph import spanning_tree
+    >>> tree = spanning_tree(make_engine([[0.0], [1.0], [3.0]]))
     >>> list(zip(tree.source.tolist(), tree.target.tolist(), tree.weight.tolist()))
     [(0, 1, 1.0), (1, 2, 2.0)]
     """
+    if graph is None and isinstance(engine, _core.Engine):
+        return SpanningTree(*engine.spanning_tree_without_lists(n_threads))
+    if graph is None:
+        graph = knn_graph(engine, min(TREE_NEIGHBORS, engine.n_samples - 1), n_threads)
     return SpanningTree(*engine.spanning_tree(graph.distances, graph.indices, n_threads))

@@ -246,7 +246,8 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
             Class labels, in the type they were given in.
         """
         Q = self._check_query(X)
-        return self.classes_[self._fit_codes[self._conquerors(Q)]]
+        winners, _ = self._conquerors(Q)
+        return self.classes_[self._fit_codes[winners]]
 
     def _check_fitted_state(self) -> int:
         n = super()._check_fitted_state()
@@ -297,6 +298,6 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
             extremes = float(rho.min()), float(rho.max())
             query = DensityQuery(k, forest.cost, *extremes, largest_arc(graph, k), metric.squared)
             for rows, distances, indices in blocks:
-                winners = query.conquerors(distances, indices)
+                winners, _ = query.conquerors(distances, indices)
                 hits[k - 1] += np.sum(codes[train[winners]] == codes[test[rows]])
         return hits

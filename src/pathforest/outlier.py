@@ -186,8 +186,7 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
         """Return the score below which `contamination` puts the outliers."""
         scores = self._training_scores()
         if isinstance(self.contamination, str):
-            low, high = np.quantile(scores, [0.25, 0.75])
-            return float(low - FENCE * (high - low))
+            return lower_fence(scores)
         return float(np.quantile(scores, float(self.contamination)))
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
@@ -277,9 +276,7 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
         return self._scale(np.log(self.density_))
 
     def _scale(self, log_density: np.ndarray) -> np.ndarray:
-        """Put logarithms on the scale where the sparsest training sample has 0 and the densest 1."""
-        low, high = np.log(self.density_.min()), np.log(self.density_.max())
-        return 1 + (log_density - high) / (high - low if high > low else 1.0)
+        return scale(log_density, self.density_)
 
     def _log_density(self, distances: np.ndarray) -> np.ndarray:
         """Logarithm of Eq. 3, given the distances to the nearest training samples in ascending order."""
@@ -292,6 +289,18 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
         logarithm = np.log(density)
         logarithm[far] = _log_sum(distances[far], squared, width)
         return logarithm
+
+
+def scale(log_density: np.ndarray, density: np.ndarray) -> np.ndarray:
+    """Put logarithms on the scale where the sparsest training sample has 0 and the densest 1."""
+    low, high = np.log(density.min()), np.log(density.max())
+    return 1 + (log_density - high) / (high - low if high > low else 1.0)
+
+
+def lower_fence(scores: np.ndarray) -> float:
+    """Return the score below which samples are far out."""
+    low, high = np.quantile(scores, [0.25, 0.75])
+    return float(low - FENCE * (high - low))
 
 
 def _log_sum(distances: np.ndarray, squared: bool, width: float) -> np.ndarray:

@@ -303,7 +303,7 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
             if n_new == 0:
                 continue
             own = X[y == label]
-            clusters = OPFClustering(**parameters).fit_predict(own)
+            clusters = OPFClustering(selection="cut", **parameters).fit_predict(own)
             sizes = np.bincount(clusters)
             self.n_clusters_[label] = len(sizes)
             by_cluster = own[np.argsort(clusters, kind="stable")]

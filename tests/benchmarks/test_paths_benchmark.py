@@ -31,7 +31,7 @@ def test_a_search_without_paths_scores_the_nearest_neighbour(problem):
     pair = np.arange(60), np.arange(60, 80)
     nearest = KNeighborsClassifier(1).fit(X[:60], y[:60])
     with without_paths():
-        search = FuzzyOPFClassifierCV(n_conquerors=1, n_best=1, cv=[pair]).fit(X, y)
+        search = FuzzyOPFClassifierCV(transforms=None, n_conquerors=1, n_best=1, cv=[pair]).fit(X, y)
     assert search.best_score_ == nearest.score(X[60:], y[60:])
     np.testing.assert_array_equal(search.predict(Q), KNeighborsClassifier(1).fit(X, y).predict(Q))
 

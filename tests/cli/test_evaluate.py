@@ -123,7 +123,7 @@ def test_info_in_json_holds_nothing_that_json_cannot(folder):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ("-e fuzzy-cv --set cv=3", "chosen: k_max={0.best_params_[k_max]}, "),
+        ("-e fuzzy-cv --set cv=3", "chosen: transform={0.best_params_[transform]}, "),
         ("-e fuzzy-cv --set cv=3", "cross-validated score {0.best_score_:.4f}"),
         ("-e knn", "k = {0.best_k_}"),
         ("-e pruner", "{0.sample_indices_.size} samples kept"),

@@ -157,11 +157,18 @@ def test_cluster_adds_the_cluster_as_the_last_column(folder):
     found = pd.read_csv("c.csv")
     assert found.columns.tolist() == [*flowers().columns, "cluster"]
     assert found["cluster"].tolist() == expected.labels_.tolist()
-    assert said.startswith("3 clusters of 150 samples")
+    assert said.startswith("2 clusters of 150 samples")
     succeed("predict c.pf iris.csv -o p.csv")
     assert pd.read_csv("p.csv")["prediction"].tolist() == expected.predict(X).tolist()
     assert f"k = {pathforest.load('c.pf').best_k_}" in succeed("info c.pf")
     assert "evaluate needs a classifier; c.pf is an OPFClustering" in fail("evaluate c.pf iris.csv -l kind")
+
+
+def test_noise_is_counted_apart(folder):
+    said = succeed(f"cluster {IRIS} --set noise=0.1 -o c.csv")
+    left_out = int((pd.read_csv("c.csv")["cluster"] == -1).sum())
+    assert left_out > 0
+    assert f", {left_out} left out as noise; k = 15" in said
 
 
 def test_one_cluster_is_reported_in_the_singular(folder):

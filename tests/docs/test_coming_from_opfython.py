@@ -99,7 +99,7 @@ def test_supervised_labels_are_the_same(metric):
 
 
 def test_clusters_and_their_numbers_are_the_same():
-    model = OPFClustering(metric="log_sqeuclidean", k_max=8).fit(X)
+    model = OPFClustering(selection="cut", metric="log_sqeuclidean", k_max=8).fit(X)
     assert model.best_k_ == MODELS["UnsupervisedOPF"]["best_k"]
     assert model.labels_.tolist() == MODELS["UnsupervisedOPF"]["labels"]
 

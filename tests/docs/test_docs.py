@@ -18,7 +18,8 @@ import pytest
 from pages import COMMAND, FLAGS, run_python, run_shell
 
 DOCS = Path(__file__).parents[2] / "docs"
-SHELL = ("start.md", "using/command_line.md", "using/label_noise.md")  # others name data that tests lack
+# The others name data that tests lack.
+SHELL = ("start.md", "using/command_line.md", "using/label_noise.md", "using/review_labels.md")
 ELSEWHERE = ("coming_from_", "gallery/", "api/")  # pages with tests of their own, and generated ones
 BLOCK = re.compile(r"^```(pycon|sh|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

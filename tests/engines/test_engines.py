@@ -23,7 +23,8 @@ def answers(engine, Q, codes, F, k, n_threads=1):
     target = engine.compete(*lists, seeds, F, False)
     source = engine.compete(*lists, seeds, F, True)
     conquest = engine.conquer(Q, target[0], target[3], n_conquerors=3, n_threads=n_threads)
-    return *lists, *tree, *target, *source, *conquest, *engine.query(Q, k, n_threads=n_threads)
+    alone = engine.spanning_tree_without_lists(n_threads)
+    return *lists, *tree, *alone, *target, *source, *conquest, *engine.query(Q, k, n_threads=n_threads)
 
 
 def all_engines(X, Q, metric="euclidean", p=2.0, n_threads=1):
@@ -77,9 +78,12 @@ def test_a_large_tree_built_by_threads_is_the_same(recipe):
     X, _ = make_samples(recipe, 5, 30_000 if recipe == "gaussian" else 3000, 3)
     threaded, serial = (_core.Engine.tree(X, "euclidean", 2.0, count) for count in (3, 1))
     lists, expected = threaded.knn(6, 3), serial.knn(6, 1)
-    checks.same_arrays(
-        (*lists, *threaded.spanning_tree(*lists, 3)), (*expected, *serial.spanning_tree(*expected, 1))
-    )
+    tree = serial.spanning_tree(*expected, 1)
+    checks.same_arrays((*lists, *threaded.spanning_tree(*lists, 3)), (*expected, *tree))
+    checks.same_arrays(threaded.spanning_tree_without_lists(3), tree)
+    brute = _core.Engine.brute(X, "euclidean")
+    checks.same_arrays(brute.spanning_tree_without_lists(2), tree)
+    checks.same_arrays(brute.knn(6, 2), expected)
 
 
 @pytest.mark.parametrize("name", ["tree", "brute"])

@@ -18,18 +18,22 @@ MODULES = ["distances", "graph", "membership", "forest", "pruning", "learning", 
 # need features.
 OWN_TEXT = {
     "FuzzyOPFClassifierCV": {"k_max", "n_conquerors", "cv"},
+    "OPFClustering": {"k_max", "n_neighbors"},
+    "OPFSemiSupervisedClassifier": {"n_neighbors"},
     "OPFUnderSampler": {"metric", "sampling_strategy"},
     "O2PFSampler": {"metric", "sampling_strategy"},
     "search_k": {"k_max"},
     "fuzzy_membership": {"sigma"},
     "grow_forest": {"membership"},
     "grow_forest_complete": {"membership"},
+    "balancing_factors": {"codes"},
     "conquer": {"n_conquerors", "engine"},
     "knn_graph": {"engine", "k"},
     "estimate_density": {"k", "search"},
     "density": {"k"},
     "spanning_tree_by_asking": {"X"},
     "learn": {"model", "X_val"},
+    "find_issues": {"y", "method", "n_conquerors"},
 }
 # What is random differs everywhere, and so does how long the lists of a graph must be.
 EVERYWHERE_OWN = {"random_state", "graph"}

@@ -1,5 +1,7 @@
 """Domes of the density merge as the slow reference says, and OPFClustering follows the tree."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import reference
@@ -10,6 +12,8 @@ from strategies import problems
 from pathforest import OPFClustering, _core
 from pathforest._models.dome_tree import ATTRIBUTES, dome_tree, keep_domes
 from pathforest.graph import KnnGraph
+
+every_dome = partial(OPFClustering, selection="cut")
 
 attributes = st.sampled_from(ATTRIBUTES)
 
@@ -37,7 +41,7 @@ def test_the_tree_equals_the_reference(landscape, attribute):
 @given(problems(smallest=2, largest=40), attributes, st.integers(1, 6))
 def test_the_tree_of_an_estimator_equals_the_reference(problem, attribute, k):
     k = min(k, len(problem.X) - 1)
-    model = OPFClustering(n_neighbors=k, merge_by=attribute).fit(problem.X)
+    model = every_dome(n_neighbors=k, merge_by=attribute).fit(problem.X)
     _, indices = reference.knn(reference.distance_matrix(problem.X, problem.X), k)
     rho = reference.scale_density(model.density_)
     expected = reference.dome_tree(indices, rho, model.labels_, model.cluster_roots_, attribute)
@@ -81,10 +85,10 @@ def test_founders_follow_the_rows_up(landscape, attribute, share):
 @given(problem=problems(smallest=2, largest=60), k=st.integers(1, 6), data=st.data())
 def test_thresholds_merge_what_is_smaller_and_meets(attribute, problem, k, data):
     k = min(k, len(problem.X) - 1)
-    plain = OPFClustering(n_neighbors=k, merge_by=attribute).fit(problem.X)
+    plain = every_dome(n_neighbors=k, merge_by=attribute).fit(problem.X)
     sizes = [value for value in plain.cluster_tree_[attribute].tolist() if value > 0]
     limit = data.draw(st.sampled_from([*sizes, 1 if attribute == "area" else 0.5]))
-    model = OPFClustering(n_neighbors=k, **{f"min_{attribute}": limit}).fit(problem.X)
+    model = every_dome(n_neighbors=k, **{f"min_{attribute}": limit}).fit(problem.X)
     tree = plain.cluster_tree_
     smaller = tree[(tree[attribute] < limit) & (tree["level"] > 0)]
     assert model.root_.tolist() == [followed(smaller, q) for q in plain.root_.tolist()]
@@ -93,10 +97,10 @@ def test_thresholds_merge_what_is_smaller_and_meets(attribute, problem, k, data)
 @given(problems(smallest=2, largest=60), st.integers(1, 6), attributes, st.data())
 def test_the_number_of_clusters_asked_for_is_what_comes_back(problem, k, attribute, data):
     k = min(k, len(problem.X) - 1)
-    plain = OPFClustering(n_neighbors=k, merge_by=attribute).fit(problem.X)
+    plain = every_dome(n_neighbors=k, merge_by=attribute).fit(problem.X)
     n_maxima = len(plain.cluster_roots_)
     n_clusters = data.draw(st.integers(1, n_maxima))
-    model = OPFClustering(n_neighbors=k, n_clusters=n_clusters, merge_by=attribute).fit(problem.X)
+    model = every_dome(n_neighbors=k, n_clusters=n_clusters, merge_by=attribute).fit(problem.X)
     first = plain.cluster_tree_[: n_maxima - n_clusters]
     assert len(model.cluster_roots_) == len(np.unique(model.labels_)) == n_clusters
     assert model.root_.tolist() == [followed(first, q) for q in plain.root_.tolist()]
@@ -105,16 +109,16 @@ def test_the_number_of_clusters_asked_for_is_what_comes_back(problem, k, attribu
 @given(problems(smallest=2, largest=60), attributes, st.integers(1, 6))
 def test_predictions_are_those_of_the_clusters_that_were_absorbed(problem, attribute, k):
     k = min(k, len(problem.X) - 1)
-    plain = OPFClustering(n_neighbors=k).fit(problem.X)
-    model = OPFClustering(n_neighbors=k, n_clusters=1 + len(plain.cluster_roots_) // 2, merge_by=attribute)
+    plain = every_dome(n_neighbors=k).fit(problem.X)
+    model = every_dome(n_neighbors=k, n_clusters=1 + len(plain.cluster_roots_) // 2, merge_by=attribute)
     roots = plain.cluster_roots_[plain.predict(problem.Q)]
     np.testing.assert_array_equal(model.fit(problem.X).predict(problem.Q), model.labels_[roots])
 
 
 @given(problems(largest=60), attributes)
 def test_looking_at_the_tree_changes_nothing(problem, attribute):
-    plain = OPFClustering().fit(problem.X)
-    model = OPFClustering(merge_by=attribute).fit(problem.X)
+    plain = every_dome().fit(problem.X)
+    model = every_dome(merge_by=attribute).fit(problem.X)
     assert not hasattr(plain, "cluster_tree_")
     for name in ("labels_", "cluster_roots_", "density_", "cost_", "predecessor_", "root_", "cuts_"):
         np.testing.assert_array_equal(getattr(model, name), getattr(plain, name), err_msg=name)
@@ -122,7 +126,7 @@ def test_looking_at_the_tree_changes_nothing(problem, attribute):
 
 @given(problems(smallest=2, largest=60), st.integers(1, 6))
 def test_clusters_are_numbered_in_the_order_in_which_they_were_founded(problem, k):
-    model = OPFClustering(n_neighbors=min(k, len(problem.X) - 1), min_area=3).fit(problem.X)
+    model = every_dome(n_neighbors=min(k, len(problem.X) - 1), min_area=3).fit(problem.X)
     roots = model.cluster_roots_
     np.testing.assert_array_equal(np.lexsort([roots, -model.density_[roots]]), np.arange(len(roots)))
     np.testing.assert_array_equal(model.root_, roots[model.labels_])
@@ -196,12 +200,12 @@ def test_equal_ranges_tie_whatever_the_order_of_their_samples():
 
 @given(problems(smallest=2, largest=40), st.integers(1, 12))
 def test_the_search_takes_the_best_neighbourhood_that_gives_enough_clusters(problem, n_clusters):
-    plain = OPFClustering(k_max=8).fit(problem.X)
+    plain = every_dome(k_max=8).fit(problem.X)
     sizes = range(1, len(plain.cuts_) + 1)
-    counts = [len(OPFClustering(n_neighbors=k).fit(problem.X).cluster_roots_) for k in sizes]
+    counts = [len(every_dome(n_neighbors=k).fit(problem.X).cluster_roots_) for k in sizes]
     tried = zip(plain.cuts_, sizes, counts, strict=True)
     enough = [(cut, k) for cut, k, count in tried if count >= n_clusters]
-    model = OPFClustering(k_max=8, n_clusters=n_clusters)
+    model = every_dome(k_max=8, n_clusters=n_clusters)
     if enough:
         assert (model.fit(problem.X).best_k_, len(model.cluster_roots_)) == (min(enough)[1], n_clusters)
     else:
@@ -212,12 +216,12 @@ def test_the_search_takes_the_best_neighbourhood_that_gives_enough_clusters(prob
 def test_samples_go_to_the_neighbour_and_not_to_the_dome_that_won():
     # The outlier's dome meets the others when the left one has won over the right one, its neighbour.
     X = np.array([[0.0], [0.3], [0.6], [1.0], [2.0], [2.2], [2.5], [5.0]])
-    assert OPFClustering(n_neighbors=3, n_clusters=2).fit_predict(X).tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+    assert every_dome(n_neighbors=3, n_clusters=2).fit_predict(X).tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
 
 
 def test_parts_without_an_arc_between_them_merge_last():
     X = np.array([[0.0], [0.3], [0.6], [1.0], [1.3], [50.0], [50.1]])
-    model = OPFClustering(n_neighbors=1, merge_by="area").fit(X)
+    model = every_dome(n_neighbors=1, merge_by="area").fit(X)
     levels = model.cluster_tree_["level"]
     assert levels[-1] == 0
     np.testing.assert_array_equal(levels > 0, np.arange(len(levels)) < np.sum(levels > 0))
@@ -225,11 +229,11 @@ def test_parts_without_an_arc_between_them_merge_last():
 
 def test_no_threshold_merges_parts_without_an_arc_between_them():
     X = np.array([[0.0], [0.1], [50.0], [50.1]])
-    assert len(OPFClustering(n_neighbors=1, min_area=100).fit(X).cluster_roots_) == 2
+    assert len(every_dome(n_neighbors=1, min_area=100).fit(X).cluster_roots_) == 2
 
 
 def test_one_sample_has_an_empty_tree():
-    assert len(OPFClustering(n_clusters=1).fit([[3.0]]).cluster_tree_) == 0
+    assert len(every_dome(n_clusters=1).fit([[3.0]]).cluster_tree_) == 0
 
 
 def test_a_long_ridge_takes_no_recursion_and_little_time():
@@ -247,7 +251,7 @@ def test_a_long_ridge_takes_no_recursion_and_little_time():
 )
 def test_more_clusters_than_maxima_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
-        OPFClustering(**parameters).fit(np.arange(12.0)[:, None] ** 1.5)
+        every_dome(**parameters).fit(np.arange(12.0)[:, None] ** 1.5)
 
 
 def test_densities_survive_the_way_to_integers_and_back():

@@ -59,7 +59,7 @@ def test_every_class_has_a_prototype(case):
 def test_one_class_makes_the_forest_of_the_clustering(case):
     problem, *_, params = case
     model = OPFKNNClassifier(n_neighbors=problem.k, **params).fit(problem.X, np.zeros(len(problem.X)))
-    clusters = OPFClustering(n_neighbors=problem.k, **params).fit(problem.X)
+    clusters = OPFClustering(selection="cut", n_neighbors=problem.k, **params).fit(problem.X)
     for name in ("density_", "cost_", "predecessor_", "root_"):
         np.testing.assert_array_equal(getattr(model, name), getattr(clusters, name), err_msg=name)
 

@@ -137,5 +137,5 @@ def test_every_import_is_declared():
     declared = [*project["dependencies"], *(name for extra in extras for name in extra)]
     names = {text.partition(">")[0] for text in declared} | {"pathforest"}
     found = {name for path in SOURCES.rglob("*.py") for name in imported(path)} - set(sys.stdlib_module_names)
-    package = {"sklearn": "scikit-learn", "imblearn": "imbalanced-learn"}
+    package = {"sklearn": "scikit-learn", "imblearn": "imbalanced-learn", "PIL": "pillow"}
     assert {package.get(name, name) for name in found} <= names

@@ -12,6 +12,7 @@ SOURCES = Path(pathforest.__file__).parent
 ORDER = [
     ["_core"],  # compiled, and imports nothing
     ["_utils"],
+    ["_page"],
     ["_engines"],
     ["distances", "graph", "membership", "forest"],
     ["persistence"],
@@ -30,12 +31,13 @@ ORDER = [
         "resampling",
         "metrics",
         "noise",
+        "issues",
     ],
     [""],  # the package itself, which shows names of all these
     ["datasets"],
     ["libopf"],
     ["dask"],
-    ["reproduction"],
+    ["reproduction", "review"],
     ["cli"],
     ["__main__"],
 ]

@@ -40,7 +40,7 @@ from pathforest.persistence.model_file import FILE_FORMAT, load
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 
 FILES = Path(__file__).parents[1] / "data" / "models"
-SMALL = {"k_max": 5, "sigmas": (0.5, 1.0), "n_conquerors": (1, 3), "cv": 2}
+SMALL = {"k_max": 5, "sigmas": (0.5, 1.0), "n_conquerors": (1, 3), "transforms": None, "cv": 2}
 ONE = {"k_max": 5, "sigmas": 0.5, "n_conquerors": 3, "cv": 2, "n_best": 5}
 V = {"metric": "seuclidean", "metric_params": {"V": [0.5, 0.25, 2.0, 1.0]}}
 TREE = FuzzyOPFClassifier(competition="tree", sigma=0.2, n_conquerors=2)
@@ -49,7 +49,8 @@ ONE_OF_EACH = [
     OPFClassifier(),
     FuzzyOPFClassifier(),
     OPFClustering(),
-    OPFClustering(k_max=2, min_area=5),
+    OPFClustering(selection="cut", k_max=2, min_area=5),
+    OPFClustering(noise=0.1),
     OPFKNNClassifier(),
     OPFOutlierDetector(),
     OPFSemiSupervisedClassifier(),
@@ -83,6 +84,7 @@ MODELS = [
     OPFKNNClassifier(cv=3, k_max=6, metric="chi2"),
     OPFKNNClassifier(metric="precomputed", n_neighbors=3),
     OPFSemiSupervisedClassifier(method="opfsemi", n_conquerors=2),
+    OPFSemiSupervisedClassifier(n_neighbors=3, n_conquerors=2, metric="precomputed"),
     OPFOutlierDetector(contamination=0.1, n_neighbors=4, metric="log_sqeuclidean"),
     OPFPruner(OPFClassifier(**V), random_state=3),
     OPFPruner(OPFClassifier(metric="precomputed"), max_iter=1),

@@ -11,8 +11,15 @@ from sklearn.metrics import pairwise_distances
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
+from pathforest import (
+    FuzzyOPFClassifier,
+    FuzzyOPFClassifierCV,
+    OPFClassifier,
+    OPFClustering,
+    OPFSemiSupervisedClassifier,
+)
 from pathforest.plotting import (
+    plot_cluster_tree,
     plot_clusters,
     plot_decision_regions,
     plot_explanation,
@@ -37,7 +44,7 @@ X, CODES = make_samples()
 Y = CLASSES[CODES]
 PLAIN = OPFClassifier().fit(X, Y)
 FUZZY = FuzzyOPFClassifier(sigma=0.3, competition="tree").fit(X, Y)
-CLUSTERS = OPFClustering(k_max=8).fit(X)
+CLUSTERS = OPFClustering(selection="cut", k_max=8).fit(X)
 PIPELINE = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, Y)
 MATRIX = OPFClassifier(metric="precomputed").fit(pairwise_distances(X), Y)
 QUERY = np.array([1.0, 1.2])
@@ -201,7 +208,7 @@ def test_axes_have_the_names_of_the_features():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=["length", "width"])
     model = OPFClassifier().fit(frame, Y)
-    search = FuzzyOPFClassifierCV(k_max=5, sigmas=1.0, n_conquerors=1, cv=2).fit(frame, Y)
+    search = FuzzyOPFClassifierCV(transforms=None, k_max=5, sigmas=1.0, n_conquerors=1, cv=2).fit(frame, Y)
     displays = [
         plot_forest(model),
         plot_forest(PLAIN, frame),
@@ -220,13 +227,15 @@ def test_a_pipeline_is_drawn_in_its_own_features():
 
 
 def test_of_a_search_the_best_model_is_drawn():
-    search = FuzzyOPFClassifierCV(k_max=(3, 9), sigmas=0.2, n_conquerors=1, cv=2).fit(X, Y)
+    search = FuzzyOPFClassifierCV(transforms=None, k_max=(3, 9), sigmas=0.2, n_conquerors=1, cv=2).fit(X, Y)
     drawn = plot_membership(search).samples_.get_array()
     np.testing.assert_array_equal(drawn, search.best_estimator_.membership_)
 
 
 def test_a_search_that_kept_no_model_is_refused():
-    search = FuzzyOPFClassifierCV(k_max=5, sigmas=1.0, n_conquerors=1, cv=2, refit=False).fit(X, Y)
+    search = FuzzyOPFClassifierCV(
+        transforms=None, k_max=5, sigmas=1.0, n_conquerors=1, cv=2, refit=False
+    ).fit(X, Y)
     for plot in (plot_forest, plot_decision_regions):
         with pytest.raises(TypeError, match="refit=True"):
             plot(search)
@@ -436,7 +445,7 @@ def test_the_curve_shows_the_cuts_and_marks_the_best():
     ("cuts", "scale"), [([9.0, 2.0], "linear"), ([90.0, 2.0], "log"), ([90.0, 0.0], "linear")]
 )
 def test_a_curve_of_cuts_that_falls_far_has_a_logarithmic_scale(cuts, scale):
-    model = OPFClustering(k_max=2).fit(X)
+    model = OPFClustering(selection="cut", k_max=2).fit(X)
     model.cuts_, model.best_k_ = np.array(cuts), 2
     assert plot_clusters(model).cut_ax_.get_yscale() == scale
 
@@ -448,6 +457,39 @@ def test_a_pair_of_axes_gets_clusters_and_curve():
     assert plot_clusters(CLUSTERS, ax=pair[0]).cut_ax_ is None
     with pytest.raises(ValueError, match="ax has 3 axes"):
         plot_clusters(CLUSTERS, ax=matplotlib.figure.Figure().subplots(1, 3))
+
+
+def test_noise_is_grey_and_in_the_legend():
+    model = OPFClustering(n_neighbors=5, noise=0.2).fit(X)
+    display = plot_forest(model)
+    colors = rgb(display.samples_.get_facecolors())
+    assert len(np.unique(colors[model.labels_ < 0], axis=0)) == 1
+    assert "noise" in [text.get_text() for text in display.ax_.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize("n_domes", [1, 2, 5, 99])
+def test_the_tree_has_a_bar_for_each_of_the_largest_domes(n_domes):
+    model = OPFClustering(n_neighbors=3).fit(X)
+    display = plot_cluster_tree(model, n_domes=n_domes)
+    tree = model.cluster_tree_
+    drawn = display.founders_.tolist()
+    assert sorted(drawn) == sorted({*drawn[:1], *tree["child"][-(n_domes - 1) or len(tree) :].tolist()})
+    assert len(drawn) == min(n_domes, len(tree) + 1)
+    bars = [line.tolist() for line in display.ax_.collections[0].get_segments()]
+    level = dict(zip(tree["child"].tolist(), tree["level"].tolist(), strict=True))
+    assert bars == [[[x, level.get(q, 0)], [x, model.cost_[q]]] for x, q in enumerate(drawn)]
+
+
+def test_a_line_divides_the_sizes_of_clusters_from_the_rest():
+    model = OPFClustering(n_neighbors=3).fit(X)
+    points, border = plot_cluster_tree(model).size_ax_.lines
+    np.testing.assert_array_equal(points.get_ydata(), np.sort(model.cluster_tree_["volume"])[::-1])
+    assert border.get_xdata()[0] == len(model.cluster_roots_) + 0.5
+
+
+def test_a_clustering_without_a_tree_cannot_be_drawn_as_one():
+    with pytest.raises(TypeError, match="no cluster_tree_ to draw; pass an OPFClustering, with merge_by"):
+        plot_cluster_tree(CLUSTERS)
 
 
 def test_a_fixed_neighbourhood_has_no_curve():
@@ -501,6 +543,19 @@ def test_each_other_class_has_its_cheapest_offer(query):
         assert PLAIN.label_[rival] == CLASSES[code]
         assert max(PLAIN.cost_[rival], np.linalg.norm(query - X[rival])) == pytest.approx(costs[code])
         assert annotations(display)[tuple(end)] == f"{costs[code]:.3g}"
+
+
+def test_a_path_from_a_few_labels_is_drawn_with_the_sums_of_its_steps():
+    few = np.where(np.arange(len(X)) < 9, Y, "")
+    model = OPFSemiSupervisedClassifier(n_neighbors=4, balance=False).fit(X, few)
+    display, reason = plot_explanation(model, FAR, zoom=False), model.explain([FAR])[0]
+    assert display.explanation_ == reason
+    offer = model.cost_[reason.conqueror] + np.sum((FAR - X[reason.conqueror]) ** 2)
+    assert reason.offer == pytest.approx(offer)
+    # Classes that none of the neighbours has make no offer.
+    n_rivals = np.isfinite(model.class_costs([FAR])[0]).sum() - 1
+    assert len(display.rivals_.get_segments() if n_rivals else []) == n_rivals < 2
+    assert len(plot_forest(model).ax_.collections) > 0
 
 
 def test_zoom_keeps_the_path_in_view():

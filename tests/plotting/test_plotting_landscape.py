@@ -17,7 +17,12 @@ def search():
     y = np.arange(60) % 2
     X = rng.normal(size=(60, 2)) + 1.5 * y[:, None]
     return FuzzyOPFClassifierCV(
-        k_max=(2, 5, 9), sigmas=(0.2, 1.0, 1.2), competitions=("tree", "complete"), n_conquerors=(1, 5), cv=2
+        transforms=None,
+        k_max=(2, 5, 9),
+        sigmas=(0.2, 1.0, 1.2),
+        competitions=("tree", "complete"),
+        n_conquerors=(1, 5),
+        cv=2,
     ).fit(X, y)
 
 

@@ -28,7 +28,8 @@ OURS = {"sigma": "sigmas", "competition": "competitions"}  # where the name of t
 
 
 def make_search(grid, **params):
-    return FuzzyOPFClassifierCV(**{OURS.get(name, name): values for name, values in grid.items()}, **params)
+    named = {OURS.get(name, name): values for name, values in grid.items()}
+    return FuzzyOPFClassifierCV(**named, **{"transforms": None, **params})
 
 
 def scores_by_cell(results, n_splits):
@@ -56,7 +57,7 @@ def problem():
 
 @pytest.fixture(scope="module")
 def fitted(problem):
-    return FuzzyOPFClassifierCV(k_max=(3, 8), n_conquerors=(1, 3, 7)).fit(*problem)
+    return FuzzyOPFClassifierCV(transforms=None, k_max=(3, 8), n_conquerors=(1, 3, 7)).fit(*problem)
 
 
 # Equality with the naive search
@@ -160,7 +161,7 @@ def test_folds_of_the_samples_as_given_share_one_neighbour_pass(problem, monkeyp
     calls = []
     for module in (neighbors, training):
         monkeypatch.setattr(module, "knn_graph", lambda *args: calls.append(args) or knn_graph(*args))
-    FuzzyOPFClassifierCV(n_conquerors=1).fit(*problem)
+    FuzzyOPFClassifierCV(transforms=None, n_conquerors=1).fit(*problem)
     assert len(calls) == 1
     FuzzyOPFClassifierCV(n_conquerors=1, transforms=[StandardScaler()]).fit(*problem)
     assert len(calls) == 1 + 5 + 1  # each fold has its own samples, and so has the final fit
@@ -196,7 +197,7 @@ def test_a_class_missing_from_a_fold_scores_as_in_a_naive_search(problem):
     "check", [name for name in dir(FuzzyOPFClassifierCV) if name in ("_check_settings", "_check_search")]
 )
 def test_no_check_of_parameters_refuses_those_of_a_search(check):
-    getattr(FuzzyOPFClassifierCV(), check)()
+    getattr(FuzzyOPFClassifierCV(transforms=None), check)()
 
 
 # The table of results
@@ -204,7 +205,12 @@ def test_no_check_of_parameters_refuses_those_of_a_search(check):
 
 def test_there_is_one_row_per_cell_of_the_product(problem):
     search = FuzzyOPFClassifierCV(
-        k_max=(1, 2, 60, 90), sigmas=(0.2, 1.0), competitions=("tree", "complete"), n_conquerors=(1, 4), cv=2
+        transforms=None,
+        k_max=(1, 2, 60, 90),
+        sigmas=(0.2, 1.0),
+        competitions=("tree", "complete"),
+        n_conquerors=(1, 4),
+        cv=2,
     ).fit(*problem)
     cells = [tuple(params.values()) for params in search.cv_results_["params"]]
     expected = [
@@ -236,7 +242,9 @@ def test_means_and_deviations_are_those_of_the_folds(fitted):
 
 
 def test_beta_is_no_row_but_a_column(problem):
-    search = FuzzyOPFClassifierCV(k_max=3, sigmas=0.5, n_conquerors=(1, 3), betas=(1, 7), cv=2).fit(*problem)
+    search = FuzzyOPFClassifierCV(
+        transforms=None, k_max=3, sigmas=0.5, n_conquerors=(1, 3), betas=(1, 7), cv=2
+    ).fit(*problem)
     assert len(search.cv_results_["params"]) == 2
     assert set(search.cv_results_["beta"]) <= {1.0, 7.0}
 
@@ -256,7 +264,7 @@ def test_beta_is_the_one_with_the_smallest_log_loss(problem):
 
 def test_tree_cells_with_sigma_above_1_are_left_out(problem):
     search = FuzzyOPFClassifierCV(
-        k_max=3, sigmas=(0.8, 1.2), competitions=("tree", "complete"), n_conquerors=1, cv=2
+        transforms=None, k_max=3, sigmas=(0.8, 1.2), competitions=("tree", "complete"), n_conquerors=1, cv=2
     ).fit(*problem)
     cells = {(p["competition"], p["sigma"]) for p in search.cv_results_["params"]}
     assert cells == {("tree", 0.8), ("complete", 0.8), ("complete", 1.2)}
@@ -264,7 +272,7 @@ def test_tree_cells_with_sigma_above_1_are_left_out(problem):
 
 def test_a_search_without_any_cell_is_an_error(problem):
     with pytest.raises(ValueError, match="'complete'"):
-        FuzzyOPFClassifierCV(sigmas=(1.2, 1.4)).fit(*problem)
+        FuzzyOPFClassifierCV(transforms=None, sigmas=(1.2, 1.4)).fit(*problem)
 
 
 # The model that answers
@@ -278,7 +286,9 @@ def refitted(search, row):
 
 @pytest.mark.parametrize("competition", ["tree", "complete"])
 def test_the_best_estimator_equals_an_ordinary_fit(competition, problem):
-    search = FuzzyOPFClassifierCV(k_max=(2, 9), sigmas=(0.3, 0.7), competitions=competition).fit(*problem)
+    search = FuzzyOPFClassifierCV(
+        transforms=None, k_max=(2, 9), sigmas=(0.3, 0.7), competitions=competition
+    ).fit(*problem)
     alone = refitted(search, search.best_index_).fit(*problem)
     for name, value in vars(alone).items():
         if name.endswith("_") and not name.startswith("_"):
@@ -293,7 +303,7 @@ def test_the_best_estimator_has_the_best_parameters(fitted):
 
 
 def test_the_answer_averages_the_best_cells(problem):
-    search = FuzzyOPFClassifierCV(k_max=(3, 8), n_best=4, cv=3).fit(*problem)
+    search = FuzzyOPFClassifierCV(transforms=None, k_max=(3, 8), n_best=4, cv=3).fit(*problem)
     rows = np.argsort(search.cv_results_["rank_test_score"])[:4]
     Q = problem[0] + 0.4
     expected = np.mean([refitted(search, row).fit(*problem).predict_proba(Q) for row in rows], axis=0)
@@ -302,7 +312,7 @@ def test_the_answer_averages_the_best_cells(problem):
 
 
 def test_n_best_1_is_one_ordinary_classifier(problem):
-    search = FuzzyOPFClassifierCV(k_max=(3, 8), n_best=1, cv=3).fit(*problem)
+    search = FuzzyOPFClassifierCV(transforms=None, k_max=(3, 8), n_best=1, cv=3).fit(*problem)
     alone = refitted(search, search.best_index_).fit(*problem)
     Q = problem[0] + 0.5
     np.testing.assert_array_equal(search.predict(Q), alone.predict(Q))
@@ -310,7 +320,9 @@ def test_n_best_1_is_one_ordinary_classifier(problem):
 
 
 def test_more_n_best_than_cells_takes_all(problem):
-    search = FuzzyOPFClassifierCV(k_max=3, sigmas=0.5, n_conquerors=(1, 3), n_best=9, cv=2).fit(*problem)
+    search = FuzzyOPFClassifierCV(
+        transforms=None, k_max=3, sigmas=0.5, n_conquerors=(1, 3), n_best=9, cv=2
+    ).fit(*problem)
     assert len(search.estimators_) == 2
 
 
@@ -321,7 +333,7 @@ def test_costs_and_explanations_are_those_of_the_best_estimator(fitted, problem)
 
 
 def test_without_refit_there_is_nothing_to_predict_with(problem):
-    search = FuzzyOPFClassifierCV(k_max=3, n_conquerors=1, cv=2, refit=False).fit(*problem)
+    search = FuzzyOPFClassifierCV(transforms=None, k_max=3, n_conquerors=1, cv=2, refit=False).fit(*problem)
     assert not hasattr(search, "predict")
     assert not hasattr(search, "best_estimator_")
     assert search.best_params_["k_max"] == 3
@@ -329,7 +341,7 @@ def test_without_refit_there_is_nothing_to_predict_with(problem):
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "class_costs", "explain"])
 def test_without_refit_the_error_says_what_to_fit(method, problem):
-    search = FuzzyOPFClassifierCV(k_max=3, n_conquerors=1, cv=2, refit=False).fit(*problem)
+    search = FuzzyOPFClassifierCV(transforms=None, k_max=3, n_conquerors=1, cv=2, refit=False).fit(*problem)
     advice = r"refit=True, or fit FuzzyOPFClassifier\(\*\*best_params_, beta=best_beta_\)"
     with pytest.raises(AttributeError, match=advice):
         getattr(search, method)
@@ -363,7 +375,8 @@ def test_threads_change_nothing(params, problem):
 
 def test_engines_change_nothing(problem):
     tree, brute = [
-        FuzzyOPFClassifierCV(k_max=(3, 8), cv=3, algorithm=name).fit(*problem) for name in ("tree", "brute")
+        FuzzyOPFClassifierCV(transforms=None, k_max=(3, 8), cv=3, algorithm=name).fit(*problem)
+        for name in ("tree", "brute")
     ]
     for name in ("mean_test_score", "rank_test_score", "mean_test_log_loss"):
         np.testing.assert_array_equal(tree.cv_results_[name], brute.cv_results_[name])
@@ -371,7 +384,7 @@ def test_engines_change_nothing(problem):
 
 def test_labels_of_any_type_come_back(problem):
     names = np.array(["ham", "eggs", "spam"])
-    search = FuzzyOPFClassifierCV(k_max=3, cv=2).fit(problem[0], names[problem[1]])
+    search = FuzzyOPFClassifierCV(transforms=None, k_max=3, cv=2).fit(problem[0], names[problem[1]])
     assert set(search.predict(problem[0])) <= set(names)
     assert search.label_.dtype == names.dtype
 
@@ -390,7 +403,7 @@ def test_wrong_labels_do_less_harm_than_to_one_neighbour():
     y = codes.copy()
     wrong = rng.permutation(300)[:60]
     y[wrong] = (y[wrong] + rng.integers(1, 3, 60)) % 3
-    search = FuzzyOPFClassifierCV().fit(X[:300], y[:300])
+    search = FuzzyOPFClassifierCV(transforms=None).fit(X[:300], y[:300])
     plain = FuzzyOPFClassifier(sigma=1.0).fit(X[:300], y[:300])
     assert search.score(X[300:], codes[300:]) > plain.score(X[300:], codes[300:]) + 0.08
 
@@ -403,12 +416,14 @@ def test_warnings_of_cells_that_lose_are_not_shown():
         FuzzyOPFClassifier(k_max=10, sigma=0.2).fit(X[pair[0]], y[pair[0]])
     with warnings.catch_warnings():
         warnings.simplefilter("error", TrainingErrorWarning)
-        FuzzyOPFClassifierCV(sigmas=(0.2, 1.2), competitions="complete", refit=False, cv=[pair]).fit(X, y)
+        FuzzyOPFClassifierCV(
+            transforms=None, sigmas=(0.2, 1.2), competitions="complete", refit=False, cv=[pair]
+        ).fit(X, y)
 
 
 def test_one_sample_cannot_be_split():
     with pytest.raises(ValueError, match="1 sample"):
-        FuzzyOPFClassifierCV().fit([[1.0, 2.0]], [0])
+        FuzzyOPFClassifierCV(transforms=None).fit([[1.0, 2.0]], [0])
 
 
 # Errors
@@ -454,7 +469,7 @@ def test_a_transform_that_is_no_transformer_is_refused(problem):
 
 
 def test_a_failed_search_leaves_the_estimator_unfitted(problem):
-    search = FuzzyOPFClassifierCV(k_max=3, cv=2).fit(*problem)
+    search = FuzzyOPFClassifierCV(transforms=None, k_max=3, cv=2).fit(*problem)
     with pytest.raises(ValueError, match="k_max"):
         search.set_params(k_max=0).fit(*problem)
     assert not [name for name in vars(search) if name.endswith("_") and not name.startswith("__")]

@@ -102,6 +102,6 @@ def test_a_search_follows_the_rule(tie_break, expected):
     # Infinite sharpness makes every log loss 0: all cells tie to the end.
     search = FuzzyOPFClassifierCV(
         k_max=(9, 2), sigmas=(1.0, 0.2), competitions=("complete", "tree"), n_conquerors=(3, 1), cv=2,
-        betas=1e3, tie_break=tie_break,
+        betas=1e3, tie_break=tie_break, transforms=None,
     )  # fmt: skip
     assert search.fit(*tied_problem()).best_params_ == expected

@@ -11,20 +11,22 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifierCV
-from pathforest._search.representations import (
+from pathforest._search.discriminants import (
     RIDGES,
     KernelDiscriminant,
+    QuadraticDiscriminant,
     RidgeDiscriminant,
-    resolve_transforms,
 )
+from pathforest._search.representations import resolve_transforms
 from pathforest._utils.linear import principal_axes
 
 LINEAR = ["as given", "standardised", "LDA"]
-KERNEL = [*LINEAR, "kernel LDA 1/d", "kernel LDA 0.25/d"]
+KERNEL = [*LINEAR, *(f"kernel LDA {scale}/d" for scale in ("4", "1", "0.25", "0.0625"))]
+FULL = [*KERNEL, "weighted kernel LDA 1/d", "weighted kernel LDA 0.25/d", "quadratic LDA", "random forest"]
 
 
 @pytest.mark.parametrize(
-    ("transforms", "names"), [(None, LINEAR[:1]), ("linear", LINEAR), ("kernel", KERNEL)]
+    ("transforms", "names"), [(None, LINEAR[:1]), ("linear", LINEAR), ("kernel", KERNEL), ("full", FULL)]
 )
 def test_presets_hold_their_candidates(transforms, names):
     assert [name for name, _ in resolve_transforms(transforms)] == names
@@ -50,7 +52,7 @@ def test_linear_candidates_standardise_and_then_discriminate():
 
 
 def test_a_single_class_has_no_discriminant():
-    assert [name for name, _ in resolve_transforms("kernel", n_classes=1)] == LINEAR[:2]
+    assert [name for name, _ in resolve_transforms("full", n_classes=1)] == LINEAR[:2]
 
 
 def test_candidates_are_named_after_their_classes():
@@ -177,6 +179,13 @@ def test_kernel_features_have_the_inner_products_of_the_kernel():
     )
 
 
+def test_quadratic_features_have_the_inner_products_of_all_squares_and_products():
+    X, y, _ = gaussians(30)
+    features = QuadraticDiscriminant().fit(X, y)._features(X)
+    expected = (1 + X @ X.T / 5) ** 2
+    np.testing.assert_allclose(features @ features.T, expected, atol=1e-5 * expected.max())
+
+
 def _places(X, model):
     """Which sample each landmark is."""
     return [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in model.landmarks_]
@@ -198,6 +207,6 @@ def test_the_landmarks_follow_random_state():
 def test_float32_samples_are_projected_as_float64_ones():
     X, y, _ = gaussians(100)
     narrow = X.astype(np.float32)
-    for model in (RidgeDiscriminant(), KernelDiscriminant()):
+    for model in (RidgeDiscriminant(), KernelDiscriminant(), QuadraticDiscriminant()):
         wide = model.fit_transform(narrow.astype(np.float64), y)
         np.testing.assert_array_equal(model.fit_transform(narrow, y), wide)

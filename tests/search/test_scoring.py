@@ -16,7 +16,10 @@ from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV
 from pathforest._search.known import Evaluation
 from pathforest._search.training import SharedTraining
 
-SMALL = {"k_max": (2, 6), "sigmas": (0.4, 1.0), "n_conquerors": (1, 3), "cv": 3, "refit": False}
+SMALL = {
+    "k_max": (2, 6), "sigmas": (0.4, 1.0), "n_conquerors": (1, 3), "transforms": None, "cv": 3,
+    "refit": False,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -240,14 +243,14 @@ def test_scorers_get_slices_of_the_frames_passed(frames, scorer, transforms):
 @pytest.mark.parametrize("transforms", [None, "linear", [None, StandardScaler()]])
 def test_models_of_a_search_know_the_features(frames, transforms):
     frame, y = frames
-    search = FuzzyOPFClassifierCV(**{**SEARCH, "refit": True}, transforms=transforms, n_best=40).fit(*frames)
+    params = {**SEARCH, "refit": True, "transforms": transforms, "n_best": 40}
+    search = FuzzyOPFClassifierCV(**params).fit(*frames)
     for model in search.estimators_:
         assert list(model.feature_names_in_) == ["a", "b"]
         model.predict(frame)
         with pytest.raises(ValueError, match="feature names"):
             model.predict(frame[["b", "a"]])
-    bare = FuzzyOPFClassifierCV(**{**SEARCH, "refit": True}, transforms=transforms, n_best=40)
-    bare.fit(frame.to_numpy(), y.to_numpy())
+    bare = FuzzyOPFClassifierCV(**params).fit(frame.to_numpy(), y.to_numpy())
     for method in ("predict", "predict_proba", "class_costs"):
         expected = getattr(bare, method)(frame.to_numpy())
         np.testing.assert_allclose(getattr(search, method)(frame), expected, rtol=1e-9)
@@ -414,5 +417,5 @@ def test_betas_are_scored_apart_only_where_they_matter(problem):
 def test_ordinary_scorers_have_no_model_built(problem, monkeypatch, scoring, transforms):
     monkeypatch.delattr(SharedTraining, "classifier")
     y = problem[1] == 0
-    search = FuzzyOPFClassifierCV(**SEARCH, scoring=scoring, transforms=transforms, error_score="raise")
+    search = FuzzyOPFClassifierCV(**SEARCH | {"transforms": transforms}, scoring=scoring, error_score="raise")
     assert np.isfinite(search.fit(problem[0], y).best_score_)

@@ -25,6 +25,7 @@ def problem():
 
 def search(problem, **params):
     settings = {"k_max": (1, 20), "sigmas": (0.2, 1.0), "n_conquerors": (1, 30), "n_trials": 20, "cv": 3}
+    settings["transforms"] = None
     return FuzzyOPFClassifierCV(search="optuna", **{**settings, **params}).fit(*problem)
 
 
@@ -47,9 +48,9 @@ def test_scores_are_those_of_the_cells(problem):
     found = search(problem, n_trials=5)
     for params, score in zip(found.cv_results_["params"], found.cv_results_["mean_test_score"], strict=True):
         grid = {"k_max": params["k_max"], "sigmas": params["sigma"], "competitions": params["competition"]}
-        one = FuzzyOPFClassifierCV(**grid, n_conquerors=params["n_conquerors"], cv=3, refit=False).fit(
-            *problem
-        )
+        one = FuzzyOPFClassifierCV(
+            **grid, transforms=None, n_conquerors=params["n_conquerors"], cv=3, refit=False
+        ).fit(*problem)
         assert one.best_score_ == score
 
 

@@ -47,6 +47,15 @@ def test_spanning_tree_equals_kruskal(case, data):
 
 @every_engine
 @given(data=st.data())
+def test_spanning_tree_without_lists_equals_kruskal(case, data):
+    X, _, Q, _ = data.draw(problems(non_negative=needs_non_negative(case)))
+    opened = open_engine(case, X, Q)
+    got = opened.engine.spanning_tree_without_lists(n_threads=data.draw(threads))
+    checks.same_arrays(got, reference.spanning_tree(opened.D))
+
+
+@every_engine
+@given(data=st.data())
 def test_spanning_tree_does_not_depend_on_the_length_of_the_lists(case, data):
     X, _, Q, _ = data.draw(problems(smallest=2, largest=50, non_negative=needs_non_negative(case)))
     engine = open_engine(case, X, Q).engine
@@ -131,7 +140,7 @@ def test_a_tree_built_by_asking_equals_kruskal(problem, k):
 
 def test_answers_that_do_not_fit_the_question_are_refused():
     lists = np.array([[1.0], [1.0], [0.5], [0.5]]), np.array([[1], [0], [3], [2]], dtype=np.int32)
-    builder = _core.TreeBuilder(*lists, np.empty(0, dtype=np.int32))
+    builder = _core.TreeBuilder(*lists)
     samples, _, _ = builder.ask()
     with pytest.raises(ValueError, match="one answer per sample"):
         builder.answer(np.zeros(len(samples) + 1), np.zeros(len(samples) + 1, dtype=np.int32))

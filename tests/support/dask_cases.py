@@ -16,7 +16,9 @@ quiet = [
 ]
 
 N = 240
-SMALL_SEARCH = {"k_max": (3, 8), "sigmas": (0.5, 1.0), "competitions": ("tree", "complete"), "cv": 2}
+SMALL_SEARCH = {
+    "k_max": (3, 8), "sigmas": (0.5, 1.0), "competitions": ("tree", "complete"), "transforms": None, "cv": 2,
+}  # fmt: skip
 PAIRS = [
     (DaskOPFClassifier, OPFClassifier, {}),
     (DaskFuzzyOPFClassifier, FuzzyOPFClassifier, {"sigma": 0.6}),

@@ -93,6 +93,7 @@ def fit(**params):
     y = np.arange(60) % 2
     X = rng.normal(size=(60, 2)) + 1.5 * y[:, None]
     pair = np.arange(40), np.arange(40, 60)
+    params = {"transforms": None, **params}
     return FuzzyOPFClassifierCV(k_max=(2, 5, 9), cv=[pair], refit=False, **params).fit(X, y)
 
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <vector>
 
 namespace pathforest {
@@ -26,7 +28,7 @@ class Smallest {
     }
 
     // Ascending; no offers after this.
-    const std::vector<Item>& sorted() {
+    std::span<const Item> sorted() {
         if (full()) throw_out();
         std::sort(kept_.begin(), kept_.end());
         return kept_;
@@ -44,6 +46,30 @@ class Smallest {
     std::size_t room_;
     std::vector<Item> kept_;
     Item worst_{};
+};
+
+// The same for so few that keeping them sorted, in place, costs least.
+template <class Item, std::size_t most>
+class SmallestFew {
+  public:
+    explicit SmallestFew(std::size_t capacity) : capacity_(capacity) {}
+
+    bool full() const { return size_ == capacity_; }
+    const Item& worst() const { return kept_[capacity_ - 1]; }
+
+    void offer(const Item& item) {
+        if (full() && !(item < worst())) return;
+        std::size_t place = full() ? size_ - 1 : size_++;
+        for (; place > 0 && item < kept_[place - 1]; --place) kept_[place] = kept_[place - 1];
+        kept_[place] = item;
+    }
+
+    std::span<const Item> sorted() const { return std::span(kept_).first(size_); }
+
+  private:
+    std::size_t capacity_;
+    std::size_t size_ = 0;
+    std::array<Item, most> kept_;
 };
 
 }  // namespace pathforest

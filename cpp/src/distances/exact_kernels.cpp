@@ -110,7 +110,8 @@ struct BrayCurtis {
 };
 
 template <class S, class T>
-void block_kernel(const double* query, const T* block, Index n_features, double p, double* reduced) {
+std::uint32_t block_kernel(const double* query, const T* block, Index n_features, double p, double limit,
+                           double* reduced) {
     constexpr int n_vectors = lanes / double_width;
     Doubles sums[n_vectors][S::n_sums] = {};
     const Exponent exponent(p);
@@ -133,33 +134,98 @@ void block_kernel(const double* query, const T* block, Index n_features, double 
             reduced[lane] = S::combine(own);
         }
     }
+    std::uint64_t within = 0;
+    for (int v = 0; v < n_vectors; ++v) {
+        within |= bits_not_above(load<Doubles>(reduced + v * double_width), broadcast<Doubles>(limit))
+                  << (v * double_width);
+    }
+    return static_cast<std::uint32_t>(within);
 }
 
 // The same operations in the same order on the gap to the box. Rounding is monotone, so the result is below
 // the exact distance of every sample inside with no allowance needed. Correctly rounded powers would need
 // none either, but that they are is not proven.
+template <class S, class V>
+void add_gap(V* sum, V query, V low, V high, const Exponent& exponent) {
+    S::add(sum, larger(larger(low - query, query - high), V{}), V{}, exponent);
+}
+
+template <class S, class V>
+V box_bound(V sum, double p) {
+    if constexpr (std::is_same_v<S, Powers>) return sum * (1 - 1e-12 * (p + 1)) - 1e-300;
+    return sum;
+}
+
 template <class S, class T>
 double box_kernel(const double* query, const T* low, const T* high, Index n_features, double p) {
-    double sum[1] = {0.0};
+    double sum = 0;
     const Exponent exponent(p);
     for (Index j = 0; j < n_features; ++j) {
-        const double q = query[j];
-        const double below = static_cast<double>(low[j]) - q;
-        const double above = q - static_cast<double>(high[j]);
-        S::add(sum, larger(larger(below, above), 0.0), 0.0, exponent);
+        add_gap<S>(&sum, query[j], static_cast<double>(low[j]), static_cast<double>(high[j]), exponent);
     }
-    if constexpr (std::is_same_v<S, Powers>) return sum[0] * (1 - 1e-12 * (p + 1)) - 1e-300;
-    return sum[0];
+    return box_bound<S>(sum, p);
+}
+
+template <class S, class T>
+std::uint32_t many_box_kernel(const double* queries, const T* low, const T* high, Index n_features, double p,
+                              const double* limits, double* reduced) {
+    constexpr int n_vectors = lanes / double_width;
+    Doubles sums[n_vectors] = {};
+    const Exponent exponent(p);
+    for (Index j = 0; j < n_features; ++j) {
+        const Doubles least = broadcast<Doubles>(static_cast<double>(low[j]));
+        const Doubles most = broadcast<Doubles>(static_cast<double>(high[j]));
+#pragma GCC unroll 8
+        for (int v = 0; v < n_vectors; ++v) {
+            add_gap<S>(&sums[v], load<Doubles>(queries + v * double_width), least, most, exponent);
+        }
+        queries += lanes;
+    }
+    std::uint64_t within = 0;
+    for (int v = 0; v < n_vectors; ++v) {
+        const Doubles bound = box_bound<S>(sums[v], p);
+        std::memcpy(reduced + v * double_width, &bound, sizeof bound);
+        within |= bits_not_above(bound, load<Doubles>(limits + v * double_width)) << (v * double_width);
+    }
+    return static_cast<std::uint32_t>(within);
+}
+
+// The lanes are samples that wait for their k smallest; each sample in turn is shown to all of them.
+template <class S, class T>
+void spacing_kernel(const T* block, Index n_features, double p, Index count, Index k, double* reduced) {
+    constexpr int n_vectors = lanes / double_width;
+    const Exponent exponent(p);
+    Doubles kept[lanes][n_vectors];
+    for (auto& vectors : kept)
+        for (Doubles& vector : vectors) vector = broadcast<Doubles>(infinity);
+    for (Index shown = 0; shown < count; ++shown) {
+        Doubles sums[n_vectors] = {};
+        for (Index j = 0; j < n_features; ++j) {
+            const T* values = block + at(j, lanes);
+            const Doubles a = broadcast<Doubles>(static_cast<double>(values[shown]));
+            for (int v = 0; v < n_vectors; ++v)
+                S::add(&sums[v], a, load_wide(values + v * double_width), exponent);
+        }
+        sums[shown / double_width][shown % double_width] = infinity;  // itself
+        for (int v = 0; v < n_vectors; ++v) {
+            for (Index place = 0; place < k; ++place) {
+                const Doubles before = kept[place][v];
+                kept[place][v] = before < sums[v] ? before : sums[v];
+                sums[v] = larger(before, sums[v]);
+            }
+        }
+    }
+    std::memcpy(reduced, kept[k - 1], sizeof kept[k - 1]);
 }
 
 template <class S, class T>
 Kernels<T> with_box() {
-    return {block_kernel<S, T>, box_kernel<S, T>};
+    return {block_kernel<S, T>, box_kernel<S, T>, many_box_kernel<S, T>, spacing_kernel<S, T>};
 }
 
 template <class S, class T>
 Kernels<T> without_box() {
-    return {block_kernel<S, T>, nullptr};
+    return {block_kernel<S, T>, nullptr, nullptr, nullptr};
 }
 
 template <class T>

@@ -47,13 +47,14 @@ constexpr Index features_together = 128;
 
 template <class S, class T>
 void filter_kernel(const T* const* groups, Index n_groups, const T* blocks, const T* start, Index n_features,
-                   const T* reach, T* values, std::uint64_t* hits) {
+                   const T* reach, const OtherSide<T>* other, T* values, std::uint64_t* hits) {
     using V = Vector<T>;
     constexpr int width = native_width<T>;
     constexpr int together = vectors_together * width;
     static_assert(panel % together == 0 && panel % 64 == 0 && 64 % together == 0);
     constexpr int words = panel / 64;
     std::fill_n(hits, n_groups * filter_queries * words, 0);
+    if (other) std::fill_n(other->hits, n_groups * filter_queries * words, 0);
     for (int first = 0; first < panel; first += together) {
         for (Index feature = 0; feature == 0 || feature < n_features; feature += features_together) {
             const Index end = std::min(n_features, feature + features_together);
@@ -93,6 +94,16 @@ void filter_kernel(const T* const* groups, Index n_groups, const T* blocks, cons
                         for (int v = 0; v < vectors_together; ++v)
                             bits |= bits_not_above(sums[q][v], most) << (v * width);
                         hits[i * words + first / 64] |= bits << (first % 64);
+                        if (other) {
+                            std::uint64_t others = 0;
+                            const V shift = broadcast<V>(other->shift[i]);
+                            for (int v = 0; v < vectors_together; ++v) {
+                                const V limit = load<V>(other->reach + first + v * width) - shift;
+                                others |= bits_not_above(sums[q][v], limit) << (v * width);
+                            }
+                            other->hits[i * words + first / 64] |= others << (first % 64);
+                            bits |= others;
+                        }
                     }
                     if (bits == 0) continue;
                     for (int v = 0; v < vectors_together; ++v)

@@ -1,7 +1,7 @@
 #include "pathforest/forest/class_costs.hpp"
 
 #include "pathforest/parallel.hpp"
-#include "pathforest/smallest.hpp"
+#include "pathforest/ties.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -9,7 +9,6 @@
 namespace pathforest {
 namespace {
 
-constexpr Index rows_per_task = 8;
 constexpr Index queries_per_task = 1024;  // a few tenths of a millisecond: fewer are not worth a thread
 
 // Everything is within reach.
@@ -23,48 +22,6 @@ struct Everything : PolicyDefaults {
     void offer(Index sample, double distance) { row[sample] = distance; }
 };
 static_assert(Policy<Everything>);
-
-// A sample as its class sees it.
-struct Member {
-    double cost;
-    Index sample;
-    Index rank;  // its place in the forest's order
-};
-
-// The samples of every class by ascending rank, hence by ascending cost.
-std::vector<std::vector<Member>> members_of_classes(const Rivals& rivals) {
-    std::vector<std::vector<Member>> classes(as_size(rivals.n_classes));
-    for (std::size_t rank = 0; rank < rivals.order.size(); ++rank) {
-        const Index sample = rivals.order[rank];
-        const double cost = rivals.cost[as_size(sample)];
-        classes[as_size(rivals.code[as_size(sample)])].push_back({cost, sample, static_cast<Index>(rank)});
-    }
-    return classes;
-}
-
-// The cheapest offers of a class to one query. Members come by ascending rank, so of equal offers the first
-// one seen stays the first, and none after a cost above the limit can matter.
-struct OffersOfAll {
-    Smallest<double> kept;
-    double cheapest = infinity;
-    Index first = none;
-
-    OffersOfAll(const std::vector<Member>& members, const double* row, std::size_t n_kept)
-        : kept(std::clamp<std::size_t>(n_kept, 1, members.size() + 1)) {
-        double limit = infinity;
-        for (const Member& member : members) {
-            if (member.cost > limit) break;
-            if (row[member.sample] > limit) continue;
-            const double value = std::max(member.cost, row[member.sample]);
-            if (value < cheapest || first == none) {
-                cheapest = value;
-                first = member.rank;
-            }
-            kept.offer(value);
-            if (kept.full()) limit = kept.worst();
-        }
-    }
-};
 
 // The offers of a class to one query as far as they are known, with memory kept from one query to the next.
 class ClassOffers {
@@ -138,7 +95,8 @@ template <class T>
 void all_distances(const AnyEngine& any, Rows<T> queries, std::span<double> distances, Control& control) {
     visit_with<T>(any, [&](const auto& engine) {
         search_all(
-            engine, queries.count, control, [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
+            engine, engine.tile, queries.count, control,
+            [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
             [&](Index i) { return Everything(distances.data() + at(i, engine.n_samples())); },
             [](Index, Everything&) {});
     });
@@ -169,28 +127,40 @@ void class_costs(const NearestMembers& nearest, const MemberCosts& forest, const
 
 void class_costs(Rows<double> distances, const Rivals& rivals, std::span<const Index> n_conquerors,
                  std::span<double> costs, std::span<Index> first, Control& control) {
-    const std::vector<std::vector<Member>> classes = members_of_classes(rivals);
-    const auto most = as_size(*std::max_element(n_conquerors.begin(), n_conquerors.end()));
-
-    const auto answer = [&](Index query) {
-        for (Index c = 0; c < rivals.n_classes; ++c) {
-            OffersOfAll offers(classes[as_size(c)], distances.row(query), most);
-            first[at(query, rivals.n_classes, c)] = offers.first == none ? distances.width : offers.first;
-            const std::vector<double>& ascending = offers.kept.sorted();
-            mean_offers(ascending, n_conquerors, [&](std::size_t r, double mean) {
-                const std::size_t row = at(static_cast<Index>(r), distances.count, query);
-                costs[row * as_size(rivals.n_classes) + as_size(c)] = mean;
-            });
+    const Order order({rivals.order.begin(), rivals.order.end()});
+    for (Index c = 0; c < rivals.n_classes; ++c) {
+        std::vector<Index> samples, ranks;
+        std::vector<double> cost;
+        for (Index i = 0; i < distances.width; ++i) {
+            if (rivals.code[as_size(i)] != c) continue;
+            samples.push_back(i);
+            ranks.push_back(order.position[as_size(i)]);
+            cost.push_back(rivals.cost[as_size(i)]);
         }
-    };
-    parallel_for((distances.count + rows_per_task - 1) / rows_per_task, control, [] { return 0; },
-                 [&](Index task, int&, const Pause& pause) {
-                     const Index end = std::min(distances.count, (task + 1) * rows_per_task);
-                     for (Index query = task * rows_per_task; query < end; ++query) {
-                         answer(query);
-                         pause();
-                     }
-                 });
+        const auto n_members = static_cast<Index>(samples.size());
+        std::vector<double> ascending;
+        std::vector<Index> members;
+        std::vector<Neighbour> row(samples.size());
+        for (Index query = 0; query < distances.count; ++query) {
+            for (Index m = 0; m < n_members; ++m)
+                row[as_size(m)] = {distances.row(query)[samples[as_size(m)]], m};
+            std::sort(row.begin(), row.end());
+            for (const Neighbour& neighbour : row) {
+                ascending.push_back(neighbour.distance);
+                members.push_back(neighbour.sample);
+            }
+        }
+        std::vector<double> own_costs(n_conquerors.size() * as_size(distances.count));
+        std::vector<Index> own_first(as_size(distances.count));
+        class_costs({{ascending.data(), distances.count, n_members},
+                     {members.data(), distances.count, n_members},
+                     true},
+                    {cost, ranks}, {{nullptr, distances.count, 0}, {}}, n_conquerors, distances.width,
+                    own_costs, own_first, control);
+        const auto n_classes = as_size(rivals.n_classes);
+        for (std::size_t i = 0; i < own_costs.size(); ++i) costs[i * n_classes + as_size(c)] = own_costs[i];
+        for (std::size_t i = 0; i < own_first.size(); ++i) first[i * n_classes + as_size(c)] = own_first[i];
+    }
 }
 
 }  // namespace pathforest

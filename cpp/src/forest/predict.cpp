@@ -79,7 +79,8 @@ void conquer(const AnyEngine& any, Rows<T> queries, std::span<const double> cost
         }
         costs.first_rank = engine.summarise(costs.rank, [](Index a, Index b) { return std::min(a, b); });
         search_all(
-            engine, queries.count, control, [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
+            engine, engine.tile, queries.count, control,
+            [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
             [&](Index) { return CheapestOffers(costs); },
             [&](Index i, CheapestOffers& cheapest) {
                 cheapest.write(order, offers.data() + at(i, n_conquerors),

@@ -3,7 +3,11 @@
 #include "pathforest/ties.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace pathforest {
@@ -13,25 +17,53 @@ namespace {
 constexpr Arc before_all{-1.0, none, none};
 constexpr Index last = std::numeric_limits<Index>::max();
 
+// By weight digit by digit, which takes a third of the time of comparisons; then by ends where weights are
+// equal.
+void sort_arcs(std::vector<Arc>& arcs) {
+    constexpr int digit_bits = 11;
+    std::vector<Arc> other(arcs.size());
+    for (int shift = 0; shift < 64; shift += digit_bits) {
+        const auto digit = [&](const Arc& arc) {
+            // The bits of doubles that are not negative count up like integers.
+            return (std::bit_cast<std::uint64_t>(arc.weight) >> shift) & ((1 << digit_bits) - 1);
+        };
+        std::array<std::size_t, std::size_t{1} << digit_bits> place{};
+        for (const Arc& arc : arcs) ++place[digit(arc)];
+        std::exclusive_scan(place.begin(), place.end(), place.begin(), std::size_t{0});
+        for (const Arc& arc : arcs) other[place[digit(arc)]++] = arc;
+        arcs.swap(other);
+    }
+    for (auto first = arcs.begin(); first != arcs.end();) {
+        const auto end =
+            std::find_if(first, arcs.end(), [&](const Arc& arc) { return arc.weight != first->weight; });
+        std::sort(first, end);
+        first = end;
+    }
+}
+
 }  // namespace
 
-Boruvka::Boruvka(const KnnGraph& graph, std::vector<Index> original)
-    : graph_(graph), n_(graph.n_samples), original_(std::move(original)), sets_(n_), component_(as_size(n_)),
-      cursor_(as_size(n_), 0), asked_(as_size(n_), Neighbour{infinity, none}),
-      bound_(as_size(n_), before_all), best_(as_size(n_)), open_(as_size(n_)) {
+Boruvka::Boruvka(const KnnGraph& graph, std::vector<Index> original, std::span<const Index> name,
+                 bool answers_are_cheap)
+    : graph_(graph), n_(graph.n_samples), original_(std::move(original)), name_(name),
+      answers_are_cheap_(answers_are_cheap), component_(as_size(n_)), cursor_(as_size(n_), 0),
+      asked_(as_size(n_), Neighbour{infinity, none}), bound_(as_size(n_), before_all), size_(as_size(n_), 1) {
+    std::iota(component_.begin(), component_.end(), Index{0});
     for (Index i = 0; i < n_ && graph.k > 0; ++i) {
-        bound_[as_size(i)] = Arc::between(graph.distance(i, graph.k - 1), i, graph.index(i, graph.k - 1));
+        bound_[as_size(i)] = arc_between(graph.distance(i, graph.k - 1), i, graph.index(i, graph.k - 1));
     }
     arcs_.reserve(as_size(n_));
 }
 
 bool Boruvka::must_ask(Control& control) {
-    while (static_cast<Index>(arcs_.size()) < n_ - 1) {
+    while (n_components() > 1) {
         control.check();
-        label_components();
         read_lists();
-        if (merge([this](Index c) { return open_[as_size(c)] == 0; })) continue;
-        largest_ = largest_component();
+        const auto n_settled = std::count(open_.begin(), open_.end(), Index{0});
+        if (2 * n_settled >= (answers_are_cheap_ ? n_components() : 1)) {
+            if (merge([this](Index c) { return open_[as_size(c)] == 0; })) continue;
+        }
+        largest_ = static_cast<Index>(std::max_element(size_.begin(), size_.end()) - size_.begin());
         asking_.clear();
         for (const Index i : waiting_) {
             if (component_[as_size(i)] != largest_ && is_open(i)) asking_.push_back(i);
@@ -44,9 +76,9 @@ bool Boruvka::must_ask(Control& control) {
 void Boruvka::answer(Index sample, const Neighbour& nearest, double searched) {
     if (nearest.sample != none && nearest.distance <= searched) {
         asked_[as_size(sample)] = nearest;
-        bound_[as_size(sample)] = Arc::between(nearest.distance, sample, nearest.sample);
+        bound_[as_size(sample)] = arc_between(nearest.distance, sample, nearest.sample);
     } else {
-        bound_[as_size(sample)] = Arc{searched, last, last};
+        bound_[as_size(sample)] = std::max(bound_[as_size(sample)], Arc{searched, last, last});
     }
 }
 
@@ -61,38 +93,27 @@ bool Boruvka::merge_answers() {
 
 std::vector<Arc> Boruvka::arcs() const {
     std::vector<Arc> sorted = arcs_;
-    std::sort(sorted.begin(), sorted.end());
+    sort_arcs(sorted);
     return sorted;
-}
-
-void Boruvka::label_components() {
-    for (Index i = 0; i < n_; ++i) component_[as_size(i)] = sets_.find(i);
-}
-
-// The nearest outsider this sample knows; false if it knows only that none is nearer than its bound.
-bool Boruvka::known_foreign(Index i, Neighbour& foreign) {
-    const Index own = component_[as_size(i)];
-    Index& cursor = cursor_[as_size(i)];
-    while (cursor < graph_.k && component_[as_size(graph_.index(i, cursor))] == own) ++cursor;
-    if (cursor < graph_.k) {
-        foreign = {graph_.distance(i, cursor), graph_.index(i, cursor)};
-        return true;
-    }
-    foreign = asked_[as_size(i)];
-    return foreign.sample != none && component_[as_size(foreign.sample)] != own;
 }
 
 // Fills best_ with each component's lightest known arc and open_ with how many of its samples might have a
 // lighter one that has not been looked for.
 void Boruvka::read_lists() {
-    std::fill(best_.begin(), best_.end(), Arc{});
-    std::fill(open_.begin(), open_.end(), Index{0});
+    best_.assign(size_.size(), Exit{});
+    open_.assign(size_.size(), 0);
     waiting_.clear();
     for (Index i = 0; i < n_; ++i) {
         if (is_spoken_for(i)) continue;
-        Neighbour foreign;
-        if (known_foreign(i, foreign)) {
-            improve(i, foreign);
+        const Index own = component_[as_size(i)];
+        const auto is_foreign = [&](Index j) { return component_[as_size(j)] != own; };
+        Index& cursor = cursor_[as_size(i)];
+        while (cursor < graph_.k && !is_foreign(graph_.index(i, cursor))) ++cursor;
+        if (cursor < graph_.k) {
+            improve(i, {graph_.distance(i, cursor), graph_.index(i, cursor)});
+        } else if (const Neighbour& asked = asked_[as_size(i)];
+                   asked.sample != none && is_foreign(asked.sample)) {
+            improve(i, asked);
         } else {
             waiting_.push_back(i);
         }
@@ -103,28 +124,42 @@ void Boruvka::read_lists() {
 }
 
 void Boruvka::improve(Index i, const Neighbour& foreign) {
-    Arc& best = best_[as_size(component_[as_size(i)])];
-    best = std::min(best, Arc::between(foreign.distance, i, foreign.sample));
-}
-
-Index Boruvka::largest_component() {
-    Index largest = component_[0];
-    for (Index i = 0; i < n_; ++i) {
-        if (sets_.size_of(i) > sets_.size_of(largest)) largest = component_[as_size(i)];
-    }
-    return largest;
+    Exit& best = best_[as_size(component_[as_size(i)])];
+    if (foreign.distance > best.arc.weight) return;
+    const Arc arc = arc_between(foreign.distance, i, foreign.sample);
+    if (arc < best.arc) best = {arc, i, foreign.sample};
 }
 
 // Adds the best arc of every component that may move; true if any did.
 template <class MayMove>
 bool Boruvka::merge(MayMove may_move) {
     const std::size_t before = arcs_.size();
-    for (Index c = 0; c < n_; ++c) {
-        const Arc& arc = best_[as_size(c)];
-        if (component_[as_size(c)] != c || arc.low == none || !may_move(c)) continue;
-        if (sets_.unite(arc.low, arc.high)) arcs_.push_back(arc);
+    DisjointSets sets(n_components());
+    for (Index c = 0; c < n_components(); ++c) {
+        const Exit& best = best_[as_size(c)];
+        if (best.to == none || !may_move(c)) continue;
+        if (sets.unite(c, component_[as_size(best.to)])) arcs_.push_back(best.arc);
     }
-    return arcs_.size() > before;
+    if (arcs_.size() == before) return false;
+    number_anew(sets);
+    return true;
+}
+
+// Components are now sets of those there were.
+void Boruvka::number_anew(DisjointSets& sets) {
+    std::vector<Index> number(size_.size(), none);
+    std::vector<Index> size;
+    for (Index c = 0; c < n_components(); ++c) {
+        Index& found = number[as_size(sets.find(c))];
+        if (found == none) {
+            found = static_cast<Index>(size.size());
+            size.push_back(0);
+        }
+        size[as_size(found)] += size_[as_size(c)];
+    }
+    for (Index c = 0; c < n_components(); ++c) number[as_size(c)] = number[as_size(sets.find(c))];
+    for (Index& component : component_) component = number[as_size(component)];
+    size_ = std::move(size);
 }
 
 }  // namespace pathforest

@@ -1,5 +1,6 @@
 #include "pathforest/graph/knn.hpp"
 
+#include "pathforest/distances/engines/own_samples.hpp"
 #include "pathforest/smallest.hpp"
 #include "pathforest/ties.hpp"
 
@@ -8,81 +9,157 @@
 namespace pathforest {
 namespace {
 
+// A neighbour, and where the engine keeps it.
+struct Found {
+    double distance;
+    Index sample;
+    Index position;
+
+    friend bool operator<(const Found& a, const Found& b) {
+        return a.distance < b.distance || (a.distance == b.distance && a.sample < b.sample);
+    }
+};
+
+template <class Kept>
 class Nearest : public PolicyDefaults {
   public:
-    Nearest(Index k, Index self, double reach, const std::vector<Index>& first_sample)
-        : kept_(as_size(k)), k_(k), self_(self), reach_(reach), first_sample_(&first_sample) {}
+    Nearest(const Kept& kept, Index k, Index self, double reach, const std::vector<Index>& first_sample)
+        : kept_(kept), k_(k), self_(self), reach_(reach), first_sample_(&first_sample) {}
 
     // A node whose samples all come after the worst kept one wins no tie against it.
     double limit(Index node) const {
         if (!kept_.full()) return reach_;
-        const auto [distance, sample] = kept_.worst();  // within reach
-        return (*first_sample_)[as_size(node)] > sample ? strictly_below(distance) : distance;
+        const Found& worst = kept_.worst();  // within reach
+        return (*first_sample_)[as_size(node)] > worst.sample ? strictly_below(worst.distance)
+                                                              : worst.distance;
     }
 
     bool wants(Index sample) const { return sample != self_; }
     Index n_wanted() const { return k_; }
 
-    void offer(Index sample, double distance) {
-        if (wants(sample) && distance <= reach_) kept_.offer({distance, sample});
+    void offer(Index sample, double distance, Index position = none) {
+        if (wants(sample) && distance <= reach_) kept_.offer({distance, sample, position});
     }
 
-    void write(double* distances, Index* indices) {
-        const std::vector<Neighbour>& sorted = kept_.sorted();
-        for (const Neighbour& neighbour : sorted) {
+    void write(double* distances, Index* names, Index Found::* name) {
+        const auto sorted = kept_.sorted();
+        for (const Found& neighbour : sorted) {
             *distances++ = neighbour.distance;
-            *indices++ = neighbour.sample;
+            *names++ = neighbour.*name;
         }
         const Index missing = k_ - static_cast<Index>(sorted.size());
         std::fill_n(distances, missing, infinity);
-        std::fill_n(indices, missing, none);
+        std::fill_n(names, missing, none);
     }
 
   private:
-    Smallest<Neighbour> kept_;
+    Kept kept_;
     Index k_;
     Index self_;
     double reach_;
     const std::vector<Index>* first_sample_;
 };
-static_assert(Policy<Nearest>);
+static_assert(Policy<Nearest<Smallest<Found>>>);
+
+// Calls work(a container for k neighbours).
+template <class Work>
+void with_container(Index k, Work work) {
+    constexpr std::size_t few = 8;
+    if (as_size(k) <= few) {
+        work(SmallestFew<Found, few>(as_size(k)));
+    } else {
+        work(Smallest<Found>(as_size(k)));
+    }
+}
+
+// The lists of the samples at the given positions, which ascend.
+template <KnowsSamples Engine, class Row>
+void list_nearest(const Engine& engine, const std::vector<Index>& positions, Index k,
+                  std::span<double> distances, std::span<Index> names, Control& control, Row row_of,
+                  Index Found::* name) {
+    const std::vector<Index> first = first_sample_of_nodes(engine);
+    std::vector<double> reach;
+    if constexpr (requires { engine.reaches(k); }) reach = engine.reaches(k);
+    const auto reach_of = [&](Index p) { return reach.empty() ? infinity : reach[as_size(p)]; };
+    with_container(k, [&](const auto& empty) {
+        const auto start = [&](Index p) {
+            return Nearest(empty, k, engine.sample_at(p), reach_of(p), first);
+        };
+        const auto finish = [&](Index i, auto& nearest) {
+            const std::size_t row = at(row_of(i), k);
+            nearest.write(distances.data() + row, names.data() + row, name);
+        };
+        if constexpr (requires { engine.panels(); }) {
+            using Search = OwnSamples<Engine, decltype(start(Index{}))>;
+            if (as_size(engine.n_samples()) == positions.size() &&
+                Search::is_worth_it(engine, k, control.n_threads())) {
+                Search(engine, control, start).search(finish);
+                return;
+            }
+        }
+        search_all(
+            engine, sample_tile<Engine>, static_cast<Index>(positions.size()), control,
+            [&](Index i, auto& query) { ask_at(engine, positions[as_size(i)], query); },
+            [&](Index i) { return start(positions[as_size(i)]); }, finish);
+    });
+}
+
+// The order in which queries go through an engine. Near ones one after the other find in the cache what they
+// need of a tree; for a few neighbours that gains less than the sort takes.
+template <SearchEngine Engine, class T>
+std::vector<Index> asking_order(const Engine&, Rows<T> queries, Index k, Control& control) {
+    if constexpr (std::is_same_v<Engine, TreeEngine<T>>) {
+        if (k > 8) return spatial_order(queries.values, queries.count, queries.width, control);
+    }
+    return given_order(queries.count);
+}
 
 }  // namespace
 
 void knn(const AnyEngine& any, Index start, Index stop, Index k, std::span<double> distances,
          std::span<Index> indices, Control& control) {
+    if (k == 0) return;
     visit_samples(any, [&](const auto& engine) {
-        if (k == 0) return;
-        const std::vector<Index> first = first_sample_of_nodes(engine);
-        std::vector<Index> asking;  // those that the engine keeps together one after the other
-        for (Index position = 0; position < engine.n_samples(); ++position) {
-            const Index sample = engine.sample_at(position);
-            if (start <= sample && sample < stop) asking.push_back(sample);
+        std::vector<Index> positions;
+        for (Index p = 0; p < engine.n_samples(); ++p) {
+            if (start <= engine.sample_at(p) && engine.sample_at(p) < stop) positions.push_back(p);
         }
-        const auto sample_of = [&](Index i) { return asking[as_size(i)]; };
-        search_all(
-            engine, static_cast<Index>(asking.size()), control,
-            [&](Index i, auto& query) { engine.ask_sample(sample_of(i), query); },
-            [&](Index i) { return Nearest(k, sample_of(i), infinity, first); },
-            [&](Index i, Nearest& nearest) {
-                const std::size_t row = at(sample_of(i) - start, k);
-                nearest.write(distances.data() + row, indices.data() + row);
-            });
+        list_nearest(
+            engine, positions, k, distances, indices, control,
+            [&](Index i) { return engine.sample_at(positions[as_size(i)]) - start; }, &Found::sample);
+    });
+}
+
+void knn_by_position(const AnyEngine& any, Index k, std::span<double> distances, std::span<Index> positions,
+                     Control& control) {
+    if (k == 0) return;
+    visit_samples(any, [&](const auto& engine) {
+        list_nearest(
+            engine, given_order(engine.n_samples()), k, distances, positions, control,
+            [](Index i) { return i; }, &Found::position);
     });
 }
 
 template <class T>
 void query_knn(const AnyEngine& any, Rows<T> queries, Index k, std::span<const double> reach,
                std::span<double> distances, std::span<Index> indices, Control& control) {
-    if (k == 0) return;
+    if (k == 0 || queries.count == 0) return;
     visit_with<T>(any, [&](const auto& engine) {
         const std::vector<Index> first = first_sample_of_nodes(engine);
-        search_all(
-            engine, queries.count, control, [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
-            [&](Index i) { return Nearest(k, none, reach.empty() ? infinity : reach[as_size(i)], first); },
-            [&](Index i, Nearest& nearest) {
-                nearest.write(distances.data() + at(i, k), indices.data() + at(i, k));
-            });
+        const std::vector<Index> asking = asking_order(engine, queries, k, control);
+        with_container(k, [&](const auto& empty) {
+            search_all(
+                engine, engine.tile, queries.count, control,
+                [&](Index i, auto& query) { engine.ask(queries.row(asking[as_size(i)]), query); },
+                [&](Index i) {
+                    const std::size_t query = as_size(asking[as_size(i)]);
+                    return Nearest(empty, k, none, reach.empty() ? infinity : reach[query], first);
+                },
+                [&](Index i, auto& nearest) {
+                    const std::size_t row = at(asking[as_size(i)], k);
+                    nearest.write(distances.data() + row, indices.data() + row, &Found::sample);
+                });
+        });
     });
 }
 

@@ -1,9 +1,11 @@
 #include "pathforest/graph/spanning_tree.hpp"
 
 #include "pathforest/graph/boruvka.hpp"
+#include "pathforest/graph/knn.hpp"
 #include "pathforest/graph/originals.hpp"
 #include "pathforest/ties.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 namespace pathforest {
@@ -12,30 +14,33 @@ namespace {
 // Looks for the nearest sample of another component, no farther than the best arc any member has found.
 class NearestForeign : public PolicyDefaults {
   public:
-    // What all searches of a round read, per node of the engine.
-    struct Nodes {
-        std::vector<Index> component;  // none where several meet
-        std::vector<Index> first_sample;
+    // What all searches of a round read. Components go by sample, by position, or both.
+    struct Round {
+        std::span<const Index> by_sample;
+        std::span<const Index> by_position;
+        std::vector<Index> of_nodes;             // none where several meet
+        const std::vector<Index>& first_sample;  // per node
     };
 
-    NearestForeign(Index own, std::span<const Index> component, const Nodes& nodes,
-                   std::atomic<double>& reach)
-        : component_(component), nodes_(&nodes), reach_(&reach), own_(own) {}
+    NearestForeign(Index own, const Round& round, std::atomic<double>& reach)
+        : round_(&round), reach_(&reach), own_(own) {}
 
     double limit(Index node) const {
-        if (nodes_->component[as_size(node)] == own_) return -1;
-        const bool wins_no_tie = best_.sample != none && nodes_->first_sample[as_size(node)] > best_.sample;
+        if (round_->of_nodes[as_size(node)] == own_) return -1;
+        const bool wins_no_tie = best_.sample != none && round_->first_sample[as_size(node)] > best_.sample;
         return std::min(wins_no_tie ? strictly_below(best_.distance) : best_.distance,
                         reach_->load(std::memory_order_relaxed));
     }
 
-    bool wants(Index sample) const { return component_[as_size(sample)] != own_; }
+    bool wants(Index sample) const { return round_->by_sample[as_size(sample)] != own_; }
 
-    void offer(Index sample, double distance) {
-        if (!wants(sample)) return;
+    void offer(Index sample, double distance, Index position = none) {
+        const bool has_position = position != none && !round_->by_position.empty();
+        if (has_position ? round_->by_position[as_size(position)] == own_ : !wants(sample)) return;
         const Neighbour candidate{distance, sample};
         if (!(candidate < best_)) return;
         best_ = candidate;
+        position_ = position;
         double reach = reach_->load(std::memory_order_relaxed);
         while (distance < reach &&
                !reach_->compare_exchange_weak(reach, distance, std::memory_order_relaxed)) {
@@ -45,60 +50,130 @@ class NearestForeign : public PolicyDefaults {
     // Every outsider up to this distance has been seen, but for those that lose a tie to the best.
     double searched() const { return reach_->load(std::memory_order_relaxed); }
     const Neighbour& best() const { return best_; }
+    Index position_of_best() const { return position_; }
 
   private:
-    std::span<const Index> component_;
-    const Nodes* nodes_;
+    const Round* round_;
     std::atomic<double>* reach_;
     Index own_;
+    Index position_ = none;
     Neighbour best_{infinity, none};
 };
 static_assert(Policy<NearestForeign>);
 
-template <SearchEngine Engine>
-NearestForeign::Nodes summarise(const Engine& engine, const std::vector<Index>& component) {
-    return {engine.summarise(component, [](Index a, Index b) { return a == b ? a : none; }),
-            first_sample_of_nodes(engine)};
-}
+// One component, or none for several.
+Index common(Index a, Index b) { return a == b ? a : none; }
 
-// Asks the samples that must be asked, those that the engine keeps together one after the other.
+// Whether to ask costs no more than to read lists.
+template <class Engine>
+constexpr bool answers_are_cheap = false;
+template <class T>
+constexpr bool answers_are_cheap<TreeEngine<T>> = true;
+
+// Builds the tree from lists that name samples by position, or by index.
 template <KnowsSamples Engine>
-void ask(const Engine& engine, Boruvka& boruvka, Control& control) {
-    const std::vector<Index>& component = boruvka.component();
-    const NearestForeign::Nodes nodes = summarise(engine, component);
-    std::vector<std::atomic<double>> reach(component.size());
-    std::vector<char> must_ask(component.size(), 0);
-    for (const Index i : boruvka.asking()) {
-        reach[as_size(component[as_size(i)])] = boruvka.reach(i);
-        must_ask[as_size(i)] = 1;
+class Builder {
+  public:
+    Builder(const Engine& engine, const KnnGraph& graph, bool by_position)
+        : engine_(engine), by_position_(by_position), first_sample_(first_sample_of_nodes(engine)),
+          boruvka_(graph, find_originals(engine, graph, names()), names(), answers_are_cheap<Engine>) {}
+
+    std::vector<Arc> build(Control& control) {
+        while (boruvka_.must_ask(control)) {
+            ask(control);
+            boruvka_.merge_answers();
+        }
+        return boruvka_.arcs();
     }
-    std::vector<Index> asking;
-    for (Index position = 0; position < engine.n_samples(); ++position) {
-        const Index i = engine.sample_at(position);
-        if (must_ask[as_size(i)]) asking.push_back(i);
+
+  private:
+    std::span<const Index> names() const {
+        return by_position_ ? std::span<const Index>(engine_.order().sample) : std::span<const Index>{};
     }
-    search_all(
-        engine, static_cast<Index>(asking.size()), control,
-        [&](Index a, auto& query) { engine.ask_sample(asking[as_size(a)], query); },
-        [&](Index a) {
-            const Index own = component[as_size(asking[as_size(a)])];
-            return NearestForeign(own, component, nodes, reach[as_size(own)]);
-        },
-        [&](Index a, NearestForeign& found) {
-            boruvka.answer(asking[as_size(a)], found.best(), found.searched());
-        });
-}
+    Index position_of(Index i) const { return by_position_ ? i : engine_.order().position[as_size(i)]; }
+
+    void ask(Control& control) {
+        const std::vector<Index>& component = boruvka_.component();
+        NearestForeign::Round round{component, {}, {}, first_sample_};
+        std::vector<Index> by_sample;
+        if (by_position_) {
+            round.by_position = component;
+            by_sample.resize(component.size());
+            for (Index p = 0; p < engine_.n_samples(); ++p)
+                by_sample[as_size(engine_.sample_at(p))] = component[as_size(p)];
+            round.by_sample = by_sample;
+        }
+        round.of_nodes = engine_.summarise(by_position_ ? by_sample : component, common);
+        std::vector<Index> asking = boruvka_.asking();
+        // Those that the engine keeps together are asked together.
+        if (!by_position_) std::ranges::sort(asking, {}, [&](Index i) { return position_of(i); });
+        std::vector<std::atomic<double>> reach(component.size());
+        for (const Index i : asking) reach[as_size(component[as_size(i)])] = boruvka_.reach(i);
+        search_all(
+            engine_, sample_tile<Engine>, static_cast<Index>(asking.size()), control,
+            [&](Index a, auto& query) { ask_at(engine_, position_of(asking[as_size(a)]), query); },
+            [&](Index a) {
+                const Index own = component[as_size(asking[as_size(a)])];
+                return NearestForeign(own, round, reach[as_size(own)]);
+            },
+            [&](Index a, const NearestForeign& found) {
+                const Index nearest = by_position_ ? found.position_of_best() : found.best().sample;
+                boruvka_.answer(asking[as_size(a)], {found.best().distance, nearest}, found.searched());
+            });
+    }
+
+    const Engine& engine_;
+    bool by_position_;
+    std::vector<Index> first_sample_;
+    Boruvka boruvka_;
+};
+
+// Lists of this length leave few samples to ask. The tree answers so quickly that short ones do.
+template <class Engine>
+constexpr Index list_length = 10;
+template <class T>
+constexpr Index list_length<TreeEngine<T>> = 4;
 
 }  // namespace
 
 std::vector<Arc> spanning_tree(const AnyEngine& any, const KnnGraph& graph, Control& control) {
+    return visit_samples(any,
+                         [&](const auto& engine) { return Builder(engine, graph, false).build(control); });
+}
+
+std::vector<Arc> spanning_tree(const AnyEngine& any, Control& control) {
     return visit_samples(any, [&](const auto& engine) {
-        Boruvka boruvka(graph, find_originals(engine, graph));
-        while (boruvka.must_ask(control)) {
-            ask(engine, boruvka, control);
-            boruvka.merge_answers();
-        }
-        return boruvka.arcs();
+        const Index n = engine.n_samples();
+        const Index k = std::min(n - 1, list_length<std::remove_cvref_t<decltype(engine)>>);
+        std::vector<double> distances(at(n, k));
+        std::vector<Index> positions(at(n, k));
+        knn_by_position(any, k, distances, positions, control);
+        return Builder(engine, {distances, positions, n, k}, true).build(control);
+    });
+}
+
+void nearest_outsiders(const AnyEngine& any, std::span<const Index> samples, std::span<const Index> component,
+                       std::span<double> distances, std::span<Index> indices, Control& control) {
+    visit_samples(any, [&](const auto& engine) {
+        const std::vector<Index> first_sample = first_sample_of_nodes(engine);
+        const NearestForeign::Round round{
+            component,
+            {},
+            engine.summarise(std::vector<Index>(component.begin(), component.end()), common),
+            first_sample};
+        std::vector<std::atomic<double>> reach(samples.size());
+        for (std::atomic<double>& one : reach) one = infinity;
+        search_all(
+            engine, engine.tile, static_cast<Index>(samples.size()), control,
+            [&](Index i, auto& query) { engine.ask_sample(samples[as_size(i)], query); },
+            [&](Index i) {
+                const Index own = component[as_size(samples[as_size(i)])];
+                return NearestForeign(own, round, reach[as_size(i)]);
+            },
+            [&](Index i, NearestForeign& found) {
+                distances[as_size(i)] = found.best().distance;
+                indices[as_size(i)] = found.best().sample;
+            });
     });
 }
 
@@ -107,12 +182,18 @@ void nearest_foreign(const AnyEngine& any, Rows<T> queries, std::span<const Inde
                      std::span<const Index> component, std::span<const double> reach,
                      std::span<double> distances, std::span<Index> indices, Control& control) {
     visit_with<T>(any, [&](const auto& engine) {
-        const NearestForeign::Nodes nodes = summarise(engine, {component.begin(), component.end()});
+        const std::vector<Index> first_sample = first_sample_of_nodes(engine);
+        const NearestForeign::Round round{
+            component,
+            {},
+            engine.summarise(std::vector<Index>(component.begin(), component.end()), common),
+            first_sample};
         std::vector<std::atomic<double>> reaches(reach.size());
         for (std::size_t i = 0; i < reach.size(); ++i) reaches[i] = reach[i];
         search_all(
-            engine, queries.count, control, [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
-            [&](Index i) { return NearestForeign(own[as_size(i)], component, nodes, reaches[as_size(i)]); },
+            engine, engine.tile, queries.count, control,
+            [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
+            [&](Index i) { return NearestForeign(own[as_size(i)], round, reaches[as_size(i)]); },
             [&](Index i, NearestForeign& found) {
                 const bool is_near = found.best().distance <= reach[as_size(i)];
                 distances[as_size(i)] = is_near ? found.best().distance : infinity;

@@ -48,20 +48,9 @@ def spanning_tree_by_asking(
     >>> spanning_tree_by_asking(lists, nearest_foreign).weight.tolist()
     [0.5, 1.0, 2.0]
     """
-    builder = TreeBuilder(*graph, np.empty(0, dtype=np.int32) if X is None else _originals(graph, X))
+    builder = TreeBuilder(*graph) if X is None else TreeBuilder(*graph, np.ascontiguousarray(X))
     while True:
         samples, component, reach = builder.ask()
         if not len(samples):
             return SpanningTree(*builder.arcs())
         builder.answer(*nearest_foreign(samples, component, reach))
-
-
-def _originals(graph: KnnGraph, X: np.ndarray) -> np.ndarray:
-    """Return for each sample the first in its list if that comes before it and has the same features."""
-    original = np.arange(len(X), dtype=np.int32)
-    if graph.indices.shape[1]:
-        nearest = graph.indices[:, 0]
-        near = np.flatnonzero((graph.distances[:, 0] == 0) & (nearest < original))
-        copies = near[(X[near] == X[nearest[near]]).all(axis=1)]
-        original[copies] = nearest[copies]
-    return original

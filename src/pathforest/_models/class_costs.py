@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
 from pathforest import _core
 from pathforest._engines.protocol import Engine
+from pathforest._utils.threads import map_threads
 
 # Members of a class listed beyond those that decide: without them an offer that costs more than its distance
 # would leave the answer open. On overlapping classes lists so long settled all but 4 answers in 10,000.
@@ -28,9 +28,14 @@ class GrownForest(NamedTuple):
 
 def grown_forest(cost: np.ndarray, order: np.ndarray, code: np.ndarray) -> GrownForest:
     """Gather what queries see of a forest; `order` lists its samples by ascending cost."""
+    return GrownForest(cost, ranks(order), code)
+
+
+def ranks(order: np.ndarray) -> np.ndarray:
+    """Return the place of each sample in an order of all, as int32."""
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    return GrownForest(cost, rank, code)
+    return rank
 
 
 class ClassCosts(NamedTuple):
@@ -100,6 +105,7 @@ class ForestCosts:
         strangers = np.flatnonzero(forest.code != groups.code)
         strangers = strangers[np.argsort(forest.rank[strangers])]
         self._contenders = [self._find_contenders(c, strangers) for c in range(len(groups.members))]
+        self._searched: dict[tuple[int, int], tuple[np.ndarray, Engine | None]] = {}
 
     def answer(
         self, block: np.ndarray, nearest: Sequence[Lists], counts: np.ndarray, n_threads: int
@@ -145,16 +151,22 @@ class ForestCosts:
         self, code: int, block: np.ndarray, further: Lists, counts: np.ndarray, n_threads: int
     ) -> Lists:
         """Answer by a search of all members that carry the class, where their lists left it open."""
-        groups, own = self._groups, self._contenders[code]
-        kept = np.flatnonzero(np.isfinite(own.cost))
-        members = groups.members[code][kept[np.argsort(own.rank[kept])]]  # cheap ones first
-        members = groups.thin(members, int(counts[-1]))
-        engine = groups.build(members, True) if len(members) else None
-        offers, first = self._conquer(members, engine, block, counts, n_threads)
+        samples, engine = self._carriers(code, int(counts[-1]))
+        offers, first = self._conquer(samples, engine, block, counts, n_threads)
         both = np.concatenate([offers, further[0]], axis=1)
         cheapest = [_column(offers), _column(further[0])]
-        ranks = np.where(cheapest == np.min(cheapest, axis=0), [first, further[1]], len(groups.code))
+        ranks = np.where(cheapest == np.min(cheapest, axis=0), [first, further[1]], len(self._forest.cost))
         return _core.mean_offers(np.sort(both, axis=1), counts), ranks.min(axis=0)
+
+    def _carriers(self, code: int, most: int) -> tuple[np.ndarray, Engine | None]:
+        """Return the members that carry the class, cheap ones first, and an engine over them."""
+        if (code, most) not in self._searched:
+            groups, own = self._groups, self._contenders[code]
+            kept = np.flatnonzero(np.isfinite(own.cost))
+            samples = groups.thin(groups.members[code][kept[np.argsort(own.rank[kept])]], most)
+            engine = groups.build(samples, True) if len(samples) else None
+            self._searched[code, most] = samples, engine
+        return self._searched[code, most]
 
 
 def answer_each(
@@ -164,7 +176,7 @@ def answer_each(
     counts: Sequence[np.ndarray],
     n_threads: int,
 ) -> Iterator[ClassCosts]:
-    """Yield the class costs of each forest, with its own numbers of conquerors."""
+    """Return the class costs of each forest, one by one, with its own numbers of conquerors."""
     # A thread per forest meets the others once; threads inside would for every class, and wait each time.
     if len(forests) == 1 or len(block) < WORTH_THREADS:
         n_threads, inside = 1, n_threads
@@ -174,11 +186,7 @@ def answer_each(
     def answer(forest: ForestCosts, counts: np.ndarray) -> ClassCosts:
         return forest.answer(block, nearest, counts, inside)
 
-    if n_threads == 1:
-        yield from map(answer, forests, counts)
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        yield from pool.map(answer, forests, counts)
+    return map_threads(answer, n_threads, forests, counts)
 
 
 class _Contenders(NamedTuple):

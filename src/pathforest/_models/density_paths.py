@@ -30,33 +30,33 @@ class DensityQuery(NamedTuple):
     largest_arc: float  # d_f of Eq. 3
     squared: bool  # whether distances are squares already
 
-    def conquerors(self, distances: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    def conquerors(self, distances: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the training sample that offers each new sample the path of the highest value.
 
         The lists hold `k` or more nearest training samples. On ties the first of them wins, which is the
-        nearest.
+        nearest. The densities of the new samples come too, on the scale from 1 to 1000.
         """
         near, indices = np.ascontiguousarray(distances[:, : self.k]), indices[:, : self.k]
         density = _core.query_density(near, self.largest_arc, self.squared)
         scaled = _core.scale_density(density, self.lowest, self.highest)
         values = np.minimum(self.cost[indices], scaled[:, None])
-        return indices[np.arange(len(indices)), values.argmax(axis=1)]
+        return indices[np.arange(len(indices)), values.argmax(axis=1)], scaled
 
 
 class DensityForestEstimator(DensityEstimator):
     """Base of those whose forests have grown over densities."""
 
-    def _conquerors(self, Q: np.ndarray) -> np.ndarray:
-        """Find for each new sample the training sample that wins it."""
-        winners = np.zeros(len(Q), dtype=np.intp)
+    def _conquerors(self, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Find for each new sample the training sample that wins it, and its density from 1 to 1000."""
+        winners, scaled = np.zeros(len(Q), dtype=np.intp), np.full(len(Q), np.inf)
         if self.best_k_ == 0:  # one training sample, and no choice
-            return winners
+            return winners, scaled
         extremes = float(self.density_.min()), float(self.density_.max())
         squared = Metric(*self._fit_metric).squared
         query = DensityQuery(self.best_k_, self.cost_, *extremes, self._fit_largest_arc, squared)
         for rows, distances, indices in self._nearest(Q, self.best_k_, len(self.cost_)):
-            winners[rows] = query.conquerors(distances, indices)
-        return winners
+            winners[rows], scaled[rows] = query.conquerors(distances, indices)
+        return winners, scaled
 
 
 def compete_within_classes(graph: KnnGraph, k: int, scaled: np.ndarray, codes: np.ndarray) -> DensityForest:

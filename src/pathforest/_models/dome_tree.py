@@ -145,21 +145,31 @@ class _Flood:
 
     def _unite(self, arcs: list[tuple[int, int]], level: float) -> list[tuple]:
         """Join components by all arcs of one level; return a row for each dome that is absorbed."""
+        if len(arcs) == 1:
+            a, b = (_follow(self._next, sample) for sample in arcs[0])
+            if self._position[a] < 0 or self._position[b] < 0:  # most arcs: nothing to compare
+                self._join(a, b, max(self._position[a], self._position[b]))
+                return []
         met: dict[int, list[_Dome]] = {}  # what the components that are growing were made of
         for a, b in arcs:
             a, b = _follow(self._next, a), _follow(self._next, b)
             domes = [met.pop(c) if c in met else self._domes(c, level) for c in (a, b)]
-            if self._count[a] < self._count[b]:
-                a, b = b, a
-            self._next[b] = a
-            self._count[a] += self._count[b]
-            self._total[a] += self._total[b]
-            met[a] = domes[0] + domes[1]
+            met[self._join(a, b)] = domes[0] + domes[1]
         rows = []
         for component, domes in met.items():
             self._position[component] = -max(domes).precedence if domes else -1
             rows += _absorb(domes, level)
         return rows
+
+    def _join(self, a: int, b: int, position: int = -1) -> int:
+        """Make one component of two, with this founder; return the sample that represents it."""
+        if self._count[a] < self._count[b]:
+            a, b = b, a
+        self._next[b] = a
+        self._count[a] += self._count[b]
+        self._total[a] += self._total[b]
+        self._position[a] = position
+        return a
 
     def _domes(self, component: int, level: float) -> list[_Dome]:
         """Measure a component above a level that no arc within it has reached: no dome, or one."""
@@ -240,3 +250,26 @@ def keep_domes(founders: np.ndarray, absorbed: np.ndarray) -> np.ndarray:
     for child, parent in absorbed[["child", "parent"]][::-1].tolist():
         owner[position[child]] = owner[position[parent]]
     return owner
+
+
+def merge_domes(
+    tree: np.ndarray, founders: np.ndarray, root: np.ndarray, n_clusters: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Let the first rows of the tree take effect, until so many clusters are left.
+
+    `root` has the founder of each sample's path. Returns the cluster of each sample, numbered in the
+    order of `founders`, and the founders that are left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathforest._models.dome_tree import DOME_TREE, merge_domes
+    >>> tree = np.array([(3, 1, 2.0, 0.5, 1, 0.5), (0, 1, 1.0, 2.0, 9, 8.0)], dtype=DOME_TREE)
+    >>> labels, roots = merge_domes(tree, np.array([0, 1, 3]), np.array([0, 1, 1, 3]), n_clusters=2)
+    >>> labels.tolist(), roots.tolist()
+    ([0, 1, 1, 1], [0, 1])
+    """
+    kept, number = np.unique(keep_domes(founders, tree[: len(founders) - n_clusters]), return_inverse=True)
+    cluster_of = np.empty(len(root), dtype=np.intp)
+    cluster_of[founders] = number
+    return cluster_of[root], founders[kept]

@@ -43,7 +43,7 @@ def largest_neighborhood(n_samples: int, k_max: int, n_neighbors: int | None) ->
         limit = f"use at most {n_samples - 1}, " if n_samples > 1 else ""
         raise ValueError(
             f"n_neighbors={show(n_neighbors)} needs more than {show(n_neighbors)} samples, got {n_samples} "
-            f"sample(s); {limit}pass more data, or leave n_neighbors=None to let k_max search"
+            f"sample(s); {limit}pass more data, or leave n_neighbors=None"
         )
     return int(n_neighbors)
 
@@ -112,6 +112,14 @@ def validation_fraction(name: str, value: Any) -> None:
     check_positive(name, value, "it is a share of the samples, such as 0.2")
     if value >= 1:
         raise ValueError(f"{name}={show(value)} must be below 1, so that samples are left to train with")
+
+
+def noise(name: str, value: Any) -> None:
+    """Refuse anything but a number from 0 to below 1."""
+    advice = "it is a share of each cluster, such as 0.05; 0 leaves no sample out"
+    check_number(name, value, advice)
+    if not 0 <= value < 1:
+        raise ValueError(f"{name}={show(value)} must be at least 0 and below 1: {advice}")
 
 
 def max_loss(name: str, value: Any) -> None:
@@ -188,7 +196,7 @@ DISTANCES: Rules = {
 }
 NEIGHBORHOOD: Rules = {
     "k_max": k_max,
-    "n_neighbors": optional(integer(1, "use None to let k_max search for the best size")),
+    "n_neighbors": optional(integer(1, "use None to have a size chosen")),
 }
 PREDICTION: Rules = {"n_conquerors": n_conquerors, "beta": beta}
 MEMBERSHIP: Rules = {"membership": membership, "membership_side": choice("target", "source")}

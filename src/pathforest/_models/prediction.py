@@ -21,6 +21,7 @@ from pathforest._models.class_costs import (
     cheapest_class,
     grown_forest,
     probabilities,
+    ranks,
 )
 from pathforest._models.parameters import check_parameters
 from pathforest._utils.threads import thread_count
@@ -39,9 +40,11 @@ class Explanation(NamedTuple):
 
     label: Any  # predicted class
     conqueror: int  # index of the training sample that made the winning class's cheapest offer
-    offer: float  # that offer: the conqueror's cost or its distance to the sample, whichever is larger
+    offer: float  # that offer: the larger of cost and distance; their sum for `method="geodesic"`
     path: list[int]  # training samples from the conqueror to its prototype
     costs: list[float]  # their costs, down to 0 at the prototype
+    transform: str = "as given"  # of a search: the representation that distances are measured in,
+    cell: int = 0  # and which of its `estimators_` is explained
 
 
 class Rivals(NamedTuple):
@@ -214,9 +217,7 @@ class BaseOPFClassifier(LabelledEstimator):
 
     def _rank(self) -> np.ndarray:
         """Position of each training sample in `order_`; one more entry, the last, stands for no sample."""
-        rank = np.full(len(self.order_) + 1, len(self.order_))
-        rank[self.order_] = np.arange(len(self.order_))
-        return rank
+        return np.append(ranks(self.order_), np.int32(len(self.order_)))
 
     def _decide(self, Q: np.ndarray) -> Decision:
         """Find the winner for each query."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy, deepcopy
 from functools import cached_property, partial
-from itertools import product
+from itertools import groupby, product
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from pathforest._search.known import Evaluation, KnownModels
 from pathforest._search.neighbors import SharedLists, is_worth_it
 from pathforest._search.representations import Representation
 from pathforest._search.scoring import Judge
+from pathforest._search.shared_work import sharing_work
 from pathforest._search.training import Near, Settings, SharedTraining, own_lists
 from pathforest._utils.progress import Progress, Share
 from pathforest._utils.show import show
@@ -113,11 +115,13 @@ Runner = Callable[["Folds", list[Part], Judge, Progress], Iterator[tuple[Part, S
 
 
 def one_by_one(folds: Folds, parts: list[Part], judge: Judge, bar: Progress) -> Iterator[tuple[Part, Scores]]:
-    """Score parts here, one after the other."""
-    for part in parts:
-        share = Share(bar, len(part.cells))
-        yield part, folds.score_part(part, judge, share)
-        share.finish()
+    """Score parts here, one after the other; those of a fold share what they have in common."""
+    for _, of_fold in groupby(parts, attrgetter("fold")):
+        with sharing_work():
+            for part in of_fold:
+                share = Share(bar, len(part.cells))
+                yield part, folds.score_part(part, judge, share)
+                share.finish()
 
 
 class Folds:
@@ -187,13 +191,13 @@ class Folds:
     def refit(self, cells: Sequence[Cell], betas: Sequence[float]) -> list[Any]:
         """Fit the cells on all samples: classifiers, or pipelines that end in one."""
         trained: dict[str, tuple[Any, SharedTraining]] = {}
+        with sharing_work():
+            for name in dict.fromkeys(cell.transform for cell in cells):
+                transformer, X = self._represent(name)
+                with _naming(name, transformer):
+                    trained[name] = transformer, self._train(transformer, X, np.arange(len(self._y)))
         models = []
         for cell, beta in zip(cells, betas, strict=True):
-            if cell.transform not in trained:
-                transformer, X = self._represent(cell.transform)
-                with _naming(cell.transform, transformer):
-                    everyone = np.arange(len(self._y))
-                    trained[cell.transform] = transformer, self._train(transformer, X, everyone)
             transformer, shared = trained[cell.transform]
             models.append(_model(transformer, shared, cell, beta))
             classifier = models[-1] if transformer is None else models[-1][-1]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.pipeline import Pipeline
-from sklearn.utils import indexable
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from pathforest._engines.metric import Metric, array_options
@@ -25,6 +25,7 @@ from pathforest.persistence.allowed import check_steps, check_transformer, is_fi
 from pathforest.persistence.checks import (
     check_classes,
     check_features,
+    check_indices,
     check_metric,
 )
 
@@ -44,7 +45,7 @@ class WithRefit:
             return self._method
         if not model.refit:
             params, rest = "best_params_", ""
-            if model.transforms is not None:
+            if "transform" in vars(model).get("best_params_", {}):
                 params = "params"
                 rest = (
                     " on samples transformed by best_params_['transform'], where params are best_params_ "
@@ -79,7 +80,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         samples = self._check_prediction(X)
         if len(self.estimators_) == 1:
             return self.best_estimator_.predict(_source(self.best_estimator_, samples))
-        return self.classes_[self._mean_probabilities(samples).argmax(axis=1)]
+        return self.classes_[self._probabilities(samples).mean(axis=0).argmax(axis=1)]
 
     @WithRefit
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -95,30 +96,34 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         probabilities : ndarray of shape (n_queries, n_classes)
             Rows add up to 1.
         """
-        return self._mean_probabilities(self._check_prediction(X))
+        return self._probabilities(self._check_prediction(X)).mean(axis=0)
 
     @WithRefit
-    def class_costs(self, X: Any) -> np.ndarray:
-        """Return what each class offers each sample in the best cell; see FuzzyOPFClassifier.class_costs.
+    def class_costs(self, X: Any, cell: int = 0) -> np.ndarray:
+        """Return what each class offers each sample in one cell; see FuzzyOPFClassifier.class_costs.
 
         Parameters
         ----------
         X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
+        cell : int, default=0
+            Which of `estimators_`: 0 is the best, and `explain` names others.
 
         Returns
         -------
         costs : ndarray of shape (n_queries, n_classes)
             In units of the metric.
         """
-        X = represent(self.best_estimator_, self._check_prediction(X))
-        return classifier_of(self.best_estimator_).class_costs(X)
+        samples, model = self._check_prediction(X), self.estimators_[cell]
+        return classifier_of(model).class_costs(represent(model, samples))
 
     @WithRefit
     def explain(self, X: Any) -> list[Explanation]:
-        """Report for each sample which training sample conquered it in the best cell, and along which path.
+        """Report for each sample which training sample conquered it, and along which path.
 
-        With `n_best` above 1 the average may have another label than the best cell alone.
+        Of the cells that are averaged the first that answers as the average does is explained; if none does,
+        the one that gives that answer the largest probability. So the label is that of `predict`, except
+        where all cells disagree with it, or classes cost exactly the same.
 
         Parameters
         ----------
@@ -128,10 +133,20 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         Returns
         -------
         explanations : list of Explanation
-            As from :meth:`pathforest.FuzzyOPFClassifier.explain`.
+            As from :meth:`pathforest.FuzzyOPFClassifier.explain`; `transform` names the
+            representation, and `cell` is the place among `estimators_`.
         """
-        X = represent(self.best_estimator_, self._check_prediction(X))
-        return classifier_of(self.best_estimator_).explain(X)
+        samples = self._check_prediction(X)
+        given = self._probabilities(samples)
+        chosen = _representative(given)
+        found: dict[int, Explanation] = {}
+        for position in np.unique(chosen):
+            model, rows = self.estimators_[position], np.flatnonzero(chosen == position)
+            name = self.cv_results_["params"][self.averaged_[position]].get("transform", "as given")
+            explained = classifier_of(model).explain(_safe_indexing(represent(model, samples), rows))
+            for row, one in zip(rows, explained, strict=True):
+                found[row] = one._replace(transform=name, cell=int(position))
+        return [found[row] for row in range(len(chosen))]
 
     def _take_over_best(self) -> None:
         """Show what the best classifier has learned as the search's own."""
@@ -153,6 +168,9 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         self.scorer_ = resolve_scoring(self.scoring)
         if "estimators_" in vars(self):
             self._take_over_best()
+            if "averaged_" not in vars(self):  # files before there were presets: the first by rank
+                order = np.argsort(self.cv_results_["rank_test_score"])
+                self.averaged_ = order[: len(self.estimators_)]
 
     def _check_fitted_state(self) -> int:
         """Check what predictions use; return the number of samples, 0 without a model."""
@@ -168,6 +186,11 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
             raise ValueError("estimators_ is not a list of models")
         for model in self.estimators_:
             self._check_member(model)
+        if "averaged_" in vars(self):
+            n_rows = len(self.cv_results_["params"])
+            rows = check_indices(self, "averaged_", (len(self.estimators_),), n_rows)
+            if rows[0] != self.best_index_:
+                raise ValueError("averaged_ does not begin with best_index_")
         return len(classifier_of(self.estimators_[0]).order_)
 
     def _check_member(self, model: Any) -> None:
@@ -203,9 +226,13 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
     def _check_prediction(self, X: Any) -> Samples:
         check_is_fitted(self, "estimators_")
         as_given = any(isinstance(model, FuzzyOPFClassifier) for model in self.estimators_)
-        return self._take_samples(X, Metric(*self._fit_metric), self._fit_untouched, as_given, reset=False)
+        samples = self._take_samples(X, Metric(*self._fit_metric), self._fit_untouched, as_given, reset=False)
+        named = all(hasattr(model, "feature_names_in_") for model in self.estimators_)
+        # The command line fits arrays and adds the names afterwards.
+        return samples if named or self._fit_untouched else samples._replace(given=samples.checked)
 
-    def _mean_probabilities(self, samples: Samples) -> np.ndarray:
+    def _probabilities(self, samples: Samples) -> np.ndarray:
+        """Return the probabilities of each cell, of shape (n_models, n_queries, n_classes)."""
         found: dict[int, np.ndarray] = {}
         for positions in _by_samples(self.estimators_):
             models = [self.estimators_[position] for position in positions]
@@ -213,7 +240,15 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
             costs = costs_in_each(classifiers, represent(models[0], samples))
             for position, classifier, cost in zip(positions, classifiers, costs, strict=True):
                 found[position] = probabilities(cost, classifier.beta)
-        return np.mean([found[position] for position in sorted(found)], axis=0)
+        return np.array([found[position] for position in sorted(found)])
+
+
+def _representative(given: np.ndarray) -> np.ndarray:
+    """Choose a model for each sample that stands for the average, given the probabilities of all models."""
+    answer = given.mean(axis=0).argmax(axis=1)
+    agrees = given.argmax(axis=2) == answer
+    surest = given[:, np.arange(len(answer)), answer].argmax(axis=0)
+    return np.where(agrees.any(axis=0), agrees.argmax(axis=0), surest)
 
 
 def classifier_of(model: Any) -> FuzzyOPFClassifier:

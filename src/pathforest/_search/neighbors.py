@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pathforest import _core
+from pathforest._engines.lists import without_self
 from pathforest._engines.protocol import Engine, KnnGraph
 from pathforest.graph import knn_graph
 
@@ -43,13 +44,5 @@ class SharedLists:
         graph = KnnGraph(*lists)
         if len(short):
             found = engine.query(np.ascontiguousarray(X[short]), k + 1, n_threads)
-            graph.distances[short], graph.indices[short] = _others(*found, short)
+            graph.distances[short], graph.indices[short] = without_self(*found, short)
         return graph
-
-
-def _others(distances: np.ndarray, indices: np.ndarray, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Leave each sample out of its own list; one that is not in it has as many duplicates before it."""
-    own = indices == samples[:, None]
-    own[:, -1] |= ~own.any(axis=1)
-    shape = len(samples), indices.shape[1] - 1
-    return distances[~own].reshape(shape), indices[~own].reshape(shape)

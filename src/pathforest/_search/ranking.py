@@ -1,4 +1,4 @@
-"""The order of a search's cells, ties included, and the table of its results."""
+"""The order of a search's cells, ties included, which of them are averaged, and the table of its results."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ COLUMNS = {"param_k_max", "param_sigma", "param_competition", "mean_test_score",
 
 # Means of the same scores in another order may differ in the last bits; that decides nothing.
 DECIMALS = 12
+
+# Cells of one representation that are averaged before others get a turn: their probabilities hardly differ,
+# and averaging helps only where they do.
+PER_TRANSFORM = 1
 
 
 def choose_betas(log_loss: np.ndarray) -> np.ndarray:
@@ -49,6 +53,27 @@ def rank(
     # A score that is not a number, as some scorers return for a fold without a class, comes last.
     last = [position for position in range(len(cells)) if np.isnan(score[position])]
     return np.array(sorted(set(range(len(cells))) - set(last), key=key) + last, dtype=np.intp)
+
+
+def choose_cells(results: dict[str, Any], n_best: int, by_score: bool) -> np.ndarray:
+    """Return the rows of the table whose cells are averaged, the best one first.
+
+    After the best row come the representations by their best cells, each with its `PER_TRANSFORM` best, and
+    round again if there are not enough. Cells compare by log loss, or by their rank with `by_score`.
+    """
+    order = np.argsort(results["rank_test_score"])
+    if not by_score:
+        order = order[np.argsort(results["mean_test_log_loss"][order].round(DECIMALS), kind="stable")]
+    seen: dict[str, list[int]] = {}
+    for row in order.tolist():
+        seen.setdefault(results["params"][row].get("transform", ""), []).append(row)
+    turns = sorted(
+        (i // PER_TRANSFORM, place, i, row)
+        for place, rows in enumerate(seen.values())
+        for i, row in enumerate(rows)
+    )
+    best = int(np.argmin(results["rank_test_score"]))
+    return np.array([best, *(row for *_, row in turns if row != best)][:n_best], dtype=np.intp)
 
 
 def table(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from numbers import Number, Real
 from typing import Any
@@ -16,6 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 from pathforest._models.class_costs import ClassCosts, cost_ratios, row_sums
 from pathforest._search.known import Answers, KnownModels
 from pathforest._utils.show import shorten, show
+from pathforest._utils.threads import map_threads
 from pathforest._utils.warnings import warn
 from pathforest.fuzzy import FuzzyOPFClassifier
 
@@ -115,10 +115,7 @@ class Judge:
                 found.append(-np.log(np.maximum(given, SMALLEST)).mean())
             return found
 
-        if n_threads == 1 or costs[0].size < WORTH_THREADS:
-            return np.array([*map(losses, costs)])
-        with ThreadPoolExecutor(n_threads) as pool:
-            return np.array([*pool.map(losses, costs)])
+        return np.array([*map_threads(losses, 1 if costs[0].size < WORTH_THREADS else n_threads, costs)])
 
     def warn_of_errors(self) -> None:
         """Report how often the scorer failed, and why it did first."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from pathforest import _core
 from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.protocol import Engine, KnnGraph
 from pathforest._models.class_costs import (
@@ -20,6 +21,7 @@ from pathforest._models.class_costs import (
     answer_each,
     grown_forest,
 )
+from pathforest._utils.threads import map_threads
 from pathforest.forest import Forest, boundary_prototypes
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.graph import COMPETITION_NEIGHBORS, TREE_NEIGHBORS, knn_graph, shorter_lists, spanning_tree
@@ -106,16 +108,23 @@ class SharedTraining:
         if self._values is None:
             _, self._cuts = search_k(self._graph, self._k, self._metric.squared, self.n_threads)
 
-    def forest(self, settings: Settings) -> Forest:
-        """Return the forest of some settings."""
-        model = self._configure(settings)
-        key = _key(model)
-        if key not in self._forests:
-            self._forests[key] = model._compete(self._engine, self._lists, self._tree, self._prototypes)
-        self._forests.move_to_end(key)
-        if len(self._forests) > KEPT_FORESTS:
-            self._forests.popitem(last=False)
-        return self._forests[key]
+    def forests(self, settings: Sequence[Settings]) -> Iterator[Forest]:
+        """Yield the forest of each of some settings. A forest grows on one thread, so several do at once."""
+        models = [self._configure(one) for one in settings]
+        keys = [*map(_key, models)]
+
+        def compete(key: Any, model: FuzzyOPFClassifier) -> Forest:
+            if (known := self._forests.get(key)) is not None:
+                return known
+            return model._compete(self._engine, self._lists, self._tree, self._prototypes)
+
+        n_threads = self.n_threads if len(models) > 1 and isinstance(self._engine, _core.Engine) else 1
+        for key, forest in zip(keys, map_threads(compete, n_threads, keys, models), strict=True):
+            self._forests[key] = forest
+            self._forests.move_to_end(key)
+            if len(self._forests) > KEPT_FORESTS:
+                self._forests.popitem(last=False)
+            yield forest
 
     def classifier(self, settings: Settings, **params: Any) -> FuzzyOPFClassifier:
         """Return the classifier that `fit` would give for some settings and other parameters."""
@@ -125,7 +134,7 @@ class SharedTraining:
                 setattr(model, name, getattr(self._template, name))
         if self._feature_names is not None:
             model.feature_names_in_ = self._feature_names
-        forest = self.forest(settings)
+        (forest,) = self.forests([settings])
         model._remember(self._X, self._codes, self._metric, self._engine, self._prototypes, forest)
         return model
 
@@ -159,8 +168,8 @@ class SharedTraining:
         counts = np.array([min(int(r), len(self._X)) for r in n_conquerors], dtype=np.int32)
         for batch in self._batches(list(served.values()), len(Q), len(counts)):
             forests = []
-            for positions in batch:
-                forests.append(self._enter(self.forest(settings[positions[0]]), Q.dtype))
+            for forest in self.forests([settings[positions[0]] for positions in batch]):
+                forests.append(self._enter(forest, Q.dtype))
                 advance(0.5 / len(served))
             shape = len(counts), len(Q), len(self.classes)
             answers = [ClassCosts(np.empty(shape), np.empty(shape[1:], dtype=np.int32)) for _ in batch]
@@ -176,7 +185,7 @@ class SharedTraining:
     def _batches(self, items: list[Any], n_queries: int, n_counts: int) -> Iterator[list[Any]]:
         """Split forests into groups that stay within `ANSWER_BYTES`, or of one forest."""
         costs = n_queries * len(self.classes) * (8 * n_counts + 4)
-        arrays = 24 * len(self._X)  # cost, predecessor, root and order of each sample
+        arrays = 32 * len(self._X)  # membership, cost, predecessor, root and order of each sample
         size = max(1, ANSWER_BYTES // (costs + arrays))
         return (items[start : start + size] for start in range(0, len(items), size))
 

@@ -1,6 +1,10 @@
-"""The number of threads for scikit-learn's `n_jobs`."""
+"""Threads: how many scikit-learn's `n_jobs` asks for, and calls on several of them."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import joblib
 import threadpoolctl
@@ -16,6 +20,15 @@ def thread_count(n_jobs: int | None) -> int:
     """
     # threadpoolctl refuses a numpy integer, which joblib returns as given.
     return max(1, min(int(joblib.effective_n_jobs(n_jobs)), _core.max_threads()))
+
+
+def map_threads(function: Callable[..., Any], n_threads: int, *arguments: Iterable[Any]) -> Iterator[Any]:
+    """Yield what `map` does, with calls on several threads at once."""
+    if n_threads == 1:
+        yield from map(function, *arguments)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        yield from pool.map(function, *arguments)
 
 
 class CoreController(threadpoolctl.LibController):

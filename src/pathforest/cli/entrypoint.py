@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from pathforest import __version__
 from pathforest._utils.show import escape
+from pathforest.cli.commands.audit import audit
 from pathforest.cli.commands.cluster import cluster
 from pathforest.cli.commands.convert import convert
 from pathforest.cli.commands.evaluate import evaluate
@@ -23,7 +24,7 @@ from pathforest.cli.commands.tune import tune
 from pathforest.cli.errors import one_line_errors
 
 # In the order of `--help`: from data to models to answers.
-COMMANDS = (info, split, convert, train, tune, predict, evaluate, explain, cluster, reproduce)
+COMMANDS = (info, audit, split, convert, train, tune, predict, evaluate, explain, cluster, reproduce)
 
 USAGE_ERROR = typer.BadParameter.__bases__[0]  # click's, of which some versions of typer have a copy
 

@@ -82,24 +82,31 @@ def set_scale(model: Any) -> None:
         raise UsageError(
             f"--scale: {name} has no transforms; use fuzzy-cv, or convert --normalize before the split"
         )
-    if params["transforms"] is not None:
+    if params["transforms"] != "auto":
         raise UsageError("--scale: not with --set transforms; choose one of them")
     model.set_params(transforms=[StandardScaler()])
 
 
 def warn_scales(model: Any, X: np.ndarray, names: Sequence[str]) -> None:
-    """Warn if one feature is likely to outweigh the others."""
+    """Warn if one feature is likely to outweigh the others in a model."""
     params = model.get_params(deep=False)
-    spans = np.ptp(X, axis=0)
-    moving = np.flatnonzero(spans > 0)  # constant features have no scale
-    if params.get("metric") == "precomputed" or params.get("transforms") is not None or len(moving) < 2:
-        return
-    narrow, wide = moving[spans[moving].argmin()], moving[spans[moving].argmax()]
-    if spans[wide] <= FACTOR * spans[narrow]:
+    if params.get("metric") == "precomputed" or params.get("transforms") is not None:
         return
     way_out = "--scale evens them out"
     if "transforms" not in params:  # scaled apart, two files would no longer be comparable
         way_out = "convert --normalize evens them out, for training and new samples in one file"
+    warn_spans(X, names, way_out)
+
+
+def warn_spans(X: np.ndarray, names: Sequence[str], way_out: str) -> None:
+    """Warn if one feature has a far wider range than another."""
+    spans = np.ptp(X, axis=0)
+    moving = np.flatnonzero(spans > 0)  # constant features have no scale
+    if len(moving) < 2:
+        return
+    narrow, wide = moving[spans[moving].argmin()], moving[spans[moving].argmax()]
+    if spans[wide] <= FACTOR * spans[narrow]:
+        return
     say(
         f"warning: features differ in scale ({show(names[narrow])} spans {spans[narrow]:.4g}, "
         f"{show(names[wide])} {spans[wide]:.4g}); {way_out}"

@@ -9,6 +9,7 @@ import numpy as np
 
 from pathforest._core import Engine
 from pathforest._engines.features import features_engine
+from pathforest._engines.lists import merge
 from pathforest._engines.metric import Metric
 
 
@@ -68,25 +69,6 @@ def neighbours_abroad(block: Block, lists: Lists, is_last: bool) -> Lists:
     result = Lists(lists.distances.copy(), lists.indices.copy(), None if is_last else lists.queries)
     result.distances[found], result.indices[found] = merged
     return result
-
-
-def merge(
-    distances: np.ndarray, indices: np.ndarray, new_distances: np.ndarray, new_indices: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Merge sorted lists, keeping the length of the first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pathforest.dask.tasks import merge
-    >>> merge(np.array([[1.0, 3.0]]), np.array([[5, 0]]), np.array([[1.0, 2.0]]), np.array([[4, 7]]))
-    (array([[1., 1.]]), array([[4, 5]]))
-    """
-    k = distances.shape[1]
-    distances = np.concatenate([distances, new_distances], axis=1)
-    indices = np.concatenate([indices, new_indices], axis=1)
-    order = np.lexsort((indices, distances))[:, :k]
-    return np.take_along_axis(distances, order, axis=1), np.take_along_axis(indices, order, axis=1)
 
 
 class Questions(NamedTuple):

@@ -111,8 +111,8 @@ def _build(file: ModelFile, metric: str, resolved: Metric) -> Model:
         _check_densities(file, resolved)
         roots = np.flatnonzero(file.predecessor < 0)
         is_numbered = np.array_equal(np.sort(file.label[roots]), np.arange(len(roots)))
-        kind = OPFClustering if is_numbered else OPFKNNClassifier
-        model = kind(metric=metric, n_neighbors=file.best_k)
+        settings = {"metric": metric, "n_neighbors": file.best_k}
+        model = OPFClustering(selection="cut", **settings) if is_numbered else OPFKNNClassifier(**settings)
         _set_paths(model, file, resolved)
         _set_densities(model, file)
         if is_numbered:

@@ -79,15 +79,19 @@ def _check_scaler(scaler: Any, n_features: int) -> int:
 
 SHUFFLED = ("n_splits", "shuffle", "random_state")
 SCALED = ("mean_", "var_", "scale_", "n_samples_seen_", "n_features_in_", "feature_names_in_")
-OURS = "pathforest._search.representations"
+DISCRIMINANTS = "pathforest._search.discriminants"
+LANDMARKS = ("landmarks_", "root_", "discriminant_")
+TREES = ("feature_", "threshold_", "left_", "right_", "roots_", "shares_")
 # The `memory` of a pipeline is left out on purpose: it would make scikit-learn unpickle files of a folder.
 PARTS = {
     "Pipeline": Part("sklearn.pipeline", ("steps", "verbose"), check=_check_pipeline),
     "StandardScaler": Part("sklearn.preprocessing", ("copy", "with_mean", "with_std"), SCALED, _check_scaler),
-    "RidgeDiscriminant": Part(OURS, (), ("mean_", "ridge_", "scalings_")),
-    "KernelDiscriminant": Part(
-        OURS, ("gamma_scale", "n_landmarks", "random_state"), ("landmarks_", "root_", "discriminant_")
-    ),
+    "RidgeDiscriminant": Part(DISCRIMINANTS, (), ("mean_", "ridge_", "scalings_")),
+    "KernelDiscriminant": Part(DISCRIMINANTS, ("gamma_scale", "n_landmarks", "random_state"), LANDMARKS),
+    "QuadraticDiscriminant": Part(DISCRIMINANTS, ("n_landmarks", "random_state"), LANDMARKS),
+    "RandomTrees": Part("pathforest._search.trees", (), TREES),
+    "TreeShares": Part("pathforest._search.tree_features", ("n_trees", "random_state"), ("trees_",)),
+    "ImportanceScaler": Part("pathforest._search.tree_features", ("n_trees", "random_state"), ("scale_",)),
     "KFold": Part("sklearn.model_selection", SHUFFLED),
     "StratifiedKFold": Part("sklearn.model_selection", SHUFFLED),
     "StratifiedGroupKFold": Part("sklearn.model_selection", SHUFFLED),

@@ -8,6 +8,7 @@ import numpy as np
 
 from pathforest.plotting._axes import check_matplotlib
 from pathforest.plotting._source import find_source
+from pathforest.plotting.cluster_tree import two_axes
 from pathforest.plotting.forest import ForestDisplay, plot_forest
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ class ClustersDisplay(NamedTuple):
         X : array-like of shape (n_samples, n_columns), default=None
             Positions of the training samples, as for :func:`plot_forest`.
         ax : matplotlib.axes.Axes or pair of them, default=None
-            Axes for the clusters, or for clusters and curve. None makes a new figure with both. With
-            `n_neighbors` nothing was tried, and there is no curve.
+            Axes for the clusters, or for clusters and curve. None makes a new figure with both. Only
+            ``selection="cut"`` tries neighbourhoods; without a search there is no curve.
         legend : bool, default=True
             Whether to put a legend to the right of the clusters. More than 10 have none.
 
@@ -65,13 +66,14 @@ class ClustersDisplay(NamedTuple):
         --------
         >>> from pathforest import OPFClustering
         >>> from pathforest.plotting import plot_clusters
-        >>> model = OPFClustering().fit([[0, 0], [1, 0], [1, 1], [9, 9], [9, 8], [8, 9]])
+        >>> X = [[0, 0], [1, 0], [1, 1], [9, 9], [9, 8], [8, 9]]
+        >>> model = OPFClustering(selection="cut").fit(X)
         >>> plot_clusters(model).cut_ax_.get_title()
         'smallest cut at k = 1'
         """
         check_matplotlib()
         model = find_source(estimator, X, needs="cluster_roots_").model
-        ax, cut_ax = two_axes(ax, with_curve=len(model.cuts_) > 0)
+        ax, cut_ax = two_axes(ax, with_second=len(model.cuts_) > 0)
         forest = plot_forest(estimator, X, ax=ax, legend=legend)
         n_clusters = len(model.cluster_roots_)
         ax.set_title(f"{n_clusters} cluster{'s' if n_clusters != 1 else ''}")
@@ -81,19 +83,6 @@ class ClustersDisplay(NamedTuple):
 
 
 plot_clusters = ClustersDisplay.from_estimator
-
-
-def two_axes(ax: Any, with_curve: bool) -> tuple[Axes, Axes | None]:
-    """Return the axes of the clusters and those of the curve, if there are any."""
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        size, widths = ((10, 4.4), [5, 4]) if with_curve else (None, [1])
-        _, ax = plt.subplots(1, len(widths), figsize=size, width_ratios=widths, layout="constrained")
-    pair = np.ravel(ax)
-    if len(pair) > 2:
-        raise ValueError(f"ax has {len(pair)} axes; pass one for the clusters, or two for clusters and curve")
-    return pair[0], pair[1] if len(pair) == 2 and with_curve else None
 
 
 def draw_cuts(ax: Axes, cuts: np.ndarray, best_k: int) -> None:

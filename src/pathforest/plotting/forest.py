@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.collections import LineCollection, PathCollection
     from matplotlib.figure import Figure
 
+NOISE = (0.8, 0.8, 0.8)  # colour of samples that clusters leave out
 RING = {"marker": "o", "markerfacecolor": "none", "markeredgecolor": "black", "markersize": 8}
 
 
@@ -90,16 +91,19 @@ class ForestDisplay(NamedTuple):
         source = find_source(estimator, X)
         model = source.model
         is_classifier = hasattr(model, "classes_")
-        classes = model.classes_ if is_classifier else np.arange(len(model.cluster_roots_))
+        noise = not is_classifier and bool((model.labels_ < 0).any())
+        classes = model.classes_ if is_classifier else np.arange(-noise, len(model.cluster_roots_))
         given = class_codes(model.label_ if is_classifier else model.labels_, classes, len(source.samples))
         shown = given if y is None else class_codes(y, classes, len(given))
         plane = find_plane(source.samples, source.names, "path cost")
         xy = plane.project(source.samples, model.cost_)
-        ax, colors = axes_or_new(ax), class_colors(len(classes))
+        ax, colors = axes_or_new(ax), class_colors(len(classes) - noise)
+        if noise:
+            colors = np.concatenate([[NOISE], colors])
         artists = draw_forest(ax, xy, model.predecessor_, colors[shown], colors[given])
         ax.set(xlabel=plane.labels[0], ylabel=plane.labels[1])
         if legend and len(classes) <= len(PALETTE):
-            names = classes if is_classifier else [f"cluster {code}" for code in classes]
+            names = classes if is_classifier else ["noise" if c < 0 else f"cluster {c}" for c in classes]
             add_legend(ax, names, colors, {"prototype" if is_classifier else "root": {"ls": "", **RING}})
         return cls(ax, ax.figure, *artists)
 

@@ -59,6 +59,7 @@ def _fuzzy(names: Sequence[str], parts: Parts) -> Iterator[tuple[str, Outcome]]:
     search = FuzzyOPFClassifierCV(
         k_max=K_MAX, sigmas=SIGMAS, competitions=[COMPETITION_OF[name] for name in names], n_conquerors=1,
         n_best=1, cv=parts.folds, tie_break="first", refit=False, metric=METRIC,
+        transforms=None,
     )  # fmt: skip
     _, seconds = _timed(search.fit, parts.search.X, parts.search.y)
     columns = ("params", "mean_test_score", "rank_test_score")

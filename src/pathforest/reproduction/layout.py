@@ -7,6 +7,7 @@ from html import escape
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from pathforest._page.document import scrolling_table
 from pathforest.reproduction.tables import MISSING, Cell, Grid, Row
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _tight(score: str) -> str:
 
 
 def html_table(grid: Grid) -> str:
-    """Write a table in a region of its own, which scrolls by keyboard if the page is narrow."""
+    """Write a table for the page; nothing if it has no rows."""
     if not grid.rows:
         return ""
     kinds = ["word" if name in grid.words else "" for name in grid.header]
@@ -91,14 +92,8 @@ def html_table(grid: Grid) -> str:
         f'<th scope="col"{_class(kind)}>{escape(name)}</th>'
         for name, kind in zip(grid.header, kinds, strict=True)
     )
-    rows = "\n".join(_html_row(row, kinds[1:]) for row in grid.rows)
-    title = escape(grid.title)
-    kind = _class("wide" if len(grid.header) > WIDE else "")
-    return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{title}">\n<table{kind}>\n'
-        f"<caption><span>{title}</span></caption>\n<thead><tr>{header}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n"
-        "</table>\n</div>"
-    )
+    rows = (_html_row(row, kinds[1:]) for row in grid.rows)
+    return scrolling_table(grid.title, header, rows, wide=len(grid.header) > WIDE)
 
 
 def _class(*kinds: str) -> str:
@@ -110,7 +105,7 @@ def _html_row(row: Row, kinds: list[str]) -> str:
     remark = f'<span class="remark">{escape(row.remark)}</span>' if row.remark else ""
     paper = row.paper or (MISSING,) * len(row.cells)
     cells = "".join(map(_html_cell, row.cells, paper, kinds))
-    return f'<tr><th scope="row">{escape(row.heading)}{remark}</th>{cells}</tr>'
+    return f'<th scope="row">{escape(row.heading)}{remark}</th>{cells}'
 
 
 def _html_cell(ours: Cell, theirs: Cell, kind: str) -> str:

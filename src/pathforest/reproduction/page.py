@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
-from string import Template
 from typing import TYPE_CHECKING
 
+from pathforest._page.document import Section, cards, commands, document, facts, paragraph
+from pathforest._page.document import findings as findings_list
 from pathforest._utils.files import replace_file
 from pathforest.reproduction import findings, provenance, published, statistics, tables
 from pathforest.reproduction.experiment import Experiment, classifier_title, dataset_title, in_order
@@ -53,27 +54,21 @@ def report_html(experiment: Experiment) -> str:
         raise ImportError("the report needs plotly; run pip install 'pathforest[reproduce]'") from None
 
     here = files("pathforest.reproduction")
-    written = [(name, title, "\n".join(filter(None, make(experiment)))) for name, title, make in SECTIONS]
-    sections = [(name, escape(title), body) for name, title, body in written if body]
-    links = "\n".join(f'<li><a href="#{name}">{title}</a></li>' for name, title, _ in sections)
-    bodies = "\n".join(
-        f'<section id="{name}" aria-labelledby="{name}-title">\n'
-        f'<h2 id="{name}-title">{title}</h2>\n{body}\n</section>'
-        for name, title, body in sections
-    )
-    return Template((here / "template.html").read_text(encoding="utf-8")).substitute(
+    return document(
+        "Fuzzy OPF, measured again",
+        _lead(experiment),
+        (Section(name, title, "\n".join(filter(None, make(experiment)))) for name, title, make in SECTIONS),
         style=(here / "style.css").read_text(encoding="utf-8"),
-        script=(here / "script.js").read_text(encoding="utf-8"),
-        plotly=get_plotlyjs(),
-        lead=escape(_lead(experiment)),
-        navigation=links,
-        sections=bodies,
+        scripts=[get_plotlyjs(), (here / "script.js").read_text(encoding="utf-8")],
+        without_script="JavaScript is off: the tables are all here, the figures are not.",
     )
 
 
 def _lead(experiment: Experiment) -> str:
     runs, sets = experiment.n_runs, len(experiment.datasets)
     return (
+        "The tables and figures of “A Novel Approach for Optimum-Path Forest Classification Using Fuzzy "
+        "Logic” (de Souza et al., IEEE Transactions on Fuzzy Systems, 2019), made by pathforest. "
         f"{sets} dataset{'s' * (sets != 1)}, {runs} run{'s' * (runs != 1)}, "
         f"preset “{experiment.settings.preset}”, seed {experiment.settings.seed}; "
         f"written on {datetime.now(UTC):%d %B %Y}."
@@ -81,10 +76,6 @@ def _lead(experiment: Experiment) -> str:
 
 
 def _summary(experiment: Experiment) -> list[str]:
-    cards = "".join(
-        f"<div><dt>{escape(label)}</dt><dd>{escape(number)}</dd></div>"
-        for number, label in findings.key_numbers(experiment)
-    )
     points = [
         ("Does it reproduce?", findings.agreement_sentence(experiment), findings.bold_sentence(experiment)),
         ("What does not?", findings.disagreement_sentence(experiment)),
@@ -95,12 +86,10 @@ def _summary(experiment: Experiment) -> list[str]:
         ("Ties.", findings.tie_sentence(experiment)),
         ("Speed.", findings.speed_sentence(experiment)),
     ]
-    told = "\n".join(
-        f"<li><strong>{escape(question)}</strong> {escape(' '.join(filter(None, answers)))}</li>"
-        for question, *answers in points
-        if any(answers)
-    )
-    return [f'<dl class="cards">{cards}</dl>' if cards else "", f'<ul class="findings">\n{told}\n</ul>']
+    return [
+        cards(findings.key_numbers(experiment)),
+        findings_list((question, " ".join(filter(None, answers))) for question, *answers in points),
+    ]
 
 
 def _scores(experiment: Experiment) -> list[str]:
@@ -266,7 +255,7 @@ def _times(experiment: Experiment) -> list[str]:
 
 def _repeat(experiment: Experiment) -> list[str]:
     settings = experiment.settings
-    facts = {
+    values = {
         "Datasets": ", ".join(dataset_title(name) for name in settings.datasets),
         "Classifiers": ", ".join(classifier_title(name) for name in settings.classifiers),
         "Runs": str(settings.runs),
@@ -281,12 +270,11 @@ def _repeat(experiment: Experiment) -> list[str]:
         "Machine": provenance.machine(),
         "Written": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     }
-    rows = "\n".join(f"<div><dt>{key}</dt><dd>{escape(value)}</dd></div>" for key, value in facts.items())
-    code = escape(settings.command)
+    install = f"pip install 'pathforest[reproduce]=={provenance.versions()['pathforest']}'"
     return [
-        f'<dl class="facts">\n{rows}\n</dl>\n<p>To repeat it:</p>',
-        '<pre role="region" tabindex="0" aria-label="Commands that repeat this experiment"><code>'
-        f"pip install 'pathforest[reproduce]=={provenance.versions()['pathforest']}'\n{code}</code></pre>",
+        facts(values.items()),
+        paragraph("To repeat it:"),
+        commands("Commands that repeat this experiment", f"{install}\n{settings.command}"),
     ]
 
 
@@ -334,9 +322,3 @@ def _panel_html(label: str, title: str, panel: go.Figure) -> str:
         f'style="height:{panel.layout.height}px"></div>'
         f'<script type="application/json">{panel.to_json()}</script></div>\n'
     )
-
-
-def paragraph(*sentences: str) -> str:
-    """Write sentences as one paragraph, nothing if there are none."""
-    text = " ".join(sentence for sentence in sentences if sentence)
-    return f"<p>{escape(text)}</p>" if text else ""

@@ -49,12 +49,19 @@ def machine() -> str:
 def code_checksum(*files: Path, package: Path = PACKAGE) -> str:
     """Tell versions of the measuring code apart: this package, `files`, and the libraries behind them."""
     digest = hashlib.sha256(repr((versions(LIBRARIES), platform.machine())).encode())
+    digest.update(source_checksum(package, Path(_core.__file__), *files).encode())
+    return digest.hexdigest()
+
+
+def source_checksum(package: Path, *files: Path) -> str:
+    """Tell versions of the measuring code apart, on any machine: the modules of a package, and `files`."""
+    digest = hashlib.sha256()
     parts = {path: path.relative_to(package).parts for path in package.rglob("*.py")}
     own = [
         path
         for path, (first, *_) in parts.items()
         if first not in SHOWING and (first != "reproduction" or path.name in MEASURING)
     ]
-    for path in [*sorted(own), Path(_core.__file__), *files]:
+    for path in [*sorted(own), *files]:
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()

@@ -50,7 +50,9 @@ def models():
         "outliers": OPFOutlierDetector(contamination=0.5, n_neighbors=3).fit(X),
         "pruner": OPFPruner(max_loss=0.1).fit(X, text),
         "pruner_fuzzy": OPFPruner(FuzzyOPFClassifier(competition="tree", sigma=0.3), max_loss=0.1).fit(X, y),
-        "search": FuzzyOPFClassifierCV(**SMALL, sigmas=(0.5, 1.0), n_conquerors=(1, 3)).fit(X, y),
+        "search": FuzzyOPFClassifierCV(transforms=None, **SMALL, sigmas=(0.5, 1.0), n_conquerors=(1, 3)).fit(
+            X, y
+        ),
         "search_linear": FuzzyOPFClassifierCV(**ONE, transforms="linear").fit(X, text),
         "search_kernel": FuzzyOPFClassifierCV(**ONE, transforms="kernel").fit(X, y),
     }
@@ -60,8 +62,11 @@ def answers(model, Q):
     """The answers of a model to queries, in types of JSON."""
     methods = ("predict", "class_costs", "predict_proba", "score_samples")
     answer = {method: getattr(model, method)(Q).tolist() for method in methods if hasattr(model, method)}
-    if hasattr(model, "explain"):
-        answer["paths"] = [explanation.path for explanation in model.explain(Q)]
+    best = getattr(model, "best_estimator_", model)  # a search explains the first cell that agrees with it
+    if hasattr(best, "steps"):
+        best, Q = best[-1], best[:-1].transform(Q)
+    if hasattr(best, "explain"):
+        answer["paths"] = [explanation.path for explanation in best.explain(Q)]
     return answer
 
 

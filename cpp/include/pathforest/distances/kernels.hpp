@@ -18,13 +18,24 @@ inline constexpr int panel = panel_blocks * lanes;
 inline constexpr int filter_queries = 6;
 static_assert(longest_step % panel == 0);
 
+// The samples of a panel as queries too, where distances between samples are asked for: hits are the bits,
+// query by query, of the values <= reach[sample] - shift[query].
+template <class T>
+struct OtherSide {
+    const T* reach;
+    const T* shift;
+    std::uint64_t* hits;
+};
+
 // A value for each pair of query and sample, in T with all its rounding (see Estimate): fit to discard pairs,
 // never to decide. Each group holds `filter_queries` queries, feature by feature; reach, values and hits go
 // query by query. The sums begin with `start`, one per sample of the panel, or with 0 where it is nullptr.
-// Hits are the bits of the values <= reach; values are left undefined where a query has no hit nearby.
+// Hits are the bits of the values <= reach; values are left undefined where there is no hit nearby. `other`
+// may be nullptr.
 template <class T>
 using Filter = void (*)(const T* const* groups, Index n_groups, const T* blocks, const T* start,
-                        Index n_features, const T* reach, T* values, std::uint64_t* hits);
+                        Index n_features, const T* reach, const OtherSide<T>* other, T* values,
+                        std::uint64_t* hits);
 
 template <class T>
 struct Filters {
@@ -34,11 +45,21 @@ struct Filters {
 
 template <class T>
 struct Kernels {
-    // The reduced distances of one query to the samples of a block, exactly as defined.
-    void (*block)(const double* query, const T* block, Index n_features, double p, double* reduced);
+    // The reduced distances of one query to the samples of a block, exactly as defined. Returns the bits of
+    // those that are <= limit.
+    std::uint32_t (*block)(const double* query, const T* block, Index n_features, double p, double limit,
+                           double* reduced);
 
     // A reduced distance no sample in the box can be below; nullptr where a box says nothing.
     double (*box)(const double* query, const T* low, const T* high, Index n_features, double p);
+
+    // The same for `lanes` queries, feature by feature. Returns the bits of those that are <= their limits.
+    std::uint32_t (*box_of_many)(const double* queries, const T* low, const T* high, Index n_features,
+                                 double p, const double* limits, double* reduced);
+
+    // For each of the first `count` samples of a block the k-th smallest reduced distance to the others of
+    // them; infinity if there are fewer. nullptr as above; k < lanes.
+    void (*spacing)(const T* block, Index n_features, double p, Index count, Index k, double* reduced);
 };
 
 template <class T>

@@ -11,6 +11,9 @@
 // outsider, the original's comes first. So few distinct rows are few samples.
 //
 // Who is asked is left to the caller, so that engines of any kind, on any machine, can answer.
+//
+// The caller may number the samples by where they are kept, so that neighbours in space are neighbours in
+// memory; ties are then settled by the names it gives them.
 #pragma once
 
 #include "pathforest/control.hpp"
@@ -18,14 +21,18 @@
 #include "pathforest/ties.hpp"
 #include "pathforest/types.hpp"
 
+#include <span>
 #include <vector>
 
 namespace pathforest {
 
 class Boruvka {
   public:
-    // The lists must outlive this. Per sample its original, as in originals.hpp; none for no copies.
-    explicit Boruvka(const KnnGraph& graph, std::vector<Index> original = {});
+    // The lists must outlive this. Per sample its original, as in originals.hpp; none for no copies. Per
+    // sample its name; none for its number. If answers are cheap, samples are asked as soon as fewer than
+    // half of the components are settled; reading the lists again would take longer.
+    explicit Boruvka(const KnnGraph& graph, std::vector<Index> original = {},
+                     std::span<const Index> name = {}, bool answers_are_cheap = false);
 
     // Merges as far as is known. True if samples must be asked before it can go on, false if the tree is
     // complete.
@@ -34,8 +41,9 @@ class Boruvka {
     // The samples to ask, ascending, and what they are to be asked: the nearest sample of another component
     // that is no farther than `reach`.
     const std::vector<Index>& asking() const { return asking_; }
+    // Components are numbered from 0.
     const std::vector<Index>& component() const { return component_; }
-    double reach(Index sample) const { return best_[as_size(component_[as_size(sample)])].weight; }
+    double reach(Index sample) const { return best_[as_size(component_[as_size(sample)])].arc.weight; }
 
     // No sample but `nearest` is at most `searched` away, or comes before it; `nearest` may be farther than
     // that, or none, and then says nothing.
@@ -45,31 +53,41 @@ class Boruvka {
     // answers always do.
     bool merge_answers();
 
-    // The n - 1 arcs of the complete tree, ascending.
+    // The n - 1 arcs of the complete tree between names, ascending.
     std::vector<Arc> arcs() const;
 
   private:
-    void label_components();
-    bool known_foreign(Index i, Neighbour& foreign);
+    // The lightest known arc out of a component, and its ends.
+    struct Exit {
+        Arc arc;
+        Index from = none;
+        Index to = none;
+    };
+
+    Index name(Index i) const { return name_.empty() ? i : name_[as_size(i)]; }
+    Arc arc_between(double weight, Index i, Index j) const { return Arc::between(weight, name(i), name(j)); }
+    Index n_components() const { return static_cast<Index>(size_.size()); }
     void read_lists();
     bool is_spoken_for(Index i) const {
         return !arcs_.empty() && !original_.empty() && original_[as_size(i)] != i;
     }
-    bool is_open(Index i) const { return bound_[as_size(i)] < best_[as_size(component_[as_size(i)])]; }
+    bool is_open(Index i) const { return bound_[as_size(i)] < best_[as_size(component_[as_size(i)])].arc; }
     void improve(Index i, const Neighbour& foreign);
-    Index largest_component();
     template <class MayMove>
     bool merge(MayMove may_move);
+    void number_anew(DisjointSets& sets);
 
     KnnGraph graph_;
     Index n_;
     std::vector<Index> original_;
-    DisjointSets sets_;
+    std::span<const Index> name_;
+    bool answers_are_cheap_;
     std::vector<Index> component_;
     std::vector<Index> cursor_;     // first list entry that may lie outside
     std::vector<Neighbour> asked_;  // the nearest outsider found beyond the list
     std::vector<Arc> bound_;        // every arc to an unknown outsider comes after this one
-    std::vector<Arc> best_;         // per component
+    std::vector<Index> size_;       // per component
+    std::vector<Exit> best_;        // per component
     std::vector<Index> open_;       // per component, how many samples might have a lighter arc
     std::vector<Index> waiting_;    // samples whose lists are exhausted
     std::vector<Index> asking_;

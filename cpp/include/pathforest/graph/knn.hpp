@@ -11,6 +11,11 @@ namespace pathforest {
 void knn(const AnyEngine& engine, Index start, Index stop, Index k, std::span<double> distances,
          std::span<Index> indices, Control& control);
 
+// The same of all samples, named by where the engine keeps them: neighbours in space are then neighbours in
+// memory. Rows ascend as above, by the samples' own indices.
+void knn_by_position(const AnyEngine& engine, Index k, std::span<double> distances,
+                     std::span<Index> positions, Control& control);
+
 // k <= n_samples. With a reach per query, none for all, samples farther away are left out: rows that are then
 // too short end in infinity and none.
 template <class T>

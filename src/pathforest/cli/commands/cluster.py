@@ -33,14 +33,14 @@ def cluster(
 ) -> None:
     """Find clusters; their number is found too.
 
-    The cluster, counted from 0, is the last column. A column called 'label', or named by --label, is not a
-    feature, and is written as it came.
+    The cluster, counted from 0 and -1 for noise, is the last column. A column called 'label', or named by
+    --label, is not a feature, and is written as it came.
 
     Examples
     --------
       pathforest cluster points.csv --out clusters.csv
 
-      pathforest cluster points.csv --set k_max=50 --set n_clusters=4 --save clusters.pf --out clusters.csv
+      pathforest cluster points.csv --set n_clusters=4 --save clusters.pf --out clusters.csv
     """
     table = TableOutput(out, to, as_json=as_json)
     check_outputs([table.path, save], [data, distances])
@@ -64,17 +64,20 @@ def cluster(
         write([*given, ArrayColumn(model.labels_)])
     if save is not None:
         models.save(model, samples.features, save)
-    sizes = np.bincount(model.labels_).tolist()
+    sizes = np.bincount(model.labels_[model.labels_ >= 0]).tolist()
+    n_noise = len(samples.X) - sum(sizes)
     facts = {
         "clusters": table.path,
         "model": save,
         "n_samples": len(samples.X),
         "sizes": sizes,
+        "noise": n_noise,
         "best_k": int(model.best_k_),
         "seconds": round(seconds, 3),
     }
     text = (
         f"{len(sizes)} cluster{'s' if len(sizes) > 1 else ''} of {len(samples.X)} samples, the largest of "
-        f"{max(sizes)}; k = {model.best_k_}, {seconds:.1f} s"
+        f"{max(sizes)}{f', {n_noise} left out as noise' if n_noise else ''}; k = {model.best_k_}, "
+        f"{seconds:.1f} s"
     )
     show_facts(facts, [text], as_json and table.path is not None, on_error_stream=table.path is None)

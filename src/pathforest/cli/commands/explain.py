@@ -86,10 +86,13 @@ def _pick(queries: Queries, wanted: list[int] | None) -> Iterator[tuple[int, np.
 
 def _facts(model: Any, row: int, x: Any) -> dict[str, Any]:
     found = model.explain(x)[0]
-    costs = dict(zip(map(str, model.classes_.tolist()), model.class_costs(x)[0].tolist(), strict=True))
+    is_search = hasattr(model, "estimators_")
+    offered = model.class_costs(x, found.cell) if is_search else model.class_costs(x)
+    costs = dict(zip(map(str, model.classes_.tolist()), offered[0].tolist(), strict=True))
     return {
         "sample": row,
         "prediction": found.label,
+        **({"transform": found.transform} if is_search else {}),
         "offer": found.offer,
         "conqueror": found.conqueror,
         "path": found.path,
@@ -107,6 +110,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         steps = [*steps[: STEPS - 2], f"... {len(steps) - STEPS + 1} more ...", steps[-1]]
     return [
         f"sample {facts['sample']}: {visible(facts['prediction'])}",
+        *([f"  transform: {visible(facts['transform'])}"] if "transform" in facts else []),
         f"  class costs: {costs}",
         f"  path to a prototype: {' -> '.join(steps)}",
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple, Protocol
@@ -42,6 +42,9 @@ class Column(Protocol):
 
     def take(self, rows: np.ndarray) -> Column:
         """Return some of the cells."""
+
+    def with_labels(self, labels: Mapping[int, Any]) -> Column:
+        """Return the cells with other labels in some rows."""
 
     @classmethod
     def join(cls, columns: Sequence[Any]) -> Column:
@@ -90,6 +93,10 @@ class TextColumn:
         """Return some of the cells."""
         return TextColumn([self.cells[row] for row in rows.tolist()])
 
+    def with_labels(self, labels: Mapping[int, Any]) -> TextColumn:
+        """Return the cells with other labels in some rows."""
+        return TextColumn([str(labels.get(row, cell)) for row, cell in enumerate(self.cells)])
+
     @classmethod
     def join(cls, columns: Sequence[TextColumn]) -> TextColumn:
         """Return the cells of all columns."""
@@ -129,6 +136,15 @@ class ArrayColumn:
     def take(self, rows: np.ndarray) -> ArrayColumn:
         """Return some of the cells."""
         return ArrayColumn(self.array[rows])
+
+    def with_labels(self, labels: Mapping[int, Any]) -> ArrayColumn:
+        """Return the cells with other labels in some rows."""
+        names = [label for label in labels.values() if isinstance(label, str)]
+        wide = np.array(["", *names]).dtype  # a longer name needs a wider type
+        array = self.array.astype(np.promote_types(self.array.dtype, wide) if names else self.array.dtype)
+        for row, label in labels.items():
+            array[row] = label
+        return ArrayColumn(array)
 
     @classmethod
     def join(cls, columns: Sequence[ArrayColumn]) -> ArrayColumn:

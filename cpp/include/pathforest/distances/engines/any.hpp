@@ -34,6 +34,16 @@ std::vector<Index> first_sample_of_nodes(const Engine& engine) {
     return engine.summarise(given_order(engine.n_samples()), [](Index a, Index b) { return std::min(a, b); });
 }
 
+// Makes the query of the sample at a position.
+template <KnowsSamples Engine>
+void ask_at(const Engine& engine, Index position, typename Engine::Query& query) {
+    if constexpr (requires { engine.ask_at(position, query); }) {
+        engine.ask_at(position, query);
+    } else {
+        engine.ask_sample(engine.sample_at(position), query);
+    }
+}
+
 // Rows of new samples, or for a precomputed engine rows of distances to the training samples.
 template <class T>
 struct Rows {
@@ -77,7 +87,8 @@ void visit_with(const AnyEngine& engine, Work work) {
 // Runs one search per query in tiles: ask(i, query) states query i, start(i) gives its policy and finish(i,
 // policy) takes the result.
 template <SearchEngine Engine, class Ask, class Start, class Finish>
-void search_all(const Engine& engine, Index count, Control& control, Ask ask, Start start, Finish finish) {
+void search_all(const Engine& engine, Index tile, Index count, Control& control, Ask ask, Start start,
+                Finish finish) {
     using P = decltype(start(Index{}));
     static_assert(Policy<P>);
     struct Scratch {
@@ -87,12 +98,12 @@ void search_all(const Engine& engine, Index count, Control& control, Ask ask, St
     // A task is big enough to hide the counter it is taken from, and small enough for every thread to get
     // one.
     const Index share = (count - 1) / control.n_threads() + 1;
-    const Index task = std::clamp<Index>(share, 1, Engine::tile > 1 ? Engine::tile : 32);
+    const Index task = std::clamp<Index>(share, 1, std::max<Index>(32, tile));
     parallel_for((count + task - 1) / task, control, [] { return Scratch{}; },
                  [&](Index t, Scratch& scratch, const Pause& pause) {
                      const Index end = std::min(count, (t + 1) * task);
-                     for (Index first = t * task; first < end; first += Engine::tile) {
-                         const Index size = std::min<Index>(Engine::tile, end - first);
+                     for (Index first = t * task; first < end; first += tile) {
+                         const Index size = std::min(tile, end - first);
                          scratch.queries.resize(as_size(size));
                          scratch.policies.clear();
                          for (Index i = 0; i < size; ++i) {

@@ -7,6 +7,8 @@
 #include "pathforest/types.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <numeric>
 #include <vector>
 
@@ -60,13 +62,12 @@ struct Blocks {
     void scan(Index b, const double* query, double reduced_limit, const Kernels<T>& kernels,
               const Metric& metric, const Order& order, P& policy) const {
         double reduced[lanes];
-        kernels.block(query, block(b), n_features, metric.p, reduced);
+        std::uint32_t within = kernels.block(query, block(b), n_features, metric.p, reduced_limit, reduced);
         const Index first = first_position(b);
-        for (Index position = first; position < end_position(b); ++position) {
-            const double value = reduced[position - first];
-            if (value <= reduced_limit) {
-                policy.offer(order.sample[as_size(position)], metric.distance(value, metric.p));
-            }
+        within &= (std::uint32_t{1} << (end_position(b) - first)) - 1;  // padding is no sample
+        for (; within != 0; within &= within - 1) {
+            const Index lane = std::countr_zero(within);
+            offer_at(policy, order, first + lane, metric.distance(reduced[lane], metric.p));
         }
     }
 };

@@ -85,4 +85,11 @@ concept KnowsSamples = SearchEngine<E> && requires(const E engine, typename E::Q
     engine.ask_sample(sample, query);
 };
 
+// How many samples that an engine keeps side by side are worth searching together.
+template <class E>
+constexpr int sample_tile = std::remove_cvref_t<E>::tile;
+template <class E>
+    requires requires { std::remove_cvref_t<E>::sample_tile; }
+constexpr int sample_tile<E> = std::remove_cvref_t<E>::sample_tile;
+
 }  // namespace pathforest

@@ -3,6 +3,7 @@
 
 #include "pathforest/distances/kernels.hpp"
 #include "pathforest/parallel.hpp"
+#include "pathforest/select.hpp"
 #include "pathforest/types.hpp"
 
 #include <algorithm>
@@ -24,6 +25,17 @@ struct Order {
         }
     }
 };
+
+// Offers a policy the sample at a position. One that has taken note of positions is spared to look them up.
+template <class P>
+void offer_at(P& policy, const Order& order, Index position, double distance) {
+    const Index sample = order.sample[as_size(position)];
+    if constexpr (requires { policy.offer(sample, distance, position); }) {
+        policy.offer(sample, distance, position);
+    } else {
+        policy.offer(sample, distance);
+    }
+}
 
 inline std::vector<Index> given_order(Index n_samples) {
     std::vector<Index> samples(as_size(n_samples));
@@ -60,12 +72,20 @@ void part(BlockRange range, const T* X, Index n_features, std::vector<Index>& sa
         const auto side = [&](Index f) { return high[as_size(f)] - low[as_size(f)]; };
         if (side(j) > side(longest)) longest = j;
     }
-    std::nth_element(begin, begin + range.left().count * lanes, end, [=](Index a, Index b) {
-        // Equal values by index: of many duplicates the first ones are then found first, the others pruned.
-        const T value_a = X[at(a, n_features, longest)];
-        const T value_b = X[at(b, n_features, longest)];
-        return value_a != value_b ? value_a < value_b : a < b;
-    });
+    // Equal values by index: of many duplicates the first ones are then found first, the others pruned.
+    struct Key {
+        T value;
+        Index sample;
+        bool operator<(const Key& other) const {
+            return (value < other.value) | ((value == other.value) & (sample < other.sample));
+        }
+    };
+    std::vector<Key> keys;
+    keys.reserve(static_cast<std::size_t>(end - begin));
+    for (auto sample = begin; sample != end; ++sample)
+        keys.push_back({X[at(*sample, n_features, longest)], *sample});
+    select(keys.data(), keys.data() + range.left().count * lanes, keys.data() + keys.size());
+    std::transform(keys.begin(), keys.end(), begin, [](const Key& key) { return key.sample; });
 }
 
 // The order of the leaves of a balanced k-d tree with one block per leaf.

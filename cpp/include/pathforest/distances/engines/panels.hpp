@@ -4,6 +4,8 @@
 #include "pathforest/distances/engines/blocks.hpp"
 #include "pathforest/distances/engines/estimate.hpp"
 
+#include <span>
+
 namespace pathforest {
 
 template <class T>
@@ -31,12 +33,20 @@ class Panels {
         return estimate_by_products<T>(blocks_.n_features, length_of(query.data()), largest_length_);
     }
 
-    void filter(bool by_differences, Index p, const std::vector<const T*>& groups, const T* reach, T* values,
-                std::uint64_t* hits) const {
+    // For any two samples, with the squared length of neither in it: those are the shifts. Its allowance is
+    // many times what rounding these may be off by.
+    Estimate between_samples() const {
+        Estimate estimate = estimate_by_products<T>(blocks_.n_features, largest_length_, largest_length_);
+        estimate.offset = 0;
+        return estimate;
+    }
+    const T* shifts(Index p) const { return half_squares_.data() + at(p, panel); }
+
+    void filter(bool by_differences, Index p, std::span<const T* const> groups, const T* reach,
+                const OtherSide<T>* other, T* values, std::uint64_t* hits) const {
         (by_differences ? filters_.differences : filters_.products)(
             groups.data(), static_cast<Index>(groups.size()), blocks_.block(p * panel_blocks),
-            by_differences ? nullptr : half_squares_.data() + at(p, panel), blocks_.n_features, reach, values,
-            hits);
+            by_differences ? nullptr : shifts(p), blocks_.n_features, reach, other, values, hits);
     }
 
   private:

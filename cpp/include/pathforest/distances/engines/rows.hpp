@@ -30,7 +30,7 @@ class RowsEngine : public FlatEngine {
             for_each_block(policies[i], [&](Index b, double limit) {
                 for (Index j = b * lanes; j < std::min(n_samples(), (b + 1) * lanes); ++j) {
                     const auto distance = static_cast<double>(queries[i].row[j]);
-                    if (distance <= limit) policies[i].offer(j, distance);
+                    if (distance <= limit) offer_at(policies[i], order(), j, distance);
                 }
             });
         }

@@ -21,8 +21,11 @@ template <Policy P>
 class Scout {
   public:
     Scout(const P& policy, const Metric& metric)
-        : policy_(policy), metric_(&metric), reduced_limit_(metric),
-          room_(256 + 4 * as_size(policy.n_wanted())) {}
+        : Scout(policy, metric, 256 + 4 * as_size(policy.n_wanted())) {}
+
+    // With room for so many candidates.
+    Scout(const P& policy, const Metric& metric, std::size_t room)
+        : policy_(policy), metric_(&metric), reduced_limit_(metric), room_(room) {}
 
     // The largest reduced distance that matters in a node; negative: none.
     double reach(Index node) {

@@ -4,6 +4,7 @@
 #include "pathforest/control.hpp"
 #include "pathforest/distances/engines/panels.hpp"
 #include "pathforest/distances/engines/scout.hpp"
+#include "pathforest/distances/engines/settler.hpp"
 
 #include <array>
 #include <bit>
@@ -18,7 +19,7 @@ class Tile {
     using Query = typename Engine::Query;
 
     Tile(const Engine& engine, const Query* queries, P* policies, Index count)
-        : engine_(engine), panels_(engine.panels()), block_(at(engine.n_features(), lanes)) {
+        : engine_(engine), panels_(engine.panels()), settle_(engine) {
         seekers_.reserve(as_size(count));
         for (Index i = 0; i < count; ++i) {
             seekers_.push_back({&queries[i].values, &policies[i], Scout(policies[i], engine.metric()),
@@ -44,7 +45,7 @@ class Tile {
                 packs_.push_back(group.values.data());
             }
             if (asked_.empty()) continue;
-            panels_.filter(by_differences, p, packs_, reach_.data(), values_.get(), hits_.data());
+            panels_.filter(by_differences, p, packs_, reach_.data(), nullptr, values_.get(), hits_.data());
             for (std::size_t g = 0; g < asked_.size(); ++g) report(p, *asked_[g], g * filter_queries);
         }
     }
@@ -53,7 +54,7 @@ class Tile {
     void settle(const Pause& pause) {
         for (Seeker& seeker : seekers_) {
             pause();
-            settle(seeker);
+            settle_(seeker.scout, seeker.query->data(), *seeker.policy);
         }
     }
 
@@ -164,49 +165,17 @@ class Tile {
         const Estimate& bounds = estimate(group, seeker);
         seeker.scout.meet(engine_.sample_at(position), position, bounds.least(value), bounds.most(value));
         if (seeker.scout.is_full()) {
-            settle(seeker);
+            settle_(seeker.scout, seeker.query->data(), *seeker.policy);
             seeker.scout.restart(*seeker.policy);
         }
         return bounds.template reach<T>(seeker.scout.reach(engine_.panel_node(p)));
-    }
-
-    // Offers the seeker's policy the candidates by their exact distances, a block of them at a time.
-    void settle(Seeker& seeker) {
-        const std::vector<Candidate>& candidates = seeker.scout.candidates();
-        ReducedLimit reduced_limit(engine_.metric());
-        std::array<Index, lanes> positions;
-        std::size_t count = 0;
-        for (std::size_t c = 0; c < candidates.size(); ++c) {
-            // By now some may be out of the policy's own reach.
-            const double limit = seeker.policy->limit(candidates[c].position / lanes);
-            if (limit >= 0 && candidates[c].least <= reduced_limit(limit))
-                positions[count++] = candidates[c].position;
-            if (count == lanes || (count > 0 && c + 1 == candidates.size())) {
-                offer(std::span(positions).first(count), seeker);
-                count = 0;
-            }
-        }
-    }
-
-    void offer(std::span<const Index> positions, Seeker& seeker) {
-        const T* from[lanes];
-        for (std::size_t lane = 0; lane < lanes; ++lane)
-            from[lane] = panels_.row(positions[std::min(lane, positions.size() - 1)]);
-        transpose(from, engine_.n_features(), block_.data());
-        double reduced[lanes];
-        const Metric& metric = engine_.metric();
-        engine_.kernels().block(seeker.query->data(), block_.data(), engine_.n_features(), metric.p, reduced);
-        for (std::size_t lane = 0; lane < positions.size(); ++lane) {
-            seeker.policy->offer(engine_.sample_at(positions[lane]),
-                                 metric.distance(reduced[lane], metric.p));
-        }
     }
 
     const Engine& engine_;
     const Panels<T>& panels_;
     std::vector<Seeker> seekers_;
     std::vector<Group> groups_;
-    std::vector<T> block_;  // the samples to be settled, gathered from anywhere
+    Settler<Engine> settle_;
 
     // What the filter is given and gives back.
     std::vector<Group*> asked_;

@@ -6,6 +6,8 @@
 #include "pathforest/parallel.hpp"
 
 #include <array>
+#include <bit>
+#include <cstdint>
 
 namespace pathforest {
 
@@ -14,10 +16,12 @@ class TreeEngine {
   public:
     using Value = T;
     static constexpr const char* name = "tree";
-    static constexpr int tile = 1;  // queries worth searching together
+    static constexpr int tile = 1;             // new samples may lie anywhere
+    static constexpr int sample_tile = lanes;  // samples that lie side by side look into the same nodes
 
     struct Query {
         std::vector<double> values;
+        Index block = none;  // where a sample of ours is kept
     };
 
     TreeEngine(const T* X, Index n_samples, Index n_features, Metric metric, Control& control)
@@ -34,16 +38,41 @@ class TreeEngine {
 
     // Neighbouring positions hold neighbouring samples: work in this order stays in cache.
     Index sample_at(Index position) const { return order_.sample[as_size(position)]; }
+    const Order& order() const { return order_; }
 
-    void ask_sample(Index sample, Query& query) const {
-        blocks_.read(order_.position[as_size(sample)], query.values);
+    void ask_sample(Index sample, Query& query) const { ask_at(order_.position[as_size(sample)], query); }
+    void ask_at(Index position, Query& query) const {
+        blocks_.read(position, query.values);
+        query.block = position / lanes;
     }
 
-    void ask(const T* row, Query& query) const { query.values.assign(row, row + n_features()); }
+    void ask(const T* row, Query& query) const {
+        query.values.assign(row, row + n_features());
+        query.block = none;
+    }
+
+    // Per position a distance within which the sample has k others, found by looking into its own block
+    // alone.
+    std::vector<double> reaches(Index k) const {
+        std::vector<double> reach(as_size(n_samples()), infinity);
+        if (k >= lanes) return reach;
+        for (Index b = 0; b < blocks_.count(); ++b) {
+            double reduced[lanes];
+            const Index first = blocks_.first_position(b), end = blocks_.end_position(b);
+            kernels_.spacing(blocks_.block(b), n_features(), metric_.p, end - first, k, reduced);
+            for (Index position = first; position < end; ++position)
+                reach[as_size(position)] = metric_.distance(reduced[position - first], metric_.p);
+        }
+        return reach;
+    }
 
     template <Policy P>
     void search(const Query* queries, P* policies, Index count, const Pause& pause) const {
         Breather breather(pause);
+        if constexpr (P::nearest_first) {
+            for (; count > 1; count -= lanes, queries += lanes, policies += lanes)
+                search_together(queries, policies, std::min<Index>(count, lanes), breather);
+        }
         for (Index i = 0; i < count; ++i) search_one(queries[i].values.data(), policies[i], breather);
     }
 
@@ -104,6 +133,123 @@ class TreeEngine {
             stack[size++] = far;
             stack[size++] = near;
         }
+    }
+
+    // Queries that go through the tree together, feature by feature.
+    struct Packet {
+        std::vector<double> values;
+        std::array<double, lanes> limit;    // the largest distance that matters anywhere; negative: none
+        std::array<double, lanes> reduced;  // the same as a reduced distance
+    };
+
+    // A node that some queries of a packet have still to look into.
+    struct Shared {
+        Index node;
+        std::uint32_t queries;  // bits
+        std::array<double, lanes> bounds;
+    };
+
+    // Up to `lanes` queries at once: the bounds of a box are computed for all of them by one kernel.
+    template <Policy P>
+    void search_together(const Query* queries, P* policies, Index count, Breather& breather) const {
+        Packet packet{std::vector<double>(at(n_features(), lanes)), {}, {}};
+        for (Index lane = 0; lane < lanes; ++lane) {
+            const std::vector<double>& values = queries[std::min(lane, count - 1)].values;
+            for (Index j = 0; j < n_features(); ++j) packet.values[at(j, lanes, lane)] = values[as_size(j)];
+        }
+        packet.limit.fill(-1);
+        packet.reduced.fill(-1);
+        for (Index lane = 0; lane < count; ++lane) narrow(packet, as_size(lane), policies[lane]);
+        std::array<Shared, stack_size> stack;
+        std::size_t size = descend(stack.data(), queries, count, packet);
+        while (size > 0) {
+            const Shared& top = stack[--size];
+            const Index index = top.node;
+            std::uint32_t active = still_open(top, packet, policies);
+            if (active == 0) continue;
+            const Node& node = nodes_[as_size(index)];
+            breather(at(lanes, n_features()));
+            if (node.n_blocks == 1) {
+                for_each_bit(active, [&](std::size_t lane) {
+                    narrow(packet, lane, policies[lane]);
+                    blocks_.scan(node.first_block, queries[lane].values.data(), packet.reduced[lane],
+                                 kernels_, metric_, order_, policies[lane]);
+                    narrow(packet, lane, policies[lane]);
+                });
+                continue;
+            }
+            const bool has_right = bound(stack[size], node.right, packet, active);
+            const bool has_left = bound(stack[size + has_right], index + 1, packet, active);
+            if (has_left && has_right) {
+                double nearer = 0;  // how much the left one is, in sum
+                for_each_bit(active, [&](std::size_t lane) {
+                    nearer += stack[size].bounds[lane] - stack[size + 1].bounds[lane];
+                });
+                if (nearer < 0) std::swap(stack[size], stack[size + 1]);
+            }
+            size += std::size_t{has_left} + std::size_t{has_right};
+        }
+    }
+
+    // Puts the smallest node that holds all queries on the stack, and below it the nodes beside the way
+    // there.
+    std::size_t descend(Shared* stack, const Query* queries, Index count, const Packet& packet) const {
+        const std::uint32_t all = (std::uint32_t{1} << count) - 1;
+        const auto [first, last] = std::minmax_element(
+            queries, queries + count, [](const Query& a, const Query& b) { return a.block < b.block; });
+        Index home = 0;
+        std::size_t size = 0;
+        while (nodes_[as_size(home)].n_blocks > 1 && first->block != none) {
+            const Index left = home + 1, right = nodes_[as_size(home)].right;
+            const Index middle = nodes_[as_size(right)].first_block;
+            if (first->block < middle && last->block >= middle) break;
+            home = last->block < middle ? left : right;
+            size += bound(stack[size], home == left ? right : left, packet, all);
+        }
+        stack[size].node = home;
+        stack[size].queries = all;
+        stack[size].bounds.fill(0);
+        return size + 1;
+    }
+
+    template <class Visit>
+    static void for_each_bit(std::uint32_t bits, Visit visit) {
+        for (; bits != 0; bits &= bits - 1) visit(static_cast<std::size_t>(std::countr_zero(bits)));
+    }
+
+    // No node's limit is above the root's.
+    template <Policy P>
+    void narrow(Packet& packet, std::size_t lane, const P& policy) const {
+        const double limit = policy.limit(0);
+        if (limit == packet.limit[lane]) return;
+        packet.limit[lane] = limit;
+        packet.reduced[lane] = limit < 0 ? -1 : metric_.reduced_limit(limit, metric_.p);
+    }
+
+    template <Policy P>
+    std::uint32_t still_open(const Shared& shared, const Packet& packet, const P* policies) const {
+        std::uint32_t open = 0;
+        for_each_bit(shared.queries, [&](std::size_t lane) {
+            const double bound = shared.bounds[lane];
+            if (bound > packet.reduced[lane]) return;
+            const double limit = policies[lane].limit(shared.node);
+            if (limit < 0) return;
+            // A node's own limit lies only a tie below the root's.
+            if (bound > packet.reduced[lane] * (1 - 1e-6) && bound > metric_.reduced_limit(limit, metric_.p))
+                return;
+            open |= std::uint32_t{1} << lane;
+        });
+        return open;
+    }
+
+    // False if no query need look into the node.
+    bool bound(Shared& child, Index index, const Packet& packet, std::uint32_t queries) const {
+        const T* low = boxes_.data() + at(2 * index, n_features());
+        child.node = index;
+        child.queries =
+            queries & kernels_.box_of_many(packet.values.data(), low, low + n_features(), n_features(),
+                                           metric_.p, packet.reduced.data(), child.bounds.data());
+        return child.queries != 0;
     }
 
     // What the best sample below a node could be worth; the more promising child is searched first.

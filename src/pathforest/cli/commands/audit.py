@@ -1,0 +1,322 @@
+"""`pathforest audit`: labels that are probably wrong, a page to review them, and the decisions applied."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from pathforest._utils.files import replace_file
+from pathforest.cli import models, options
+from pathforest.cli.errors import UsageError
+from pathforest.cli.input import Samples, find_column, find_label, read_samples
+from pathforest.cli.output import TableOutput, check_outputs, show_facts, show_table
+from pathforest.datasets.formats import ArrayColumn, as_labels, format_of, gather, open_sink, open_stream
+from pathforest.review import summary
+from pathforest.review.contents import Review, Table, make_review
+from pathforest.review.decisions import (
+    CHANGE_TO,
+    DECISION,
+    GIVEN,
+    ROW,
+    TABLE,
+    apply_decisions,
+    fingerprint,
+    read_decisions,
+)
+from pathforest.review.images import guess_shape, names_images, parse_shape
+from pathforest.review.page import review_html
+from pathforest.review.suspects import MOST, Pictures
+
+FIRST = 10  # suspects on the terminal
+SCORE_DIGITS = 6  # of a score in a file
+
+
+def audit(
+    data: options.Data,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", "-o", help="HTML page to review the labels; with --apply, the cleaned table."),
+    ] = None,
+    suspects: Annotated[
+        str | None, typer.Option(help="File for the suspects: .csv, .tsv, .json, .jsonl or .parquet.")
+    ] = None,
+    apply: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DECISIONS", help="Apply decisions that the page exported; only --label counts besides."
+        ),
+    ] = None,
+    label: options.Label = None,
+    method: Annotated[
+        str, typer.Option(help="'fast': distances alone; 'thorough': models that have not seen the label.")
+    ] = "fast",
+    n_conquerors: Annotated[
+        int, typer.Option(min=1, help="How many of its nearest samples speak for each class.")
+    ] = 13,
+    metric: Annotated[str, typer.Option(help="Distance between samples, such as manhattan.")] = "euclidean",
+    scale: Annotated[bool, typer.Option("--scale", help="Standardise the features first.")] = False,
+    features: options.Features = None,
+    ignore: options.Ignore = None,
+    image_shape: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HxW",
+            help="Show samples as images of this shape, such as 8x8 or 32x32x3; 'none' for no images.",
+            show_default="found if features look like pixels",
+        ),
+    ] = None,
+    image_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Show the image files that this column names; it is not a feature.",
+            show_default="found among columns left out",
+        ),
+    ] = None,
+    most: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Suspects that the page shows in full.", show_default=f"{MOST}, if they fit 4 MB"
+        ),
+    ] = None,
+    device: Annotated[str, typer.Option(help="Where to compute: cpu or cuda.")] = "cpu",
+    seed: Annotated[int, typer.Option(min=0, help="For 'thorough': decides folds and trees.")] = 0,
+    from_: options.From = None,
+    jobs: options.Jobs = None,
+    as_json: options.Json = False,
+) -> None:
+    """Find labels that are probably wrong, and review them on a page.
+
+    Prints a summary: wrong labels, classes that mix, outliers, duplicates and islands. With --out it writes
+    one HTML file that shows each suspect beside the samples that speak for and against its label. Decide
+    there what to keep, change or drop, export the decisions, and apply them to the table with --apply.
+
+    Examples
+    --------
+      pathforest audit data.csv --label kind --scale --out review.html
+
+      pathforest audit data.csv --label kind --apply decisions.csv --out cleaned.csv
+
+      pathforest audit digits.csv --image-shape 8x8 --suspects suspects.csv --out review.html
+    """
+    if apply is not None:
+        _apply(data, apply, out, suspects, label, from_, as_json)
+        return
+    if out is not None:
+        _refuse_table(out)
+    listing = None if suspects is None else TableOutput(suspects, None)
+    check_outputs([out, suspects], [data])
+    left_out = [*(options.names(ignore) or ()), *([image_column] if image_column is not None else ())]
+    samples = read_samples(
+        data, ending=from_, label=label, features=options.names(features), ignore=left_out or None
+    )
+    pictures = _pictures(samples, data, image_shape, image_column)
+    review = _audit(
+        samples,
+        scale,
+        jobs,
+        method=method,
+        n_conquerors=n_conquerors,
+        metric=metric,
+        device=device,
+        random_state=seed,
+    )
+    if listing is not None:
+        columns = _suspect_columns(review)
+        with listing.open(columns) as write:
+            write(list(columns.values()))
+    if out is not None:
+        scaled = "features standardised" if scale else "features as they are"
+        page = review_html(
+            review,
+            command=_command(data, samples.label, from_),
+            settings=f"{metric} distance, {scaled}",
+            pictures=pictures,
+            most=most,
+        )
+        replace_file(out, page.encode("utf-8", "backslashreplace"))
+    _show(review, out, suspects, as_json)
+
+
+def _refuse_table(out: str) -> None:
+    """Refuse to write the page where a table is expected."""
+    try:
+        format_of(out)
+    except ValueError:
+        return
+    raise UsageError(f"--out {out}: without --apply it is an HTML page; end its name with .html")
+
+
+def _audit(samples: Samples, scale: bool, jobs: int | None, **parameters: Any) -> Review:
+    from sklearn.preprocessing import StandardScaler
+
+    from pathforest.issues import find_issues
+
+    Z = samples.X
+    if scale:
+        Z = StandardScaler().fit_transform(Z)
+    elif parameters["method"] == "fast":
+        models.warn_spans(Z, samples.features, "--scale evens them out")
+    with models.threads(jobs):
+        issues = find_issues(Z, samples.y, **parameters)
+    stream, rows = samples.stream, samples.rows
+    taken = {samples.label, *samples.features}
+    others = {
+        name: column.text()
+        for name, column in zip(stream.names, rows.columns, strict=True)
+        if name not in taken
+    }
+    table = Table(
+        stream.name,
+        stream.place,
+        rows.places,
+        samples.X,
+        Z,
+        samples.features,
+        samples.label,
+        others,
+        fingerprint(stream, rows),
+    )
+    return make_review(table, issues)
+
+
+def _pictures(samples: Samples, data: str, shape: str | None, column: str | None) -> Pictures | None:
+    """Find out how samples are shown as images, if at all."""
+    folder = Path(data).parent
+    if column is not None:
+        name = find_column(samples.stream, column)
+        if name == samples.label:
+            raise ValueError(f"--image-column {column}: this is the column of the labels; name another")
+        return Pictures(column=name, folder=folder)
+    if shape == "none":
+        return None
+    if shape is not None:
+        return Pictures(shape=parse_shape(shape, len(samples.features)))
+    taken = {samples.label, *samples.features}
+    for name, cells in zip(samples.stream.names, samples.rows.columns, strict=True):
+        if name not in taken and names_images(cells.text()):
+            return Pictures(column=name, folder=folder)
+    found = guess_shape(samples.X, samples.features)
+    return None if found is None else Pictures(shape=found)
+
+
+def _command(data: str, label: str, from_: str | None) -> str:
+    """Return the command that applies decisions to the table."""
+    _, suffix, is_packed = format_of(data, from_)
+    words = ["pathforest", "audit", data, "--label", label, *(["--from", from_] if from_ else [])]
+    words += ["--apply", "decisions.csv", "--out", f"cleaned{suffix}{'.gz' * is_packed}"]
+    return shlex.join(words)
+
+
+def _suspect_columns(review: Review) -> dict[str, ArrayColumn]:
+    """Return the suspects as columns, which are decisions once the column of that name is filled in."""
+    rows = [suspect.row for suspect in review.suspects]
+    table = review.table
+    classes = np.array(review.classes)
+    places = {} if table.place == ROW else {table.place: [table.places[row] for row in rows]}
+    rivals = classes[[suspect.rival for suspect in review.suspects]]
+    columns = {
+        ROW: rows,
+        **places,
+        GIVEN: classes[[suspect.given for suspect in review.suspects]],
+        "score": [round(suspect.score, SCORE_DIGITS) for suspect in review.suspects],
+        DECISION: np.full(len(rows), "", dtype="U1"),
+        CHANGE_TO: rivals,
+        TABLE: np.full(len(rows), table.fingerprint),
+    }
+    return {name: ArrayColumn(np.asarray(values)) for name, values in columns.items()}
+
+
+def _show(review: Review, out: str | None, suspects: str | None, as_json: bool) -> None:
+    issues, table = review.issues, review.table
+    found = [
+        {
+            ROW: suspect.row,
+            table.place: table.places[suspect.row],
+            GIVEN: issues.given[suspect.row],
+            "suggested": issues.suggested[suspect.row],
+            "score": suspect.score,
+        }
+        for suspect in review.suspects
+    ]
+    facts = {
+        "data": table.name,
+        "page": out,
+        "suspects_file": suspects,
+        "table": table.fingerprint,
+        "n_samples": len(review.codes),
+        "classes": issues.classes,
+        "n_label_issues": issues.is_label_issue.sum(),
+        "noise_share": issues.noise_share,
+        "mixed_classes": issues.mixed_classes,
+        "n_outliers": issues.is_outlier.sum(),
+        "n_duplicate_groups": len(summary.duplicates(review)),
+        "n_conflict_groups": len(summary.conflicts(review)),
+        "n_near_duplicates": issues.is_near_duplicate.sum(),
+        "n_border": issues.is_border.sum(),
+        "n_islands": len(summary.islands(review)),
+        "suspects": found,
+    }
+    if as_json:
+        show_facts(facts, [], as_json=True)
+        return
+    show_facts(None, str(issues).splitlines(), as_json=False)
+    if found:
+        typer.echo()
+        header = [table.place, "given", "suggested", "score"]
+        show_table(header, [[_text(suspect[name]) for name in header] for suspect in found[:FIRST]])
+        if len(found) > FIRST:
+            show_facts(None, [f"and {len(found) - FIRST} more"], as_json=False)
+    for path in (out, suspects):
+        if path is not None:
+            show_facts(None, [f"{path}: {summary.counted(len(found), 'suspect')}"], as_json=False)
+
+
+def _text(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _apply(
+    data: str,
+    decisions: str,
+    out: str | None,
+    suspects: str | None,
+    label: str | None,
+    from_: str | None,
+    as_json: bool,
+) -> None:
+    if out is None:
+        raise UsageError("--apply: name the cleaned table with --out")
+    if suspects is not None:
+        raise UsageError("--suspects: not with --apply, which looks for no suspects")
+    (_, wanted, _), (_, given, _) = format_of(data, from_), format_of(out)
+    if wanted != given:
+        raise UsageError(
+            f"--out {out}: the cleaned table has the format of DATA, {wanted}; convert changes formats"
+        )
+    check_outputs([out], [data, decisions])
+    with open_stream(data, ending=from_) as stream:
+        column = find_label(stream, label)
+        rows = gather(stream)
+    y = as_labels(stream.labels(rows, column))
+    found = read_decisions(decisions, y, fingerprint(stream, rows))
+    cleaned = apply_decisions(stream, rows, column, found)
+    with open_sink(out, None, stream) as write:
+        write(cleaned.columns)
+    facts = {
+        "out": out,
+        "n_samples": len(cleaned.places),
+        "n_kept": len(found.kept),
+        "n_changed": len(found.changed),
+        "n_dropped": len(found.dropped),
+    }
+    text = (
+        f"{out}: {summary.counted(facts['n_samples'], 'sample')}; "
+        f"{summary.counted(facts['n_changed'], 'label')} changed, "
+        f"{summary.counted(facts['n_dropped'], 'sample')} dropped, {facts['n_kept']} kept"
+    )
+    show_facts(facts, [text], as_json)

@@ -1,0 +1,129 @@
+"""Decisions about suspects: read from a file, checked against the table that they are for, and applied."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pathforest._utils.show import show
+from pathforest.datasets.formats import (
+    ArrayColumn,
+    Batch,
+    Column,
+    Stream,
+    gather,
+    integer,
+    listed,
+    open_stream,
+)
+
+# The columns that a file of decisions needs, in any order and beside any others.
+ROW, GIVEN, DECISION, CHANGE_TO, TABLE = COLUMNS = ("row", "given", "decision", "change_to", "table")
+KEEP, CHANGE, DROP = ACTIONS = ("keep", "change", "drop")
+
+
+class Decisions(NamedTuple):
+    """What is to happen with rows of a table, by their position from 0."""
+
+    kept: list[int]
+    changed: dict[int, Any]  # their new labels
+    dropped: list[int]
+
+
+def fingerprint(stream: Stream, rows: Batch) -> str:
+    """Return a checksum of all names and cells of a table, whatever its file is called."""
+    digest = hashlib.sha256(json.dumps(stream.names).encode())
+    for column in rows.columns:
+        digest.update(_bytes(column))
+    return f"sha256:{digest.hexdigest()[:16]}"
+
+
+def _bytes(column: Column) -> bytes:
+    if isinstance(column, ArrayColumn) and column.array.dtype.kind in "biuf":
+        return column.array.tobytes()  # many numbers take long to write as text
+    return json.dumps(column.text()).encode()
+
+
+def read_decisions(path: str, y: np.ndarray, table: str) -> Decisions:
+    """Read the decisions about a table with the labels `y` and the fingerprint `table`.
+
+    Rows without a decision are passed over. Anything that does not fit the table is an error.
+    """
+    with open_stream(path) as stream:
+        missing = [name for name in COLUMNS if name not in stream.names]
+        if missing:
+            raise ValueError(
+                f"{stream.name}: there is no column {show(missing[0])}; decisions have the columns "
+                f"{', '.join(COLUMNS)}, as the page exports them"
+            )
+        rows = gather(stream)
+    cells = (rows.columns[stream.names.index(name)].text() for name in COLUMNS)
+    classes = {str(label): label for label in np.unique(y).tolist()}
+    decisions = Decisions([], {}, [])
+    decided: set[int] = set()
+    for place, row, given, decision, change_to, found in zip(rows.places, *cells, strict=True):
+        try:
+            if not decision.strip():
+                continue
+            _check_table(found, table)
+            position = _position(row, given, y)
+            if position in decided:
+                raise ValueError(f"row {position} is decided twice; leave one of the lines out")
+            decided.add(position)
+            _decide(decisions, position, decision.strip().lower(), change_to, classes)
+        except ValueError as error:
+            raise ValueError(f"{stream.name}: {stream.place} {place}: {error}") from None
+    return decisions
+
+
+def _check_table(found: str, table: str) -> None:
+    if found.strip() != table:
+        raise ValueError(
+            f"the decision is about another table ({show(found)}, and this one is {table}); apply it to "
+            "the table that was audited, or audit this one"
+        )
+
+
+def _position(row: str, given: str, y: np.ndarray) -> int:
+    position = integer(row.strip())
+    if not 0 <= position < len(y):
+        raise ValueError(f"there is no row {position}; the table has {len(y)}, counted from 0")
+    label = str(y[position])
+    if given != label:
+        raise ValueError(
+            f"the label of row {position} is {show(label)}, not {show(given)}; is --label the same as in "
+            "the audit?"
+        )
+    return position
+
+
+def _decide(
+    decisions: Decisions, position: int, action: str, change_to: str, classes: Mapping[str, Any]
+) -> None:
+    if action == KEEP:
+        decisions.kept.append(position)
+    elif action == DROP:
+        decisions.dropped.append(position)
+    elif action != CHANGE:
+        raise ValueError(f"{show(action)} is not a decision; write one of {', '.join(ACTIONS)}, or nothing")
+    elif change_to not in classes:
+        raise ValueError(
+            f"{CHANGE_TO} {show(change_to)} is not a class of the table; it has {listed(classes)}"
+        )
+    else:
+        decisions.changed[position] = classes[change_to]
+
+
+def apply_decisions(stream: Stream, rows: Batch, label: str, decisions: Decisions) -> Batch:
+    """Return the table with changed labels, and without the rows that are dropped."""
+    column = stream.names.index(label)
+    columns = list(rows.columns)
+    columns[column] = columns[column].with_labels(decisions.changed)
+    kept = np.setdiff1d(np.arange(len(rows.places)), decisions.dropped)
+    if len(kept) == 0:
+        raise ValueError(f"{stream.name}: every row is dropped; a table needs one")
+    return Batch(rows.places, columns).take(kept)

@@ -1,0 +1,124 @@
+// Buttons for decisions, kept in the browser's storage, and their export as a CSV file.
+"use strict";
+(() => {
+  const place = document.getElementById("data");
+  if (!place) return; // no suspects
+  const { table, label, columns, classes, suspects } = JSON.parse(place.textContent);
+  const KEEP = "keep", CHANGE = "change", DROP = "drop";
+  const KEY = `pathforest review ${table} ${label}`;
+  const cards = suspects.map(([row]) => document.getElementById(`row-${row}`));
+  const decisions = new Map(); // row -> [decision, class]
+  const updates = [];
+
+  const element = (name, properties, ...children) => {
+    const made = Object.assign(document.createElement(name), properties);
+    made.append(...children);
+    return made;
+  };
+
+  // Storage is missing in some browsers when a page comes from disk; decisions then last until it is closed.
+  const stored = (use) => {
+    try { return use(localStorage); } catch { return null; }
+  };
+
+  const decide = (row, decision, code) => {
+    const [known, target] = decisions.get(row) ?? [];
+    if (known === decision && target === code) decisions.delete(row);
+    else decisions.set(row, [decision, code]);
+    stored((storage) => storage.setItem(KEY, JSON.stringify([...decisions])));
+    show();
+  };
+
+  suspects.forEach(([row, given, better], number) => {
+    const card = cards[number];
+    const choice = element("select", { ariaLabel: "New label" });
+    const first = better === given ? classes.findIndex((_, code) => code !== given) : better;
+    classes.forEach((name, code) => {
+      if (code !== given) choice.add(new Option(name, code, code === first, code === first));
+    });
+    const target = () => Number(choice.value);
+    const actions = {
+      [KEEP]: () => decide(row, KEEP, null),
+      [CHANGE]: () => decide(row, CHANGE, target()),
+      [DROP]: () => decide(row, DROP, null),
+    };
+    const buttons = {
+      [KEEP]: element("button", { type: "button", onclick: actions[KEEP] }, "Keep"),
+      [CHANGE]: element("button", { type: "button", onclick: actions[CHANGE] }, "Change to"),
+      [DROP]: element("button", { type: "button", onclick: actions[DROP] }, "Drop"),
+    };
+    choice.onchange = () => {
+      if (decisions.get(row)?.[0] !== CHANGE || decisions.get(row)[1] !== target()) actions[CHANGE]();
+    };
+    const change = element("span", { className: "change" }, buttons[CHANGE], choice);
+    const parts = classes.length > 1 ? [buttons[KEEP], change, buttons[DROP]] : [buttons[KEEP], buttons[DROP]];
+    const group = card.querySelector(".decide");
+    group.append(...parts);
+    group.hidden = false;
+    updates.push(() => {
+      const [decision, code] = decisions.get(row) ?? [];
+      for (const [name, button] of Object.entries(buttons)) button.ariaPressed = String(name === decision);
+      if (decision === CHANGE) choice.value = code;
+      card.classList.toggle("decided", decision !== undefined);
+    });
+    const shortcuts = { k: actions[KEEP], c: actions[CHANGE], d: actions[DROP], n: () => go(number + 1), p: () => go(number - 1) };
+    card.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.target === choice) return;
+      const action = shortcuts[event.key.toLowerCase()];
+      if (!action || (event.key.toLowerCase() === "c" && classes.length < 2)) return;
+      event.preventDefault();
+      action();
+    });
+  });
+
+  const go = (number) => {
+    const card = cards[number];
+    if (!card) return;
+    card.focus({ preventScroll: true });
+    card.scrollIntoView({ block: "start" });
+  };
+
+  const toNext = () => {
+    const now = cards.findIndex((card) => card.contains(document.activeElement));
+    const order = suspects.map((_, number) => (number + now + 1) % suspects.length);
+    go(order.find((number) => !decisions.has(suspects[number][0])) ?? -1);
+  };
+
+  // As Python's reader expects it: a text that a spreadsheet would take for a formula gets an apostrophe.
+  const cell = (value) => {
+    let text = String(value ?? "");
+    if (/^'*[=+\-@\t\r\n]./s.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text)) text = `'${text}`;
+    return /[",\r\n]/.test(text) || text.trim() !== text ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+
+  const save = () => {
+    const lines = suspects.filter(([row]) => decisions.has(row)).map(([row, given]) => {
+      const [decision, code] = decisions.get(row);
+      const cells = { row, given: classes[given], decision, change_to: decision === CHANGE ? classes[code] : "", table };
+      return columns.map((name) => cell(cells[name]));
+    });
+    const text = [columns, ...lines].map((cells) => `${cells.join(",")}\n`).join("");
+    const link = element("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv" })), download: "decisions.csv" });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  };
+
+  const count = element("p", { role: "status" });
+  const next = element("button", { type: "button", onclick: toNext }, "Next undecided");
+  const download = element("button", { type: "button", className: "export", onclick: save }, "Export decisions");
+  document.body.append(element("div", { className: "bar" }, element("div", {}, count, next, download)));
+
+  const show = () => {
+    updates.forEach((update) => update());
+    const of = (wanted) => [...decisions.values()].filter(([decision]) => decision === wanted).length;
+    count.textContent = `${decisions.size} of ${suspects.length} decided: ${of(KEEP)} keep, ${of(CHANGE)} change, ${of(DROP)} drop`;
+    download.disabled = decisions.size === 0;
+    next.disabled = decisions.size === suspects.length;
+  };
+
+  const rows = new Set(suspects.map(([row]) => row));
+  for (const [row, [decision, code]] of stored((storage) => JSON.parse(storage.getItem(KEY))) ?? []) {
+    if (rows.has(row) && [KEEP, CHANGE, DROP].includes(decision)) decisions.set(row, [decision, code]);
+  }
+  show();
+})();

@@ -1,0 +1,217 @@
+"""Every array of the fast method equals its definition, whatever computes the distances."""
+
+import numpy as np
+import pytest
+import reference
+import reference_issues
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import pairwise_distances
+from strategies import BRUTE_METRICS, DTYPES, METRICS, NON_NEGATIVE, problems
+
+from pathforest import OPFOutlierDetector, find_issues
+from pathforest.distances import resolve_metric
+from pathforest.issues import offers
+from pathforest.issues.flags import Opinion, flag
+from pathforest.noise import flip_labels
+
+NAMES = ("class c", "class a", "class d", "class b")
+DEVICE = "torch-cpu"
+
+
+def labels_of(codes):
+    """Labels whose order is not that of the codes' first samples, and their codes."""
+    return np.unique([f"{NAMES[code % 4]}{code // 4}" for code in codes], return_inverse=True)
+
+
+def expected(X, D, codes, r, squared):
+    """Return what the object should hold, classes as codes."""
+    r = min(r, len(D))
+    found = reference_issues.fast(D, codes, r)
+    found["duplicate_group"] = reference_issues.duplicate_groups(X)
+    score, _ = reference_issues.outlier_scores(D, r, squared)
+    return found | {"outlier_score": score}
+
+
+def check(issues, found, classes, codes):
+    """Compare every array with the one expected."""
+    for name, values in found.items():
+        got = getattr(issues, name)
+        if name in ("suggested", "rival"):
+            np.testing.assert_array_equal(got, classes[values], err_msg=name)
+        elif name == "outlier_score":
+            if np.ptp(values) > 0 and np.unique(values.round(9)).size > 1:
+                np.testing.assert_allclose(got, values, rtol=0, atol=1e-6, err_msg=name)
+        else:
+            np.testing.assert_array_equal(got, values, err_msg=name)
+    np.testing.assert_array_equal(issues.given, classes[codes])
+    group = found["duplicate_group"]
+    for i in range(len(codes)):
+        copies = (group == group[i]) & (group[i] >= 0)
+        assert issues.is_conflict[i] == (len(set(codes[copies])) > 1)
+    expected_borders = (found["border_score"] >= 0.9) & ~found["is_label_issue"]
+    np.testing.assert_array_equal(issues.is_border, expected_borders)
+
+
+def draw_case(data, metric, p, dtypes=DTYPES, largest=24):
+    problem = data.draw(problems(largest=largest, dtypes=dtypes, non_negative=metric in NON_NEGATIVE))
+    classes, codes = labels_of(problem.codes)
+    D = reference.distance_matrix(problem.X, problem.X, metric, p)
+    return problem.X, D, classes, codes, data.draw(st.sampled_from([1, 2, 3, 13]))
+
+
+@pytest.mark.parametrize("algorithm", ["tree", "brute"])
+@pytest.mark.parametrize(("metric", "p"), METRICS + BRUTE_METRICS)
+@given(data=st.data())
+def test_every_array_equals_its_definition(metric, p, algorithm, data):
+    if algorithm == "tree" and (metric, p) in BRUTE_METRICS:
+        return
+    X, D, classes, codes, r = draw_case(data, metric, p)
+    params = {"p": p} if metric == "minkowski" else None
+    issues = find_issues(
+        X,
+        classes[codes],
+        n_conquerors=r,
+        metric=metric,
+        metric_params=params,
+        algorithm=algorithm,
+        n_jobs=data.draw(st.sampled_from([None, 3])),
+    )
+    check(issues, expected(X, D, codes, r, metric in reference.SQUARED), classes, codes)
+
+
+@given(data=st.data())
+def test_a_matrix_of_distances_gives_the_same(data):
+    X, D, classes, codes, r = draw_case(data, "euclidean", 2.0)
+    D = D.astype(data.draw(st.sampled_from(DTYPES)))
+    noise = np.diag(np.arange(len(D)) % 3).astype(D.dtype)  # the diagonal means nothing
+    issues = find_issues(D + noise, classes[codes], n_conquerors=r, metric="precomputed")
+    found = expected(X, D, codes, r, False)
+    zeros = reference_issues.joined(len(D), lambda i, j: i != j and D[i, j] == 0)
+    found["duplicate_group"] = reference_issues.numbered(len(D), [group for group in zeros if len(group) > 1])
+    check(issues, found, classes, codes)
+
+
+@pytest.mark.parametrize("metric", ["jaccard", lambda a, b: float(np.abs(a - b).max())])
+@given(data=st.data())
+def test_metrics_without_an_engine_give_the_same_as_their_matrix(metric, data):
+    X, _, classes, codes, r = draw_case(data, "euclidean", 2.0, largest=17)
+    X = np.clip(np.nan_to_num(X), 0, 1).round()
+    D = pairwise_distances(X.astype(bool) if metric == "jaccard" else X, metric=metric)
+    one = find_issues(X, classes[codes], n_conquerors=r, metric=metric)
+    other = find_issues(D, classes[codes], n_conquerors=r, metric="precomputed")
+    for name in ("score", "suggested", "conquerors", "rival_conquerors", "island", "outlier_score"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+    np.testing.assert_array_equal(one.duplicate_group, reference_issues.duplicate_groups(X))
+
+
+@given(data=st.data())
+def test_a_device_gives_the_same(data):
+    pytest.importorskip("torch", reason="needs PyTorch")
+    metric, p = data.draw(st.sampled_from([("euclidean", 2.0), ("sqeuclidean", 2.0)]))
+    X, D, classes, codes, r = draw_case(data, metric, p)
+    issues = find_issues(X, classes[codes], n_conquerors=r, metric=metric, device=DEVICE)
+    check(issues, expected(X, D, codes, r, metric in reference.SQUARED), classes, codes)
+
+
+@given(data=st.data())
+def test_blocks_of_rows_change_nothing(data):
+    X, D, classes, codes, r = draw_case(data, "euclidean", 2.0)
+    size = data.draw(st.integers(1, len(X)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(offers, "blocks", lambda n, *_: (slice(i, min(i + size, n)) for i in range(0, n, size)))
+        issues = find_issues(X, classes[codes], n_conquerors=r)
+    check(issues, expected(X, D, codes, r, False), classes, codes)
+
+
+@given(data=st.data())
+def test_outliers_are_those_of_the_detector(data):
+    X, _, classes, codes, r = draw_case(data, "euclidean", 2.0)
+    issues = find_issues(X, classes[codes], n_conquerors=r)
+    if len(X) == 1:
+        assert not issues.is_outlier.any()
+        return
+    detector = OPFOutlierDetector(n_neighbors=min(r, len(X) - 1))
+    np.testing.assert_array_equal(issues.is_outlier, detector.fit_predict(X) == -1)
+
+
+@given(data=st.data())
+def test_near_duplicates_are_nearer_than_a_tenth_of_the_median(data):
+    X, D, classes, codes, r = draw_case(data, "euclidean", 2.0)
+    issues = find_issues(X, classes[codes], n_conquerors=r)
+    nearest = [min((D[i, j] for j in range(len(D)) if j != i), default=np.inf) for i in range(len(D))]
+    positive = sorted(d for d in nearest if 0 < d < np.inf)
+    limit = 0.1 * np.median(positive) if positive else 0.0
+    assert issues.is_near_duplicate.tolist() == [d <= limit for d in nearest]
+
+
+@given(data=st.data())
+def test_flags_equal_their_definition(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    n, n_classes = data.draw(st.integers(2, 120)), data.draw(st.integers(2, 5))
+    codes = np.unique(rng.integers(0, n_classes, n), return_inverse=True)[1]
+    wrong = rng.random(n) < data.draw(st.sampled_from([0.0, 0.1, 0.4]))
+    steps = data.draw(st.sampled_from([7, 1000]))  # few values make levels that tie
+    share = np.where(wrong, rng.integers(0, steps, n), rng.integers(steps // 2, 2 * steps, n)) / (2 * steps)
+    rival = (codes + rng.integers(1, n_classes, n)) % n_classes if codes.max() + 1 == n_classes else 1 - codes
+    rival = np.clip(rival, 0, codes.max())
+    opinion = Opinion(share, rival, share < 0.5, share)
+    np.testing.assert_array_equal(
+        flag(opinion, codes), reference_issues.flags(share, share < 0.5, rival, codes)
+    )
+
+
+def test_one_class_has_no_rival():
+    issues = find_issues([[0.0], [1.0], [3.0]], ["only"] * 3)
+    assert issues.score.tolist() == [1.0] * 3
+    assert issues.suggested.tolist() == issues.rival.tolist() == ["only"] * 3
+    assert np.isinf(issues.rival_cost).all()
+    assert (issues.rival_conquerors == -1).all()
+    assert not issues.is_label_issue.any()
+    assert issues.noise_share == 0
+
+
+def test_more_conquerors_than_samples_are_all_samples():
+    issues = find_issues([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1], n_conquerors=10**12)
+    assert issues.conquerors.shape == (4, issues.n_conquerors) == (4, 4)
+    assert issues.score.tolist() == [3.5 / 4.5, 2.5 / 3.5, 2.5 / 3.5, 3.5 / 4.5]
+
+
+def test_a_single_sample_has_no_issue():
+    issues = find_issues([[0.0]], ["only"])
+    assert issues.score.tolist() == [0.0]  # nothing speaks for its class
+    assert issues.nearest.tolist() == [-1]
+    assert not (issues.is_label_issue | issues.is_outlier | issues.is_near_duplicate).any()
+
+
+def test_the_only_sample_of_a_class_has_score_0():
+    issues = find_issues(np.arange(9.0)[:, None], [0] * 8 + [1], n_conquerors=2)
+    assert issues.score[8] == 0
+    assert issues.suggested[8] == 0
+    assert np.isinf(issues.cost[8])
+    assert not issues.is_label_issue[8]  # nothing could speak for it
+
+
+@given(data=st.data())
+def test_neighbours_of_any_class_equal_a_full_sort(data):
+    X, D, _, codes, r = draw_case(data, "euclidean", 2.0)
+    found = offers.leave_one_out_offers(X, codes, r, resolve_metric("euclidean"), "auto", "cpu", 1)
+    distances, indices = reference.knn(D, min(r, len(D) - 1))
+    np.testing.assert_array_equal(found.nearest.distances, distances)
+    np.testing.assert_array_equal(found.nearest.indices, indices)
+
+
+def test_near_means_a_tenth_of_the_median():
+    X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0], [10.0], [10.09], [20.0], [20.11]]
+    issues = find_issues(X, [0, 1] * 5)
+    assert np.flatnonzero(issues.is_near_duplicate).tolist() == [6, 7]
+
+
+def test_a_wrong_label_at_a_border_is_not_called_a_border_sample():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 150)
+    X = rng.normal(size=(300, 64)) + 0.5 * y[:, None]  # in many dimensions all distances are nearly equal
+    issues = find_issues(X, flip_labels(y, 0.1))
+    close = issues.border_score >= 0.9
+    assert (close & issues.is_label_issue).any()
+    np.testing.assert_array_equal(issues.is_border, close & ~issues.is_label_issue)

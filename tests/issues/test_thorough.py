@@ -1,0 +1,135 @@
+"""The thorough method: labels judged by models that have not seen them."""
+
+import numpy as np
+import pytest
+import reference_issues
+from sklearn.base import BaseEstimator
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+
+from pathforest import find_issues
+from pathforest._search.splits import deal_folds
+from pathforest.issues import thorough
+from pathforest.noise import flip_labels
+
+X, Y = load_iris(return_X_y=True)
+NOISY = flip_labels(Y, 0.1)
+
+
+@pytest.fixture(scope="module")
+def small():
+    """A search and a forest that are quick, for all tests of this file."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(thorough, "TRANSFORMS", None)
+        patch.setattr(thorough, "N_TREES", 40)
+        yield
+
+
+@pytest.fixture(scope="module")
+def issues(small):
+    """Issues of iris with a tenth of the labels wrong."""
+    return find_issues(X, NOISY, method="thorough")
+
+
+def test_scores_are_probabilities_that_find_wrong_labels(issues):
+    wrong = NOISY != Y
+    assert ((issues.score >= 0) & (issues.score <= 1)).all()
+    assert np.median(issues.score[wrong]) < 0.2 < 0.8 < np.median(issues.score[~wrong])
+    assert wrong[issues.suspects].mean() > 0.7
+
+
+def test_everything_else_is_that_of_the_fast_method(issues):
+    fast = find_issues(X, NOISY)
+    for name in ("outlier_score", "duplicate_group", "cost", "conquerors", "nearest", "island"):
+        np.testing.assert_array_equal(getattr(issues, name), getattr(fast, name), err_msg=name)
+
+
+def test_conquerors_against_belong_to_the_rival(issues):
+    assert (issues.rival != issues.given).all()
+    np.testing.assert_array_equal(issues.given[issues.rival_conquerors], issues.rival[:, None].repeat(13, 1))
+    np.testing.assert_array_equal(
+        issues.rival_cost, [reference_issues.mean(row.tolist()) for row in issues.rival_distances]
+    )
+
+
+def test_no_label_has_a_part_in_its_own_probability(small):
+    """A changed label changes the folds' other samples, but never makes its own sample agree."""
+    alone = np.full(len(Y), "all")
+    alone[7] = "mine"
+    issues = find_issues(X, alone, method="thorough")
+    assert issues.score[7] == 0
+    assert not issues.is_label_issue[7]  # nothing could speak for it
+
+
+class Known(BaseEstimator):
+    """A model with known probabilities: the shares of the classes, the first one counted twice."""
+
+    def __init__(self, **options):
+        self.options = options
+
+    def fit(self, X, y):
+        assert set(self.options["cv"][0][0]) < set(range(len(y)))  # folds of the samples it got
+        self.classes_, counts = np.unique(y, return_counts=True)
+        counts[0] *= 2
+        self.shares = counts / counts.sum()
+        self.seen = {tuple(row) for row in X}
+        return self
+
+    def predict_proba(self, X):
+        assert not self.seen & {tuple(row) for row in X}
+        return np.tile(self.shares, (len(X), 1))
+
+
+def test_probabilities_are_the_mean_of_a_search_and_a_forest_on_other_folds(small, monkeypatch):
+    monkeypatch.setattr(thorough, "FuzzyOPFClassifierCV", Known)
+    samples = np.random.default_rng(0).normal(size=(60, 2))
+    labels = np.arange(60) % 3
+    issues = find_issues(samples, labels, method="thorough", random_state=3)
+    random = np.random.RandomState(3)
+    seed, fold = random.randint(2**31), deal_folds(labels, 5, random)
+    mean = np.empty((60, 3))
+    for i in range(5):
+        train = fold != i
+        model = Known(cv=[([0], [1])]).fit(samples[train], labels[train])
+        forest = RandomForestClassifier(40, random_state=seed).fit(samples[train], labels[train])
+        mean[~train] = (model.predict_proba(samples[~train]) + forest.predict_proba(samples[~train])) / 2
+    np.testing.assert_allclose(issues.score, mean[np.arange(60), labels], rtol=1e-15)
+    others = np.where(np.eye(3, dtype=bool)[labels], -1, mean)
+    best = others.max(axis=1)
+    np.testing.assert_array_equal(issues.rival, others.argmax(axis=1))
+    np.testing.assert_array_equal(issues.suggested, np.where(best > issues.score, issues.rival, labels))
+    share = issues.score / (issues.score + best)
+    expected = reference_issues.flags(share, best > issues.score, issues.rival, labels)
+    np.testing.assert_array_equal(issues.is_label_issue, expected)
+
+
+def test_of_equal_probabilities_the_given_label_wins(monkeypatch):
+    monkeypatch.setattr(thorough, "_out_of_fold", lambda *_: np.full((len(Y), 3), 1 / 3))
+    issues = find_issues(X, NOISY, method="thorough")
+    np.testing.assert_array_equal(issues.suggested, NOISY)
+
+
+def test_random_state_decides_and_threads_do_not(issues, small):
+    again = find_issues(X, NOISY, method="thorough", n_jobs=2)
+    np.testing.assert_array_equal(again.score, issues.score)
+    other = find_issues(X, NOISY, method="thorough", random_state=1)
+    assert (other.score != issues.score).any()
+
+
+def test_one_class_fits(small):
+    issues = find_issues(X[:20], ["only"] * 20, method="thorough")
+    assert (issues.score == 1).all()
+    assert not issues.is_label_issue.any()
+
+
+@pytest.mark.parametrize("labels", [np.arange(12), np.arange(12) // 2, np.arange(12) > 10])
+def test_tiny_classes_are_judged(labels, small):
+    issues = find_issues(X[:12], labels, method="thorough")
+    assert np.isfinite(issues.score).all()
+
+
+def test_what_it_cannot_judge_is_refused():
+    with pytest.raises(ValueError, match="needs features, not metric='precomputed'"):
+        find_issues(np.zeros((12, 12)), np.arange(12) % 2, method="thorough", metric="precomputed")
+    with pytest.raises(ValueError, match="needs 10 samples or more for its folds, got 9"):
+        find_issues(X[:9], NOISY[:9], method="thorough")

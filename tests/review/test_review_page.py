@@ -1,0 +1,281 @@
+"""The page to review labels: what it shows is what was found, texts stay texts, and it stays small."""
+
+import base64
+import json
+import re
+import struct
+import zlib
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from reviews import HOSTILE, NAMES, a_review, a_review_of_digits
+
+from pathforest.noise import flip_labels
+from pathforest.review.contents import telling_features
+from pathforest.review.images import file_image, guess_shape, names_images, parse_shape, pixel_image
+from pathforest.review.map import MOST as MOST_OTHERS
+from pathforest.review.map import make_map
+from pathforest.review.page import review_html
+from pathforest.review.suspects import MOST, Pictures
+
+VOID = {"meta", "link", "br", "img", "col"}
+
+
+class Page(HTMLParser):
+    """Elements with their attributes, the text outside scripts, and the tables as rows of cells."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.open, self.text, self.rows = [], [], "", []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not {"script", "style"} & set(self.open):
+            self.text += data
+            if {"td", "th"} & set(self.open):
+                self.rows[-1][-1] += data
+
+    def values(self, name):
+        return [attributes[name] for _, attributes in self.elements if name in attributes]
+
+
+def written(review, **options):
+    return review_html(review, command="pathforest audit x", settings="euclidean distance", **options)
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    review = a_review()
+    return review, written(review)
+
+
+def test_every_element_is_closed_and_names_are_unique(hostile):
+    page = Page(hostile[1])
+    assert page.open == []
+    names = page.values("id")
+    assert len(names) == len(set(names))
+
+
+def test_every_link_leads_to_a_place_on_the_page(hostile):
+    page = Page(hostile[1])
+    targets = [target for target in page.values("href") if target != "data:,"]
+    assert len(targets) > 10
+    assert {target.removeprefix("#") for target in targets} <= set(page.values("id"))
+
+
+def test_hostile_texts_are_shown_and_are_no_markup(hostile):
+    _, html = hostile
+    page = Page(html)
+    assert "</script><script>document.title='bad'</script>" in page.text
+    assert "<u>note</u>" in page.text
+    assert set(NAMES) <= {row[0] for row in page.rows}
+    assert "\u202e" not in page.text  # it would turn the text after it around
+    tags = [tag for tag, _ in page.elements]
+    assert tags.count("script") == 2  # the data and the page's own
+    assert not {"img", "u"} & set(tags)
+    assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
+
+
+def test_the_script_gets_labels_as_they_are(hostile):
+    _, html = hostile
+    written = re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1]
+    assert not set("<>&") & set(written)  # whatever follows them, they start nothing
+    data = json.loads(written)
+    assert data["classes"] == sorted(HOSTILE)
+    assert data["table"] == "sha256:0123456789abcdef"
+
+
+def test_suspects_are_ranked_and_stand_beside_their_conquerors():
+    review = a_review()
+    assert [s.row for s in review.suspects][: len(review.issues.suspects)] == review.issues.suspects.tolist()
+    for suspect in review.suspects:
+        own, other = suspect.witnesses
+        assert [w.row for w in own] == review.issues.conquerors[suspect.row, :3].tolist()
+        assert [w.distance for w in other] == review.issues.rival_distances[suspect.row, :3].tolist()
+        assert {int(review.codes[w.row]) for w in own} == {suspect.given}
+        assert {int(review.codes[w.row]) for w in other} == {suspect.rival}
+
+
+def test_the_values_of_a_suspect_and_its_conquerors_are_in_a_table(hostile):
+    review, html = hostile
+    suspect = review.suspects[0]
+    j = telling_features(review.table.X, suspect, review.table.X.std(axis=0))[0]
+    rows = [suspect.row, *(w.row for side in suspect.witnesses for w in side)]
+    expected = [NAMES[j], "", *(f"{value:.4g}" for value in review.table.X[rows, j])]
+    assert expected in Page(html).rows
+
+
+def test_features_that_speak_against_the_label_come_first():
+    """Every class has its own value in feature 1; feature 0 is noise that speaks for the wrong label."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=40), np.repeat([0.0, 9.0], 20), np.zeros(40)])
+    labels = np.repeat(["a", "b"], 20)
+    labels[0] = "b"
+    review = a_review(X, labels, ["noise", "signal", "constant"], n_conquerors=5)
+    assert review.suspects[0].row == 0
+    spread = np.where(X.std(axis=0) > 0, X.std(axis=0), 1)
+    assert telling_features(X, review.suspects[0], spread)[0] == 1
+
+
+def noisy_images(n, side, n_classes, share):
+    """Review images that are mostly noise, which does not compress; a share of their labels is wrong."""
+    rng = np.random.default_rng(0)
+    codes = np.arange(n) % n_classes
+    X = rng.integers(0, 128, (n, side**2)) + rng.integers(0, 128, (n_classes, side**2))[codes]
+    labels = flip_labels(codes, share, random_state=0)
+    return a_review(X.astype(float), labels, [f"p{i}" for i in range(side**2)], "big.csv", {})
+
+
+@pytest.mark.slow
+def test_the_page_of_ten_thousand_rows_is_below_five_megabytes():
+    review = noisy_images(10_000, 8, 10, 0.1)
+    assert len(review.suspects) > MOST
+    html = written(review, pictures=Pictures(shape=(8, 8)))
+    assert len(html.encode()) < 5_000_000
+    assert html.count('class="suspect"') == MOST
+
+
+@pytest.mark.slow
+def test_large_images_leave_room_for_fewer_suspects():
+    review = noisy_images(900, 48, 3, 0.3)
+    html = written(review, pictures=Pictures(shape=(48, 48)))
+    shown = html.count('class="suspect"')
+    assert len(html.encode()) < 5_000_000
+    assert 100 < shown < len(review.suspects)
+    assert f"These are {shown} of {len(review.suspects)}" in html
+    assert written(review, most=3).count('class="suspect"') == 3
+
+
+def test_a_clean_table_has_a_page_without_suspects():
+    X = np.concatenate([np.zeros((20, 2)), np.ones((20, 2))]) + np.linspace(0, 0.1, 40)[:, None]
+    html = written(a_review(X, np.repeat([0, 1], 20), ["x", "y"], "clean.csv", {}))
+    assert "No label is probably wrong." in html
+    assert Page(html).open == []
+
+
+@pytest.mark.parametrize(
+    "X", [np.arange(8.0)[:, None], np.zeros((8, 3)), np.eye(8), np.arange(16.0).reshape(8, 2)]
+)
+def test_degenerate_tables_have_a_page(X):
+    html = written(a_review(X, np.array([0, 1] * 4), [f"f{j}" for j in range(X.shape[1])], "x.csv", {}))
+    assert "nan" not in Page(html).text
+    assert Page(html).open == []
+
+
+def test_the_map_has_every_suspect_and_few_others():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3 * MOST_OTHERS, 5))
+    suspects = [7, 8, 4000]
+    drawn = make_map(X, list("abcde"), suspects)
+    assert drawn.is_thinned
+    assert len(drawn.rows) == MOST_OTHERS + len(suspects)
+    assert set(suspects) <= set(drawn.rows.tolist())
+    assert len(set(drawn.rows.tolist())) == len(drawn.rows)
+    assert (drawn.places >= 0).all()
+    assert (drawn.places <= [1000, 600]).all()
+
+
+def test_the_map_of_two_features_shows_them_as_they_are():
+    X = np.array([[0.0, 0.0], [1.0, 2.0], [4.0, 1.0]])
+    drawn = make_map(X, ["x", "y"], [2])
+    assert drawn.axes == ("x", "y")
+    np.testing.assert_array_equal(drawn.xy, X[drawn.rows])
+    across, up = drawn.places.T
+    assert np.argsort(across).tolist() == [0, 1, 2]
+    assert np.argsort(-up).tolist() == [0, 2, 1]  # pictures count from the top
+
+
+def test_the_map_of_many_features_shows_their_principal_components():
+    X = np.random.default_rng(0).normal(size=(300, 6)) * [9, 1, 1, 5, 1, 1]
+    drawn = make_map(X, list("abcdef"), [])
+    centred = X - X.mean(axis=0)
+    _, spread, axes = np.linalg.svd(centred, full_matrices=False)
+    expected = centred @ axes[:2].T
+    np.testing.assert_allclose(np.abs(drawn.xy), np.abs(expected), atol=1e-6)
+    assert drawn.axes[0] == f"principal component 1 ({spread[0] ** 2 / (spread**2).sum():.0%} of variance)"
+
+
+def test_an_outlier_does_not_squeeze_the_map():
+    X = np.concatenate([np.random.default_rng(0).normal(size=(1000, 2)), [[1e6, 1e6]]])
+    drawn = make_map(X, ["x", "y"], [])
+    assert drawn.is_cut
+    assert np.ptp(drawn.places[:-1], axis=0).min() > 300
+
+
+# Images
+
+
+def decoded(url):
+    """Return the pixels of a PNG image without filters."""
+    data = base64.b64decode(url.removeprefix("data:image/png;base64,"))
+    width, height, _, colour = struct.unpack(">IIBB", data[16:26])
+    channels = {0: 1, 2: 3, 6: 4}[colour]
+    start = data.index(b"IDAT") + 4
+    lines = zlib.decompress(data[start : data.index(b"IEND") - 8])
+    pixels = np.frombuffer(lines, np.uint8).reshape(height, 1 + width * channels)
+    assert not pixels[:, 0].any()
+    return pixels[:, 1:].reshape(height, width, channels).squeeze()
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (2, 1, 3), (1, 2, 4)])
+def test_pixels_become_an_image(shape):
+    X = np.linspace(10, 20, np.prod(shape))
+    image = decoded(pixel_image(X, shape, 10, 20))
+    np.testing.assert_array_equal(image, np.rint((X - 10) / 10 * 255).reshape(shape).squeeze())
+
+
+def test_digits_are_shown_as_images():
+    review = a_review_of_digits()
+    X, names = review.table.X, review.table.features
+    assert guess_shape(X, names) == (8, 8)
+    html = written(review, pictures=Pictures(shape=(8, 8)))
+    shown = re.findall(r'<img src="([^"]*)"', html)
+    first = decoded(shown[0])
+    np.testing.assert_array_equal(first, np.rint(X[review.suspects[0].row] * 255 / 16).reshape(8, 8))
+
+
+@pytest.mark.parametrize(
+    ("X", "names"),
+    [
+        (np.ones((5, 64)) / 2, [f"pixel{i}" for i in range(64)]),  # not whole numbers
+        (np.full((5, 64), 300.0), [f"pixel{i}" for i in range(64)]),  # beyond 255
+        (np.full((5, 63), 3.0), [f"pixel{i}" for i in range(63)]),  # not square
+        (np.full((5, 64), 3.0), ["age", *(f"pixel{i}" for i in range(63))]),  # not numbered
+        (np.full((5, 4), 3.0), [f"pixel{i}" for i in range(4)]),  # too few
+    ],
+)
+def test_other_tables_are_not_taken_for_images(X, names):
+    assert guess_shape(X, names) is None
+
+
+@pytest.mark.parametrize("text", ["8", "8x9", "x", "8x8x2", "0x0", "8 x 8 x 1"])
+def test_shapes_that_do_not_fit_are_refused(text):
+    with pytest.raises(ValueError, match="HEIGHTxWIDTH"):
+        parse_shape(text, 64)
+
+
+def test_image_files_are_embedded_and_nothing_else_is(tmp_path):
+    image = base64.b64decode(pixel_image(np.zeros(4), (2, 2), 0, 1).partition(",")[2])
+    (tmp_path / "a.png").write_bytes(image)
+    (tmp_path / "secret.png").write_bytes(b"password")
+    assert file_image(tmp_path, "a.png").startswith("data:image/")
+    assert file_image(tmp_path, "secret.png") is None
+    assert file_image(tmp_path, "missing.png") is None
+    assert file_image(tmp_path, "") is None
+    assert file_image(tmp_path, "nul\0.png") is None
+    assert names_images(["a.png", "b.JPG"])
+    assert not names_images(["a.png", "b"])

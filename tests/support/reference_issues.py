@@ -1,0 +1,173 @@
+"""What `find_issues` reports, straight from the definitions: one sample after the other."""
+
+import math
+
+import numpy as np
+import reference
+
+
+def others(D, i, samples):
+    """Distances and indices of some samples apart from i, by (distance, index)."""
+    return sorted((float(D[i, j]), int(j)) for j in samples if j != i)
+
+
+def mean(values):
+    """The mean of ascending numbers, added one after the other; infinity if there are none."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total / len(values) if values else math.inf
+
+
+def class_offers(D, codes, r):
+    """For each sample and class, its r nearest others in the class as (distance, index)."""
+    classes = range(int(codes.max()) + 1)
+    return [[others(D, i, np.flatnonzero(codes == c))[:r] for c in classes] for i in range(len(codes))]
+
+
+def label_score(own, other):
+    """Score of a label, given the costs of its class and of the best other."""
+    if own == math.inf:
+        return 0.0
+    if other == math.inf:
+        return 1.0
+    return 0.5 if own == other == 0 else other / (own + other)
+
+
+def border_score(own, other):
+    """The smaller cost as a share of the larger."""
+    low, high = min(own, other), max(own, other)
+    if high == 0:
+        return 1.0
+    return 0.0 if high == math.inf else low / high
+
+
+def padded(lists, r):
+    """Lists of (distance, index) as two arrays, inf and -1 behind the last."""
+    full = [found + [(math.inf, -1)] * (r - len(found)) for found in lists]
+    return np.array([[d for d, _ in row] for row in full]), np.array([[j for _, j in row] for row in full])
+
+
+def joined(n, are_joined):
+    """Groups of samples that a symmetric relation joins, by their first sample."""
+    groups, seen = [], set()
+    for start in range(n):
+        if start in seen:
+            continue
+        group, queue = {start}, [start]
+        while queue:
+            i = queue.pop()
+            for j in range(n):
+                if j not in group and are_joined(i, j):
+                    group.add(j)
+                    queue.append(j)
+        seen |= group
+        groups.append(sorted(group))
+    return groups
+
+
+def numbered(n, groups):
+    """Number of the group of each sample, -1 for those in none."""
+    number = np.full(n, -1)
+    for place, group in enumerate(groups):
+        number[group] = place
+    return number
+
+
+def duplicate_groups(X):
+    """Groups of two or more equal rows."""
+    groups = joined(len(X), lambda i, j: all(a == b for a, b in zip(X[i], X[j], strict=True)))
+    return numbered(len(X), [group for group in groups if len(group) > 1])
+
+
+def islands(D, codes, r):
+    """Groups of a class, joined by neighbour lists, that are not its largest and have 2 to r samples."""
+    n = len(D)
+    near = [{j for _, j in others(D, i, range(n))[:r]} for i in range(n)]
+    parts = joined(n, lambda i, j: codes[i] == codes[j] and (j in near[i] or i in near[j]))
+    largest = {}
+    for part in parts:
+        code = codes[part[0]]
+        if len(part) > len(largest.get(code, ())):
+            largest[code] = part
+    return numbered(
+        n, [part for part in parts if 2 <= len(part) <= r and part is not largest[codes[part[0]]]]
+    )
+
+
+def fast(D, codes, r):
+    """Everything that comes from distances and labels, by the names of `Issues`; classes as codes."""
+    n, offers = len(D), class_offers(D, codes, r)
+    found = {name: [] for name in ("cost", "rival", "rival_cost", "score", "suggested", "border_score")}
+    own_lists, rival_lists = [], []
+    for i, code in enumerate(codes):
+        costs = [mean([d for d, _ in lists]) for lists in offers[i]]
+        rivals = [c for c in range(len(costs)) if c != code]
+        rival = min(rivals, key=lambda c: (costs[c], c), default=None)
+        if rival is not None and costs[rival] == math.inf:
+            rival = None
+        own, other = costs[code], math.inf if rival is None else costs[rival]
+        own_lists.append(offers[i][code])
+        rival_lists.append([] if rival is None else offers[i][rival])
+        found["cost"].append(own)
+        found["rival"].append(code if rival is None else rival)
+        found["rival_cost"].append(other)
+        found["score"].append(label_score(own, other))
+        found["suggested"].append(rival if other < own else code)
+        found["border_score"].append(border_score(own, other))
+    found = {name: np.array(values) for name, values in found.items()}
+    better = found["rival_cost"] < found["cost"]
+    found["is_label_issue"] = flags(found["score"], better, found["rival"], codes)
+    found["distances"], found["conquerors"] = padded(own_lists, r)
+    found["rival_distances"], found["rival_conquerors"] = padded(rival_lists, r)
+    nearest = [others(D, i, range(n))[:1] for i in range(n)]
+    found["nearest_distance"], found["nearest"] = (array[:, 0] for array in padded(nearest, 1))
+    found["island"] = islands(D, codes, r)
+    confusion = np.zeros((codes.max() + 1,) * 2, dtype=int)
+    for given, suggested in zip(codes, found["suggested"], strict=True):
+        confusion[given, suggested] += 1
+    found["confusion"] = confusion
+    return found
+
+
+def flags(share, prefers_rival, rival, codes):
+    """Labels that are called wrong, each class on its own, trying one level of clarity after the other."""
+    n, found = len(codes), np.zeros(len(codes), dtype=bool)
+    for code in sorted(set(codes.tolist())):
+        agree = [share[i] - 0.5 for i in range(n) if codes[i] == code and share[i] > 0.5]
+        usual = float(np.mean(agree)) if agree else 0.5
+        right = [value / usual for value in agree]
+        wrong = {i: (0.5 - share[i]) / usual for i in range(n) if prefers_rival[i] and rival[i] == code}
+        needed = clear_enough(sorted(wrong.values()), right)
+        for i, clarity in wrong.items():
+            found[i] = clarity >= needed and (codes == codes[i]).sum() > 1
+    return found
+
+
+def clear_enough(wrong, right):
+    """The clarity that a label needs to be called wrong, from those of samples that disagree and agree."""
+    for level in [1.0, *(value for value in wrong if value >= 1)]:
+        n_wrong, n_right = sum(v >= level for v in wrong), sum(v >= level for v in right)
+        if n_wrong <= 0.4 * (n_wrong + n_right):
+            break
+    else:
+        return math.inf
+    if level > 1 or sum(v >= 1 for v in wrong) > 0.4 * sum(v >= 1 for v in [*wrong, *right]):
+        return level
+    between_wrong, between_right = (sum(0.5 <= v < 1 for v in values) for values in (wrong, right))
+    limit = 1.5 * n_wrong / max(1, n_wrong + n_right)
+    return 0.5 if between_wrong <= limit * (between_wrong + between_right) else 1.0
+
+
+def outlier_scores(D, r, squared):
+    """Density on a logarithmic scale, 0 for the highest and 1 for the lowest; and which are far out."""
+    k = min(r, len(D) - 1)
+    if k == 0:
+        return np.zeros(1), np.zeros(1, dtype=bool)
+    distances, _ = reference.knn(D, k)
+    rho = reference.density(distances, reference.kernel_width(distances, squared), squared)
+    log = [math.log(value) for value in rho]
+    low, high = min(log), max(log)
+    score = np.array([(high - value) / (high - low if high > low else 1.0) for value in log])
+    lower, upper = np.quantile(score, [0.25, 0.75])
+    return score, score > upper + 3 * (upper - lower)
