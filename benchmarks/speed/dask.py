@@ -111,10 +111,12 @@ def draw(size: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, str]:
 
 
 def fits(
-    local: type, on_cluster: type, clients: dict[str, Client | None], X: np.ndarray, y: np.ndarray
+    local: type, on_cluster: type, clients: dict[str, Client | None], X: Any, y: Any, **params: Any
 ) -> dict[str, tuple[Callable[[], Any], Client | None]]:
     """Prepare the same fit for every contender."""
-    models = {name: local() if c is None else on_cluster(client=c) for name, c in clients.items()}
+    models = {
+        name: local(**params) if c is None else on_cluster(**params, client=c) for name, c in clients.items()
+    }
     return {name: (partial(model.fit, X, y), clients[name]) for name, model in models.items()}
 
 
@@ -200,7 +202,8 @@ def main() -> None:
         clients = {"1 thread, no Dask": None, "1 worker": single, "2 workers": double}
         base = "1 thread, no Dask"
         X, y, size = draw(SEARCH_SIZE)
-        searches = race(fits(FuzzyOPFClassifierCV, DaskFuzzyOPFClassifierCV, clients, X, y))
+        as_given = {"transforms": None}
+        searches = race(fits(FuzzyOPFClassifierCV, DaskFuzzyOPFClassifierCV, clients, X, y, **as_given))
         report(f"FuzzyOPFClassifierCV.fit, {size}", searches, base)
         if sys.argv[1:] == ["search"]:
             return
