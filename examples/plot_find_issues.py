@@ -2,8 +2,8 @@
 Find wrong labels in images
 ===========================
 
-:func:`pathforest.find_issues` compares each sample with the most similar ones of every class. Here the samples
-are handwritten digits, so you can see for yourself which labels are doubtful.
+:func:`pathforest.find_issues` compares each sample with the most similar ones of every class. Here the
+samples are handwritten digits, so you can see for yourself which labels are doubtful.
 """
 
 import matplotlib.pyplot as plt
@@ -18,9 +18,9 @@ issues = find_issues(digits.data, digits.target)
 print(issues)
 
 # %%
-# No label is called wrong: people checked this set. Still, some digits look like another number. These are the
-# six whose label fits least. Beside each are the nearest digits with the same label, and the nearest of the
-# class that fits better.
+# No label is called wrong: people checked this set. Still, some digits look like another number. These are
+# the six whose label fits least. Beside each are the nearest digits with the same label, and the nearest
+# of the class that fits better.
 
 
 def show(issues, samples, n_shown=4):
@@ -47,7 +47,9 @@ wrong = flip_labels(digits.target, 0.1)
 issues = find_issues(digits.data, wrong)
 is_wrong = wrong != digits.target
 hits = is_wrong[issues.suspects].sum()
-print(f"{len(issues.suspects)} labels called wrong; {hits} of them are, of {is_wrong.sum()} wrong labels in all")
+print(
+    f"{len(issues.suspects)} labels called wrong; {hits} of them are, of {is_wrong.sum()} wrong labels in all"
+)
 print(f"{(issues.relabel() != digits.target).sum()} wrong labels are left after relabelling")
 
 # %%

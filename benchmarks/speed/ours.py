@@ -11,13 +11,20 @@ import numpy as np
 
 from benchmarks.speed.contender import Contender, accuracy, cluster_agreement
 from benchmarks.speed.data import Problem
-from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
+from pathforest import (
+    FuzzyOPFClassifier,
+    FuzzyOPFClassifierCV,
+    OPFClassifier,
+    OPFClustering,
+    OPFSemiSupervisedClassifier,
+)
 from pathforest.distances import make_engine
 from pathforest.fuzzy import TrainingErrorWarning
 from pathforest.graph import knn_graph
 from pathforest.membership import search_k
 
 K_MAX = 100
+SHARE_OF_LABELS = 0.05
 SCORED_QUERIES = 2000  # enough to detect a wrong model; the prediction rows score all queries
 
 # Expected on overlapping classes; the training error is part of the score.
@@ -37,6 +44,13 @@ def fit(estimator: type, **params: Any) -> Contender:
         return lambda: model.fit(problem.X, problem.y)
 
     return Contender("pathforest", prepare, _score_model)
+
+
+def _prepare_few_labels(problem: Problem, threads: int) -> Callable[[], Any]:
+    is_labelled = np.random.default_rng(0).random(len(problem.y)) < SHARE_OF_LABELS
+    known = np.where(is_labelled, problem.y, -1)
+    model = OPFSemiSupervisedClassifier(n_jobs=threads)
+    return lambda: model.fit(problem.X, known)
 
 
 def _fitted(problem: Problem, threads: int) -> OPFClassifier:
@@ -134,6 +148,7 @@ OURS = {
     "FuzzyOPFClassifierCV.predict": Contender("pathforest", _prepare_ensemble, accuracy),
     "its best model's predict": Contender("pathforest", _prepare_best, accuracy),
     "FuzzyOPFClassifier.fit, defaults": fit(FuzzyOPFClassifier),
+    "OPFSemiSupervisedClassifier.fit": Contender("pathforest", _prepare_few_labels, _score_model),
     "k* search alone": Contender("pathforest", _prepare_search, _score_search),
     "predict": Contender(
         "pathforest", lambda p, threads: partial(_fitted(p, threads).predict, p.queries), accuracy

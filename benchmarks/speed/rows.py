@@ -87,6 +87,7 @@ ROWS = [
         ]
         for competition in ("complete", "tree")
     ),
+    Row("OPFSemiSupervisedClassifier.fit", _mixture(20_000, 20), (_bar(_FIT, 2.0),), quick=True),
     Row("k* search alone", _mixture(10_000, 20), (_bar(_FAISS_100, 3.0),), quick=True),
     Row("k* search alone", _mixture(100_000, 2), (_bar(_KDTREE_100, 3.0),)),
     Row("FuzzyOPFClassifier.fit, k* search", _mixture(10_000, 20), (_bar(_FAISS_100),)),

@@ -1,6 +1,7 @@
-// The competition along a spanning tree, which needs no engine.
+// Paths along a spanning tree and over neighbour lists, which need no engine.
 #include "arrays.hpp"
 #include "pathforest/forest/compete.hpp"
+#include "pathforest/forest/geodesic.hpp"
 #include "pathforest/ties.hpp"
 
 namespace pathforest {
@@ -48,6 +49,22 @@ ForestArrays compete_along_tree(const Vector<Index>& source, const Vector<Index>
     return to_numpy(std::move(forest));
 }
 
+std::tuple<Result<double>, Result<Index>, Result<Index>> geodesics(const Matrix<double>& distances,
+                                                                   const Matrix<Index>& indices,
+                                                                   const Vector<Index>& seeds,
+                                                                   const Vector<double>& factors) {
+    const KnnGraph graph = as_graph(distances, indices);
+    require_indices(as_span(seeds), graph.n_samples, "seeds");
+    if (factors.size() != seeds.size()) throw std::invalid_argument("factors must have one entry per seed");
+    require_not_negative(as_span(factors), "factors", "give each seed a factor, 1 for no effect");
+    GeodesicPaths paths;
+    run_interruptibly(1, [&](Control& control) {
+        paths = geodesic_paths(graph, as_span(seeds), as_span(factors), control);
+    });
+    return {to_numpy(std::move(paths.cost)), to_numpy(std::move(paths.predecessor)),
+            to_numpy(std::move(paths.root))};
+}
+
 }  // namespace
 
 void bind_competition(nb::module_& m) {
@@ -57,6 +74,10 @@ void bind_competition(nb::module_& m) {
     m.def("compete_tree", compete_along_tree, "source"_a.noconvert(), "target"_a.noconvert(),
           "weight"_a.noconvert(), "prototypes"_a.noconvert(), "membership"_a.noconvert(), "source_side"_a,
           "The competition along tree arcs as (cost, predecessor, root, order).");
+    m.def("geodesic_paths", geodesics, "distances"_a.noconvert(), "indices"_a.noconvert(),
+          "seeds"_a.noconvert(), "factors"_a.noconvert(),
+          "Paths over neighbour lists that cost the sum of their arcs times the factor of their seed, as "
+          "(cost, predecessor, root); inf, -1 and -1 where none leads.");
 }
 
 }  // namespace pathforest

@@ -177,6 +177,18 @@ ListArrays nearest_foreign_of(const Engine& engine, const Matrix<T>& queries, co
     return std::move(lists).to_python();
 }
 
+ListArrays nearest_outsiders_of(const Engine& engine, const Vector<Index>& samples,
+                                const Vector<Index>& component, int n_threads) {
+    require_length(component.size(), engine, "component");
+    require_indices(as_span(samples), n_samples(engine.any), "samples");
+    Lists lists{samples.size(), 1};
+    run_interruptibly(n_threads, [&](Control& control) {
+        nearest_outsiders(engine.any, as_span(samples), as_span(component), lists.values, lists.indices,
+                          control);
+    });
+    return std::move(lists).to_python();
+}
+
 ForestArrays compete(const Engine& engine, const Matrix<double>& distances, const Matrix<Index>& indices,
                      const Vector<Index>& prototypes, const Vector<double>& membership, bool source_side) {
     const KnnGraph graph = as_graph(distances, indices);
@@ -278,6 +290,9 @@ void bind_engine(nb::module_& m) {
              "n_threads"_a = 1, "The minimum spanning tree as (source, target, weight), ascending.")
         .def("spanning_tree_without_lists", spanning_tree_without_lists, "n_threads"_a = 1,
              "The same from no lists: it makes its own, as short as suits the engine.")
+        .def("nearest_outsiders", nearest_outsiders_of, "samples"_a.noconvert(), "component"_a.noconvert(),
+             "n_threads"_a = 1,
+             "For each of some samples the nearest one whose component is another, by (distance, index).")
         .def("compete", compete, "distances"_a.noconvert(), "indices"_a.noconvert(),
              "prototypes"_a.noconvert(), "membership"_a.noconvert(), "source_side"_a,
              "The competition over the complete graph as (cost, predecessor, root, order).");

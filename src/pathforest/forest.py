@@ -155,6 +155,122 @@ def grow_forest_complete(
     return Forest(*engine.compete(*graph, seeds, factors, _is_source(membership_side)))
 
 
+def grow_forest_geodesic(
+    engine: Engine,
+    graph: KnnGraph,
+    prototypes: np.ndarray,
+    factor: np.ndarray | None = None,
+    n_threads: int = 1,
+) -> Forest:
+    """Let the prototypes compete for the other samples along neighbour lists, by the length of the way.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine `graph` was made with. It is asked only where the lists cannot answer.
+    graph : KnnGraph
+        Neighbour lists. Two samples are joined if either lists the other.
+    prototypes : array-like of int
+        Indices of the samples where paths start, at cost 0; a repeated one counts once.
+    factor : ndarray of shape (n,), default=None
+        What the arcs of a path are multiplied by, at the prototype it starts from; at other samples it is
+        not used. None is 1 everywhere.
+    n_threads : int, default=1
+        Threads to use. The result does not depend on it.
+
+    Returns
+    -------
+    Forest
+        Costs are lengths of paths: sums of arcs, added from the prototype on.
+
+    Notes
+    -----
+    Of paths that cost the same, the one whose last arc comes first in the order of arcs (length, lower
+    end, higher end) wins; samples leave the queue by (cost, index), and one that has left is never
+    updated again. Samples that no path reaches are joined to the nearest sample that one reached, the
+    lower index on ties. `order` sorts by (cost, index).
+
+    Examples
+    --------
+    >>> from pathforest.distances import make_engine
+    >>> from pathforest.forest import grow_forest_geodesic
+    >>> from pathforest.graph import knn_graph
+    >>> engine = make_engine([[0.0], [1.0], [3.0], [4.5]])
+    >>> forest = grow_forest_geodesic(engine, knn_graph(engine, k=1), [0])
+    >>> forest.cost.tolist(), forest.predecessor.tolist()
+    ([0.0, 1.0, 3.0, 4.5], [-1, 0, 1, 1])
+    """
+    seeds = _seeds(engine.n_samples, prototypes)
+    factor = np.ones(engine.n_samples) if factor is None else factor
+    cost, predecessor, root = _core.geodesic_paths(*graph, seeds, factor[seeds])
+    unreached = np.flatnonzero(root < 0).astype(np.int32)
+    if unreached.size:
+        component = (root < 0).astype(np.int32)
+        distances, nearest = engine.nearest_outsiders(unreached, component, n_threads)
+        distances, nearest = distances[:, 0], nearest[:, 0]
+        predecessor[unreached], root[unreached] = nearest, root[nearest]
+        cost[unreached] = cost[nearest] + factor[root[nearest]] * distances
+    if not np.isfinite(cost).all():
+        raise ValueError(
+            f"the path to sample {int(np.argmax(cost))} is infinitely long: its arcs add up to more than a "
+            "float64 can be; rescale the samples, for example with sklearn.preprocessing.MaxAbsScaler"
+        )
+    return Forest(cost, predecessor, root, np.argsort(cost, kind="stable").astype(np.int32))
+
+
+def balancing_factors(graph: KnnGraph, labelled: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Find a factor per class that makes paths of a class dearer if it would win more than its share.
+
+    Parameters
+    ----------
+    graph : KnnGraph
+        Neighbour lists. Two samples are joined if either lists the other.
+    labelled : array-like of int of shape (n_labelled,)
+        Indices of the samples with a label.
+    codes : array-like of int of shape (n_labelled,)
+        Their classes, numbered from 0, each in use.
+
+    Returns
+    -------
+    factors : ndarray of shape (n_classes,)
+
+    Notes
+    -----
+    The paths of each class alone reach a sample at cost C_c. It counts for class c by its share in the sum
+    over classes of (smallest cost / C_c)^4. The factor of a class is the fourth root of its mean share, over
+    the unlabelled samples that a path reaches, divided by its share of the labels; 1 if it has none of the
+    samples.
+
+    Examples
+    --------
+    >>> from pathforest.distances import make_engine
+    >>> from pathforest.forest import balancing_factors
+    >>> from pathforest.graph import knn_graph
+    >>> graph = knn_graph(make_engine([[0.0], [1.0], [2.0], [3.0], [5.0]]), k=2)
+    >>> balancing_factors(graph, [0, 4], [0, 1]).round(3).tolist()
+    [1.074, 0.904]
+    """
+    n, codes = len(graph.indices), np.asarray(codes)
+    labelled = _indices("labelled", labelled, n)
+    n_classes = int(codes.max()) + 1
+    cost = np.empty((n, n_classes))
+    for c in range(n_classes):
+        seeds = labelled[codes == c]
+        cost[:, c] = _core.geodesic_paths(*graph, seeds, np.ones(len(seeds)))[0]
+    is_open = np.isfinite(cost).any(axis=1)
+    is_open[labelled] = False
+    cost = cost[is_open]
+    lowest = cost.min(axis=1, keepdims=True)
+    ratio = np.divide(lowest, cost, out=np.ones_like(cost), where=cost != lowest)
+    square = ratio * ratio
+    weight = square * square
+    # Running sums add one term after the other on every machine; roots are rounded correctly, powers not.
+    weight /= np.cumsum(weight, axis=1)[:, -1:]
+    share = np.cumsum(weight, axis=0)[-1] / len(weight) if len(weight) else np.zeros(n_classes)
+    wanted = np.bincount(codes) / len(codes)
+    return np.where(share > 0, np.sqrt(np.sqrt(share / wanted)), 1.0)
+
+
 def _seeds(n: int, prototypes: np.ndarray) -> np.ndarray:
     """Give prototypes the type of the core, each once, and refuse those of other samples."""
     if np.size(prototypes) == 0:

@@ -7,36 +7,44 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from pathforest._core import mean_offers
 from pathforest._engines.build import build_engine
 from pathforest._engines.metric import Metric
 from pathforest._models import parameters as rules
-from pathforest._models.prediction import BaseOPFClassifier
+from pathforest._models.prediction import BaseOPFClassifier, ClassOffers, Decision
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.show import show
 from pathforest._utils.timers import StageTimer
-from pathforest.forest import boundary_prototypes, grow_forest
-from pathforest.graph import spanning_tree
-from pathforest.persistence.checks import check_array
+from pathforest.forest import balancing_factors, boundary_prototypes, grow_forest, grow_forest_geodesic
+from pathforest.graph import knn_graph, spanning_tree
+from pathforest.persistence.checks import check_array, check_whole
 
 
 class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     """Optimum-Path Forest classifier for a few labelled and many unlabelled samples.
 
-    Labels travel from labelled samples along the spanning tree of all samples, through the
-    unlabelled ones, and then train an ordinary :class:`OPFClassifier`. It helps if each class is
-    a connected structure, however thin or curved; if classes overlap, one wrong step carries a
-    label into the other class. Scale the features first, as for nearest neighbours.
+    Labels travel from labelled samples to their neighbours, through the unlabelled ones: each sample
+    takes the label that reaches it along the shortest path. It helps if each class is a connected
+    structure, however thin or curved; if classes overlap, one wrong step carries a label into the
+    other class. Scale the features first, as for nearest neighbours.
 
     Parameters
     ----------
     unlabeled : label, default=None
         The value in y that marks a sample without a label, of the same type as the labels. None is -1
         among numbers and ``""`` among texts.
-    method : {"mst", "opfsemi"}, default="mst"
-        Where labels start: from every labelled sample, or from those at the borders between classes
-        only, in the spanning tree of the labelled samples. ``"opfsemi"`` is the older rule, and
-        takes a second, smaller spanning tree.
-    metric : str or callable, default="euclidean"
+    method : {"geodesic", "mst", "opfsemi"}, default="geodesic"
+        How labels spread. ``"geodesic"``: along neighbour lists, from every labelled sample; a path
+        costs the sum of its arcs. ``"mst"``: along the spanning tree, and a path costs its longest arc.
+        ``"opfsemi"``: the same, but only from labelled samples at the borders between classes, which is
+        the older rule.
+    n_neighbors : int, default=10
+        Length of the neighbour lists of ``"geodesic"``; the other methods do not use it. Longer lists
+        connect more, and may connect classes that lie side by side. Capped at the number of other samples.
+    balance : bool, default=True
+        Whether ``"geodesic"`` holds classes to their share of the labels: a class that would win more of the
+        unlabelled samples pays more for each step. False if the labels do not show how common classes are.
+    metric : str or callable, default="sqeuclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
         bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
@@ -69,8 +77,11 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
         Label of every training sample: its own where it has one, else the one that reached it.
     classes_ : ndarray of shape (n_classes,)
         Class labels, without the mark of unlabelled samples.
+    class_factors_ : ndarray of shape (n_classes,)
+        What `balance` multiplies the steps of each class by; only with ``"geodesic"``.
     prototypes_ : ndarray of shape (n_prototypes,)
-        Indices of the prototypes of the final forest, ascending.
+        Indices of the samples where the paths of the final forest start, ascending; with ``"geodesic"``
+        the labelled samples.
     cost_ : ndarray of shape (n_samples,)
         Cost of the path that conquered each training sample, 0 at prototypes.
     predecessor_ : ndarray of shape (n_samples,)
@@ -78,7 +89,8 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     root_ : ndarray of shape (n_samples,)
         Prototype the path starts from.
     order_ : ndarray of shape (n_samples,)
-        Samples sorted by (cost, arc that set it, index). Of equal offers, that of the first here wins.
+        Samples sorted by (cost, arc that set it, index), with ``"geodesic"`` by (cost, index). Of equal
+        offers, that of the first here wins.
     label_ : ndarray of shape (n_samples,)
         Label each training sample got from its prototype; here always that of `transduction_`.
     training_error_ : float
@@ -95,6 +107,22 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
 
     Notes
     -----
+    ``"geodesic"``:
+
+    1. Two samples are joined if either is among the `n_neighbors` nearest of the other.
+    2. Paths start at the labelled samples, at cost 0, and cost the sum of their arcs, each times the factor
+       of their class, added in float64 from the start on. The factors are those of
+       :func:`pathforest.forest.balancing_factors`, or 1 without `balance`. With squared distances, the
+       default, long arcs cost more than detours of short ones, so that paths stay within dense regions. Of
+       paths that cost the same, the one whose last arc comes first by (length, lower index, higher index)
+       wins; samples leave the queue by (cost, index).
+    3. Every sample takes the label at the start of its path. Samples that no path reaches are joined to the
+       nearest sample that one reached.
+    4. A new sample is joined to its `n_neighbors` nearest training samples, each of which offers its cost
+       plus the distance times the factor of its class. A class without any of them costs infinity.
+
+    ``"mst"`` and ``"opfsemi"``:
+
     1. Seeds are, for ``"mst"``, all labelled samples; for ``"opfsemi"``, the prototypes that
        :class:`OPFClassifier` finds in the labelled samples alone (the ends of arcs between classes
        in their own spanning tree; the first of them if they have one class).
@@ -104,9 +132,8 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     3. An unlabelled sample takes the label of the seed that conquers it. Labelled samples keep
        theirs, even where, with ``"opfsemi"``, a path of another class runs through them.
     4. The labels of `transduction_` decide the prototypes in the same spanning tree, and from them
-       grows the forest of :class:`OPFClassifier`: every fitted array is the one it would have.
-
-    Without unlabelled samples it is :class:`OPFClassifier`.
+       grows the forest of :class:`OPFClassifier`: every fitted array is the one it would have. Without
+       unlabelled samples it is :class:`OPFClassifier`.
 
     There is no `sample_weight`: a repeated sample sits at distance 0 from itself and changes no
     forest, so weights have no natural meaning here.
@@ -128,15 +155,20 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     >>> model = OPFSemiSupervisedClassifier().fit(X, y)
     >>> model.transduction_.tolist()
     ['a', 'a', 'a', 'a', 'b', 'b']
-    >>> model.predict([[3.5], [4.5]]).tolist()
+    >>> model.predict([[2.5], [4.5]]).tolist()
     ['a', 'b']
-    >>> model.prototypes_.tolist()
-    [3, 4]
+
+    The conqueror of a new sample, and the path that its label took:
+
+    >>> model.explain([[2.9]])[0].path
+    [2, 1, 0]
     """
 
     _parameter_rules: ClassVar[rules.Rules] = {
         "unlabeled": rules.checked_where_used,
-        "method": rules.choice("mst", "opfsemi"),
+        "method": rules.choice("geodesic", "mst", "opfsemi"),
+        "n_neighbors": rules.integer(1, "10 is the default"),
+        "balance": rules.boolean,
         **rules.DISTANCES,
         **rules.PREDICTION,
         "device": rules.device,
@@ -147,8 +179,10 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
         self,
         *,
         unlabeled: Any = None,
-        method: str = "mst",
-        metric: str | Callable[..., float] = "euclidean",
+        method: str = "geodesic",
+        n_neighbors: int = 10,
+        balance: bool = True,
+        metric: str | Callable[..., float] = "sqeuclidean",
         metric_params: Mapping[str, Any] | None = None,
         n_conquerors: int = 1,
         beta: float = 8.0,
@@ -159,6 +193,8 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     ) -> None:
         self.unlabeled = unlabeled
         self.method = method
+        self.n_neighbors = n_neighbors
+        self.balance = balance
         self.metric = metric
         self.metric_params = metric_params
         self.n_conquerors = n_conquerors
@@ -190,14 +226,24 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
         labelled, codes = self._encode(labels)
         timed = StageTimer(self)
         engine = self._make_engine(timed, X, metric, n_threads)
-        tree = timed(spanning_tree, engine, None, n_threads)
-        seeds = labelled
-        if self.method == "opfsemi" and len(labelled) < len(X):
-            seeds = timed(self._border, X, metric, labelled, codes[labelled], n_threads)
-        spread = codes[timed(grow_forest, tree, seeds).root]
-        spread[labelled] = codes[labelled]
-        prototypes = timed(boundary_prototypes, tree, spread)
-        forest = timed(grow_forest, tree, prototypes)
+        if self.method == "geodesic":
+            graph = timed(knn_graph, engine, min(int(self.n_neighbors), len(X) - 1), n_threads)
+            self.class_factors_ = np.ones(len(self.classes_))
+            if self.balance:
+                self.class_factors_ = timed(balancing_factors, graph, labelled, codes[labelled])
+            factor = self.class_factors_[codes]  # of labelled samples; others do not use theirs
+            forest = timed(grow_forest_geodesic, engine, graph, labelled, factor, n_threads)
+            spread, prototypes = codes[forest.root], labelled
+            self._fit_n_neighbors = min(int(self.n_neighbors), len(X))  # of new samples, which have n others
+        else:
+            tree = timed(spanning_tree, engine, None, n_threads)
+            seeds = labelled
+            if self.method == "opfsemi" and len(labelled) < len(X):
+                seeds = timed(self._border, X, metric, labelled, codes[labelled], n_threads)
+            spread = codes[timed(grow_forest, tree, seeds).root]
+            spread[labelled] = codes[labelled]
+            prototypes = timed(boundary_prototypes, tree, spread)
+            forest = timed(grow_forest, tree, prototypes)
         self._remember(X, spread, metric, engine, prototypes, forest)
         self.transduction_ = self.classes_[spread]
         return self
@@ -206,7 +252,39 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
         n = super()._check_fitted_state()
         if not np.array_equal(check_array(self, "transduction_", (n,), (self.classes_.dtype,)), self.label_):
             raise ValueError("transduction_ and label_ differ")
+        if self._n_offers is not None:
+            check_whole(self, "_fit_n_neighbors", 1, n)
+            check_array(self, "class_factors_", (len(self.classes_),), nonnegative=True)
         return n
+
+    @property
+    def _n_offers(self) -> int | None:
+        """How many neighbours make a new sample an offer; None: all samples, as in :class:`OPFClassifier`."""
+        return getattr(self, "_fit_n_neighbors", None)
+
+    def _decide(self, Q: np.ndarray) -> Decision:
+        return super()._decide(Q) if self._n_offers is None else self._decide_by_class(Q)
+
+    def _class_offers(self, Q: np.ndarray) -> ClassOffers:
+        if self._n_offers is None:
+            return super()._class_offers(Q)
+        shape = len(Q), len(self.classes_)
+        found = ClassOffers(np.full(shape, np.inf), np.full(shape, np.inf), np.full(shape, -1))
+        rank = self._cached("rank", self._rank)
+        counts = np.array([min(int(self.n_conquerors), self._n_offers)], dtype=np.int32)
+        for rows, distances, indices in self._nearest(Q, self._n_offers, len(self.order_)):
+            offers = self.cost_[indices] + self.class_factors_[self._fit_codes[indices]] * distances
+            ascending = np.lexsort((rank[indices], offers))
+            offers, indices = (np.take_along_axis(a, ascending, axis=1) for a in (offers, indices))
+            for code in np.unique(self._fit_codes[indices]):
+                own = self._fit_codes[indices] == code
+                first, has_one = own.argmax(axis=1), own.any(axis=1)
+                values = np.sort(np.where(own, offers, np.inf), axis=1)
+                found.cost[rows, code] = mean_offers(values, counts)[0]
+                found.cheapest[rows, code] = values[:, 0]
+                conqueror = indices[np.arange(len(first)), first]
+                found.conqueror[rows, code] = np.where(has_one, conqueror, -1)
+        return found
 
     def _encode(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the labelled samples and the codes of all labels, -1 for unlabelled samples."""

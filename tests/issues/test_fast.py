@@ -26,6 +26,7 @@ def labels_of(codes):
 
 def expected(X, D, codes, r, squared):
     """Return what the object should hold, classes as codes."""
+    r = min(r, len(D))
     found = reference_issues.fast(D, codes, r)
     found["duplicate_group"] = reference_issues.duplicate_groups(X)
     score, _ = reference_issues.outlier_scores(D, r, squared)
@@ -168,6 +169,12 @@ def test_one_class_has_no_rival():
     assert (issues.rival_conquerors == -1).all()
     assert not issues.is_label_issue.any()
     assert issues.noise_share == 0
+
+
+def test_more_conquerors_than_samples_are_all_samples():
+    issues = find_issues([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1], n_conquerors=10**12)
+    assert issues.conquerors.shape == (4, issues.n_conquerors) == (4, 4)
+    assert issues.score.tolist() == [3.5 / 4.5, 2.5 / 3.5, 2.5 / 3.5, 3.5 / 4.5]
 
 
 def test_a_single_sample_has_no_issue():

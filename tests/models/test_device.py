@@ -72,6 +72,9 @@ ESTIMATORS = {
     "unlabelled": lambda device, **kw: OPFSemiSupervisedClassifier(
         device=device, unlabeled=0, method="opfsemi", **kw
     ),
+    "geodesic": lambda device, **kw: OPFSemiSupervisedClassifier(
+        device=device, unlabeled=0, n_neighbors=2, n_conquerors=2, **kw
+    ),
     "clusters": lambda device, **kw: OPFClustering(device=device, n_neighbors=4, noise=0.1, **kw),
     "every dome": lambda device, **kw: OPFClustering(device=device, selection="cut", k_max=6, **kw),
     "outliers": lambda device, **kw: OPFOutlierDetector(device=device, k_max=6, **kw),

@@ -56,6 +56,8 @@ CLASSIFIERS = [
     OPFSemiSupervisedClassifier(),
     OPFSemiSupervisedClassifier(method="opfsemi", algorithm="brute", n_jobs=2),
     OPFSemiSupervisedClassifier(metric="precomputed"),
+    OPFSemiSupervisedClassifier(method="mst"),
+    OPFSemiSupervisedClassifier(n_neighbors=3, n_conquerors=2, algorithm="brute", n_jobs=2),
 ]
 # Without metric="precomputed": check_clustering passes samples whatever the pairwise tag says.
 CLUSTERINGS = [

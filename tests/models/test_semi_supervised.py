@@ -1,5 +1,8 @@
-"""OPFSemiSupervisedClassifier spreads labels as the competition over the complete graph does."""
+"""OPFSemiSupervisedClassifier spreads labels as its definitions say, over all pairs or along lists."""
 
+from typing import NamedTuple
+
+import checks
 import numpy as np
 import pytest
 import reference
@@ -11,8 +14,9 @@ from strategies import METRICS, distance_settings, problems
 from pathforest import OPFClassifier, OPFSemiSupervisedClassifier
 
 FITTED = ["classes_", "prototypes_", "cost_", "predecessor_", "root_", "order_", "label_", "training_error_"]
-METHODS = ["mst", "opfsemi"]
-every_method = pytest.mark.parametrize("method", METHODS)
+TREE_METHODS = ["mst", "opfsemi"]
+every_method = pytest.mark.parametrize("method", ["geodesic", *TREE_METHODS])
+every_tree_method = pytest.mark.parametrize("method", TREE_METHODS)
 
 
 @st.composite
@@ -37,7 +41,7 @@ def transduce(D, y, labelled, method):
     return np.where(labelled, y, y[root])
 
 
-@every_method
+@every_tree_method
 @given(case=cases())
 def test_labels_spread_like_a_competition_over_the_complete_graph(method, case):
     problem, D, labelled, y, params = case
@@ -53,14 +57,14 @@ def test_labels_spread_like_that_where_the_methods_differ():
         labelled = rng.random(60) < 0.5
         y = np.where(labelled, (X[:, 0] + rng.normal(size=60) > 0).astype(int), -1)
         D = reference.distance_matrix(X, X)
-        spread = [OPFSemiSupervisedClassifier(method=m).fit(X, y).transduction_ for m in METHODS]
-        for method, labels in zip(METHODS, spread, strict=True):
+        spread = [OPFSemiSupervisedClassifier(method=m).fit(X, y).transduction_ for m in TREE_METHODS]
+        for method, labels in zip(TREE_METHODS, spread, strict=True):
             np.testing.assert_array_equal(labels, transduce(D, y, labelled, method))
         n_different += not np.array_equal(*spread)
     assert n_different > 5
 
 
-@every_method
+@every_tree_method
 @given(case=cases())
 def test_every_fitted_array_is_that_of_plain_opf_on_the_spread_labels(method, case):
     problem, D, *_, y, params = case
@@ -71,7 +75,7 @@ def test_every_fitted_array_is_that_of_plain_opf_on_the_spread_labels(method, ca
     np.testing.assert_array_equal(model.cost_, plain_model(D, model.transduction_).cost)
 
 
-@every_method
+@every_tree_method
 @given(case=cases(share=1))
 def test_without_unlabelled_samples_it_is_plain_opf(method, case):
     problem, *_, params = case
@@ -91,7 +95,7 @@ def test_labelled_samples_keep_their_labels(method, case):
     np.testing.assert_array_equal(model.label_, model.transduction_)
 
 
-@every_method
+@every_tree_method
 @given(case=cases())
 def test_predictions_and_explanations_are_those_of_plain_opf(method, case):
     problem, *_, y, params = case
@@ -122,7 +126,137 @@ def test_a_matrix_of_distances_gives_the_labels_of_features(method, case):
     np.testing.assert_array_equal(matrix.transduction_, model.transduction_)
 
 
-@every_method
+class Expected(NamedTuple):
+    """What the reference finds for a case of the geodesic method."""
+
+    forest: tuple[np.ndarray, ...]
+    factors: np.ndarray
+    k: int
+
+
+@st.composite
+def geodesic_cases(draw):
+    """A case, with the length of the lists and balance, and what the reference finds for it."""
+    problem, D, labelled, y, params = draw(cases())
+    settings = {"n_neighbors": draw(st.integers(1, 12)), "balance": draw(st.booleans())}
+    k, seeds = min(settings["n_neighbors"], len(D) - 1), np.flatnonzero(labelled)
+    codes = np.unique(y[seeds], return_inverse=True)[1]
+    factors = np.ones(codes.max() + 1)
+    if settings["balance"]:
+        factors = reference.balancing_factors(D, k, seeds, codes)
+    forest = reference.geodesic(D, k, seeds, factors[codes])
+    return problem, y, Expected(forest, factors, k), params | settings
+
+
+@given(case=geodesic_cases())
+def test_every_fitted_array_is_that_of_the_shortest_paths(case):
+    problem, y, expected, params = case
+    model = OPFSemiSupervisedClassifier(**params).fit(problem.X, y)
+    got = model.cost_, model.predecessor_, model.root_, model.order_
+    checks.same_arrays(got, expected.forest)
+    checks.same_arrays([model.class_factors_], [expected.factors])
+    np.testing.assert_array_equal(model.prototypes_, np.flatnonzero(y >= 0))
+    np.testing.assert_array_equal(model.transduction_, y[expected.forest[2]])
+    assert model.training_error_ == 0
+
+
+@given(case=geodesic_cases(), r=st.sampled_from([1, 2, 3, 100]))
+def test_new_samples_go_to_the_class_with_the_cheapest_sums_of_cost_and_distance(case, r):
+    problem, y, (forest, factors, _), params = case
+    model = OPFSemiSupervisedClassifier(n_conquerors=r, **params).fit(problem.X, y)
+    codes = np.searchsorted(model.classes_, y[forest[2]])
+    p = (params["metric_params"] or {"p": 2.0})["p"]
+    DQ = reference.distance_matrix(problem.Q, problem.X, params["metric"], p)
+    k = min(params["n_neighbors"], len(problem.X))
+    costs, winners = reference.geodesic_class_costs(DQ, k, forest[0], forest[3], codes, factors, r)
+    np.testing.assert_array_equal(model.class_costs(problem.Q), costs)
+    np.testing.assert_array_equal(model.predict(problem.Q), model.classes_[winners])
+    expected = reference.probabilities(costs, 8.0)
+    np.testing.assert_allclose(model.predict_proba(problem.Q), expected, rtol=1e-12)
+
+
+@given(case=geodesic_cases(), r=st.sampled_from([1, 3]))
+def test_explanations_name_the_cheapest_neighbour_and_its_path(case, r):
+    problem, y, (forest, factors, _), params = case
+    model = OPFSemiSupervisedClassifier(n_conquerors=r, **params).fit(problem.X, y)
+    explanations = model.explain(problem.Q)
+    assert [e.label for e in explanations] == model.predict(problem.Q).tolist()
+    p = (params["metric_params"] or {"p": 2.0})["p"]
+    DQ = reference.distance_matrix(problem.Q, problem.X, params["metric"], p)
+    near = reference.nearest(DQ, min(params["n_neighbors"], len(problem.X)))[1]
+    place = np.argsort(forest[3])
+    for t, found in enumerate(explanations):
+        factor = factors[np.searchsorted(model.classes_, found.label)]
+        own = [q for q in near[t] if model.transduction_[q] == found.label]
+        offers = [(forest[0][q] + factor * DQ[t, q], place[q], q) for q in own]
+        assert (found.offer, found.conqueror) == min(offers)[::2]
+        assert found.path[0] == found.conqueror
+        assert found.path[-1] == model.root_[found.conqueror]
+        assert model.transduction_[found.conqueror] == found.label
+        assert found.costs == sorted(found.costs, reverse=True)
+        assert found.costs[-1] == 0
+        assert found.offer >= found.costs[0]
+
+
+@given(case=geodesic_cases())
+def test_a_matrix_of_distances_gives_the_predictions_of_features(case):
+    problem, y, _, params = case
+    p, metric = (params["metric_params"] or {"p": 2.0})["p"], params["metric"]
+    D, DQ = (reference.distance_matrix(A, problem.X, metric, p) for A in (problem.X, problem.Q))
+    features = OPFSemiSupervisedClassifier(**params).fit(problem.X, y)
+    settings = {name: params[name] for name in ("n_neighbors", "balance")}
+    matrix = OPFSemiSupervisedClassifier(metric="precomputed", **settings).fit(D, y)
+    np.testing.assert_array_equal(matrix.cost_, features.cost_)
+    np.testing.assert_array_equal(matrix.class_costs(DQ), features.class_costs(problem.Q))
+
+
+def test_metrics_that_need_a_matrix_spread_labels_to_what_no_path_reaches():
+    X, y = np.array([[0.0], [1.0], [50.0], [51.0], [20.0]]), [1, -1, -1, -1, 2]
+    for metric in ("hamming", lambda a, b: abs(a - b).sum()):
+        model = OPFSemiSupervisedClassifier(n_neighbors=1, metric=metric).fit(X, y)
+        assert model.predict(X[4:]).tolist() == [2]
+    assert model.transduction_.tolist() == [1, 1, 2, 2, 2]
+
+
+def test_paths_take_many_short_steps_rather_than_a_long_one():
+    """Sample 2 is nearer to the label of sample 0, but the steps from sample 1 are short."""
+    chain = np.linspace(3, 9, 25)[1:]
+    X, y = np.array([0.0, 9.0, 3.0, *chain[:-1]])[:, None], [0, 1] + [-1] * 24
+    spread = [
+        OPFSemiSupervisedClassifier(metric=metric, balance=False).fit(X, y).transduction_[2]
+        for metric in ("sqeuclidean", "euclidean")
+    ]
+    assert spread == [1, 0]
+
+
+def test_new_samples_see_their_own_neighbours_only():
+    """The other class is nearer as the crow flies than the label at the far end of the chain."""
+    chain = [[0.0, t] for t in range(8)] + [[t, 7.0] for t in range(1, 8)]
+    X, y = [*chain, [7.0, 0.0], [7.0, 0.1], [7.0, 0.2]], [0] + [-1] * 14 + [1] * 3
+    model = OPFSemiSupervisedClassifier(n_neighbors=2, metric="euclidean", balance=False).fit(X, y)
+    assert model.class_costs([[7.0, 7.0]]).tolist() == [[14.0, np.inf]]
+    assert model.predict([[7.0, 7.0]]).tolist() == [0]
+    assert model.predict_proba([[7.0, 7.0]]).tolist() == [[1.0, 0.0]]
+
+
+def test_parameters_changed_after_fit_leave_predictions_as_they_were():
+    rng = np.random.default_rng(0)
+    X, Q = rng.normal(size=(80, 2)), rng.normal(size=(20, 2))
+    model = OPFSemiSupervisedClassifier(n_neighbors=3).fit(
+        X, np.where(np.arange(80) < 8, np.arange(80) % 2, -1)
+    )
+    expected = model.class_costs(Q)
+    model.set_params(method="mst", n_neighbors=40, balance=False)
+    np.testing.assert_array_equal(model.class_costs(Q), expected)
+
+
+@pytest.mark.parametrize(("n_neighbors", "error"), [(0, ValueError), (2.5, TypeError), (None, TypeError)])
+def test_lists_of_no_length_are_refused(n_neighbors, error):
+    with pytest.raises(error, match=f"n_neighbors={n_neighbors} must be"):
+        OPFSemiSupervisedClassifier(n_neighbors=n_neighbors).fit([[0.0], [1.0]], [0, -1])
+
+
+@every_tree_method
 def test_labels_follow_a_chain_past_the_other_class(method):
     """The far end of a chain is nearer to the other class, and yet belongs to its own."""
     X = np.column_stack([np.arange(20.0), np.zeros(20)]).tolist() + [[19.0, 3.0], [19.5, 3.0]]
@@ -135,7 +269,9 @@ def test_the_methods_differ_in_where_labels_start():
     # and a chain from the other class reaches its neighbour, the last sample, at shorter steps.
     X = [[0, 0], [2, 0], [5, 0], [5, -1.4], [5, -2.8], [3.6, -3], [2.2, -3], [0.9, -3], [0, -2.4], [0, -1]]
     y = ["b", "b", "a"] + [""] * 7
-    spread = [OPFSemiSupervisedClassifier(unlabeled="", method=m).fit(X, y).transduction_ for m in METHODS]
+    spread = [
+        OPFSemiSupervisedClassifier(unlabeled="", method=m).fit(X, y).transduction_ for m in TREE_METHODS
+    ]
     assert [(labels[0], labels[-1]) for labels in spread] == [("b", "b"), ("b", "a")]
 
 
@@ -177,10 +313,11 @@ def test_the_mark_is_not_a_class(mark, y, classes):
 
 
 def test_an_unknown_method_is_refused():
-    with pytest.raises(ValueError, match="method='graph' is unknown; use one of 'mst', 'opfsemi'"):
+    with pytest.raises(ValueError, match="method='graph' is unknown; use one of 'geodesic', 'mst'"):
         OPFSemiSupervisedClassifier(method="graph").fit([[0.0], [1.0]], [0, -1])
 
 
-def test_one_labelled_sample_labels_all():
-    model = OPFSemiSupervisedClassifier().fit([[0.0], [9.0], [5.0]], [-1, 4, -1])
+@every_method
+def test_one_labelled_sample_labels_all(method):
+    model = OPFSemiSupervisedClassifier(method=method).fit([[0.0], [9.0], [5.0]], [-1, 4, -1])
     assert (model.transduction_.tolist(), model.classes_.tolist()) == ([4, 4, 4], [4])

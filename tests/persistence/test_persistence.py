@@ -84,6 +84,7 @@ MODELS = [
     OPFKNNClassifier(cv=3, k_max=6, metric="chi2"),
     OPFKNNClassifier(metric="precomputed", n_neighbors=3),
     OPFSemiSupervisedClassifier(method="opfsemi", n_conquerors=2),
+    OPFSemiSupervisedClassifier(n_neighbors=3, n_conquerors=2, metric="precomputed"),
     OPFOutlierDetector(contamination=0.1, n_neighbors=4, metric="log_sqeuclidean"),
     OPFPruner(OPFClassifier(**V), random_state=3),
     OPFPruner(OPFClassifier(metric="precomputed"), max_iter=1),

@@ -23,6 +23,7 @@ from pathforest import (
     OPFClustering,
     OPFOutlierDetector,
     OPFPruner,
+    OPFSemiSupervisedClassifier,
 )
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")]
@@ -38,6 +39,7 @@ MODELS = {  # with their samples and labels
     "matrix": (OPFClassifier(metric="mahalanobis"), X, Y),
     "precomputed": (OPFClassifier(metric="precomputed"), D, Y),
     "fuzzy": (FuzzyOPFClassifier(**CUBES), X, Y),
+    "few labels": (OPFSemiSupervisedClassifier(n_neighbors=4, unlabeled=2), X, Y),
     "clustering": (OPFClustering(selection="cut", k_max=5), X, Y),
     "domes": (OPFClustering(selection="cut", k_max=2, min_area=3), X, Y),
     "noise": (OPFClustering(n_neighbors=3, n_clusters=3, noise=0.3), X, Y),
@@ -345,6 +347,9 @@ WRONG_VALUES = [
     ("matrix", "_fit_metric", "V of shape", [metric("seuclidean", "matrix", V=[1.0] * 3)]),
     ("matrix", "_fit_metric", "haversine", [metric("haversine", "matrix")]),
     ("matrix", "_fit_metric", "w of shape", [metric("hamming", "matrix", w=[1.0])]),
+    ("few labels", "_fit_n_neighbors", "", [31, 0, 4.0, True]),
+    ("few labels", "class_factors_", "", [None, 1.0]),
+    ("few labels", "transduction_", "", [None]),
     ("clustering", "best_k_", "", [30, 0, -1]),
     ("clustering", "_fit_largest_arc", "", [{"float": "nan"}, -1.0]),
     ("outliers", "offset_", "", [{"float": "nan"}, None]),

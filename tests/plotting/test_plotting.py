@@ -11,7 +11,13 @@ from sklearn.metrics import pairwise_distances
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
+from pathforest import (
+    FuzzyOPFClassifier,
+    FuzzyOPFClassifierCV,
+    OPFClassifier,
+    OPFClustering,
+    OPFSemiSupervisedClassifier,
+)
 from pathforest.plotting import (
     plot_cluster_tree,
     plot_clusters,
@@ -537,6 +543,19 @@ def test_each_other_class_has_its_cheapest_offer(query):
         assert PLAIN.label_[rival] == CLASSES[code]
         assert max(PLAIN.cost_[rival], np.linalg.norm(query - X[rival])) == pytest.approx(costs[code])
         assert annotations(display)[tuple(end)] == f"{costs[code]:.3g}"
+
+
+def test_a_path_from_a_few_labels_is_drawn_with_the_sums_of_its_steps():
+    few = np.where(np.arange(len(X)) < 9, Y, "")
+    model = OPFSemiSupervisedClassifier(n_neighbors=4, balance=False).fit(X, few)
+    display, reason = plot_explanation(model, FAR, zoom=False), model.explain([FAR])[0]
+    assert display.explanation_ == reason
+    offer = model.cost_[reason.conqueror] + np.sum((FAR - X[reason.conqueror]) ** 2)
+    assert reason.offer == pytest.approx(offer)
+    # Classes that none of the neighbours has make no offer.
+    n_rivals = np.isfinite(model.class_costs([FAR])[0]).sum() - 1
+    assert len(display.rivals_.get_segments() if n_rivals else []) == n_rivals < 2
+    assert len(plot_forest(model).ax_.collections) > 0
 
 
 def test_zoom_keeps_the_path_in_view():

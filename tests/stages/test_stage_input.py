@@ -9,7 +9,14 @@ import pytest
 
 from pathforest import _core
 from pathforest.distances import make_engine
-from pathforest.forest import boundary_prototypes, conquer, grow_forest, grow_forest_complete, path_to_root
+from pathforest.forest import (
+    boundary_prototypes,
+    conquer,
+    grow_forest,
+    grow_forest_complete,
+    grow_forest_geodesic,
+    path_to_root,
+)
 from pathforest.graph import KnnGraph, SpanningTree, knn_graph, spanning_tree, spanning_tree_by_asking
 from pathforest.membership import density, fuzzy_membership, search_k, values_to_membership
 
@@ -55,6 +62,7 @@ USERS_OF_LISTS = {
     "spanning_tree": lambda lists: spanning_tree(ENGINE, lists),
     "spanning_tree_by_asking": lambda lists: spanning_tree_by_asking(lists, None),
     "grow_forest_complete": lambda lists: grow_forest_complete(ENGINE, lists, [0], ONES),
+    "grow_forest_geodesic": lambda lists: grow_forest_geodesic(ENGINE, lists, [0]),
     "density": lambda lists: density(lists, 4),
     "search_k": lambda lists: search_k(lists, 4),
     "cluster": lambda lists: _core.cluster(*lists, 4, 500 * ONES),
@@ -170,6 +178,7 @@ COMPETITIONS = {
     "plain": lambda prototypes: grow_forest(TREE, prototypes),
     "fuzzy": lambda prototypes: grow_forest(TREE, prototypes, ONES),
     "complete": lambda prototypes: grow_forest_complete(ENGINE, LISTS, prototypes, ONES),
+    "geodesic": lambda prototypes: grow_forest_geodesic(ENGINE, LISTS, prototypes),
 }
 NOT_INDICES = {
     "a boolean mask": ([False, True, True, False], TypeError, r"boolean mask.*np\.flatnonzero"),

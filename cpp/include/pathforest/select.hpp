@@ -7,7 +7,7 @@
 
 namespace pathforest {
 
-// As std::nth_element, which takes about twice the time: puts the keys before nth to its left. Keys are
+// As std::nth_element: puts the keys before nth to its left. Keys are
 // small, and their order is a single comparison without branches.
 template <class Key>
 void select(Key* first, Key* nth, Key* last) {

@@ -1,5 +1,6 @@
 #include "pathforest/forest/compete.hpp"
 
+#include "pathforest/graph/adjacency.hpp"
 #include "pathforest/graph/originals.hpp"
 #include "pathforest/heap.hpp"
 #include "pathforest/ties.hpp"
@@ -72,26 +73,6 @@ class Contest {
     std::vector<Index> left_;  // samples in the order they left
 };
 
-// Samples and what they are joined to, row by row.
-struct Adjacency {
-    std::vector<std::size_t> begin;
-    std::vector<Neighbour> entries;
-
-    // for_each(visit) calls visit(row, neighbour) for all entries, twice over, in the same order.
-    template <class ForEach>
-    Adjacency(Index n_rows, ForEach for_each) : begin(as_size(n_rows) + 1, 0) {
-        for_each([&](Index row, const Neighbour&) { ++begin[as_size(row) + 1]; });
-        std::partial_sum(begin.begin(), begin.end(), begin.begin());
-        entries.resize(begin.back());
-        std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
-        for_each([&](Index row, const Neighbour& neighbour) { entries[next[as_size(row)]++] = neighbour; });
-    }
-
-    std::span<const Neighbour> of(Index row) const {
-        return {entries.data() + begin[as_size(row)], entries.data() + begin[as_size(row) + 1]};
-    }
-};
-
 Adjacency tree_adjacency(std::span<const Arc> tree, Index n_samples) {
     return Adjacency(n_samples, [&](auto visit) {
         for (const Arc& arc : tree) {
@@ -121,14 +102,7 @@ class CompleteCompetition {
                         const Membership& membership, Control& control)
         : engine_(engine), membership_(membership), pause_(&control),
           original_(find_originals(engine, graph)), outdoer_(original_.size(), none),
-          contest_(engine.n_samples(), prototypes, membership),
-          listed_by_(graph.n_samples,
-                     [&](auto visit) {
-                         for (Index u = 0; u < graph.n_samples; ++u) {
-                             for (Index c = 0; c < graph.k; ++c)
-                                 visit(graph.index(u, c), {graph.distance(u, c), u});
-                         }
-                     }),
+          contest_(engine.n_samples(), prototypes, membership), listed_by_(reversed_lists(graph)),
           queue_(engine.n_samples()), floor_(as_size(engine.n_samples())),
           least_factor_(*std::min_element(membership.values.begin(), membership.values.end())),
           left_cost_(as_size(engine.n_samples()), infinity), reach_(as_size(engine.n_samples()), -1.0) {

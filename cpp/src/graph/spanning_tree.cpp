@@ -90,31 +90,20 @@ class Builder {
     std::span<const Index> names() const {
         return by_position_ ? std::span<const Index>(engine_.order().sample) : std::span<const Index>{};
     }
-    Index sample_of(Index i) const { return by_position_ ? engine_.sample_at(i) : i; }
     Index position_of(Index i) const { return by_position_ ? i : engine_.order().position[as_size(i)]; }
 
     void ask(Control& control) {
         const std::vector<Index>& component = boruvka_.component();
-        std::vector<Index> by_sample;
         NearestForeign::Round round{component, {}, {}, first_sample_};
-        if (by_position_) round.by_position = component;
-        const auto find_nodes = [&] {
-            if constexpr (std::is_same_v<Engine, TreeEngine<typename Engine::Value>>) {
-                if (by_position_) {
-                    round.of_nodes =
-                        engine_.summarise_positions([&](Index p) { return component[as_size(p)]; }, common);
-                    return;
-                }
-            }
-            if (by_position_) {
-                by_sample.resize(component.size());
-                for (std::size_t p = 0; p < component.size(); ++p)
-                    by_sample[as_size(engine_.sample_at(static_cast<Index>(p)))] = component[p];
-                round.by_sample = by_sample;
-            }
-            round.of_nodes = engine_.summarise(by_position_ ? by_sample : component, common);
-        };
-        find_nodes();
+        std::vector<Index> by_sample;
+        if (by_position_) {
+            round.by_position = component;
+            by_sample.resize(component.size());
+            for (Index p = 0; p < engine_.n_samples(); ++p)
+                by_sample[as_size(engine_.sample_at(p))] = component[as_size(p)];
+            round.by_sample = by_sample;
+        }
+        round.of_nodes = engine_.summarise(by_position_ ? by_sample : component, common);
         std::vector<Index> asking = boruvka_.asking();
         // Those that the engine keeps together are asked together.
         if (!by_position_) {
@@ -155,14 +144,39 @@ std::vector<Arc> spanning_tree(const AnyEngine& any, const KnnGraph& graph, Cont
                          [&](const auto& engine) { return Builder(engine, graph, false).build(control); });
 }
 
-std::vector<Arc> spanning_tree(const AnyEngine& any, Control& control, Index kk) {
+std::vector<Arc> spanning_tree(const AnyEngine& any, Control& control) {
     return visit_samples(any, [&](const auto& engine) {
         const Index n = engine.n_samples();
-        const Index k = std::min(n - 1, kk ? kk : list_length<std::remove_cvref_t<decltype(engine)>>);
+        const Index k = std::min(n - 1, list_length<std::remove_cvref_t<decltype(engine)>>);
         std::vector<double> distances(at(n, k));
         std::vector<Index> positions(at(n, k));
         knn_by_position(any, k, distances, positions, control);
         return Builder(engine, {distances, positions, n, k}, true).build(control);
+    });
+}
+
+void nearest_outsiders(const AnyEngine& any, std::span<const Index> samples, std::span<const Index> component,
+                       std::span<double> distances, std::span<Index> indices, Control& control) {
+    visit_samples(any, [&](const auto& engine) {
+        const std::vector<Index> first_sample = first_sample_of_nodes(engine);
+        const NearestForeign::Round round{
+            component,
+            {},
+            engine.summarise(std::vector<Index>(component.begin(), component.end()), common),
+            first_sample};
+        std::vector<std::atomic<double>> reach(samples.size());
+        for (std::atomic<double>& one : reach) one = infinity;
+        search_all(
+            engine, engine.tile, static_cast<Index>(samples.size()), control,
+            [&](Index i, auto& query) { engine.ask_sample(samples[as_size(i)], query); },
+            [&](Index i) {
+                const Index own = component[as_size(samples[as_size(i)])];
+                return NearestForeign(own, round, reach[as_size(i)]);
+            },
+            [&](Index i, NearestForeign& found) {
+                distances[as_size(i)] = found.best().distance;
+                indices[as_size(i)] = found.best().sample;
+            });
     });
 }
 

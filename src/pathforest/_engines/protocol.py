@@ -57,6 +57,11 @@ class Engine(Protocol):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Build the minimum spanning tree from neighbour lists, as the fields of a SpanningTree."""
 
+    def nearest_outsiders(
+        self, samples: np.ndarray, component: np.ndarray, n_threads: int = 1
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Find for each of some samples the nearest one of another component, by (distance, index)."""
+
     def compete(
         self,
         distances: np.ndarray,

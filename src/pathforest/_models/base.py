@@ -150,6 +150,19 @@ class OPFEstimator(MetricEstimator):
         check_features(Q, metric, known=reach)
         return _lossless(Q, self._fit_X.dtype)
 
+    def _nearest(self, Q: np.ndarray, k: int, n: int) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Yield blocks of queries with the distances and indices of their `k` nearest of `n` samples."""
+        n_threads = thread_count(self.n_jobs)
+
+        def gather() -> tuple[Engine, np.ndarray]:
+            members = self._without_spare_copies(np.arange(n), max(k, 1))
+            return self._build_engine(Q.dtype, members), members
+
+        engine, members = self._cached((Q.dtype.char, k, self._device), gather)
+        for rows, block in self._query_blocks(Q, width=k):
+            distances, positions = engine.query(block, k, n_threads)
+            yield rows, distances, members[positions]
+
     def _query_blocks(self, Q: np.ndarray, width: int) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield queries in blocks that bound memory and time: features, or distances to all training samples.
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from pathforest._engines.metric import Metric
 from pathforest._engines.protocol import Engine
 from pathforest._models.base import OPFEstimator
 from pathforest._models.parameters import largest_neighborhood
-from pathforest._utils.threads import thread_count
 from pathforest._utils.timers import StageTimer
 from pathforest.graph import KnnGraph, knn_graph
 from pathforest.membership import DensityEstimate, estimate_density
 
 
 class DensityEstimator(OPFEstimator):
-    """Density of the training samples, and the neighbours of new ones among them."""
+    """Density of the training samples."""
 
     def _estimate_density(
         self, X: np.ndarray, metric: Metric, n_threads: int, timed: StageTimer
@@ -32,19 +29,6 @@ class DensityEstimator(OPFEstimator):
     def _neighborhood(self, n_samples: int) -> tuple[int, bool]:
         """Return the size of the neighbourhood, and whether smaller ones are tried too."""
         return largest_neighborhood(n_samples, self.k_max, self.n_neighbors), self.n_neighbors is None
-
-    def _nearest(self, Q: np.ndarray, k: int, n: int) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Yield blocks of queries with the distances and indices of their `k` nearest of `n` samples."""
-        n_threads = thread_count(self.n_jobs)
-
-        def gather() -> tuple[Engine, np.ndarray]:
-            members = self._without_spare_copies(np.arange(n), max(k, 1))
-            return self._build_engine(Q.dtype, members), members
-
-        engine, members = self._cached((Q.dtype.char, k, self._device), gather)
-        for rows, block in self._query_blocks(Q, width=k):
-            distances, positions = engine.query(block, k, n_threads)
-            yield rows, distances, members[positions]
 
 
 def largest_arc(graph: KnnGraph, k: int) -> float:

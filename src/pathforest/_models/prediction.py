@@ -40,7 +40,7 @@ class Explanation(NamedTuple):
 
     label: Any  # predicted class
     conqueror: int  # index of the training sample that made the winning class's cheapest offer
-    offer: float  # that offer: the conqueror's cost or its distance to the sample, whichever is larger
+    offer: float  # that offer: the larger of cost and distance; their sum for `method="geodesic"`
     path: list[int]  # training samples from the conqueror to its prototype
     costs: list[float]  # their costs, down to 0 at the prototype
     transform: str = "as given"  # of a search: the representation that distances are measured in,

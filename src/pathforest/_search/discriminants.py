@@ -21,6 +21,7 @@ LANDMARKS = 300  # samples that span the kernel features, at most
 JITTER = 1e-6  # added to the kernel of the landmarks, as a part of its diagonal: near ones make it singular
 RIDGES = np.logspace(-4, 1.5, 12)  # ridges tried, as multiples of the mean eigenvalue
 SMALLEST_SCATTER = 1e-9
+SMALLEST_SCALE = 1e-200  # of the ridges of constant features: their inverses stay finite
 
 
 class RidgeDiscriminant(TransformerMixin, BaseEstimator):
@@ -49,7 +50,7 @@ class RidgeDiscriminant(TransformerMixin, BaseEstimator):
         scores = centred @ vectors
         indicators = (codes[:, None] == np.arange(len(classes))) - counts / len(X)
         products = scores.T @ indicators
-        scale = max(values.sum() / X.shape[1], np.finfo(np.float64).tiny)
+        scale = max(values.sum() / X.shape[1], SMALLEST_SCALE)
         self.ridge_ = _choose_ridge(scale * RIDGES, values, scores, indicators, products)
         # Between-class scatter M M^T in the eigenbasis; total scatter D with the ridge is diagonal there. The
         # eigenvectors q of M^T D^-1 M give the directions D^-1 M q, of within-class scatter g (1 - g).

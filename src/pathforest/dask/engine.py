@@ -126,6 +126,12 @@ class DaskEngine:
         """Find the k nearest samples of each query, at the client."""
         return self._local.query(queries, k, n_threads)
 
+    def nearest_outsiders(
+        self, samples: np.ndarray, component: np.ndarray, n_threads: int = 1
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Find for each of some samples the nearest one of another component, at the client."""
+        return self._local.nearest_outsiders(samples, component, n_threads)
+
     def compete(
         self,
         distances: np.ndarray,

@@ -123,7 +123,7 @@ def find_issues(
     offers = leave_one_out_offers(
         samples,
         codes,
-        int(n_conquerors),
+        min(int(n_conquerors), len(samples)),  # no class has more
         resolved,
         algorithm,
         device,

@@ -30,7 +30,7 @@ class Issues:
     method : str
         ``"fast"`` or ``"thorough"``.
     n_conquerors : int
-        How many samples speak for each class.
+        How many samples speak for each class, at most all there are.
     classes : ndarray of shape (n_classes,)
         The class labels.
     given : ndarray of shape (n_samples,)

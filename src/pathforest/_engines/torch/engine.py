@@ -68,6 +68,13 @@ class TorchEngine:
         source, target, weight = (array.cpu().numpy() for array in tree)
         return source.astype(np.int32), target.astype(np.int32), weight
 
+    def nearest_outsiders(
+        self, samples: np.ndarray, component: np.ndarray, n_threads: int = 1
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Find for each of some samples the nearest one of another component, by (distance, index)."""
+        asked = self._load(np.ascontiguousarray(self._X[samples]))
+        return self._best(asked, 1, own=samples, component=component)
+
     def compete(
         self,
         distances: np.ndarray,

@@ -8,7 +8,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <type_traits>
 
 namespace pathforest {
 
@@ -79,14 +78,8 @@ class TreeEngine {
 
     template <class V, class Combine>
     std::vector<V> summarise(const std::vector<V>& values, Combine combine) const {
-        return summarise_positions([&](Index p) { return values[as_size(sample_at(p))]; }, combine);
-    }
-
-    // The same from a value per position.
-    template <class Value, class Combine>
-    auto summarise_positions(Value value_at, Combine combine) const {
-        std::vector<std::invoke_result_t<Value, Index>> summary(nodes_.size());
-        for (Index node = n_nodes() - 1; node >= 0; --node) update(node, value_at, combine, summary);
+        std::vector<V> summary(nodes_.size());
+        for (Index node = n_nodes() - 1; node >= 0; --node) update(node, values, combine, summary);
         return summary;
     }
 
@@ -95,7 +88,7 @@ class TreeEngine {
         const Index block = order_.position[as_size(sample)] / lanes;
         for (Index node = leaf_of_block_[as_size(block)]; node != none; node = nodes_[as_size(node)].parent) {
             const V before = summary[as_size(node)];
-            update(node, [&](Index p) { return values[as_size(sample_at(p))]; }, combine, summary);
+            update(node, values, combine, summary);
             if (summary[as_size(node)] == before) break;
         }
     }
@@ -274,8 +267,8 @@ class TreeEngine {
         return kernels_.box(query, low, low + n_features(), n_features(), metric_.p);
     }
 
-    template <class Value, class V, class Combine>
-    void update(Index index, Value value_at, Combine combine, std::vector<V>& summary) const {
+    template <class V, class Combine>
+    void update(Index index, const std::vector<V>& values, Combine combine, std::vector<V>& summary) const {
         const Node& node = nodes_[as_size(index)];
         V& out = summary[as_size(index)];
         if (node.n_blocks > 1) {
@@ -283,9 +276,9 @@ class TreeEngine {
             return;
         }
         const Index first = blocks_.first_position(node.first_block);
-        out = value_at(first);
+        out = values[as_size(sample_at(first))];
         for (Index position = first + 1; position < blocks_.end_position(node.first_block); ++position) {
-            out = combine(out, value_at(position));
+            out = combine(out, values[as_size(sample_at(position))]);
         }
     }
 

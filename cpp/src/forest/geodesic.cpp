@@ -1,0 +1,51 @@
+#include "pathforest/forest/geodesic.hpp"
+
+#include "pathforest/graph/adjacency.hpp"
+#include "pathforest/heap.hpp"
+#include "pathforest/ties.hpp"
+
+namespace pathforest {
+
+GeodesicPaths geodesic_paths(const KnnGraph& graph, std::span<const Index> seeds,
+                             std::span<const double> factors, Control& control) {
+    const auto n = as_size(graph.n_samples);
+    const Adjacency listed_by = reversed_lists(graph);
+    GeodesicPaths paths{std::vector<double>(n, infinity), std::vector<Index>(n, none),
+                        std::vector<Index>(n, none)};
+    std::vector<Arc> last(n);       // of the path to each sample
+    std::vector<double> factor(n);  // of the path's seed
+    std::vector<char> has_left(n, 0);
+    IndexedHeap<double> queue(graph.n_samples);
+    for (std::size_t i = 0; i < seeds.size(); ++i) {
+        const Index seed = seeds[i];
+        paths.cost[as_size(seed)] = 0.0;
+        paths.root[as_size(seed)] = seed;
+        factor[as_size(seed)] = factors[i];
+        queue.set(seed, 0.0);
+    }
+    const auto offer = [&](Index q, Index u, double distance) {
+        const auto to = as_size(u);
+        // A sample that has left is final: samples at distance 0 could become one another's predecessors.
+        const bool is_seed = paths.root[to] == u;
+        if (is_seed || has_left[to]) return;
+        const double cost = paths.cost[as_size(q)] + factor[as_size(q)] * distance;
+        const Arc arc = Arc::between(distance, q, u);
+        if (cost > paths.cost[to] || (cost == paths.cost[to] && arc > last[to])) return;
+        paths.cost[to] = cost;
+        paths.predecessor[to] = q;
+        paths.root[to] = paths.root[as_size(q)];
+        factor[to] = factor[as_size(q)];
+        last[to] = arc;
+        queue.set(u, cost);
+    };
+    while (!queue.empty()) {
+        control.check();
+        const Index q = queue.pop();
+        has_left[as_size(q)] = 1;
+        for (Index c = 0; c < graph.k; ++c) offer(q, graph.index(q, c), graph.distance(q, c));
+        for (const Neighbour& listing : listed_by.of(q)) offer(q, listing.sample, listing.distance);
+    }
+    return paths;
+}
+
+}  // namespace pathforest

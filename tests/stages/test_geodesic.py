@@ -1,0 +1,123 @@
+"""Paths over neighbour lists that cost the sum of their arcs equal Dijkstra's algorithm as it is written."""
+
+import checks
+import numpy as np
+import pytest
+import reference
+from engine_cases import every_engine, needs_non_negative, open_engine
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+from strategies import make_samples, problems
+
+from pathforest import _core
+from pathforest.distances import make_engine
+from pathforest.forest import balancing_factors, grow_forest_geodesic
+from pathforest.graph import KnnGraph, knn_graph
+
+pytestmark = pytest.mark.kernel
+
+
+def some(n):
+    """Indices of a few of n samples, or of many."""
+    return st.lists(st.integers(0, n - 1), min_size=1, max_size=n, unique=True).map(sorted)
+
+
+@every_engine
+@given(data=st.data())
+def test_geodesic_forest_equals_dijkstra_as_it_is_written(case, data):
+    X, _, Q, k = data.draw(problems(largest=50, non_negative=needs_non_negative(case)))
+    opened = open_engine(case, X, Q)
+    seeds, n_threads = data.draw(some(len(X))), data.draw(st.sampled_from([1, 3]))
+    factor = np.random.default_rng(len(seeds)).choice([0.3, 0.5, 1.0, 1.7], len(X))
+    factor = data.draw(st.sampled_from([None, factor]))
+    graph = knn_graph(opened.engine, k, n_threads)
+    got = grow_forest_geodesic(opened.engine, graph, seeds, factor, n_threads)
+    expected = reference.geodesic(opened.D, k, seeds, None if factor is None else factor[seeds])
+    checks.same_arrays(got, expected)
+    checks.valid_forest(*got, seeds)
+
+
+@pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates", "collinear", "far clusters"])
+@pytest.mark.parametrize("n_seeds", [1, 5])
+def test_geodesic_forest_equals_dijkstra_on_hundreds_of_samples(recipe, n_seeds):
+    X, Q = make_samples(recipe, 6, 250, 3)
+    opened = open_engine(("tree", "euclidean", 2.0), X, Q)
+    seeds = np.random.default_rng(1).choice(250, n_seeds, replace=False)
+    got = grow_forest_geodesic(opened.engine, knn_graph(opened.engine, 4), seeds)
+    checks.same_arrays(got, reference.geodesic(opened.D, 4, seeds))
+
+
+@every_engine
+@given(data=st.data())
+def test_nearest_outsiders_equal_a_full_scan(case, data):
+    X, _, Q, _ = data.draw(problems(smallest=2, largest=50, non_negative=needs_non_negative(case)))
+    opened = open_engine(case, X, Q)
+    component = np.zeros(len(X), dtype=np.int32)
+    component[data.draw(some(len(X)))] = 3
+    component[data.draw(st.integers(0, len(X) - 1))] = 0
+    asked = np.flatnonzero(component == 3).astype(np.int32)
+    got = opened.engine.nearest_outsiders(asked, component, data.draw(st.sampled_from([1, 3])))
+    D = opened.D[asked].copy()
+    D[:, component == 3] = np.inf
+    checks.same_arrays(got, reference.nearest(D, 1))
+
+
+@given(data=st.data())
+def test_balancing_factors_are_those_of_the_definition(data):
+    X, codes, _, k = data.draw(problems(largest=40))
+    D = reference.distance_matrix(X, X)
+    labelled = data.draw(some(len(X)))
+    codes = np.unique(codes[labelled], return_inverse=True)[1]
+    got = balancing_factors(KnnGraph(*reference.knn(D, k)), labelled, codes)
+    checks.same_arrays([got], [reference.balancing_factors(D, k, labelled, codes)])
+
+
+def test_a_class_that_would_win_more_than_its_share_of_the_labels_pays_more():
+    engine = make_engine(np.arange(30.0)[:, None])
+    labelled, codes = [0, 1, 2, 20], [0, 0, 0, 1]
+    graph = knn_graph(engine, 2)
+    factor = balancing_factors(graph, labelled, codes)
+    assert factor[0] < 1 < factor[1]
+    costs = np.empty(30)
+    costs[labelled] = factor[codes]
+    counts = [
+        np.sum(grow_forest_geodesic(engine, graph, labelled, chosen).root < 20) for chosen in (None, costs)
+    ]
+    assert counts[0] < counts[1]
+
+
+def test_costs_are_those_of_scipy():
+    engine = make_engine(make_samples("gaussian", 3, 300, 4)[0])
+    graph, seeds = knn_graph(engine, 5), [3, 77, 200]
+    rows = np.repeat(np.arange(300), 5)
+    lengths = csr_array((graph.distances.ravel(), (rows, graph.indices.ravel())), shape=(300, 300))
+    expected = dijkstra(lengths, directed=False, indices=seeds, min_only=True)
+    assert np.isfinite(expected).all()
+    np.testing.assert_allclose(grow_forest_geodesic(engine, graph, seeds).cost, expected, rtol=1e-13)
+
+
+def test_samples_that_no_path_reaches_are_joined_to_the_nearest_one_that_was_reached():
+    engine = make_engine([[0.0], [1.0], [2.0], [10.0], [10.5], [30.0], [31.0]])
+    forest = grow_forest_geodesic(engine, knn_graph(engine, 1), [0])
+    assert forest.predecessor.tolist() == [-1, 0, 1, 2, 2, 2, 2]
+    assert forest.cost.tolist() == [0.0, 1.0, 2.0, 10.0, 10.5, 30.0, 31.0]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "predecessor"), [((1, 3, 2, 2), 4), ((2, 2, 2, 2), 2), ((3, 1, 2, 2), 2)]
+)
+def test_of_equal_paths_the_one_with_the_first_last_arc_wins(lengths, predecessor):
+    """Sample 3 lies at 4 from both seeds: from 0 past sample 2, and from 1 past sample 4."""
+    from_0, from_2, from_1, from_4 = map(float, lengths)
+    distances = np.array([[from_0], [from_1], [from_2], [from_4], [from_1]])
+    indices = np.array([[2], [4], [3], [4], [1]], dtype=np.int32)
+    paths = _core.geodesic_paths(distances, indices, np.array([0, 1], dtype=np.int32), np.ones(2))
+    assert [array[3] for array in paths] == [4.0, predecessor, 0 if predecessor == 2 else 1]
+
+
+def test_paths_that_are_too_long_for_a_number_are_refused():
+    lists = KnnGraph(np.full((4, 1), 1.5e308), np.array([[1], [2], [3], [2]], dtype=np.int32))
+    with pytest.raises(ValueError, match=r"the path to sample 2 is infinitely long.*rescale"):
+        grow_forest_geodesic(make_engine(np.eye(4)), lists, [0])
