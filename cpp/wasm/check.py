@@ -72,7 +72,7 @@ def problems():
             expected["conquerors"] = np.array([e.conqueror for e in model.explain(Q)])
             expected["costs"] = model.class_costs(Q).ravel()
             yield {**given, **options, "y": y.tolist(), "Q": Q.tolist(), "nConquerors": r}, expected
-        model = OPFClustering(k_max=7, **shared).fit(X)
+        model = OPFClustering(selection="cut", k_max=7, **shared).fit(X)
         expected = fitted(model, clusters)
         expected["label"] = expected.pop("labels")
         yield {**given, "kMax": 7}, expected

@@ -106,7 +106,10 @@ class Builder {
         round.of_nodes = engine_.summarise(by_position_ ? by_sample : component, common);
         std::vector<Index> asking = boruvka_.asking();
         // Those that the engine keeps together are asked together.
-        if (!by_position_) std::ranges::sort(asking, {}, [&](Index i) { return position_of(i); });
+        if (!by_position_) {
+            std::sort(asking.begin(), asking.end(),
+                      [&](Index a, Index b) { return position_of(a) < position_of(b); });
+        }
         std::vector<std::atomic<double>> reach(component.size());
         for (const Index i : asking) reach[as_size(component[as_size(i)])] = boruvka_.reach(i);
         search_all(
