@@ -38,7 +38,7 @@ class Method(NamedTuple):
 
 
 Semi = partial(partial, OPFSemiSupervisedClassifier)
-OURS, ALONE = 'OPFSemiSupervisedClassifier("geodesic")', "OPFClassifier, labelled only"
+OURS, ALONE = 'OPFSemiSupervisedClassifier("balanced")', "OPFClassifier, labelled only"
 METHODS = {
     OURS: Method(Semi()),
     'OPFSemiSupervisedClassifier("mst")': Method(Semi(method="mst")),

@@ -28,7 +28,6 @@ from pathforest._search.splits import cross_validation_splits
 from pathforest._search.trials import make_sampler, search_by_trials
 from pathforest._utils.progress import progress
 from pathforest._utils.show import show
-from pathforest._utils.threads import thread_count
 from pathforest._utils.timers import StageTimer, logger
 from pathforest.fuzzy import FuzzyOPFClassifier
 
@@ -175,7 +174,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     Notes
     -----
     Samples as given need one pass over nearest neighbours for all folds, those of a transformer one per
-    fold. Kernels of one space share their distances, and all that needs a random forest shares one per fold.
+    fold. Kernels of one space share their distances, and all that needs a random forest shares one per fold (not with
+    ``search="optuna"``).
     Each fold and representation needs one spanning tree, one scan of k up to the largest `k_max`, and
     one search per class for the neighbours of evaluation samples. A cell then costs its competition, and
     that only if no other cell has the same forest: sigma = 1 is plain OPF whatever k_max is, and several
@@ -183,7 +183,7 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     ``search="optuna"`` keeps the neighbour lists of every fold and representation, and up to 256 MiB of
     neighbours of evaluation samples in all.
 
-    `n_jobs` also limits the threads of the transformers' linear algebra.
+    The linear algebra of transformers uses one thread in `fit`, whatever `n_jobs` is.
 
     Ties are common: a third or more of the paper's grid often share the best score.
 
@@ -329,9 +329,9 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         place = make_engine, keep, self.refit, run
         folds = Folds(template, samples, y, shown, splits, representations, *place)
         timed = StageTimer(self)
-        # The linear algebra of transformers keeps to n_jobs as well: left alone it takes every core, which
-        # made fits of these small matrices twenty times slower on a machine with other work.
-        with threadpool_limits(thread_count(self.n_jobs), user_api="blas"):
+        # The matrices of transformers are small: more threads made their linear algebra slower, and changed
+        # its last bits.
+        with threadpool_limits(1, user_api="blas"):
             cells, scores = timed(self._search, folds, space, judge)
             self._summarise(cells, scores, judge.betas, space.transforms)
             if self.refit:

@@ -87,6 +87,17 @@ def test_auto_takes_distances_as_they_are():
     assert "transform" not in search.best_params_
 
 
+def test_answers_do_not_depend_on_threads():
+    rng = np.random.default_rng(0)
+    X, y = (
+        rng.normal(size=(400, 30)),
+        rng.integers(0, 3, 400),
+    )  # matrices so large that BLAS would divide them
+    one, several = (FuzzyOPFClassifierCV(**SMALL, transforms="kernel", n_jobs=n).fit(X, y) for n in (1, 3))
+    for name in ("mean_test_score", "mean_test_log_loss"):
+        np.testing.assert_array_equal(one.cv_results_[name], several.cv_results_[name])
+
+
 # Which cells are averaged
 
 
@@ -102,6 +113,11 @@ def test_representations_take_turns_by_the_log_loss_of_their_best_cells():
     results = table([0.9, 0.2, 0.1, 0.3, 0.5], ["a", "b", "b", "c", "a"])
     assert choose_cells(results, 4, by_score=False).tolist() == [0, 2, 3, 4]  # the best score, then b, c, a
     assert choose_cells(results, 9, by_score=False).tolist() == [0, 2, 3, 4, 1]
+
+
+def test_the_representation_of_the_best_score_has_had_its_turn():
+    results = table([0.1, 0.2, 0.15], ["a", "a", "b"], ranks=[2, 1, 3])
+    assert choose_cells(results, 3, by_score=False).tolist() == [1, 2, 0]
 
 
 def test_a_scorer_of_the_user_decides_instead_of_log_loss():

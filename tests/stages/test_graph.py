@@ -64,6 +64,15 @@ def test_spanning_tree_does_not_depend_on_the_length_of_the_lists(case, data):
         checks.same_arrays(tree, trees[0])
 
 
+def test_a_distance_of_minus_zero_is_zero():
+    D = np.abs(np.subtract.outer([0.0, 0, 1, 3, 3], [0.0, 0, 1, 3, 3]))
+    D[D == 0] = -0.0
+    tree = spanning_tree(_core.Engine.precomputed(D), None)
+    assert list(zip(tree.source.tolist(), tree.target.tolist(), tree.weight.tolist(), strict=True)) == [
+        (0, 1, 0.0), (3, 4, 0.0), (0, 2, 1.0), (2, 3, 2.0),
+    ]  # fmt: skip
+
+
 @given(problems())
 def test_stage_functions_return_valid_graphs(problem):
     engine = _core.Engine.brute(problem.X, "euclidean")

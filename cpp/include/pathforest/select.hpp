@@ -7,8 +7,8 @@
 
 namespace pathforest {
 
-// As std::nth_element: puts the keys before nth to its left. Keys are
-// small, and their order is a single comparison without branches.
+// As std::nth_element: puts the keys before nth to its left. Keys are small, and their order is a single
+// comparison without branches.
 template <class Key>
 void select(Key* first, Key* nth, Key* last) {
     constexpr std::ptrdiff_t n_guesses = 24;

@@ -38,8 +38,8 @@ GeodesicPaths geodesic_paths(const KnnGraph& graph, std::span<const Index> seeds
         last[to] = arc;
         queue.set(u, cost);
     };
-    while (!queue.empty()) {
-        control.check();
+    for (Index step = 0; !queue.empty(); ++step) {
+        if (step % samples_between_pauses == 0) control.check();
         const Index q = queue.pop();
         has_left[as_size(q)] = 1;
         for (Index c = 0; c < graph.k; ++c) offer(q, graph.index(q, c), graph.distance(q, c));

@@ -24,8 +24,8 @@ void sort_arcs(std::vector<Arc>& arcs) {
     std::vector<Arc> other(arcs.size());
     for (int shift = 0; shift < 64; shift += digit_bits) {
         const auto digit = [&](const Arc& arc) {
-            // The bits of doubles that are not negative count up like integers.
-            return (std::bit_cast<std::uint64_t>(arc.weight) >> shift) & ((1 << digit_bits) - 1);
+            // The bits of doubles that are not negative count up like integers; -0 becomes 0.
+            return (std::bit_cast<std::uint64_t>(arc.weight + 0.0) >> shift) & ((1 << digit_bits) - 1);
         };
         std::array<std::size_t, std::size_t{1} << digit_bits> place{};
         for (const Arc& arc : arcs) ++place[digit(arc)];

@@ -231,8 +231,7 @@ class Folds:
 
     def find_lists(self) -> None:
         """Find the neighbours of all samples now, if training parts can take theirs from them."""
-        are_large = 2 * min(len(train) for train, _ in self._splits) >= len(self._y)
-        if self._share_lists() or (are_large and self._can_share_lists()):
+        if self._can_share_lists():
             self._lists_of_all()
 
     def local_copy(self, n_kept: int) -> Folds:
@@ -274,8 +273,8 @@ class Folds:
             shared = self._train(transformer, X, train)
             prepared = transformer, shared, shared.check_queries(Q)
         self._kept[fold, name] = prepared
-        while len(self._kept) > self._n_kept:
-            self._kept.pop(next(iter(self._kept)), None)  # another thread may do the same
+        for key in list(self._kept)[: len(self._kept) - self._n_kept]:
+            self._kept.pop(key, None)  # another thread may do the same
         return prepared
 
     def _train(self, transformer: Any, X: Any, rows: np.ndarray) -> SharedTraining:
@@ -298,6 +297,8 @@ class Folds:
         metric = self._template._check_settings()[0]
         if metric.kind != "features" or self._samples.checked is None:
             return False
+        if 2 * min(len(train) for train, _ in self._splits) < len(self._y):
+            return False  # lists of all samples would have to be very long
         try:
             check_training_values(self._samples.checked, metric, squares=True)
         except ValueError:  # the fold that meets such values says so

@@ -62,18 +62,19 @@ def choose_cells(results: dict[str, Any], n_best: int, by_score: bool) -> np.nda
     round again if there are not enough. Cells compare by log loss, or by their rank with `by_score`.
     """
     order = np.argsort(results["rank_test_score"])
+    best = int(order[0])
     if not by_score:
         order = order[np.argsort(results["mean_test_log_loss"][order].round(DECIMALS), kind="stable")]
-    seen: dict[str, list[int]] = {}
-    for row in order.tolist():
-        seen.setdefault(results["params"][row].get("transform", ""), []).append(row)
+    transform = [params.get("transform", "") for params in results["params"]]
+    seen: dict[str, list[int]] = {transform[best]: [best]}  # its representation has had its turn
+    for row in order[order != best].tolist():
+        seen.setdefault(transform[row], []).append(row)
     turns = sorted(
         (i // PER_TRANSFORM, place, i, row)
         for place, rows in enumerate(seen.values())
         for i, row in enumerate(rows)
     )
-    best = int(np.argmin(results["rank_test_score"]))
-    return np.array([best, *(row for *_, row in turns if row != best)][:n_best], dtype=np.intp)
+    return np.array([row for *_, row in turns][:n_best], dtype=np.intp)
 
 
 def table(

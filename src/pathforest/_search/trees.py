@@ -13,7 +13,7 @@ from pathforest._search.shared_work import shared
 from pathforest.persistence.checks import check_array, check_indices
 
 N_TREES = 200  # of every random forest
-BLOCK = 2**22  # pairs of sample and tree that are walked together: 100 MB at most
+BLOCK = 2**22  # pairs of sample and tree that are walked together: 140 MB at most
 
 
 class RandomTrees(BaseEstimator):
