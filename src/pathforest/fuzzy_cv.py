@@ -178,7 +178,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     fold, except with ``search="optuna"``. Each fold and representation needs one spanning tree, one scan of
     k up to the largest `k_max`, and one search per class for the neighbours of evaluation samples. A cell
     then costs its competition, and that only if no other cell has the same forest: sigma = 1 is plain OPF
-    whatever k_max is, and several k_max often choose the same k. Forests and class costs held at once take up to 256 MiB.
+    whatever k_max is, and several k_max often choose the same k. Forests and class costs held at once take
+    up to 256 MiB.
     ``search="optuna"`` keeps the neighbour lists of every fold and representation, and up to 256 MiB of
     neighbours of evaluation samples in all.
 
