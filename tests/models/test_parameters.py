@@ -47,7 +47,8 @@ def test_every_parameter_has_a_rule(kind):
     [(kind, name) for kind in LOCAL for name in kind().get_params(deep=False) if name not in THEIRS],
 )
 def test_a_refused_value_is_shown_in_short_and_without_control_characters(kind, name):
-    for value in [*LONG, 10**5000] if name in LIMITED else LONG:
+    is_capped = (kind, name) == (pathforest.OPFSemiSupervisedClassifier, "n_neighbors")
+    for value in [*LONG, 10**5000] if name in LIMITED and not is_capped else LONG:
         with pytest.raises((TypeError, ValueError), match=name.removesuffix("s")) as error:
             fit(kind, **{name: value})
         assert len(str(error.value)) < 500

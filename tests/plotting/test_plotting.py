@@ -547,7 +547,7 @@ def test_each_other_class_has_its_cheapest_offer(query):
 
 def test_a_path_from_a_few_labels_is_drawn_with_the_sums_of_its_steps():
     few = np.where(np.arange(len(X)) < 9, Y, "")
-    model = OPFSemiSupervisedClassifier(n_neighbors=4, balance=False).fit(X, few)
+    model = OPFSemiSupervisedClassifier(method="geodesic", n_neighbors=4, metric="sqeuclidean").fit(X, few)
     display, reason = plot_explanation(model, FAR, zoom=False), model.explain([FAR])[0]
     assert display.explanation_ == reason
     offer = model.cost_[reason.conqueror] + np.sum((FAR - X[reason.conqueror]) ** 2)

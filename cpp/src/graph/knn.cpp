@@ -118,8 +118,8 @@ std::vector<Index> asking_order(const Engine&, Rows<T> queries, Index k, Control
 
 void knn(const AnyEngine& any, Index start, Index stop, Index k, std::span<double> distances,
          std::span<Index> indices, Control& control) {
-    if (k == 0) return;
-    visit_samples(any, [&](const auto& engine) {
+    visit_samples(any, [&](const auto& engine) {  // which refuses engines that cannot answer, whatever k is
+        if (k == 0) return;
         std::vector<Index> positions;
         for (Index p = 0; p < engine.n_samples(); ++p) {
             if (start <= engine.sample_at(p) && engine.sample_at(p) < stop) positions.push_back(p);

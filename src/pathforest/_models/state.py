@@ -62,7 +62,7 @@ class SavableEstimator(BaseEstimator):
         --------
         >>> import os, tempfile
         >>> import pathforest
-        >>> model = pathforest.OPFClustering().fit([[0.0], [1.0], [1.5], [9.0], [9.5], [11.0]])
+        >>> model = pathforest.OPFClustering(n_neighbors=2).fit([[0.0], [1.0], [1.5], [9.0], [9.5], [11.0]])
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     model.save(os.path.join(folder, "clusters.opf"))
         ...     loaded = pathforest.load(os.path.join(folder, "clusters.opf"))

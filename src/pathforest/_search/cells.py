@@ -273,7 +273,7 @@ class Folds:
             shared = self._train(transformer, X, train)
             prepared = transformer, shared, shared.check_queries(Q)
         self._kept[fold, name] = prepared
-        for key in list(self._kept)[: len(self._kept) - self._n_kept]:
+        for key in list(self._kept)[: max(0, len(self._kept) - self._n_kept)]:
             self._kept.pop(key, None)  # another thread may do the same
         return prepared
 

@@ -238,7 +238,7 @@ def merge_offers(parts: Sequence[Offers], n_classes: int, r: int) -> tuple[np.nd
     >>> from pathforest.dask.prediction import merge_offers
     >>> parts = {0: (np.array([[1.0, 4.0]]), np.array([7]))}, {0: (np.array([[1.0, 2.0]]), np.array([5]))}
     >>> merge_offers(parts, 2, 3)  # no sample makes an offer for the second class
-    (array([[1.33333333,        inf]]), array([[5, 9223372036854775807]]))
+    (array([[1.33333333,        inf]]), array([[                  5, 9223372036854775807]]))
     """
     m = len(next(iter(parts[0].values()))[1])
     cost, first = np.full((m, n_classes), np.inf), np.full((m, n_classes), np.iinfo(np.intp).max)
