@@ -1,7 +1,5 @@
 """A cluster of two workers, and limits so small that it is used."""
 
-import gc
-
 import pytest
 
 
@@ -25,15 +23,6 @@ def everything_on_the_cluster(monkeypatch):
     """Samples this few would stay at the client."""
     monkeypatch.setattr("pathforest.dask.engine.LOCAL_SECONDS", 0)
     monkeypatch.setattr("pathforest.dask.engine.TASK_SECONDS", 1e-4)
-
-
-@pytest.fixture
-def empty_cluster(client):
-    """The cluster without what earlier tests have left to the garbage collector."""
-    from dask_cases import wait_for_no_tasks  # imports Dask, which may be missing
-
-    gc.collect()
-    assert wait_for_no_tasks(client) == 0
 
 
 @pytest.fixture

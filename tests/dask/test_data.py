@@ -137,7 +137,7 @@ def put(value):
     ],
     ids=["columns", "nan", "infinity", "dimensions", "text", "sparse"],
 )
-def test_a_bad_chunk_of_samples_is_named(client, empty_cluster, how, message):
+def test_a_bad_chunk_of_samples_is_named(client, how, message):
     with pytest.raises(ValueError, match=message):
         DaskOPFClassifier(client=client).fit(spoiled(2, how), draw("random")[1])
     assert wait_for_no_tasks(client) == 0

@@ -164,7 +164,7 @@ def test_tasks_whose_data_are_always_lost_end_with_an_error(client):
     ],
     ids=["checks", "blocks", "neighbours", "spanning tree"],
 )
-def test_ctrl_c_leaves_no_tasks_and_no_model(client, empty_cluster, many_blocks, monkeypatch, stage):
+def test_ctrl_c_leaves_no_tasks_and_no_model(client, many_blocks, monkeypatch, stage):
     X, y = draw_far_apart(600)
     stage(monkeypatch, lambda: signal.raise_signal(signal.SIGINT))
     model = DaskOPFClassifier(client=client)
@@ -181,7 +181,7 @@ def test_ctrl_c_leaves_no_tasks_and_no_model(client, empty_cluster, many_blocks,
         model.to_local()
 
 
-def test_a_chunk_that_cannot_be_computed_ends_the_others(client, empty_cluster):
+def test_a_chunk_that_cannot_be_computed_ends_the_others(client):
     def compute(block, block_info=None):
         if block_info and block_info[0]["chunk-location"][0] == 0:
             raise RuntimeError("disk on fire")
@@ -196,7 +196,7 @@ def test_a_chunk_that_cannot_be_computed_ends_the_others(client, empty_cluster):
     assert raised.tb is not None  # which keeps all frames of `fit` alive
 
 
-def test_a_fit_leaves_nothing_on_the_cluster(client, empty_cluster, many_blocks):
+def test_a_fit_leaves_nothing_on_the_cluster(client, many_blocks):
     X, y = draw("tied")
     model = DaskFuzzyOPFClassifierCV(**SMALL_SEARCH, client=client)
     model.fit(da.from_array(X, chunks=50), da.from_array(y, chunks=60))

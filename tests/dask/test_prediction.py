@@ -10,6 +10,7 @@ from pathforest import FuzzyOPFClassifierCV, OPFClassifier
 pytest.importorskip("distributed", reason="needs pathforest[dask]")
 
 import dask.array as da
+import distributed
 from dask_cases import PAIRS, SMALL_SEARCH, N, draw, quiet
 
 from pathforest.dask import DaskFuzzyOPFClassifierCV, DaskOPFClassifier
@@ -82,16 +83,25 @@ def test_parts_take_queries_that_float32_would_round(client, monkeypatch):
     np.testing.assert_array_equal(got, expected.class_costs(queries))
 
 
+@pytest.fixture
+def own_client():
+    """A cluster for frames, whose scheduler logs messages with the futures in them, which keeps these."""
+    with distributed.Client(
+        processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0", set_as_default=False
+    ) as client:
+        yield client
+
+
 @pytest.mark.parametrize("method", METHODS)
-def test_parts_keep_the_index_of_frames(client, monkeypatch, method):
+def test_parts_keep_the_index_of_frames(own_client, monkeypatch, method):
     pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     X, y, _ = hostile("tied")
     frame = pd.DataFrame(X, columns=list("abcde"), index=np.arange(N)[::-1])
-    model, expected = fitted(client, *several, frame, y)
+    model, expected = fitted(own_client, *several, frame, y)
     lazy = dd.from_pandas(frame, npartitions=3, sort=False)
-    whole = getattr(model, method)(lazy).compute()
+    whole = own_client.compute(getattr(model, method)(lazy)).result()
     divide_into(monkeypatch, 3)
-    parts = getattr(model, method)(lazy).compute()
+    parts = own_client.compute(getattr(model, method)(lazy)).result()
     np.testing.assert_array_equal(parts, getattr(expected, method)(frame))
     compare = pd.testing.assert_series_equal if parts.ndim == 1 else pd.testing.assert_frame_equal
     compare(parts, whole)

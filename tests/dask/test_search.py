@@ -152,7 +152,7 @@ def test_errors_of_scorers_are_reported_as_by_the_local_class(client):
     assert messages[0] == messages[1]
 
 
-def test_an_error_that_shall_be_raised_ends_the_search_on_the_cluster(client, empty_cluster):
+def test_an_error_that_shall_be_raised_ends_the_search_on_the_cluster(client):
     search = DaskFuzzyOPFClassifierCV(**QUICK, scoring=fussy, error_score="raise", client=client)
     with pytest.raises(ValueError, match="120 samples") as raised:
         search.fit(*hostile("random"))
@@ -230,7 +230,7 @@ def test_a_killed_worker_changes_no_score(client, monkeypatch, task):
 
 
 @every_task
-def test_ctrl_c_during_scoring_leaves_no_tasks(client, empty_cluster, monkeypatch, task):
+def test_ctrl_c_during_scoring_leaves_no_tasks(client, monkeypatch, task):
     at_the_first(monkeypatch, task, lambda: signal.raise_signal(signal.SIGINT))
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
