@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from lightgbm import LGBMClassifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
@@ -62,6 +61,12 @@ def _tuned_svm(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
     return GridSearchCV(SVC(), grid, cv=_folds(seed)).fit(X, y)
 
 
+def _lightgbm(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
+    from lightgbm import LGBMClassifier  # of use for this alone
+
+    return LGBMClassifier(random_state=seed, n_jobs=1, verbosity=-1).fit(X, y)
+
+
 CLASSIFIERS: dict[str, Fit] = {
     "OPF": lambda X, y, seed: OPFClassifier().fit(X, y),
     "Fuzzy OPF (paper)": _paper,
@@ -73,7 +78,7 @@ CLASSIFIERS: dict[str, Fit] = {
     "kNN, tuned": _tuned_knn,
     "SVM-RBF, tuned": _tuned_svm,
     "random forest": lambda X, y, seed: RandomForestClassifier(200, random_state=seed).fit(X, y),
-    "LightGBM": lambda X, y, seed: LGBMClassifier(random_state=seed, n_jobs=1, verbosity=-1).fit(X, y),
+    "LightGBM": _lightgbm,
 }
 
 # The mean of the probabilities of others: what averaging alone gains.
