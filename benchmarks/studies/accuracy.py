@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
-from itertools import product
+from itertools import islice, product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,7 @@ def measure(args: argparse.Namespace, about: dict[str, Any]) -> list[dict[str, A
 
     def next_units(n: int) -> list[Unit]:
         late = time.monotonic() - start > 60 * args.minutes
-        return [] if late else [unit for _, unit in zip(range(n), missing)]  # noqa: B905
+        return [] if late else list(islice(missing, n))
 
     with (
         open(args.out / "runs.jsonl", "a") as file,

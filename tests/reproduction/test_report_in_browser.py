@@ -3,7 +3,7 @@
 from functools import cache
 
 import pytest
-from browsers import PATIENCE, WIDTHS, a_browser, a_page
+from browsers import PATIENCE, WIDTHS, a_browser, looks, visitor
 from experiments import an_experiment
 
 from pathforest.reproduction.page import write_report
@@ -27,22 +27,13 @@ def report(tmp_path_factory):
 @pytest.fixture(scope="module")
 def visit(browser, report):
     """Open the report; what it complains of and asks for is kept on the page as `problems`."""
-
-    def open_page(width=1280, scheme="light", javascript=True):
-        page = a_page(browser, width, scheme, allowed=report.__eq__, java_script_enabled=javascript)
-        page.goto(report)
-        return page
-
-    return open_page
+    return visitor(browser, report, allowed=report.__eq__)
 
 
 @pytest.fixture(scope="module")
 def look(visit):
     """Pages that tests look at and leave as they are."""
     return cache(visit)
-
-
-looks = pytest.mark.parametrize(("width", "scheme"), [(w, s) for w in WIDTHS for s in ("light", "dark")])
 
 
 def boxes(page, selector):

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from browsers import PATIENCE, WIDTHS, a_browser, a_page
+from browsers import PATIENCE, WIDTHS, a_browser, a_page, looks, visitor
 from commands import succeed
 from reviews import HOSTILE, NAMES, X, a_review_of_digits, hostile_labels
 
@@ -37,28 +37,13 @@ def table():
 def visit(browser, folder):
     """Open the page; what it complains of and asks for is kept on it as `problems`."""
     address = (folder / "review.html").as_uri()
-
-    def open_page(width=1280, scheme="light", javascript=True):
-        page = a_page(
-            browser,
-            width,
-            scheme,
-            allowed=lambda url: url.startswith(address),
-            java_script_enabled=javascript,
-        )
-        page.goto(address)
-        return page
-
-    return open_page
+    return visitor(browser, address, allowed=lambda url: url.startswith(address))
 
 
 @pytest.fixture(scope="module")
 def look(visit):
     """Pages that tests look at and leave as they are."""
     return cache(visit)
-
-
-looks = pytest.mark.parametrize(("width", "scheme"), [(w, s) for w in WIDTHS for s in ("light", "dark")])
 
 
 def card(page, number=0):

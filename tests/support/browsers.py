@@ -8,6 +8,7 @@ import pytest
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (1280, 390)  # a desk and a phone
 PATIENCE = 180_000  # milliseconds; a busy machine draws slowly
+looks = pytest.mark.parametrize(("width", "scheme"), [(w, s) for w in WIDTHS for s in ("light", "dark")])
 
 
 @contextmanager
@@ -41,3 +42,14 @@ def a_page(browser, width=1280, scheme="light", allowed=lambda url: False, **opt
 
     page.route("**/*", note)
     return page
+
+
+def visitor(browser, address, allowed):
+    """Return a function that opens the page at an address; its `problems` are as above."""
+
+    def open_page(width=1280, scheme="light", javascript=True):
+        page = a_page(browser, width, scheme, allowed=allowed, java_script_enabled=javascript)
+        page.goto(address)
+        return page
+
+    return open_page

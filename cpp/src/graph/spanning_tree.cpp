@@ -137,6 +137,30 @@ constexpr Index list_length = 10;
 template <class T>
 constexpr Index list_length<TreeEngine<T>> = 4;
 
+// For each query that `ask` makes the nearest sample whose component is not its own, no farther than its
+// reach.
+template <SearchEngine Engine, class Ask>
+void search_foreign(const Engine& engine, Ask ask, std::span<const Index> own,
+                    std::span<const Index> component, std::span<const double> reach,
+                    std::span<double> distances, std::span<Index> indices, Control& control) {
+    const std::vector<Index> first_sample = first_sample_of_nodes(engine);
+    const NearestForeign::Round round{
+        component,
+        {},
+        engine.summarise(std::vector<Index>(component.begin(), component.end()), common),
+        first_sample};
+    std::vector<std::atomic<double>> reaches(reach.size());
+    for (std::size_t i = 0; i < reach.size(); ++i) reaches[i] = reach[i];
+    search_all(
+        engine, engine.tile, static_cast<Index>(own.size()), control, ask,
+        [&](Index i) { return NearestForeign(own[as_size(i)], round, reaches[as_size(i)]); },
+        [&](Index i, NearestForeign& found) {
+            const bool is_near = found.best().distance <= reach[as_size(i)];
+            distances[as_size(i)] = is_near ? found.best().distance : infinity;
+            indices[as_size(i)] = is_near ? found.best().sample : none;
+        });
+}
+
 }  // namespace
 
 std::vector<Arc> spanning_tree(const AnyEngine& any, const KnnGraph& graph, Control& control) {
@@ -157,26 +181,13 @@ std::vector<Arc> spanning_tree(const AnyEngine& any, Control& control) {
 
 void nearest_outsiders(const AnyEngine& any, std::span<const Index> samples, std::span<const Index> component,
                        std::span<double> distances, std::span<Index> indices, Control& control) {
+    std::vector<Index> own;
+    for (const Index sample : samples) own.push_back(component[as_size(sample)]);
+    const std::vector<double> reach(samples.size(), infinity);
     visit_samples(any, [&](const auto& engine) {
-        const std::vector<Index> first_sample = first_sample_of_nodes(engine);
-        const NearestForeign::Round round{
-            component,
-            {},
-            engine.summarise(std::vector<Index>(component.begin(), component.end()), common),
-            first_sample};
-        std::vector<std::atomic<double>> reach(samples.size());
-        for (std::atomic<double>& one : reach) one = infinity;
-        search_all(
-            engine, engine.tile, static_cast<Index>(samples.size()), control,
-            [&](Index i, auto& query) { engine.ask_sample(samples[as_size(i)], query); },
-            [&](Index i) {
-                const Index own = component[as_size(samples[as_size(i)])];
-                return NearestForeign(own, round, reach[as_size(i)]);
-            },
-            [&](Index i, NearestForeign& found) {
-                distances[as_size(i)] = found.best().distance;
-                indices[as_size(i)] = found.best().sample;
-            });
+        search_foreign(
+            engine, [&](Index i, auto& query) { engine.ask_sample(samples[as_size(i)], query); }, own,
+            component, reach, distances, indices, control);
     });
 }
 
@@ -185,23 +196,9 @@ void nearest_foreign(const AnyEngine& any, Rows<T> queries, std::span<const Inde
                      std::span<const Index> component, std::span<const double> reach,
                      std::span<double> distances, std::span<Index> indices, Control& control) {
     visit_with<T>(any, [&](const auto& engine) {
-        const std::vector<Index> first_sample = first_sample_of_nodes(engine);
-        const NearestForeign::Round round{
-            component,
-            {},
-            engine.summarise(std::vector<Index>(component.begin(), component.end()), common),
-            first_sample};
-        std::vector<std::atomic<double>> reaches(reach.size());
-        for (std::size_t i = 0; i < reach.size(); ++i) reaches[i] = reach[i];
-        search_all(
-            engine, engine.tile, queries.count, control,
-            [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
-            [&](Index i) { return NearestForeign(own[as_size(i)], round, reaches[as_size(i)]); },
-            [&](Index i, NearestForeign& found) {
-                const bool is_near = found.best().distance <= reach[as_size(i)];
-                distances[as_size(i)] = is_near ? found.best().distance : infinity;
-                indices[as_size(i)] = is_near ? found.best().sample : none;
-            });
+        search_foreign(
+            engine, [&](Index i, auto& query) { engine.ask(queries.row(i), query); }, own, component, reach,
+            distances, indices, control);
     });
 }
 

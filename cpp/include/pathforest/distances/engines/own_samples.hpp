@@ -6,7 +6,6 @@
 #include "pathforest/parallel.hpp"
 
 #include <bit>
-#include <memory>
 
 namespace pathforest {
 
