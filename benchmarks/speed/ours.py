@@ -157,7 +157,7 @@ OURS = {
         "pathforest", lambda p, threads: partial(_fitted(p, threads).predict_proba, p.queries), _score_proba
     ),
     "search of the paper's grid": Contender("pathforest", _prepare_grid, _score_grid),
-    "FuzzyOPFClassifier(k_max=150), fit + predict": Contender("pathforest", _prepare_single, _score_single),
+    "one model with k_max=150, fit + predict": Contender("pathforest", _prepare_single, _score_single),
     "fit + predict, defaults": Contender(
         "pathforest",
         lambda p, threads: lambda: OPFClassifier().fit(p.X, p.y).predict(p.queries),
