@@ -29,7 +29,7 @@ from pathforest._search.training import Near, Settings, SharedTraining, own_list
 from pathforest._utils.progress import Progress, Share
 from pathforest._utils.show import show
 from pathforest.fuzzy import FuzzyOPFClassifier
-from pathforest.graph import TREE_NEIGHBORS
+from pathforest._engines.spanning_tree import TREE_NEIGHBORS
 
 # What trials keep from one to the next of the neighbours of evaluation samples, over all folds and
 # representations.
