@@ -9,7 +9,6 @@ import numpy as np
 from pathforest import _core
 from pathforest._engines.protocol import Engine
 from pathforest._utils.checks import check_choice, check_sample_indices
-from pathforest._utils.show import show
 from pathforest.graph import KnnGraph, SpanningTree
 
 

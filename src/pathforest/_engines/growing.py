@@ -1,4 +1,4 @@
-"""The engine of samples that come and go: it updates neighbour lists and spanning tree instead of making them.
+"""The engine of samples that come and go: neighbour lists and spanning tree are updated, not made anew.
 
 New samples change the list of an old one only if they are nearer than its last entry. And the tree of all
 samples consists of arcs of the old samples' tree and arcs that end at a new sample: an arc between two old
@@ -10,9 +10,10 @@ remain right. Indices are counted anew without changing their order, so ties are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -34,7 +35,7 @@ class Parts(NamedTuple):
     """Consecutive samples that share an engine, which is made when it is needed."""
 
     bounds: tuple[int, ...] = (0,)  # ascending, from 0 to the number of samples
-    engines: dict[tuple[int, int], _core.Engine] = {}  # by first sample and end
+    engines: Mapping[tuple[int, int], _core.Engine] = MappingProxyType({})  # by first sample and end
 
     def extended(self, n_samples: int) -> Parts:
         """Add a part of new samples at the end."""
@@ -71,7 +72,9 @@ class Known(NamedTuple):
 
     n_samples: int = 0
     graph: KnnGraph | None = None  # None if nobody asked for it
-    tree: SpanningTree | None = None  # None if nobody asked for it; if samples have left, the arcs that remain
+    tree: SpanningTree | None = (
+        None  # None if nobody asked for it; if samples have left, the arcs that remain
+    )
     parts: Parts = Parts()
     outdated: np.ndarray = np.empty(0, dtype=np.intp)  # samples whose lists named some that have left
 
@@ -220,7 +223,7 @@ class GrowingEngine:
                 yield start, stop, self._engine(start, stop)
 
     def _updated_lists(self, old: KnnGraph, k: int, n_threads: int) -> Lists:
-        """Return lists of length `k`, given those of known samples; if they are shorter, they are complete."""
+        """Return lists of length `k` from those of known samples, which are complete if they are shorter."""
         shape, width = (self.n_samples, k), min(k, old.indices.shape[1])
         distances, indices = np.full(shape, np.inf), np.full(shape, -1, dtype=np.int32)
         distances[: self._n_known, :width] = old.distances[:, :width]

@@ -53,9 +53,10 @@ def unchanged_on_failure(change: Change) -> Change:
 class GrowingEstimator(OPFEstimator):
     """Base of the models that can grow.
 
-    `_fit_grown` has what the next call needs, as plain arrays: the neighbour lists ``distances`` and ``indices``,
-    the spanning tree ``source``, ``target`` and ``weight`` (None where the model does not use them), the
-    ``magnitude`` that no feature exceeds, and of classifiers ``values``, ``codes`` and ``named``.
+    `_fit_grown` has what the next call needs, as files can store it: the neighbour lists ``distances`` and
+    ``indices``, the spanning tree ``source``, ``target`` and ``weight`` (None if the model does not use
+    them), the ``magnitude`` that no feature exceeds, and of classifiers the labels as they were given,
+    ``values`` and ``codes``, and the classes that were ``named``.
     """
 
     @unchanged_on_failure
@@ -96,7 +97,9 @@ class GrowingEstimator(OPFEstimator):
         leaving = np.zeros(n, dtype=bool)
         leaving[check_sample_indices("indices", indices, n)] = True
         if leaving.all():
-            raise ValueError(f"all {n} samples would leave, and a model needs one; fit to other samples instead")
+            raise ValueError(
+                f"all {n} samples would leave, and a model needs one; fit to other samples instead"
+            )
         if "codes" in grown:
             labels = Labels(grown["values"], grown["codes"][~leaving]).in_use(grown["named"])
             grown = grown | labels._asdict()
@@ -164,7 +167,8 @@ class GrowingEstimator(OPFEstimator):
             grown: dict[str, Any] = {"magnitude": magnitude(X)}
             return self._retrain(X, grown | add_labels(grown, len(X)), Known())
         grown, known = self._growth("partial_fit")
-        new = validated(self, on_host(X), reset=False, dtype=self._fit_X.dtype, order="C")
+        with np.errstate(over="ignore"):  # what is too large for float32 is refused as infinite
+            new = validated(self, on_host(X), reset=False, dtype=self._fit_X.dtype, order="C")
         check_features(new, metric, self._squares, Reach(self._fit_X, grown["magnitude"]))
         grown = grown | {"magnitude": max(grown["magnitude"], magnitude(new))} | add_labels(grown, len(new))
         buffer, n = self._room_for(len(new)), len(self._fit_X)
@@ -178,8 +182,8 @@ class GrowingEstimator(OPFEstimator):
         if grown is None:
             raise ValueError(
                 f"{wish} needs the neighbour lists or the spanning tree of the samples, and this "
-                f"{type(self).__name__} has not kept them: begin with partial_fit instead of fit, which gives "
-                "the same model, and save it with growable=True"
+                f"{type(self).__name__} has not kept them: begin with partial_fit instead of fit, which "
+                "gives the same model, and save it with growable=True"
             )
         graph = None if grown["indices"] is None else KnnGraph(grown["distances"], grown["indices"])
         tree = None

@@ -29,8 +29,8 @@ class Labels(NamedTuple):
         is_text = [values.dtype.kind in "OU" for values in (self.values, new.values)]
         if is_text[0] != is_text[1]:
             raise TypeError(
-                f"new labels are of type {new.values.dtype} and earlier ones of type {self.values.dtype}, which "
-                "have no common order; convert them to one type"
+                f"new labels are of type {new.values.dtype} and earlier ones of type {self.values.dtype}, "
+                "which have no common order; convert them to one type"
             )
         values = np.unique(np.concatenate([self.values, new.values]))
         codes = [np.searchsorted(values, part.values)[part.codes] for part in (self, new)]
