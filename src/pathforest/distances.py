@@ -86,5 +86,6 @@ def make_engine(
     check_algorithm(resolved, algorithm)
     samples = check_array(X, input_name="X", **array_options(resolved))
     refuse_missing_dates(X, samples)
-    check_training_values(samples, resolved)
-    return build_engine(samples, complete_metric(resolved, samples), algorithm)
+    completed = complete_metric(resolved, samples)
+    check_training_values(samples, completed)
+    return build_engine(samples, completed, algorithm)

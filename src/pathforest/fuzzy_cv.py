@@ -410,7 +410,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         self._fit_untouched = not (self.transforms is None or isinstance(self.transforms, str))
         as_given = any(transformer is None for _, transformer in resolve_transforms(self.transforms))
         samples = self._take_samples(X, metric, self._fit_untouched, as_given, reset=True)
-        if metric.kind == "precomputed":  # here, because folds would name other rows than the user's
+        # Here, because folds would name other rows than the user's.
+        if metric.kind == "precomputed" or (metric.name == "nan_euclidean" and as_given):
             check_training_values(samples.checked, metric, squares=not callable(self.membership))
         check_consistent_length(samples.given, y)
         return samples

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from pathforest import _core
 from pathforest._engines.build import build_engine
 from pathforest._engines.matrix import complete_metric
-from pathforest._engines.metric import Metric
+from pathforest._engines.metric import Metric, before_learning
 from pathforest._models import parameters as rules
 from pathforest._models.base import LabelledEstimator
 from pathforest._models.density import largest_arc
@@ -218,7 +218,8 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
         self.best_k_, self.scores_ = k, np.empty(0)
         if self.n_neighbors is None:
             splits = self._split(X, labels, codes, groups)
-            self.best_k_, self.scores_ = timed(self._search_k, X, codes, splits, metric, k)
+            of_folds = before_learning(completed, metric)
+            self.best_k_, self.scores_ = timed(self._search_k, X, codes, splits, of_folds, k)
         engine = self._make_engine(timed, X, completed, n_threads)
         graph = timed(knn_graph, engine, self.best_k_, n_threads)
         self.density_ = timed(density, graph, self.best_k_, completed.squared)

@@ -295,7 +295,7 @@ class Folds:
 
     def _can_share_lists(self) -> bool:
         metric = self._template._check_settings()[0]
-        if metric.kind != "features" or self._samples.checked is None:
+        if metric.kind != "features" or metric.learns or self._samples.checked is None:
             return False
         if 2 * min(len(train) for train, _ in self._splits) < len(self._y):
             return False  # lists of all samples would have to be very long
