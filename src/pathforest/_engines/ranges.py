@@ -48,7 +48,7 @@ def check_features(X: np.ndarray, metric: Metric, squares: bool = False, known: 
     low = np.fmin.reduce([np.fmin.reduce(array, axis=0) for array in arrays]).astype(np.float64)
     high = np.fmax.reduce([np.fmax.reduce(array, axis=0) for array in arrays]).astype(np.float64)
     low, high = np.where(np.isnan(low), 0.0, [low, high])
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         width = high - low
         bound = _largest_term(metric, squares, width, np.maximum(np.abs(low), np.abs(high)))
     if not bound <= LIMIT:
@@ -92,7 +92,7 @@ def _check_in_common(X: np.ndarray, known: np.ndarray) -> None:
 
 def _fits(metric: Metric, squares: bool, n_features: int, magnitude: float) -> bool:
     """Tell whether no distance can overflow as long as no feature exceeds `magnitude`."""
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         width = np.full(n_features, 2 * np.float64(magnitude))
         return bool(_largest_term(metric, squares, width, width / 2) <= LIMIT)
 
@@ -106,7 +106,7 @@ def _largest_term(metric: Metric, squares: bool, width: np.ndarray, size: np.nda
             return len(width) * np.sum(width * width)
         case "gower":
             terms = _gower_terms(metric, width)
-            distance, reached = np.max(terms), max(np.max(width), metric.params["weights"] @ terms)
+            distance, reached = np.max(terms), np.maximum(np.max(width), metric.params["weights"] @ terms)
         case "manhattan":
             distance = reached = np.sum(width)
         case "chebyshev":

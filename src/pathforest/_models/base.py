@@ -44,7 +44,7 @@ class MetricEstimator(SavableEstimator):
         tags.input_tags.pairwise = name == "precomputed"
         tags.input_tags.positive_only = name in NONNEGATIVE
         tags.input_tags.allow_nan = name in WITH_GAPS
-        tags.input_tags.categorical = tags.input_tags.string = name == "gower"
+        tags.input_tags.string = name == "gower"
         return tags
 
     def _read_samples(
