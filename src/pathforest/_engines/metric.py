@@ -96,7 +96,8 @@ def resolve_metric(
     metric : str or callable
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
+        tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
 
