@@ -295,8 +295,8 @@ class Folds:
 
     def _can_share_lists(self) -> bool:
         metric = self._template._check_settings()[0]
-        if metric.kind != "features" or self._samples.checked is None:
-            return False
+        if metric.kind != "features" or metric.name == "gower" or self._samples.checked is None:
+            return False  # each part of the samples has Gower's distances of its own
         if 2 * min(len(train) for train, _ in self._splits) < len(self._y):
             return False  # lists of all samples would have to be very long
         try:
