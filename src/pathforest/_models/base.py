@@ -78,6 +78,11 @@ class OPFEstimator(MetricEstimator):
         """Where distances are computed; models pickled before they had the parameter use the CPU."""
         return getattr(self, "device", "cpu")
 
+    @property
+    def _squares(self) -> bool:
+        """Whether a density will square the distances."""
+        return False
+
     def _make_engine(
         self,
         timed: StageTimer,
