@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import (
     _check_feature_names_in,
     check_array,
@@ -17,16 +18,30 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from pathforest._utils.columns import CATEGORY, DATE_KIND, NOTHING, NUMBER, columns_of, is_frame, is_gap, is_number, kind_of
+from pathforest._utils.columns import (
+    CATEGORY,
+    DATE_KIND,
+    NOTHING,
+    NUMBER,
+    columns_of,
+    is_frame,
+    is_gap,
+    is_number,
+    kind_of,
+)
 from pathforest._utils.show import show
 from pathforest.persistence.checks import check_array as check_fitted_array
-from pathforest.persistence.checks import check_features, check_indices, check_whole
+from pathforest.persistence.checks import check_indices, check_whole
+from pathforest.persistence.transformers import check_inputs
 
 DROP = "drop"
 KINDS = NUMBER, CATEGORY, DROP
 SHOWN = 6  # categories listed for a column
 LISTED = 12  # columns listed in a message
-MISSING, OTHER = ("", "missing"), ("", "other")  # keys of gaps and of rare texts; those of categories are shorter
+MISSING, OTHER = (
+    ("", "missing"),
+    ("", "other"),
+)  # keys of gaps and of rare texts; those of categories are shorter
 
 
 class ColumnRule(NamedTuple):
@@ -96,7 +111,12 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
     column 1: category, C, S, other (1 rare)
     """
 
-    def __init__(self, kinds: Mapping[Any, str] | None = None, *, max_categories: int = 30) -> None:
+    _parameter_constraints = {
+        "kinds": [dict, None],
+        "max_categories": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(self, kinds: dict[Any, str] | None = None, *, max_categories: int = 30) -> None:
         self.kinds = kinds
         self.max_categories = max_categories
 
@@ -122,7 +142,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         self : TablePreprocessor
             The fitted transformer.
         """
-        self._check_parameters()
+        self._validate_params()
         X = self._check(X, reset=True)
         asked = self._asked_kinds()
         n = X.shape[1]
@@ -259,7 +279,9 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         gaps = int(self.n_gaps_[j])
         if self.kinds_[j] == NUMBER:
             spread = f"mean {self.mean_[j]:.4g}, standard deviation {self.scale_[j]:.4g}"
-            return f"{spread}, {gaps} gap{'s' * (gaps > 1)} filled with {self.fill_[j]:.4g}" if gaps else spread
+            return (
+                f"{spread}, {gaps} gap{'s' * (gaps > 1)} filled with {self.fill_[j]:.4g}" if gaps else spread
+            )
         if self.kinds_[j] == CATEGORY:
             names = [_label(group).strip("= ") for group in self._groups(j)]
             more = [f"{len(names) - SHOWN} more"] if len(names) > SHOWN else []
@@ -267,12 +289,6 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         if j in self._asked_kinds():
             return "as asked"
         return "no values" if gaps == self.n_samples_seen_ else "no text occurs twice"
-
-    def _check_parameters(self) -> None:
-        if type(self.max_categories) is not int or self.max_categories < 1:
-            raise ValueError(f"max_categories={show(self.max_categories)} should be an integer from 1 on")
-        if not isinstance(self.kinds, Mapping | None):
-            raise ValueError(f"kinds={show(self.kinds)} should be a dict of columns and kinds")
 
     # Columns
 
@@ -296,7 +312,9 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         for column, kind in (self.kinds or {}).items():
             is_place = type(column) is int and 0 <= column < self.n_features_in_
             if column not in names and not is_place:
-                known = ", ".join(map(show, names[:LISTED])) or f"the positions 0 to {self.n_features_in_ - 1}"
+                known = (
+                    ", ".join(map(show, names[:LISTED])) or f"the positions 0 to {self.n_features_in_ - 1}"
+                )
                 raise ValueError(f"kinds names the column {show(column)}, which is not one of {known}")
             if kind not in KINDS:
                 raise ValueError(f"kinds[{show(column)}]={show(kind)} should be one of {', '.join(KINDS)}")
@@ -339,8 +357,8 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
 
     def _check_fitted(self, n_features: int) -> int:
         """Raise ValueError unless fitted attributes fit together; return how many columns they make."""
-        if check_features(self) != n_features:
-            raise ValueError(f"a table of {self.n_features_in_} columns for {n_features} features")
+        check_inputs(self, n_features)
+        self._asked_kinds()
         kinds = vars(self).get("kinds_")
         if type(kinds) is not np.ndarray or kinds.shape != (n_features,) or not {*kinds.tolist()} <= {*KINDS}:
             raise ValueError("kinds_ does not name the kind of each column")
@@ -356,8 +374,9 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         groups = vars(self).get("categories_")
         if type(groups) is not list or len(groups) != n_features or not all(map(_is_list_of_texts, groups)):
             raise ValueError("categories_ is not a list of texts for each column")
-        self._check_parameters()
-        return sum(1 if kind == NUMBER else len(self._groups(j)) for j, kind in enumerate(kinds) if kind != DROP)
+        return sum(
+            1 if kind == NUMBER else len(self._groups(j)) for j, kind in enumerate(kinds) if kind != DROP
+        )
 
 
 def _is_list_of_texts(values: Any) -> bool:

@@ -28,10 +28,17 @@ def columns_of(X: Any) -> Iterator[np.ndarray]:
         yield column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
 
 
+def named_columns(X: Any) -> Iterator[tuple[Any, np.ndarray]]:
+    """Yield the columns of a data frame or a matrix with their names or positions; nothing of the rest."""
+    is_matrix = isinstance(X, np.ndarray) and X.ndim == 2
+    if is_frame(X) or is_matrix:
+        yield from zip(X.columns if is_frame(X) else range(X.shape[1]), columns_of(X), strict=True)
+
+
 def is_gap(value: Any) -> bool:
     """Say whether a value is missing: None, NaN, NaT or pandas' NA."""
     try:
-        return value is None or not value == value
+        return value is None or bool(value != value)
     except TypeError:  # NA, which is neither equal to itself nor unequal
         return True
 

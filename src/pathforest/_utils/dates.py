@@ -1,4 +1,4 @@
-"""Refusal of missing dates in samples, which become a number when dates do."""
+"""Samples checked: columns of text are refused by name, and so are missing dates, which become numbers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
+
+from pathforest._utils.columns import named_columns
+from pathforest._utils.show import show
 
 NAT = -(2.0**63)  # what NaT becomes
 
@@ -24,8 +27,23 @@ def refuse_missing_dates(given: Any, values: np.ndarray) -> None:
         )
 
 
+def refuse_text(X: Any) -> None:
+    """Raise if samples have a column of text, and say what to do about it."""
+    for name, column in named_columns(X):
+        texts = (value for value in column.tolist() if isinstance(value, str))
+        if column.dtype.kind not in "biufcmM" and (text := next(texts, None)) is not None:
+            raise ValueError(
+                f"column {show(name)} holds text, such as {show(text)}, and distances need numbers; encode it "
+                "with make_pipeline(TablePreprocessor(), model), or pass metric='gower'"
+            ) from None
+
+
 def validated(estimator: Any, X: Any, **options: Any) -> np.ndarray:
-    """Check samples as scikit-learn's ``validate_data`` does, and refuse missing dates."""
-    values = validate_data(estimator, X, **options)
+    """Check samples as scikit-learn's ``validate_data`` does, name columns of text, refuse missing dates."""
+    try:
+        values = validate_data(estimator, X, **options)
+    except (TypeError, ValueError):
+        refuse_text(X)
+        raise
     refuse_missing_dates(X, values)
     return values
