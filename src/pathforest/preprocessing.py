@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -107,11 +107,11 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
     >>> model.predict(np.array([[36, "C"], [None, "X"]], dtype=object)).tolist()
     [1, 0]
     >>> print(model[0].describe())
-    column 0: number, minus 30.9 and divided by 5.535; gaps are 32 (1 in training)
-    column 1: category, C, S, other (1 rare)
+    x0: number, mean 31.2, standard deviation 5.492, 1 gap filled with 32
+    x1: category, C, S, (other)
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, list]] = {
         "kinds": [dict, None],
         "max_categories": [Interval(Integral, 1, None, closed="left")],
     }
@@ -279,9 +279,8 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         gaps = int(self.n_gaps_[j])
         if self.kinds_[j] == NUMBER:
             spread = f"mean {self.mean_[j]:.4g}, standard deviation {self.scale_[j]:.4g}"
-            return (
-                f"{spread}, {gaps} gap{'s' * (gaps > 1)} filled with {self.fill_[j]:.4g}" if gaps else spread
-            )
+            filled = f", {gaps} gap{'s' * (gaps > 1)} filled with {self.fill_[j]:.4g}"
+            return spread + filled * (gaps > 0)
         if self.kinds_[j] == CATEGORY:
             names = [_label(group).strip("= ") for group in self._groups(j)]
             more = [f"{len(names) - SHOWN} more"] if len(names) > SHOWN else []
@@ -312,9 +311,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         for column, kind in (self.kinds or {}).items():
             is_place = type(column) is int and 0 <= column < self.n_features_in_
             if column not in names and not is_place:
-                known = (
-                    ", ".join(map(show, names[:LISTED])) or f"the positions 0 to {self.n_features_in_ - 1}"
-                )
+                known = ", ".join(map(show, names[:LISTED])) or f"0 to {self.n_features_in_ - 1}"
                 raise ValueError(f"kinds names the column {show(column)}, which is not one of {known}")
             if kind not in KINDS:
                 raise ValueError(f"kinds[{show(column)}]={show(kind)} should be one of {', '.join(KINDS)}")
@@ -324,9 +321,10 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
     def _kind(self, column: np.ndarray, j: int) -> str:
         kind = kind_of(column)
         if kind == DATE_KIND:
+            found = next(value for value in column if not is_gap(value))
             raise ValueError(
-                f"{self._name(j)} holds dates, such as {show(str(column[0]))}; turn them into numbers, such as "
-                "days since the first, or leave the column out"
+                f"{self._name(j)} holds dates, such as {found}; turn them into numbers, such as days since "
+                "the first, or leave the column out"
             )
         return kind
 
@@ -374,9 +372,8 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         groups = vars(self).get("categories_")
         if type(groups) is not list or len(groups) != n_features or not all(map(_is_list_of_texts, groups)):
             raise ValueError("categories_ is not a list of texts for each column")
-        return sum(
-            1 if kind == NUMBER else len(self._groups(j)) for j, kind in enumerate(kinds) if kind != DROP
-        )
+        widths = {NUMBER: lambda j: 1, CATEGORY: lambda j: len(self._groups(j)), DROP: lambda j: 0}
+        return sum(widths[kind](j) for j, kind in enumerate(kinds.tolist()))
 
 
 def _is_list_of_texts(values: Any) -> bool:

@@ -33,8 +33,8 @@ def refuse_text(X: Any) -> None:
         texts = (value for value in column.tolist() if isinstance(value, str))
         if column.dtype.kind not in "biufcmM" and (text := next(texts, None)) is not None:
             raise ValueError(
-                f"column {show(name)} holds text, such as {show(text)}, and distances need numbers; encode it "
-                "with make_pipeline(TablePreprocessor(), model), or pass metric='gower'"
+                f"column {show(name)} holds text, such as {show(text)}, and distances need numbers; encode "
+                "it with make_pipeline(TablePreprocessor(), model), or pass metric='gower'"
             ) from None
 
 

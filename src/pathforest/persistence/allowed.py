@@ -93,7 +93,7 @@ def _unpack_columns(value: Any) -> None:
     """Derive what scikit-learn's ColumnTransformer keeps beside `transformers_`."""
     names = getattr(value, "feature_names_in_", None)
     n_features, start, value.output_indices_ = check_whole(value, "n_features_in_", 1), 0, {}
-    for name, step, places in (*_check_groups(value.transformers), *_check_groups(value.transformers_)):
+    for name, _, places in (*_check_groups(value.transformers), *_check_groups(value.transformers_)):
         if not all(type(place) is int and 0 <= place < n_features for place in places):
             raise ValueError(f"the columns of {name!r} are not in the table")
     for name, step, places in value.transformers_:
@@ -121,10 +121,8 @@ def _check_groups(groups: Any) -> list[tuple[str, Any, list[int]]]:
 def _check_columns(value: Any, n_features: int) -> int:
     if type(getattr(value, "sparse_output_", None)) is not bool:
         raise ValueError("sparse_output_ is neither True nor False")
-    weights = value.transformer_weights
-    if weights is not None and not all(
-        type(w) in (int, float) and math.isfinite(w) for w in weights.values()
-    ):
+    weights = value.transformer_weights or {}
+    if not all(type(weight) in (int, float) and math.isfinite(weight) for weight in weights.values()):
         raise ValueError("transformer_weights are not numbers")
     check_inputs(value, n_features)
     return max(indices.stop for indices in value.output_indices_.values())
@@ -153,7 +151,11 @@ PARTS = {
         _unpack_columns,
     ),
     "TablePreprocessor": Part(
-        "pathforest.preprocessing", ("kinds", "max_categories"), (*TABLE, "n_samples_seen_", *INPUT)
+        "pathforest.preprocessing",
+        ("kinds", "max_categories"),
+        (*TABLE, "n_samples_seen_", *INPUT),
+        pack=lambda state: {**state, "kinds": list((state["kinds"] or {}).items())},  # keys may be numbers
+        unpack=lambda value: value.set_params(kinds=dict(value.kinds) or None),
     ),
     "RidgeDiscriminant": Part(DISCRIMINANTS, (), ("mean_", "ridge_", "scalings_")),
     "KernelDiscriminant": Part(DISCRIMINANTS, ("gamma_scale", "n_landmarks", "random_state"), LANDMARKS),

@@ -1,7 +1,7 @@
 """scikit-learn's transformers in files: what is stored of each, what follows from that, and its checks.
 
-Only what `transform` needs is stored. Attributes that scikit-learn keeps to itself change between its versions,
-so they are derived again from those that it documents.
+Only what `transform` needs is stored. Attributes that scikit-learn keeps to itself change between its
+versions, so they are derived again from those that it documents.
 """
 
 from __future__ import annotations
@@ -119,6 +119,8 @@ def _pack_encoder(state: dict[str, Any]) -> dict[str, Any]:
 
 def _unpack_categories(encoder: Any) -> bool:
     """Turn lists of categories into arrays again; return False if the encoder is not fitted."""
+    if (encoder.categories, encoder.min_frequency, encoder.max_categories) != ("auto", None, None):
+        raise ValueError("an encoder has parameters that cannot be in a file")
     groups = vars(encoder).get("categories_")
     if groups is None:
         return False
@@ -148,12 +150,6 @@ def _categories(group: Any) -> np.ndarray:
 
 
 def _unpack_one_hot(encoder: Any) -> None:
-    if (
-        encoder.categories != "auto"
-        or encoder.min_frequency is not None
-        or encoder.max_categories is not None
-    ):
-        raise ValueError("an encoder has parameters that cannot be in a file")
     if encoder.drop not in (None, "first", "if_binary"):
         raise ValueError("drop is not None, 'first' or 'if_binary'")
     if _unpack_categories(encoder):
@@ -169,12 +165,6 @@ def _check_one_hot(encoder: Any, n_features: int) -> int:
 
 
 def _unpack_ordinal(encoder: Any) -> None:
-    if (
-        encoder.categories != "auto"
-        or encoder.min_frequency is not None
-        or encoder.max_categories is not None
-    ):
-        raise ValueError("an encoder has parameters that cannot be in a file")
     if _unpack_categories(encoder):
         encoder._missing_indices = {
             i: len(group) - 1 for i, group in enumerate(encoder.categories_) if _is_nan(group.tolist()[-1])
@@ -240,9 +230,9 @@ def _check_imputer(imputer: Any, n_features: int) -> int:
         empty = np.isnan(statistics)
     else:
         raise ValueError(f"statistics_ is of type {statistics.dtype}")
-    if dtype == object and type(imputer.missing_values) not in (float, str, int, type(None)):
+    if dtype == TEXT and type(imputer.missing_values) not in (float, str, int, type(None)):
         raise ValueError("missing_values is not a value")
-    if imputer._fill_dtype != object:
+    if imputer._fill_dtype != TEXT:
         statistics.astype(imputer._fill_dtype)
     return n_features if imputer.keep_empty_features else int((~empty).sum())
 
