@@ -23,6 +23,7 @@ from pathforest._utils.columns import (
     DATE_KIND,
     NOTHING,
     NUMBER,
+    Columns,
     columns_of,
     is_frame,
     is_gap,
@@ -132,8 +133,9 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : data frame or array-like of shape (n_samples, n_features)
-            The table: a data frame of pandas or polars, an array, or a list of rows.
+        X : data frame, dict or array-like of shape (n_samples, n_features)
+            The table: a data frame of pandas or polars, a dict of columns by name, an array, or a list of
+            rows.
         y : None
             Ignored.
 
@@ -196,7 +198,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : data frame or array-like of shape (n_samples, n_features)
+        X : data frame, dict or array-like of shape (n_samples, n_features)
             A table with the columns of the training table.
 
         Returns
@@ -293,6 +295,8 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
 
     def _check(self, X: Any, reset: bool) -> Any:
         """Return a data frame as it is, and anything else as an array; check names and number of columns."""
+        if isinstance(X, dict):
+            return self._check_dict(X, reset)
         if issparse(X):
             raise TypeError("a sparse matrix is not a table; pass X.toarray(), or scale it with MaxAbsScaler")
         if not is_frame(X):
@@ -303,6 +307,20 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
             raise ValueError(f"a table of shape {X.shape} has no samples; it needs a row and a column")
         validate_data(self, X, reset=reset, skip_check_array=True)
         return X
+
+    def _check_dict(self, X: dict[str, Any], reset: bool) -> Columns:
+        """Take a table as columns by name, which needs no package for data frames."""
+        if reset:
+            self.feature_names_in_ = np.array([str(name) for name in X], dtype=object)
+            self.n_features_in_ = len(X)
+        names = getattr(self, "feature_names_in_", ())
+        missing = [name for name in names if name not in X]
+        if missing or not len(names):
+            raise ValueError(f"the table has no column {show(missing[0] if missing else 0)}; add it")
+        table = Columns([np.asarray(X[name]) for name in names])
+        if 0 in table.shape or any(column.shape != table.shape[:1] for column in table):
+            raise ValueError("the columns of a table are empty, or not of the same length")
+        return table
 
     def _asked_kinds(self) -> dict[int, str]:
         """Return the kinds that `kinds` asks for, by position."""

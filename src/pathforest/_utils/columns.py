@@ -21,8 +21,20 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "shape") and hasattr(X, "__getitem__")
 
 
+class Columns(tuple):
+    """A table as its columns."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return the number of rows and of columns."""
+        return (len(self[0]) if self else 0), len(self)
+
+
 def columns_of(X: Any) -> Iterator[np.ndarray]:
     """Yield the columns of a data frame or a matrix, each with a type of its own."""
+    if isinstance(X, Columns):
+        yield from X
+        return
     for j in range(X.shape[1]):
         column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
         yield column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)

@@ -129,6 +129,7 @@ def _check_columns(value: Any, n_features: int) -> int:
 
 
 PIPELINE = "Pipeline"
+LABEL_NAME = "label_name_"  # an attribute of models from tables: the column of their labels
 PASSED, DROPPED = "passthrough", "drop"  # in the place of a transformer
 COLUMNS = ("transformers", "remainder", "sparse_threshold", "n_jobs", "transformer_weights", "verbose")
 COLUMN_STATE = ("_columns", "_transformer_to_input_indices", "_remainder", "output_indices_")
@@ -207,6 +208,8 @@ def build_object(name: str, state: dict[str, Any]) -> Any:
     if name in PARTS:
         PARTS[name].unpack(value)
     else:
+        if type(state.get(LABEL_NAME, "")) is not str:
+            raise ValueError(f"{LABEL_NAME} is not text")
         value._check_fitted_state()
         value._derive_state()
     return value

@@ -168,7 +168,7 @@ def _check_header(names: Sequence[str], delimiter: str) -> None:
     if len(names) == 1 and found:
         raise ValueError(
             f"line 1 names a single column, {show(names[0])}; if its parts are columns, the separator is "
-            f"not {SEPARATORS.get(delimiter, show(delimiter))} but {SEPARATORS[found]}: pass --sep '{found}'"
+            f"not {SEPARATORS.get(delimiter, show(delimiter))} but {SEPARATORS[found]}: pass --sep '{found}' (sep='{found}' in Python)"
         )
 
 

@@ -88,7 +88,9 @@ class TextColumn:
         except ValueError:
             self._refuse_empty(row)
             is_comma = DECIMAL_COMMA.fullmatch(cell) and self.decimal == "."
-            way_out = "; if its comma is a decimal comma, pass --decimal ," if is_comma else ""
+            way_out = (
+                "; if this is a decimal comma, pass --decimal , (decimal=',' in Python)" if is_comma else ""
+            )
             raise BadCell(row, f"{show(cell)} is not a number{way_out}") from None
 
     def numbers_and_gaps(self) -> np.ndarray:
