@@ -21,11 +21,11 @@ def warn_row_numbers(X: np.ndarray | Mapping[str, np.ndarray], names: Sequence[s
     columns = dict(zip(names, X.T, strict=True)) if isinstance(X, np.ndarray) else X
     found = [name for name, column in columns.items() if _numbers_rows(name, column)]
     if found:
-        several = len(found) > 1
+        several, ignored = len(found) > 1, shlex.quote(",".join(map(_quoted, found)))
         say(
             f"warning: {', '.join(map(show, found))} look{'s' * (not several)} like "
             f"{'numbers' if several else 'the number'} of the row, which tells nothing about new samples; "
-            f"leave {'them' if several else 'it'} out with --ignore {shlex.quote(','.join(map(_quoted, found)))}"
+            f"leave {'them' if several else 'it'} out with --ignore {ignored}"
         )
 
 
@@ -48,6 +48,6 @@ def warn_one_class(y: np.ndarray, label: str | None) -> None:
     classes = np.unique(np.ma.compressed(y) if isinstance(y, np.ma.MaskedArray) else y).tolist()
     if len(classes) == 1:
         say(
-            f"warning: the label{'' if label is None else ' ' + show(label)} has one class, {show(classes[0])}, "
-            "so every prediction will be this class; is --label right?"
+            f"warning: the label{'' if label is None else ' ' + show(label)} has one class, "
+            f"{show(classes[0])}, so every prediction will be this class; is --label right?"
         )

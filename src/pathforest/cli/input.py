@@ -148,14 +148,16 @@ def read_samples(
     return Samples(X, y, chosen, column, stream, rows, {n: k for n, k in kinds.items() if n in chosen})
 
 
+def kinds_of(X: Cells) -> dict[str, str]:
+    """Return what the columns of a mixed table were read as; nothing for a matrix of numbers."""
+    columns = {} if isinstance(X, np.ndarray) else X
+    return {name: "category" if column.dtype == object else "number" for name, column in columns.items()}
+
+
 def join_features(X: Cells, more: Cells) -> Cells:
-    """Put the columns of two tables one below the other."""
-    if isinstance(X, np.ndarray) and isinstance(more, np.ndarray):
+    """Put two tables, read alike, one below the other."""
+    if isinstance(X, np.ndarray):
         return np.concatenate([X, more])
-    if isinstance(X, np.ndarray) or isinstance(more, np.ndarray):
-        raise ValueError(
-            "of two tables with the same columns, one has only numbers; fill the gaps of the other"
-        )
     return {name: np.concatenate([X[name], more[name]]) for name in X}
 
 
@@ -176,9 +178,9 @@ def _read_features(
 
 
 def numbers_of(X: Cells, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return the columns that are numbers without gaps, by name."""
+    """Return the columns that are numbers by name; gaps are NaN."""
     columns = dict(zip(names, np.ascontiguousarray(X.T), strict=True)) if isinstance(X, np.ndarray) else X
-    return {name: c for name, c in columns.items() if c.dtype.kind == "f" and np.isfinite(c).all()}
+    return {name: column for name, column in columns.items() if column.dtype.kind == "f"}
 
 
 def _labels(stream: Stream, rows: Batch, column: str, empty_labels: bool) -> np.ndarray:

@@ -32,8 +32,9 @@ def evaluate(
 ) -> None:
     """Compare a model's predictions with the labels of a file.
 
-    Labels are in the column that the model was trained with, unless --label names another. Prints accuracy, OPF's balanced accuracy, weighted F1, log loss if the model has probabilities, and per
-    class the samples, the share found (recall) and the share of its predictions that are right (precision).
+    Labels are in the column that the model was trained with, unless --label names another. Prints accuracy,
+    OPF's balanced accuracy, weighted F1, log loss if the model has probabilities, and per class the samples,
+    the share found (recall) and the share of its predictions that are right (precision).
 
     Examples
     --------

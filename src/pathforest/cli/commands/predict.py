@@ -38,8 +38,8 @@ def predict(
 
     Features are found by name; other columns, the label among them, are ignored by the model and written as
     they came. A text that the training table did not have counts as "other", and gaps are filled as in
-    training; info says how. The prediction is the last column. Samples are read in batches, so files may be larger than the
-    memory. --label matters only for models that know no names of features.
+    training; info says how. The prediction is the last column. Samples are read in batches, so files may be
+    larger than the memory. --label matters only for models that know no names of features.
 
     Examples
     --------

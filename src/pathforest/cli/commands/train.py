@@ -12,7 +12,7 @@ import typer
 from pathforest.cli import models, options
 from pathforest.cli.advice import warn_one_class
 from pathforest.cli.errors import UsageError
-from pathforest.cli.input import Samples, join_features, read_samples
+from pathforest.cli.input import Samples, join_features, kinds_of, read_samples
 from pathforest.cli.output import check_outputs, show_facts
 from pathforest.learning import learn as learn_from
 from pathforest.pruning import prune as prune_by
@@ -103,29 +103,23 @@ def train(
         **how,
     )
     X, y = samples.X, samples.y
-    # The other files are read as this one is.
-    is_table, how["ending"] = isinstance(X, dict), None
-    kinds = samples.kinds
+    kinds, how["ending"] = kinds_of(X), None  # the other files are read as this one was
     if unlabeled is not None:
-        more = read_samples(
-            unlabeled, features=samples.features, labels="left out", encode=is_table, kinds=kinds, **how
-        )
+        more = read_samples(unlabeled, features=samples.features, labels="left out", kinds=kinds, **how)
         X = join_features(X, more.X)
         y = np.ma.concatenate([y, np.ma.masked_all(len(more.rows.places), y.dtype)])
     if y is not None:
         warn_one_class(y, samples.label)
     if estimator == "semi":
         y = _marked(model, y)
-    prepared = models.prepare(model, X, samples.features, scale=scale, kinds=kinds)
+    prepared = models.prepare(model, X, samples.features, scale=scale, kinds=samples.kinds)
     X = prepared.X
     seconds = models.fit(model, X, y, jobs)
     evaluation = []
     training = samples._replace(X=X)
     for file, improve in ((learn, _learn), (prune, partial(_prune, max_loss=max_loss))):
         if file is not None:
-            evaluated = read_samples(
-                file, label=label, features=samples.features, encode=is_table, kinds=kinds, **how
-            )
+            evaluated = read_samples(file, label=label, features=samples.features, kinds=kinds, **how)
             evaluated = evaluated._replace(X=prepared.more(evaluated.X, samples.features))
             improved, scores = improve(model, training, evaluated)
             sizes = {"n_before": len(model.cost_), "n_after": len(improved.cost_)}

@@ -167,8 +167,8 @@ def _check_header(names: Sequence[str], delimiter: str) -> None:
     found = next((other for other in SEPARATORS if other != delimiter and other in names[0]), None)
     if len(names) == 1 and found:
         raise ValueError(
-            f"line 1 names a single column, {show(names[0])}; if its parts are columns, the separator is "
-            f"not {SEPARATORS.get(delimiter, show(delimiter))} but {SEPARATORS[found]}: pass --sep '{found}' (sep='{found}' in Python)"
+            f"line 1 names a single column, {show(names[0])}; if {SEPARATORS[found]} separate columns, pass "
+            f"--sep '{found}' (sep='{found}' in Python)"
         )
 
 

@@ -101,16 +101,15 @@ class TextColumn:
         )
 
     def categories(self) -> np.ndarray:
-        """Return text without the space around it; cells that are all true or false are truth values."""
-        cells = [None if is_gap(cell) else cell.strip() for cell in self.cells]
-        present = [(row, cell) for row, cell in enumerate(cells) if cell is not None]
-        if self.decimal == "." and present and all(map(_could_be_number, (cell for _, cell in present))):
-            for row, cell in present:
-                if DECIMAL_COMMA.fullmatch(cell):
-                    self._number(row)  # says how to read it
-        if all(cell.lower() in TRUTH for _, cell in present):
-            cells = [None if cell is None else TRUTH[cell.lower()] == 1 for cell in cells]
-        return objects(cells)
+        """Return text without the space around it; cells that are true or false are truth values."""
+        return objects([_category(cell) for cell in self.cells])
+
+    def check_commas(self) -> None:
+        """Refuse cells that would be numbers if a comma were the decimal mark."""
+        present = [(row, cell) for row, cell in enumerate(self.cells) if not is_gap(cell)]
+        commas = [row for row, cell in present if DECIMAL_COMMA.fullmatch(cell)]
+        if commas and all(DECIMAL_COMMA.fullmatch(cell) or is_number(cell) for _, cell in present):
+            self._number(commas[0])  # says how to read it
 
     def labels(self) -> list[str]:
         """Return the cells; only the end of the file shows whether all labels are integers."""
@@ -147,8 +146,10 @@ class TextColumn:
             raise BadCell(row, "the cell is empty; fill it or leave the line out")
 
 
-def _could_be_number(cell: str) -> bool:
-    return DECIMAL_COMMA.fullmatch(cell) is not None or is_number(cell)
+def _category(cell: str) -> str | bool | None:
+    cell = cell.strip()
+    truth = TRUTH.get(cell.lower())
+    return truth == 1 if truth is not None else None if is_gap(cell) else cell
 
 
 def objects(values: Sequence[Any]) -> np.ndarray:
@@ -322,13 +323,16 @@ def _numbers_and_gaps(column: Column) -> np.ndarray:
 
 
 def _numbers_or_categories(column: Column) -> np.ndarray:
-    """Read a column as what its cells are; truth values alone are not numbers here."""
-    try:
-        numbers = _numbers_and_gaps(column)
-    except ValueError:
+    """Read a column as what its cells are; truth values are not numbers here."""
+    is_text = isinstance(column, TextColumn)
+    if is_text and any(cell.strip().lower() in TRUTH for cell in column.cells):
         return column.categories()
-    is_truth = isinstance(column, TextColumn) and any(cell.strip().lower() in TRUTH for cell in column.cells)
-    return column.categories() if is_truth else numbers
+    try:
+        return _numbers_and_gaps(column)
+    except ValueError:
+        if is_text:
+            column.check_commas()
+        return column.categories()
 
 
 def gather(stream: Stream) -> Batch:
