@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from pathforest.issues import Issues, find_issues
     from pathforest.knn_classifier import OPFKNNClassifier
     from pathforest.outlier import OPFOutlierDetector
-    from pathforest.persistence import load
+    from pathforest.persistence import load, save
+    from pathforest.preprocessing import TablePreprocessor
     from pathforest.pruning import OPFPruner
     from pathforest.resampling import O2PFSampler, OPFUnderSampler
     from pathforest.semi_supervised import OPFSemiSupervisedClassifier
@@ -34,10 +35,12 @@ __all__ = [
     "OPFPruner",
     "OPFSemiSupervisedClassifier",
     "OPFUnderSampler",
+    "TablePreprocessor",
     "TrainingErrorWarning",
     "__version__",
     "find_issues",
     "load",
+    "save",
 ]
 
 # Imported at first use, because they need packages that are slow to import or optional.
@@ -53,9 +56,11 @@ _LATER = {
     "OPFPruner": "pathforest.pruning",
     "OPFSemiSupervisedClassifier": "pathforest.semi_supervised",
     "OPFUnderSampler": "pathforest.resampling",
+    "TablePreprocessor": "pathforest.preprocessing",
     "TrainingErrorWarning": "pathforest.fuzzy",
     "find_issues": "pathforest.issues",
     "load": "pathforest.persistence",
+    "save": "pathforest.persistence",
 }
 
 if find_spec("imblearn") is None:  # `from pathforest import *` asks for every name listed
