@@ -109,6 +109,7 @@ class OPFClassifier(BaseOPFClassifier):
     [3, 2]
     """
 
+    _n_stages = 4
     _parameter_rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         **rules.PREDICTION,

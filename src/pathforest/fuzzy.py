@@ -166,6 +166,7 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
     0.0
     """
 
+    _n_stages = 6
     _parameter_rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         **rules.NEIGHBORHOOD,

@@ -15,6 +15,7 @@ from pathforest._engines.metric import Metric
 from pathforest._engines.ranges import check_training_values
 from pathforest._models import parameters as rules
 from pathforest._models.device import DeviceOfParts
+from pathforest._models.fitting import steps
 from pathforest._models.labels import check_labels
 from pathforest._models.parameters import as_list, check_parameters, checked_metric
 from pathforest._models.state import unfitted_on_failure
@@ -26,7 +27,6 @@ from pathforest._search.representations import Representation, resolve_transform
 from pathforest._search.scoring import Judge, Scorer, check_error_score, resolve_scoring, shown_to_scorers
 from pathforest._search.splits import cross_validation_splits
 from pathforest._search.trials import make_sampler, search_by_trials
-from pathforest._utils.progress import progress
 from pathforest._utils.show import show
 from pathforest._utils.timers import StageTimer, logger
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -208,6 +208,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     [0, 0]
     """
 
+    _n_stages = 2
+    _has_steps = True
     _parameter_rules: ClassVar[rules.Rules] = {
         "k_max": rules.each("k_max", rules.k_max),
         "sigmas": rules.each("sigma", rules.sigma),
@@ -429,11 +431,11 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         """Score every cell of the grid, or the trials."""
         if self.search == "optuna":
             sampler = make_sampler(self.sampler, self.random_state)
-            with progress(self.n_trials * self.n_splits_, "pathforest trials") as bar:
+            with steps(self.n_trials * self.n_splits_, "search") as bar:
                 cells, scores = search_by_trials(folds, space, self.n_trials, sampler, judge, bar)
         else:
             cells = space.cells
-            with progress(len(cells) * self.n_splits_, "pathforest search") as bar:
+            with steps(len(cells) * self.n_splits_, "search") as bar:
                 scores = folds.score(cells, judge, bar)
         judge.warn_of_errors()
         return cells, scores
@@ -451,7 +453,11 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     def _refit(self, folds: Folds, cells: list[Cell]) -> None:
         """Fit the best cells on all samples, and take over what the best classifier has learned."""
         self.averaged_ = chosen = choose_cells(self.cv_results_, self.n_best, self.scoring is not None)
-        self.estimators_ = folds.refit([cells[i] for i in chosen], self.cv_results_["beta"][chosen].tolist())
+        betas = self.cv_results_["beta"][chosen].tolist()
+        with steps(len(chosen), "refit") as bar:
+            self.estimators_ = folds.refit([cells[i] for i in chosen], betas, bar)
+        if folds.given is not None and not any(cells[i].transform == "as given" for i in chosen):
+            self._fit_samples = folds.given.copy()  # for explanations
         self._take_over_best()
 
 

@@ -188,8 +188,8 @@ class Folds:
         models = KnownModels(evaluation, shared.classes, blank, build)
         return _score(shared, Q, models, part.cells, judge, share)
 
-    def refit(self, cells: Sequence[Cell], betas: Sequence[float]) -> list[Any]:
-        """Fit the cells on all samples: classifiers, or pipelines that end in one."""
+    def refit(self, cells: Sequence[Cell], betas: Sequence[float], bar: Progress) -> list[Any]:
+        """Fit the cells on all samples: classifiers, or pipelines that end in one; each is a step of the bar."""
         trained: dict[str, tuple[Any, SharedTraining]] = {}
         with sharing_work():
             for name in dict.fromkeys(cell.transform for cell in cells):
@@ -202,12 +202,18 @@ class Folds:
             models.append(_model(transformer, shared, cell, beta))
             classifier = models[-1] if transformer is None else models[-1][-1]
             classifier._warn_of_training_error()
+            bar.update()
         return models
 
     @property
     def n_samples(self) -> int:
         """Number of samples, in all folds."""
         return len(self._y)
+
+    @property
+    def given(self) -> np.ndarray | None:
+        """All samples as given, None if they have no numbers for features."""
+        return None if self._template.metric == "precomputed" else self._samples.checked
 
     def search_size(self, part: Part) -> tuple[int, int, int] | None:
         """Return the numbers of evaluation samples, of training samples and of features.
