@@ -51,6 +51,10 @@ void a_loop_says_how_far_it_is() {
     };
     parallel_for(4, control, no_state, until_asked);
     CHECK((told == std::vector<double>{0, 0.25, 0.5, 0.75}));
+    told.clear();
+    control.set_part(0.5, 1);
+    parallel_for(2, control, no_state, until_asked);
+    CHECK((told == std::vector<double>{0.5, 0.75}));
 }
 
 void lack_of_memory_reaches_the_caller() {

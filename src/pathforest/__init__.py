@@ -8,6 +8,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathforest._models.explaining import explain
     from pathforest.classifier import OPFClassifier
     from pathforest.clustering import OPFClustering
     from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
@@ -36,6 +37,7 @@ __all__ = [
     "OPFUnderSampler",
     "TrainingErrorWarning",
     "__version__",
+    "explain",
     "find_issues",
     "load",
 ]
@@ -54,6 +56,7 @@ _LATER = {
     "OPFSemiSupervisedClassifier": "pathforest.semi_supervised",
     "OPFUnderSampler": "pathforest.resampling",
     "TrainingErrorWarning": "pathforest.fuzzy",
+    "explain": "pathforest._models.explaining",
     "find_issues": "pathforest.issues",
     "load": "pathforest.persistence",
 }

@@ -456,8 +456,9 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         betas = self.cv_results_["beta"][chosen].tolist()
         with steps(len(chosen), "refit") as bar:
             self.estimators_ = folds.refit([cells[i] for i in chosen], betas, bar)
-        if folds.given is not None and not any(cells[i].transform == "as given" for i in chosen):
-            self._fit_samples = folds.given.copy()  # for explanations
+        if not any(isinstance(model, FuzzyOPFClassifier) for model in self.estimators_):
+            if (samples := folds.numbers()) is not None:
+                self._fit_samples = samples  # for explanations
         self._take_over_best()
 
 

@@ -19,13 +19,20 @@ struct Interrupted : std::exception {
 // Belongs to the calling thread; other threads learn of an interruption through a Pause.
 class Control {
   public:
-    // `interrupted` is told which share of the loop at hand is done.
+    // `interrupted` is told which share of the work is done, as far as the loop at hand knows.
     explicit Control(int n_threads = 1, std::function<bool(double)> interrupted = {})
         : n_threads_(n_threads), interrupted_(std::move(interrupted)) {}
 
     int n_threads() const { return n_threads_; }
 
-    void set_done(double share) { done_ = share; }
+    // Loops to come are this part of the work.
+    void set_part(double begin, double end) {
+        begin_ = done_ = begin;
+        end_ = end;
+    }
+
+    // Share of the loop.
+    void set_done(double share) { done_ = begin_ + share * (end_ - begin_); }
 
     // Cheap enough for every few microseconds of work: asks at most ten times a second.
     void check() {
@@ -39,7 +46,7 @@ class Control {
   private:
     int n_threads_;
     std::function<bool(double)> interrupted_;
-    double done_ = 0;
+    double begin_ = 0, end_ = 1, done_ = 0;
     std::chrono::steady_clock::time_point last_asked_ = std::chrono::steady_clock::now();
 };
 

@@ -30,12 +30,14 @@ TERMS: dict[Any, Callable[[np.ndarray, np.ndarray, Metric], np.ndarray]] = {
     "chebyshev": lambda a, b, metric: np.arange(len(a)) == np.abs(a - b).argmax(),
 }
 TINY = np.finfo(np.float64).tiny
+ROUNDING = 1e-12  # of a value that was scaled and scaled back
 
 
 class Feature(NamedTuple):
     """One feature of a sample, beside the training samples that made the cheapest offers."""
 
     name: str
+    column: int  # its position
     value: float  # of the sample
     conqueror: float  # of the sample that conquered it
     rival: float | None  # of the next class's cheapest bidder, None if there is no other class
@@ -45,8 +47,9 @@ class Feature(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """Value less that of the conqueror."""
-        return self.value - self.conqueror
+        """Value less that of the conqueror, 0 if they differ by the rounding of a scaler."""
+        difference = self.value - self.conqueror
+        return difference if abs(difference) > ROUNDING * abs(self.value) else 0.0
 
     @property
     def weight(self) -> float:
@@ -186,16 +189,48 @@ def compare_features(
     `scale` comes from :func:`feature_scales`; without a `metric` there are no shares of the distance.
     """
     nothing = [None] * len(sample)
-    columns = [
-        np.asarray(sample).tolist(),
-        np.asarray(conqueror).tolist(),
-        nothing if rival is None else np.asarray(rival).tolist(),
-        scale.tolist(),
-        nothing if metric is None else distance_shares(sample, conqueror, metric),
-        nothing if metric is None or rival is None else distance_shares(sample, rival, metric),
+    features = [
+        Feature(name, column, *values)
+        for column, (name, *values) in enumerate(
+            zip(
+                *_columns(names, sample, conqueror, rival, scale),
+                nothing if metric is None else distance_shares(sample, conqueror, metric),
+                nothing if metric is None or rival is None else distance_shares(sample, rival, metric),
+                strict=True,
+            )
+        )
     ]
-    features = [Feature(str(name), *values) for name, *values in zip(names, *columns, strict=True)]
     return sorted(features, key=lambda feature: -feature.weight)
+
+
+def in_units_of(
+    features: Sequence[Feature],
+    names: Sequence[str],
+    sample: np.ndarray,
+    conqueror: np.ndarray,
+    rival: np.ndarray | None,
+    scale: np.ndarray,
+) -> list[Feature]:
+    """Show features by other names and values, such as those before they were scaled, with the same shares."""
+    columns = list(zip(*_columns(names, sample, conqueror, rival, scale), strict=True))
+    return [
+        feature._replace(**dict(zip(SHOWN, columns[feature.column], strict=True))) for feature in features
+    ]
+
+
+SHOWN = ("name", "value", "conqueror", "rival", "scale")
+
+
+def _columns(
+    names: Sequence[str],
+    sample: np.ndarray,
+    conqueror: np.ndarray,
+    rival: np.ndarray | None,
+    scale: np.ndarray,
+) -> list[list[Any]]:
+    other = [None] * len(sample) if rival is None else np.asarray(rival).tolist()
+    rows = (np.asarray(row).tolist() for row in (sample, conqueror))
+    return [list(map(str, names)), *rows, other, scale.tolist()]
 
 
 def distance_shares(a: np.ndarray, b: np.ndarray, metric: Metric) -> list[float | None]:

@@ -69,7 +69,9 @@ class Stages:
 
     def begin(self, name: str) -> None:
         """Report that a stage begins."""
-        self._bar.expect(1, f"{type(self.estimator).__name__}: {name}")
+        # Other stages have several loops, of which the core knows one at a time.
+        n = 1 if name == "knn graph" else 0
+        self._bar.expect(n, f"{type(self.estimator).__name__}: {name}")
         if self.task:
             self._stage = self.task.subcontext(task_name=name)
             self._stage.call_on_fit_task_begin(estimator=self.estimator)

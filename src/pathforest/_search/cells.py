@@ -110,6 +110,17 @@ class Samples(NamedTuple):
     checked: np.ndarray | None  # None if every candidate has a transformer
 
 
+def as_numbers(samples: Samples) -> np.ndarray | None:
+    """Return a copy of samples as they were given; None if they are not all numbers."""
+    if samples.checked is not None:
+        return samples.checked.copy()
+    try:
+        numbers = np.array(samples.given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return numbers if numbers.ndim == 2 and np.isfinite(numbers).all() else None
+
+
 # Scores the parts of some folds, in any order: ``run(folds, parts, judge, bar)``.
 Runner = Callable[["Folds", list[Part], Judge, Progress], Iterator[tuple[Part, Scores]]]
 
@@ -210,10 +221,9 @@ class Folds:
         """Number of samples, in all folds."""
         return len(self._y)
 
-    @property
-    def given(self) -> np.ndarray | None:
-        """All samples as given, None if they have no numbers for features."""
-        return None if self._template.metric == "precomputed" else self._samples.checked
+    def numbers(self) -> np.ndarray | None:
+        """Return a copy of all samples as given, None if they have no numbers for features."""
+        return None if self._template.metric == "precomputed" else as_numbers(self._samples)
 
     def search_size(self, part: Part) -> tuple[int, int, int] | None:
         """Return the numbers of evaluation samples, of training samples and of features.

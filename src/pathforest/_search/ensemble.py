@@ -16,9 +16,16 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from pathforest._engines.metric import Metric, array_options
 from pathforest._models.base import MetricEstimator
 from pathforest._models.class_costs import probabilities
-from pathforest._models.explanation import Explanation, Explanations, compare_features, feature_scales
+from pathforest._models.explanation import (
+    Explanation,
+    Explanations,
+    compare_features,
+    feature_scales,
+    in_units_of,
+)
+from pathforest._models.explaining import only_scales
 from pathforest._models.prediction import costs_in_each, feature_names
-from pathforest._search.cells import Samples
+from pathforest._search.cells import Samples, as_numbers
 from pathforest._search.scoring import resolve_scoring
 from pathforest._utils.dates import refuse_missing_dates, validated
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -137,25 +144,25 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         explanations : list of Explanation
             As from :meth:`pathforest.FuzzyOPFClassifier.explain`; `transform` names the
             representation, and `cell` is the place among `estimators_`. Costs and distances are those of
-            the representation; `features` shows the samples as they were given, and their shares of the
-            distance only if that is how it was measured.
+            the representation; `features` shows the samples as they were given, with shares of the
+            distance if it was measured between them as given or scaled.
         """
         samples = self._check_prediction(X)
         given = self._probabilities(samples)
-        chosen = _representative(given)
+        chosen, queries = _representative(given), as_numbers(samples)
         found: dict[int, Explanation] = {}
         for position in np.unique(chosen):
             model, rows = self.estimators_[position], np.flatnonzero(chosen == position)
             name = self.cv_results_["params"][self.averaged_[position]].get("transform", "as given")
             explained = classifier_of(model).explain(_safe_indexing(represent(model, samples), rows))
             explained = [one._replace(transform=name, cell=int(position)) for one in explained]
-            if name != "as given":
-                explained = self._with_own_features(explained, samples.checked, rows)
+            if model is not classifier_of(model):
+                explained = self._with_own_features(explained, queries, rows, only_scales(model[:-1]))
             found |= zip(rows.tolist(), explained, strict=True)
         return Explanations(found[row] for row in range(len(chosen)))
 
     def _with_own_features(
-        self, explained: Sequence[Explanation], queries: np.ndarray | None, rows: np.ndarray
+        self, explained: Sequence[Explanation], queries: np.ndarray | None, rows: np.ndarray, scaled: bool
     ) -> Iterator[Explanation]:
         """Show the features of the samples in the place of those that a transformer made of them."""
         kept = self._training_samples()
@@ -167,7 +174,8 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         scale = feature_scales(kept)
         for one, row in zip(explained, rows, strict=True):
             rival = None if one.rival is None else kept[one.rival.conquerors[0]]
-            features = compare_features(names, queries[row], kept[one.conqueror], rival, scale)
+            shown = names, queries[row], kept[one.conqueror], rival, scale
+            features = in_units_of(one.features, *shown) if scaled else compare_features(*shown)
             yield one._replace(features=features)
 
     def _training_samples(self) -> np.ndarray | None:

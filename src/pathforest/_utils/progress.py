@@ -20,6 +20,8 @@ DELAY = 1.0  # seconds before a bar appears: short work needs none
 INTERVAL = 0.1  # seconds between two pictures of a bar
 # tqdm's own, with whole steps, because work reports fractions of them, and a space before the unit.
 FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {n:.0f}/{total_fmt} [{elapsed}<{remaining}, {rate_noinv_fmt}]"
+# Stages take so different times that nothing can be said of those to come.
+STAGES = "{desc}: {percentage:3.0f}%|{bar}| {n:.0f}/{total_fmt} stages [{elapsed}]"
 
 T = TypeVar("T", bound=tuple[Any, ...])
 
@@ -184,7 +186,10 @@ def _make_bar(total: float, unit: str, seconds: float) -> Any:
         return None
     # In a notebook the error stream has a red background.
     stream = sys.stdout if notebook else sys.stderr
-    bar = tqdm(total=total, unit=f" {unit}", bar_format=FORMAT, file=stream, leave=False, disable=False)
+    # With a delay it draws nothing before the first refresh.
+    form = STAGES if unit == "stages" else FORMAT
+    options = {"leave": False, "disable": False, "delay": 1e-9, "bar_format": form}
+    bar = tqdm(total=total, unit=f" {unit}", file=stream, **options)
     bar.start_t -= seconds
     return bar
 
