@@ -342,9 +342,9 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         return self
 
     def plot_landscape(self) -> Figure:
-        """Draw the mean score over (k_max, sigma), one panel per competition.
+        """Draw the mean scores over the two parameters that matter most, and what each parameter is worth.
 
-        Of the other parameters the best value counts. Needs ``pip install pathforest[plot]``.
+        Needs ``pip install pathforest[plot]``; :func:`pathforest.plotting.plot_landscape` has options.
 
         Returns
         -------
@@ -353,8 +353,7 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         """
         from pathforest.plotting import plot_landscape
 
-        check_is_fitted(self)
-        return plot_landscape(self.cv_results_, self.best_params_)
+        return plot_landscape(self)
 
     def _fitted_parts(self) -> list[FuzzyOPFClassifier]:
         models = vars(self).get("estimators_", [])
