@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,7 +69,7 @@ def explain(estimator: Any, X: Any) -> Explanations:
     if not explainer.transformers:
         return explanations
     names = [_names_after(pipeline) for pipeline in explainer.transformers][-1]
-    explanations = Explanations(_renamed(one, names) for one in explanations)
+    explanations = Explanations(with_names(one, names) for one in explanations)
     if not all(map(only_scales, explainer.transformers)):
         return explanations
     rows = np.asarray(X, dtype=np.float64)
@@ -106,7 +107,8 @@ def _names_after(pipeline: Pipeline) -> list[str] | None:
         return None
 
 
-def _renamed(explanation: Explanation, names: list[str] | None) -> Explanation:
+def with_names(explanation: Explanation, names: Sequence[str] | None) -> Explanation:
+    """Name the features of an explanation, if their names are known."""
     if names is None or explanation.features is None:
         return explanation
     features = [feature._replace(name=str(names[feature.column])) for feature in explanation.features]

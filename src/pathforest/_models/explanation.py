@@ -145,7 +145,9 @@ class Explanation(NamedTuple):
         if self.transform != "as given":
             lines.append(f"Distances are measured in the representation {text(self.transform)}")
         if self.features and len(self.features) > MOST_FEATURES:
-            lines.append(f"The table has {MOST_FEATURES} of {len(self.features)} features, those that differ most")
+            lines.append(
+                f"The table has {MOST_FEATURES} of {len(self.features)} features, those that differ most"
+            )
         return lines
 
     def _table(self) -> list[list[str]]:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from sklearn.base import BaseEstimator
 
+from pathforest._models.documentation import DocumentedEstimator
 from pathforest._models.fitting import ReportingEstimator, reported
 from pathforest.persistence import save
 from pathforest.persistence.allowed import is_fitted_name
@@ -35,7 +36,7 @@ def unfitted_on_failure(fit: Fit) -> Fit:
     return wrapper
 
 
-class SavableEstimator(ReportingEstimator, BaseEstimator):
+class SavableEstimator(DocumentedEstimator, ReportingEstimator, BaseEstimator):
     """An estimator whose fitted state can be dropped, pickled and saved."""
 
     def save(self, path: str | os.PathLike[str]) -> None:

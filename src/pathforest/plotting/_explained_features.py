@@ -56,6 +56,4 @@ def parts(
 
 def deviations(features: Sequence[Feature], values: Sequence[float]) -> list[float]:
     """Return the differences in standard deviations of the training samples."""
-    return [
-        (feature.value - value) / feature.scale for feature, value in zip(features, values, strict=True)
-    ]
+    return [(feature.value - value) / feature.scale for feature, value in zip(features, values, strict=True)]

@@ -185,9 +185,7 @@ def check_features(explanation: Explanation, kind: str) -> None:
         )
 
 
-def plane_source(
-    explainer: Explainer, explanation: Explanation, query: Any, X: Any
-) -> tuple[Source, Any]:
+def plane_source(explainer: Explainer, explanation: Explanation, query: Any, X: Any) -> tuple[Source, Any]:
     """Return the model whose forest is drawn, of a search the one that is explained, and its query."""
     model = explainer.estimator
     chosen = model.estimators_[explanation.cell] if hasattr(model, "estimators_") else model

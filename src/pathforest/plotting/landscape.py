@@ -20,6 +20,7 @@ WIDEST = 12  # columns up to which every cell has its number
 NUMBERS = ("k_max", "sigma", "n_conquerors")  # parameters for axes
 NAMES = ("competition", "transform")  # parameters for panels
 MOST_PANELS = 3
+BARS_WIDTH = 2.4  # inches
 MARK, BAR = "#D55E00", "#56B4E9"
 
 
@@ -33,8 +34,7 @@ def plot_landscape(
     search : FuzzyOPFClassifierCV
         A fitted search.
     x, y : {"k_max", "sigma", "n_conquerors"}, default=None
-        Parameters of the two axes. None takes those that matter most: whose best scores differ most from one
-        value to another.
+        Parameters of the two axes. None takes those that matter most.
     figure : matplotlib.figure.Figure, default=None
         Figure or subfigure to draw into, best with ``layout="constrained"``. None makes a new one, of a size
         that suits the grid.
@@ -45,8 +45,9 @@ def plot_landscape(
         A grid search as a map with a number in every cell; a search by trials as points. There is a panel for
         each competition if there are several, else for each of the three best representations. Of the
         parameters that are not shown, each place has the best value. Places that share the best score of all
-        have a frame, and the cell chosen has a ring. The bars on the right show for each parameter by how
-        much the best scores of its values differ.
+        have a frame, and the cell chosen has a ring. The bars on the right show how much a parameter matters:
+        what its worst value loses if all others stay as chosen; of trials, which share no values, by how much
+        the best scores of its low, middle and high values differ.
 
     Examples
     --------
@@ -65,21 +66,23 @@ def plot_landscape(
     score = np.asarray(results["mean_test_score"], dtype=float)
     if np.isnan(score).all():
         raise ValueError("every mean score is nan, which leaves nothing to draw; check scoring and the folds")
-    values = {name: np.asarray(results[f"param_{name}"]) for name in (*NUMBERS, *NAMES) if f"param_{name}" in results}
-    worth = {name: _worth(values[name], score) for name in values}
+    names = [name for name in (*NUMBERS, *NAMES) if f"param_{name}" in results]
+    values = {name: np.asarray(results[f"param_{name}"]) for name in names}
+    worth = {name: _worth(name, values, score, best) for name in names}
     x, y = _axes_for(worth, values, x, y)
     by, panels = _panels(values, worth, score, best)
     columns, rows = np.unique(values[x]), np.unique(values[y])
     is_grid = len(columns) * len(rows) * len(np.unique(values[by]) if by else [0]) <= 2 * len(score)
+    width, height = _panel_size(len(columns), len(rows), is_grid)
     if figure is None:
         import matplotlib.pyplot as plt
 
-        size = _size(len(columns), len(rows), len(panels), is_grid)
+        size = len(panels) * width + BARS_WIDTH + 1.6, height
         figure = plt.figure(figsize=size, layout="constrained")
-    limits = np.nanmin(score), np.nanmax(score)
-    *maps, beside = figure.subplots(
-        1, len(panels) + 1, squeeze=False, width_ratios=[*[1] * len(panels), 0.45]
-    )[0]
+    seen = score[np.isin(values[by], panels)] if by else score  # colours are for the differences in sight
+    limits = np.nanmin(seen), np.nanmax(score)
+    ratios = [*[width] * len(panels), BARS_WIDTH]
+    *maps, beside = figure.subplots(1, len(ratios), squeeze=False, width_ratios=ratios)[0]
     for axes, name in zip(maps, panels, strict=True):
         here = np.ones(len(score), dtype=bool) if by is None else values[by] == name
         place = values[x][here], values[y][here], score[here]
@@ -94,18 +97,28 @@ def plot_landscape(
     figure.colorbar(drawn, ax=list(maps), label="mean score of the folds")
     _draw_worth(beside, worth, {x, y, by})
     tied = int(np.sum(score >= limits[1] - TIE))
-    chosen = ", ".join(f"{key}={value}" for key, value in best.items())
+    shown = (f"{value:.3g}" if isinstance(value, float) else value for value in best.values())
+    chosen = ", ".join(f"{key}={value}" for key, value in zip(best, shown, strict=True))
     figure.suptitle(
         f"best {limits[1]:.4f}, shared by {tied} of {len(score)} cells\nchosen: {chosen}", fontsize=10
     )
     return figure
 
 
-def _worth(values: np.ndarray, score: np.ndarray) -> float:
-    """Return by how much the best scores of the values of a parameter differ."""
-    best = [np.nanmax(score[values == value], initial=-np.inf) for value in np.unique(values)]
-    finite = [value for value in best if np.isfinite(value)]
-    return max(finite) - min(finite)
+def _worth(name: str, values: Mapping[str, np.ndarray], score: np.ndarray, best: Mapping[str, Any]) -> float:
+    """Return how much a parameter matters: the range of scores along it, through the chosen cell."""
+    others = [values[other] == best[other] for other in values if other != name]
+    along = np.all([*others, ~np.isnan(score)], axis=0)
+    if np.sum(along) < len(np.unique(values[name])):  # trials share no values
+        along = ~np.isnan(score)
+        if name in NUMBERS:
+            thirds = np.quantile(values[name], [1 / 3, 2 / 3])
+            groups = np.searchsorted(thirds, values[name])
+        else:
+            groups = values[name]
+        tops = [score[along & (groups == group)].max(initial=-np.inf) for group in np.unique(groups)]
+        return float(max(tops) - min(top for top in tops if np.isfinite(top)))
+    return float(np.ptp(score[along]))
 
 
 def _axes_for(
@@ -138,10 +151,11 @@ def _panels(
     return None, [None]
 
 
-def _size(n_columns: int, n_rows: int, n_panels: int, is_grid: bool) -> tuple[float, float]:
-    width = np.clip(0.62 * n_columns, 2.6, 9) if is_grid else 4.0
+def _panel_size(n_columns: int, n_rows: int, is_grid: bool) -> tuple[float, float]:
+    """Return the width and height of a panel in inches."""
+    width = np.clip(0.55 * n_columns, 2.4, 9) if is_grid else 4.0
     height = np.clip(0.45 * n_rows + 2.0, 3.2, 8) if is_grid else 4.2
-    return float(n_panels * width + 4.2), float(height)
+    return float(width), float(height)
 
 
 def _best_values(
@@ -181,9 +195,7 @@ def _draw_map(
     return image
 
 
-def _draw_points(
-    axes: Axes, x: np.ndarray, y: np.ndarray, score: np.ndarray, limits: Sequence[float]
-) -> Any:
+def _draw_points(axes: Axes, x: np.ndarray, y: np.ndarray, score: np.ndarray, limits: Sequence[float]) -> Any:
     """Draw one point per trial, the better ones on top."""
     order = np.argsort(score, kind="stable")
     axes.grid(alpha=0.3)
@@ -193,9 +205,7 @@ def _draw_points(
     )  # fmt: skip
 
 
-def _mark_best(
-    axes: Axes, x: float, y: float, columns: np.ndarray, rows: np.ndarray, is_grid: bool
-) -> None:
+def _mark_best(axes: Axes, x: float, y: float, columns: np.ndarray, rows: np.ndarray, is_grid: bool) -> None:
     """Put a ring around the cell that was chosen."""
     if is_grid:
         x, y = np.searchsorted(columns, x), np.searchsorted(rows, y)
@@ -206,8 +216,9 @@ def _draw_worth(axes: Axes, worth: Mapping[str, float], shown: set[str | None]) 
     """Draw a bar per parameter, the most important on top; those with one value have none."""
     names = sorted(worth, key=lambda name: worth[name])
     axes.barh(names, [worth[name] for name in names], color=[BAR if n in shown else "#BBBBBB" for n in names])
-    axes.set(title="what each is worth", xlabel="score, best to worst value")
+    axes.set(title="what matters", xlabel="score lost by the worst value")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.margins(x=0.15)
+    axes.margins(x=0.25)
+    axes.locator_params(axis="x", nbins=3)
     for place, name in enumerate(names):
         axes.text(worth[name], place, f" {worth[name]:.3f}", va="center", fontsize=8)
