@@ -117,6 +117,7 @@ class OPFClassifier(GrowingClassifier, BaseOPFClassifier):
     [3, 2]
     """
 
+    _n_stages = 4
     _parameter_rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         **rules.PREDICTION,

@@ -189,6 +189,7 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
     [(7, 4, 0), (4, 2, 2)]
     """
 
+    _n_stages = 5
     _parameter_rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         "selection": rules.choice("gap", "cut"),

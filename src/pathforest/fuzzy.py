@@ -171,6 +171,7 @@ class FuzzyOPFClassifier(GrowingClassifier, BaseOPFClassifier):
     0.0
     """
 
+    _n_stages = 6
     _parameter_rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         **rules.NEIGHBORHOOD,

@@ -130,6 +130,7 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
     [1, 1, 1, 1, 1, 1, -1]
     """
 
+    _n_stages = 3
     _parameter_rules: ClassVar[rules.Rules] = {
         "contamination": rules.contamination,
         **rules.DISTANCES,
@@ -268,10 +269,11 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
             return scores
         exact = Metric(*self._fit_metric).kind == "features"
         same_place = 0.0 if exact else ROUNDING * self._fit_largest_arc
-        for rows, distances, _ in self._nearest(Q, self.best_k_ + 1, len(self.density_)):
-            # No sample is its own neighbour: one at the place of a training sample is taken for that one.
-            others = np.where(distances[:, :1] <= same_place, distances[:, 1:], distances[:, :-1])
-            scores[rows] = self._scale(self._log_density(np.ascontiguousarray(others)))
+        with self._progress(Q) as bar:
+            for rows, distances, _ in self._nearest(Q, self.best_k_ + 1, len(self.density_), bar):
+                # No sample is its own neighbour: one at the place of a training sample is taken for that one.
+                others = np.where(distances[:, :1] <= same_place, distances[:, 1:], distances[:, :-1])
+                scores[rows] = self._scale(self._log_density(np.ascontiguousarray(others)))
         return scores
 
     def _check_fitted_state(self) -> int:

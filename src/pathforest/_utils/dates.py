@@ -57,8 +57,7 @@ def validated(estimator: Any, X: Any, **options: Any) -> np.ndarray:
         refuse_text(X)
         for part, remedy in REMEDIES.items():
             if part in str(error):
-                raise type(error)(f"{error}
-{remedy}") from None
+                raise type(error)(f"{error}\n{remedy}") from None
         raise
     refuse_missing_dates(X, values)
     return values
