@@ -12,7 +12,8 @@ ROOT = HERE.parents[1]
 WASM = ROOT / "build" / "wasm" / "pathforest.wasm"
 PAGE = ROOT / "build" / "playground" / "playground.html"
 
-IMPORT = re.compile(r'^import \{[^}]*\} from "([^"]+)";\n', re.MULTILINE)
+IMPORT = re.compile(r'^import (\{[^}]*\}) from "([^"]+)";$', re.MULTILINE)
+EXPORT = re.compile(r"^export ((?:async )?(?:const|function|class) (\w+))", re.MULTILINE)
 # name, what it says, lowest, highest, step
 SLIDERS = (
     ("n", "Points", 10, 2000, 1),
@@ -27,16 +28,24 @@ SETS = re.compile(r'^  (\w+): \{ name: "([^"]+)"', re.MULTILINE)
 
 
 def script():
-    """Join the modules, each after those it imports: names at the top of a module are unique in all of them."""
+    """Join the modules, each after those it imports and in a scope of its own."""
     parts = {}
+
+    def name_of(path):
+        return f"module_{path.stem}"
 
     def add(path):
         if path in parts:
             return
         text = path.read_text(encoding="utf-8")
-        for name in IMPORT.findall(text):
+        for _, name in IMPORT.findall(text):
             add((path.parent / name).resolve())
-        parts[path] = re.sub(r"^export ", "", IMPORT.sub("", text), flags=re.MULTILINE)
+        body = IMPORT.sub(lambda m: f"const {m[1]} = {name_of(Path(m[2]))};", text)
+        exported = ", ".join(name for _, name in EXPORT.findall(text))
+        body = EXPORT.sub(r"\1", body)
+        if exported:
+            body = f"const {name_of(path)} = (() => {{\n{body}return {{ {exported} }};\n}})();\n"
+        parts[path] = body
 
     add((HERE / "main.js").resolve())
     return "\n".join(parts.values())

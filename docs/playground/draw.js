@@ -67,8 +67,7 @@ function drawSamples(context, unit, scene, isConquered) {
   const radius = radiusOf(X.length / 2) * unit;
   const isPrototype = new Set(prototypes);
   const isSemi = model.kind === "semi";
-  const filled = new Map();
-  const [hollow, rings, truths] = [new Map(), new Path2D(), new Map()];
+  const [filled, hollow, truths, rings] = [new Map(), new Map(), new Map(), new Path2D()];
   const add = (paths, key, i, size) => {
     if (!paths.has(key)) paths.set(key, new Path2D());
     paths.get(key).moveTo(X[2 * i] + size, X[2 * i + 1]);
@@ -77,17 +76,17 @@ function drawSamples(context, unit, scene, isConquered) {
   for (let i = 0; i < predecessor.length; i++) {
     const own = model.codes ? model.codes[i] : -1;
     const c = own >= 0 ? model.classes[own] : classOf(scene, i);
-    const size = isPrototype.has(i) ? 1.25 * radius : isSemi ? 0.8 * radius : radius;
+    const size = isPrototype.has(i) && isSemi ? 1.4 * radius : radius;
     const waits = !isConquered(i);
     const color = waits && own < 0 ? colors.quiet : colorOf(colors, c);
     add(waits ? hollow : filled, color, i, waits ? 0.8 * size : size);
-    if (truth && own >= 0 && c !== truth[i]) add(truths, colorOf(colors, truth[i]), i, 1.75 * radius);
+    if (truth && own >= 0 && c !== truth[i]) add(truths, colorOf(colors, truth[i]), i, 0.5 * size);
     if (isPrototype.has(i) && (!waits || isSemi)) {
-      rings.moveTo(X[2 * i] + size + 1.8 * unit, X[2 * i + 1]);
-      rings.arc(X[2 * i], X[2 * i + 1], size + 1.8 * unit, 0, 7);
+      rings.moveTo(X[2 * i] + size + unit, X[2 * i + 1]);
+      rings.arc(X[2 * i], X[2 * i + 1], size + unit, 0, 7);
     }
   }
-  context.lineWidth = 1.1 * unit;
+  context.lineWidth = unit;
   hollow.forEach((path, color) => {
     context.fillStyle = colors.plane;
     context.fill(path);
@@ -100,15 +99,13 @@ function drawSamples(context, unit, scene, isConquered) {
     context.strokeStyle = colors.plane;
     context.stroke(path);
   });
-  context.lineWidth = 1.7 * unit;
+  truths.forEach((path, color) => {
+    context.fillStyle = color;
+    context.fill(path);
+  });
+  context.lineWidth = (prototypes.length > 30 ? 1.3 : 2) * unit;
   context.strokeStyle = colors.ink;
   context.stroke(rings);
-  context.setLineDash([2.5 * unit, 2 * unit]);
-  truths.forEach((path, color) => {
-    context.strokeStyle = color;
-    context.stroke(path);
-  });
-  context.setLineDash([]);
   drawCrosses(context, unit, scene, lostLabels(model).filter(isConquered), radius);
 }
 
@@ -162,11 +159,11 @@ function drawExplained(context, unit, scene) {
   drawPath(context, unit, scene, line(winner), colorOf(colors, model.classes[winner.code]), 4);
   for (const i of winner.path) {
     context.beginPath();
-    context.arc(...placeOf(X)(i), 1.15 * radiusOf(X.length / 2) * unit, 0, 7);
+    context.arc(...placeOf(X)(i), radiusOf(X.length / 2) * unit, 0, 7);
     context.fillStyle = colorOf(colors, model.classes[winner.code]);
     context.fill();
-    context.lineWidth = 1.5 * unit;
-    context.strokeStyle = colors.ink;
+    context.lineWidth = unit;
+    context.strokeStyle = colors.plane;
     context.stroke();
   }
   context.beginPath();

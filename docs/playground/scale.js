@@ -12,7 +12,7 @@ function roundStep(range) {
 }
 
 export const short = (value) =>
-  value >= 100_000 ? `${Math.round(value / 1000)}k` : value >= 100 ? String(Math.round(value)) : value.toFixed(value >= 10 ? 1 : 2);
+  value >= 100_000 ? `${Math.round(value / 1000)}k` : String(Number(value.toFixed(value >= 100 ? 0 : 1)));
 
 export function drawScale(canvas, { model, order, conquered, colors }) {
   const { context } = prepare(canvas, canvas.clientWidth, canvas.clientHeight);

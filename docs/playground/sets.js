@@ -28,7 +28,7 @@ const near = (draw, x, y, spread) => [x + spread * normal(draw), y + spread * no
 function moon(draw, c) {
   const angle = Math.PI * draw();
   const [x, y] = c === 0 ? [Math.cos(angle), Math.sin(angle)] : [1 - Math.cos(angle), 0.5 - Math.sin(angle)];
-  return near(draw, 500 + 245 * (x - 0.5), 500 - 245 * (y - 0.25), 30);
+  return near(draw, 500 + 290 * (x - 0.5), 500 - 400 * (y - 0.25), 34);
 }
 
 function spiral(draw, c) {
@@ -82,13 +82,14 @@ export function collect(points) {
 const drawn = (classes, place) => (draw, count) =>
   collect(Array.from({ length: count }, (_, i) => [...place(draw, i % classes).map(inside), i % classes]));
 
-// `seed` is where the set starts, `most` how many points it can have.
+// `seed` is the first to be shown, `most` how many points there can be. The grid's was found by trial: the textbook
+// algorithm loses 33 of its 60 training labels.
 export const SETS = {
   moons: { name: "Moons", make: drawn(2, moon), count: 240, seed: 1 },
   spirals: { name: "Spirals", make: drawn(2, spiral), count: 300, seed: 1 },
   rings: { name: "Rings", make: drawn(3, ring), count: 300, seed: 1 },
   blobs: { name: "Blobs", make: drawn(4, blob), count: 240, seed: 1 },
-  grid: { name: "Integer grid", make: integerGrid, count: 60, seed: 1, most: 144 },
+  grid: { name: "Integer grid", make: integerGrid, count: 60, seed: 2120, most: 144 },
   overlap: { name: "Overlap", make: drawn(2, overlap), count: 240, seed: 1 },
 };
 
