@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from pathforest._utils.columns import named_columns
+from pathforest._utils.columns import is_gap, named_columns
 from pathforest._utils.show import show
 
 NAT = -(2.0**63)  # what NaT becomes
@@ -38,12 +38,25 @@ def refuse_text(X: Any) -> None:
             ) from None
 
 
+def refuse_gaps(X: Any) -> None:
+    """Raise if samples have a missing value, and say what to do about it."""
+    for name, column in named_columns(X):
+        if any(map(is_gap, column.tolist())):
+            raise ValueError(
+                f"Input X contains NaN, which are missing values, the first in column {show(name)}; fill "
+                "them with make_pipeline(TablePreprocessor(), model), or pass metric='gower' or "
+                "'nan_euclidean'"
+            ) from None
+
+
 def validated(estimator: Any, X: Any, **options: Any) -> np.ndarray:
     """Check samples as scikit-learn's ``validate_data`` does, name columns of text, refuse missing dates."""
     try:
         values = validate_data(estimator, X, **options)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as error:
         refuse_text(X)
+        if "contains NaN" in str(error):
+            refuse_gaps(X)
         raise
     refuse_missing_dates(X, values)
     return values
