@@ -8,6 +8,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathforest._models.explaining import explain
     from pathforest.classifier import OPFClassifier
     from pathforest.clustering import OPFClustering
     from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
@@ -38,6 +39,7 @@ __all__ = [
     "TablePreprocessor",
     "TrainingErrorWarning",
     "__version__",
+    "explain",
     "find_issues",
     "load",
     "save",
@@ -58,6 +60,7 @@ _LATER = {
     "OPFUnderSampler": "pathforest.resampling",
     "TablePreprocessor": "pathforest.preprocessing",
     "TrainingErrorWarning": "pathforest.fuzzy",
+    "explain": "pathforest._models.explaining",
     "find_issues": "pathforest.issues",
     "load": "pathforest.persistence",
     "save": "pathforest.persistence",

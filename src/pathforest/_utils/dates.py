@@ -1,4 +1,4 @@
-"""Samples checked: columns of text are refused by name, and so are missing dates, which become numbers."""
+"""Samples checked as scikit-learn does, with the way out; text and missing dates are refused by name."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from pathforest._utils.columns import is_gap, named_columns
+from pathforest._utils.columns import named_columns
 from pathforest._utils.show import show
 
 NAT = -(2.0**63)  # what NaT becomes
+
+# What to do about errors of scikit-learn's, by a part of their text.
+REMEDIES = {
+    "contains NaN": "Here metric='gower' and metric='nan_euclidean' take missing values; or fill them in, "
+    "for example with make_pipeline(TablePreprocessor(), model).",
+    "Sparse data was passed": "For text, reduce the features first: make_pipeline(TruncatedSVD(100), "
+    "Normalizer(), model), with TruncatedSVD from sklearn.decomposition, needs no dense copy of X.",
+}
 
 
 def refuse_missing_dates(given: Any, values: np.ndarray) -> None:
@@ -38,25 +46,18 @@ def refuse_text(X: Any) -> None:
             ) from None
 
 
-def refuse_gaps(X: Any) -> None:
-    """Raise if samples have a missing value, and say what to do about it."""
-    for name, column in named_columns(X):
-        if any(map(is_gap, column.tolist())):
-            raise ValueError(
-                f"Input X contains NaN, which are missing values, the first in column {show(name)}; fill "
-                "them with make_pipeline(TablePreprocessor(), model), or pass metric='gower' or "
-                "'nan_euclidean'"
-            ) from None
-
-
 def validated(estimator: Any, X: Any, **options: Any) -> np.ndarray:
-    """Check samples as scikit-learn's ``validate_data`` does, name columns of text, refuse missing dates."""
+    """Check samples as scikit-learn's ``validate_data`` does, and refuse missing dates.
+
+    What it says about text, missing values and sparse matrices ends with the way out.
+    """
     try:
         values = validate_data(estimator, X, **options)
     except (TypeError, ValueError) as error:
         refuse_text(X)
-        if "contains NaN" in str(error):
-            refuse_gaps(X)
+        for part, remedy in REMEDIES.items():
+            if part in str(error):
+                raise type(error)(f"{error}\n{remedy}") from None
         raise
     refuse_missing_dates(X, values)
     return values

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -16,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pathforest._utils.files import check_writable
+from pathforest._utils.progress import hidden_progress, is_wanted
 from pathforest._utils.show import escape
 from pathforest.datasets import formats
 
@@ -59,10 +61,10 @@ def listed(values: Iterable[Any], most: int) -> str:
 
 @contextmanager
 def counted(what: str) -> Iterator[Any]:
-    """Show a count that grows, on a terminal only."""
-    console = Console(stderr=True)
+    """Show a count that grows, where progress bars are shown."""
+    console, hidden = Console(stderr=True), not is_wanted(sys.stderr)
     columns = (TextColumn(what), TextColumn("{task.completed:,.0f}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with hidden_progress(), Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task(what, total=None)
         yield lambda n: bar.advance(task, n)
 
