@@ -219,7 +219,7 @@ def test_a_fit_shows_its_stages_and_predict_its_samples(monkeypatch, estimator, 
     for stage in stages:
         assert f"{name}: {stage}: " in shown.replace("build engine", "make engine")
     n_stages = re.findall(r"/(\d) stages", shown)
-    n_seen = len({text for text in re.findall(rf"{name}: ([a-z ]+): ", shown)})
+    n_seen = len(set(re.findall(rf"{name}: ([a-z ]+): ", shown)))
     assert n_seen <= int(n_stages[0]) == estimator._n_stages
     shown = watched(monkeypatch, lambda: estimator.predict(X))
     assert f"{name}: predict: 100%" in shown

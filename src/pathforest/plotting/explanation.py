@@ -70,7 +70,7 @@ class ExplanationDisplay(NamedTuple):
         zoom: bool = True,
         legend: bool = True,
     ) -> ExplanationDisplay:
-        """Draw why a sample got its label: the path that conquered it, or the features that made the distance.
+        """Draw why a sample got its label: the path that conquered it, its features, or images.
 
         Parameters
         ----------
@@ -180,8 +180,8 @@ def check_features(explanation: Explanation, kind: str) -> None:
     """Refuse to draw features that are not known."""
     if explanation.features is None:
         raise ValueError(
-            f"kind={kind!r} needs features, and the model has none to show: it was fitted to distances, or to "
-            "what a transformer made of other things than numbers; use kind='plane' and pass X"
+            f"kind={kind!r} needs features, and the model has none to show: it was fitted to distances, or "
+            "to what a transformer made of other things than numbers; use kind='plane' and pass X"
         )
 
 
@@ -216,8 +216,8 @@ def image_rows(
         return np.asarray(query, dtype=np.float64)[0], training
     if not all(map(only_scales, explainer.transformers)):
         raise ValueError(
-            "the pipeline does not keep the images it was fitted on, only what its transformers made of them; "
-            "pass them as X"
+            "the pipeline does not keep the images it was fitted on, only what its transformers made of "
+            "them; pass them as X"
         )
     for transformer in reversed(explainer.transformers):
         training = transformer.inverse_transform(training)

@@ -82,8 +82,8 @@ class OutliersDisplay(NamedTuple):
 
         Notes
         -----
-        Scores below -3 are drawn as -3. A training sample is not its own neighbour, but it is one of new samples
-        beside it, so an outlier may lie on the inner side of the line.
+        Scores below -3 are drawn as -3. A training sample is not its own neighbour, but new samples beside it
+        have it as one, so an outlier may lie on the inner side of the line.
 
         Examples
         --------
