@@ -230,6 +230,11 @@ class TreeBuilder:
 def max_threads() -> int:
     """The most threads to use here; 1 in a build without threads."""
 
+def set_watcher(call: object | None) -> None:
+    """
+    Call a function with the share of a loop that is done, a few times a second while the main thread computes; None stops that. If it raises, the computation ends with that exception. To be set from the main thread.
+    """
+
 def simd_level() -> str:
     """The instruction set the kernels use on this machine."""
 
