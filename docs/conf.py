@@ -21,7 +21,10 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "thumbnails",
 ]
+if (HERE / "playground").exists():
+    tags.add("playground")  # noqa: F821, Sphinx provides it; the front page then leads there
 # The execution times of the gallery are pages that load scripts from the network.
 exclude_patterns = ["_ext", "_templates", "results", "tests", "**sg_execution_times.rst"]
 templates_path = ["_templates"]
@@ -47,6 +50,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "ignore_pattern": r"^(?!plot_)",
     "within_subsection_order": "gallery_order.by_story",
+    "image_scrapers": ("thumbnails.scrape",),
     "abort_on_example_error": True,
     "remove_config_comments": True,
     "download_all_examples": False,

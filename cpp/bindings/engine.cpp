@@ -6,6 +6,7 @@
 #include "pathforest/forest/compete.hpp"
 #include "pathforest/forest/predict.hpp"
 #include "pathforest/graph/knn.hpp"
+#include "pathforest/graph/nearest_query.hpp"
 #include "pathforest/graph/spanning_tree.hpp"
 #include "pathforest/ties.hpp"
 
@@ -189,6 +190,19 @@ ListArrays nearest_foreign_of(const Engine& engine, const Matrix<T>& queries, co
     return std::move(lists).to_python();
 }
 
+template <class T>
+std::tuple<Result<double>, Result<Index>> nearest_query_of(const Engine& engine, const Matrix<T>& queries,
+                                                           const Vector<double>& reach, int n_threads) {
+    require_length(reach.size(), engine, "reach");
+    const Rows<T> rows = as_rows(queries, engine);
+    std::vector<double> distances(reach.size());
+    std::vector<Index> indices(reach.size());
+    run_interruptibly(n_threads, [&](Control& control) {
+        nearest_query(engine.any, rows, as_span(reach), distances, indices, control);
+    });
+    return {to_numpy(std::move(distances)), to_numpy(std::move(indices))};
+}
+
 ListArrays nearest_outsiders_of(const Engine& engine, const Vector<Index>& samples,
                                 const Vector<Index>& component, int n_threads) {
     require_length(component.size(), engine, "component");
@@ -280,6 +294,9 @@ void bind_for_dtype(nb::module_& m, nb::class_<Engine>& engine) {
         .def("nearest_foreign", nearest_foreign_of<T>, "queries"_a.noconvert(), "own"_a.noconvert(),
              "component"_a.noconvert(), "reach"_a.noconvert(), "n_threads"_a = 1,
              "For each query the nearest sample whose component is not its own, no farther than its reach.")
+        .def("nearest_query", nearest_query_of<T>, "queries"_a.noconvert(), "reach"_a.noconvert(),
+             "n_threads"_a = 1,
+             "For each sample the nearest query no farther than its reach, the first of equally near ones.")
         .def("distances", distances_of_queries<T>, "queries"_a.noconvert(), "n_threads"_a = 1,
              "The distance of each query to each training sample.")
         .def("conquer", conquer_queries<T>, "queries"_a.noconvert(), "cost"_a.noconvert(),

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from pathforest._engines.build import EngineFactory, build_engine
+from pathforest._engines.metric import Metric
 from pathforest._models import parameters as rules
+from pathforest._models.growing import GrowingClassifier
+from pathforest._models.labels import Labels
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.timers import StageTimer
@@ -14,7 +19,7 @@ from pathforest.forest import boundary_prototypes, grow_forest
 from pathforest.graph import spanning_tree
 
 
-class OPFClassifier(BaseOPFClassifier):
+class OPFClassifier(GrowingClassifier, BaseOPFClassifier):
     """Optimum-Path Forest classifier.
 
     Samples of different classes that are neighbours in the minimum spanning tree become prototypes.
@@ -112,6 +117,7 @@ class OPFClassifier(BaseOPFClassifier):
     [3, 2]
     """
 
+    _n_stages = 4
     _parameter_rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         **rules.PREDICTION,
@@ -162,6 +168,12 @@ class OPFClassifier(BaseOPFClassifier):
     def _fit_with(self, make_engine: EngineFactory, X: Any, y: Any) -> Self:
         metric, n_threads = self._check_settings()
         X, _, codes, metric = self._check_training(X, y, metric)
+        return self._train(make_engine, X, Labels(self.classes_, codes), metric, n_threads)
+
+    def _train(
+        self, make_engine: EngineFactory, X: np.ndarray, labels: Labels, metric: Metric, n_threads: int
+    ) -> Self:
+        self.classes_, codes = labels
         timed = StageTimer(self)
         engine = self._make_engine(timed, X, metric, n_threads, make_engine)
         tree = timed(spanning_tree, engine, None, n_threads)

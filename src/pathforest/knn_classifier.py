@@ -158,6 +158,7 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
     (3, [0.96, 0.967, 0.973, 0.973])
     """
 
+    _n_stages = 5
     _parameter_rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         **rules.NEIGHBORHOOD,

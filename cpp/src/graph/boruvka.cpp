@@ -55,6 +55,31 @@ Boruvka::Boruvka(const KnnGraph& graph, std::vector<Index> original, std::span<c
     arcs_.reserve(as_size(n_));
 }
 
+void Boruvka::keep(std::span<const Arc> arcs) {
+    original_.clear();
+    DisjointSets joined(n_);
+    for (const Arc& arc : arcs) {
+        if (joined.unite(arc.low, arc.high)) arcs_.push_back(arc);
+    }
+    number_anew(joined);
+}
+
+// No arc of the known tree leaves a component before the one that joins it to another, as they ascend. So that
+// one stays if all others that leave one of the two come after it; if not, it competes with them.
+void Boruvka::know(std::span<const Arc> tree) {
+    DisjointSets below(n_);
+    std::vector<Arc> first = bound_;  // per component, all arcs but the known ones come after it, or are it
+    std::vector<Arc> stay;
+    for (const Arc& arc : tree) {
+        const Index a = below.find(arc.low), b = below.find(arc.high);
+        const bool is_first = arc < std::max(first[as_size(a)], first[as_size(b)]);
+        (is_first ? stay : known_).push_back(arc);
+        below.unite(a, b);
+        first[as_size(below.find(a))] = std::min(first[as_size(a)], first[as_size(b)]);
+    }
+    keep(stay);
+}
+
 bool Boruvka::must_ask(Control& control) {
     while (n_components() > 1) {
         control.check();
@@ -118,6 +143,13 @@ void Boruvka::read_lists() {
             waiting_.push_back(i);
         }
     }
+    std::erase_if(known_, [this](const Arc& arc) {
+        return component_[as_size(arc.low)] == component_[as_size(arc.high)];
+    });
+    for (const Arc& arc : known_) {
+        improve(arc.low, {arc.weight, arc.high});
+        improve(arc.high, {arc.weight, arc.low});
+    }
     for (const Index i : waiting_) {
         if (is_open(i)) ++open_[as_size(component_[as_size(i)])];
     }
@@ -160,6 +192,27 @@ void Boruvka::number_anew(DisjointSets& sets) {
     for (Index c = 0; c < n_components(); ++c) number[as_size(c)] = number[as_size(sets.find(c))];
     for (Index& component : component_) component = number[as_size(component)];
     size_ = std::move(size);
+}
+
+std::vector<double> joining_levels(std::span<const Arc> tree, Index n_samples) {
+    // Each component is a tree of joins, the smaller below the larger; so on the way up they become heavier.
+    std::vector<Index> parent(as_size(n_samples));
+    std::iota(parent.begin(), parent.end(), Index{0});
+    std::vector<double> level(as_size(n_samples), 0.0);
+    DisjointSets sets(n_samples);
+    for (const Arc& arc : tree) {
+        const Index a = sets.find(arc.low), b = sets.find(arc.high);
+        if (!sets.unite(a, b)) continue;
+        const Index smaller = sets.find(a) == a ? b : a;
+        parent[as_size(smaller)] = sets.find(a);
+        level[as_size(smaller)] = arc.weight;
+    }
+    std::vector<double> last(as_size(n_samples), 0.0);
+    for (Index i = 0; i < n_samples; ++i) {
+        for (Index at = i; parent[as_size(at)] != at; at = parent[as_size(at)])
+            last[as_size(i)] = level[as_size(at)];
+    }
+    return last;
 }
 
 }  // namespace pathforest

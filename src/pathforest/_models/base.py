@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,6 +28,7 @@ from pathforest._models.labels import check_labels, on_host
 from pathforest._models.parameters import check_parameters, checked_metric
 from pathforest._models.state import SavableEstimator
 from pathforest._utils.dates import validated
+from pathforest._utils.progress import SILENCE, progress
 from pathforest._utils.tables import as_table, code_table
 from pathforest._utils.threads import thread_count
 from pathforest._utils.timers import StageTimer
@@ -77,6 +79,11 @@ class OPFEstimator(MetricEstimator):
     def _device(self) -> str:
         """Where distances are computed; models pickled before they had the parameter use the CPU."""
         return getattr(self, "device", "cpu")
+
+    @property
+    def _squares(self) -> bool:
+        """Whether a density will square the distances."""
+        return False
 
     def _make_engine(
         self,
@@ -177,7 +184,13 @@ class OPFEstimator(MetricEstimator):
         check_features(Q, metric, known=reach)
         return _lossless(Q, self._fit_X.dtype)
 
-    def _nearest(self, Q: np.ndarray, k: int, n: int) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    def _progress(self, Q: np.ndarray) -> AbstractContextManager[Any]:
+        """Show how many of some queries are answered."""
+        return progress(len(Q), f"{type(self).__name__}: predict", "samples")
+
+    def _nearest(
+        self, Q: np.ndarray, k: int, n: int, bar: Any = SILENCE
+    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Yield blocks of queries with the distances and indices of their `k` nearest of `n` samples."""
         n_threads = thread_count(self.n_jobs)
 
@@ -186,7 +199,7 @@ class OPFEstimator(MetricEstimator):
             return self._build_engine(Q.dtype, members), members
 
         engine, members = self._cached((Q.dtype.char, k, self._device), gather)
-        for rows, block in self._query_blocks(Q, width=k):
+        for rows, block in bar.over(self._query_blocks(Q, width=k)):
             distances, positions = engine.query(block, k, n_threads)
             yield rows, distances, members[positions]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import traceback
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 from dask import is_dask_collection
 from distributed import Client, default_client
@@ -180,6 +180,14 @@ class _DaskClassifier:
             The file.
         """
         self.to_local().save(path)
+
+    def _grow(self, *_: Any) -> NoReturn:
+        raise NotImplementedError(
+            f"{type(self).__name__} does not grow; use pathforest.{self._local_class.__name__}, whose "
+            "partial_fit gives the same model, or fit again"
+        )
+
+    _growth = _grow  # forget and set_labels begin with it
 
     def _fit_on_cluster(self, X: Any, y: Any, **fit_params: Any) -> Self:
         return _take_state(self, _train(self.client_, self._make_local(), X, y, **fit_params))

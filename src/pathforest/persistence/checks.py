@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from pathforest._engines.matrix import complete_metric
 from pathforest._engines.metric import Metric, check_algorithm, resolve_metric
@@ -182,6 +185,34 @@ def check_samples(model: Any) -> int:
         _check_metric_params(metric, n_features)
     check_training_values(X, complete_metric(metric, X))
     return len(X)
+
+
+def check_growth(grown: Any, n_samples: int) -> None:
+    """Check what a model of so many samples keeps in order to grow."""
+    if type(grown) is not dict or not all(type(key) is str for key in grown):
+        raise ValueError("what is kept to grow is not a table of arrays")
+    part = SimpleNamespace(**grown)
+    check_number(part, "magnitude")
+    if grown.get("indices") is not None:
+        k = check_indices(part, "indices", (n_samples, None), n_samples).shape[1]
+        distances = check_array(part, "distances", (n_samples, k), nonnegative=True)
+        if k > n_samples - 1 or (np.diff(distances, axis=1) < 0).any():
+            raise ValueError("the neighbour lists do not ascend, or are longer than there are neighbours")
+    if grown.get("weight") is not None:
+        ends = [check_indices(part, name, (n_samples - 1,), n_samples) for name in ("source", "target")]
+        weight = check_array(part, "weight", (n_samples - 1,), nonnegative=True)
+        order = np.lexsort((*reversed(ends), weight))
+        if not np.array_equal(order, np.arange(n_samples - 1)) or not (ends[0] < ends[1]).all():
+            raise ValueError("the arcs of the spanning tree are not in order")
+        arcs = coo_array((np.ones(n_samples - 1), ends), shape=(n_samples, n_samples))
+        if connected_components(arcs, directed=False, return_labels=False) > 1:
+            raise ValueError("the spanning tree does not join all samples")
+    if "codes" in grown:
+        part.classes_ = grown.get("values")
+        check_indices(part, "codes", (n_samples,), len(check_classes(part)))
+        if grown.get("named") is not None:
+            part.classes_ = grown["named"]
+            check_classes(part)
 
 
 def check_metric(model: Any) -> Metric:

@@ -34,6 +34,13 @@ class Boruvka {
     explicit Boruvka(const KnnGraph& graph, std::vector<Index> original = {},
                      std::span<const Index> name = {}, bool answers_are_cheap = false);
 
+    // Before anything else: ascending arcs that belong to the tree. Copies are then not distinguished.
+    void keep(std::span<const Arc> arcs);
+
+    // Before anything else but answers for all samples: the ascending arcs of the tree of some samples. Lists
+    // and answers then need not concern arcs between these. Copies are then not distinguished.
+    void know(std::span<const Arc> tree);
+
     // Merges as far as is known. True if samples must be asked before it can go on, false if the tree is
     // complete.
     bool must_ask(Control& control);
@@ -83,6 +90,7 @@ class Boruvka {
     std::span<const Index> name_;
     bool answers_are_cheap_;
     std::vector<Index> component_;
+    std::vector<Arc> known_;        // arcs beside lists and answers that may belong to the tree
     std::vector<Index> cursor_;     // first list entry that may lie outside
     std::vector<Neighbour> asked_;  // the nearest outsider found beyond the list
     std::vector<Arc> bound_;        // every arc to an unknown outsider comes after this one
@@ -94,5 +102,9 @@ class Boruvka {
     Index largest_ = none;  // the component that waits for the others
     std::vector<Arc> arcs_;
 };
+
+// Ascending arcs join samples to components. Per sample, the heaviest arc by which a component that it was in
+// joined one at least as large; 0 for none.
+std::vector<double> joining_levels(std::span<const Arc> tree, Index n_samples);
 
 }  // namespace pathforest
