@@ -207,10 +207,13 @@ def test_each_fold_of_k_nearest_learns_its_own_ranges():
 
 
 def test_prune_keeps_categories_and_ranges():
-    model = fitted("plain", TABLE)
-    smaller = prune(model, QUERIES, model.predict(QUERIES)).model
-    np.testing.assert_array_equal(smaller._fit_metric[3]["ranges"], model._fit_metric[3]["ranges"])
-    np.testing.assert_array_equal(smaller.predict(QUERIES), model.predict(QUERIES))
+    X = pd.DataFrame({"x": [0.0, 1.0, 2.0, 5.0, 6.0, 99.0], "c": ["a", "a", "b", "b", "b", "c"]})
+    model = OPFClassifier(metric="gower").fit(X, [0, 0, 0, 1, 1, 1])
+    queries = pd.DataFrame({"x": [1.8, 5.3], "c": ["b", "b"]})
+    pruned = prune(model, queries, [0, 1])
+    assert pruned.kept.tolist() == [2, 3]
+    np.testing.assert_array_equal(pruned.model._fit_metric[3]["ranges"], [99, 2])
+    np.testing.assert_array_equal(pruned.model.predict(queries), [0, 1])
 
 
 def test_issues_are_found_in_tables():
