@@ -53,11 +53,23 @@ Engine make_tree(const Matrix<T>& X, const std::string& metric_name, double p, i
     return {std::move(*any), nb::none()};
 }
 
+// One value per feature, 1 where none are given.
+std::vector<double> per_feature(const std::optional<Vector<double>>& given, std::size_t n_features,
+                                const char* what) {
+    if (!given) return std::vector<double>(n_features, 1.0);
+    if (given->size() != n_features)
+        throw std::invalid_argument(std::string(what) + " must have one entry per feature");
+    return {given->data(), given->data() + given->size()};
+}
+
 template <class T>
 Engine make_brute(const Matrix<T>& X, const std::string& metric_name, double p, bool keep_order,
-                  int n_threads) {
+                  int n_threads, const std::optional<Vector<double>>& ranges,
+                  const std::optional<Vector<double>>& weights) {
     require_samples(X);
-    const Metric metric = find_metric(metric_name, p);
+    Metric metric = find_metric(metric_name, p);
+    metric.ranges = per_feature(ranges, X.shape(1), "ranges");
+    metric.weights = per_feature(weights, X.shape(1), "weights");
     std::optional<AnyEngine> any;
     run_interruptibly(n_threads, [&](Control& control) {
         any.emplace(std::in_place_type<BruteEngine<T>>, X.data(), as_count(X.shape(0)),
@@ -269,9 +281,11 @@ void bind_for_dtype(nb::module_& m, nb::class_<Engine>& engine) {
     engine
         .def_static("tree", make_tree<T>, "X"_a.noconvert(), "metric"_a, "p"_a = 2.0, "n_threads"_a = 1,
                     "A k-d tree over the samples, for few dimensions.")
-        .def_static("brute", make_brute<T>, "X"_a.noconvert(), "metric"_a, "p"_a = 2.0,
-                    "keep_order"_a = false, "n_threads"_a = 1,
-                    "A blocked scan of the samples, for many dimensions.")
+        .def_static(
+            "brute", make_brute<T>, "X"_a.noconvert(), "metric"_a, "p"_a = 2.0, "keep_order"_a = false,
+            "n_threads"_a = 1, "ranges"_a.noconvert() = nb::none(), "weights"_a.noconvert() = nb::none(),
+            "A blocked scan of the samples, for many dimensions. For 'gower' with a range per feature, "
+            "0 for categories, and a weight.")
         .def_static("precomputed", make_precomputed<T>, "distances"_a.noconvert(),
                     "A symmetric distance matrix, kept by reference.")
         .def("query", knn_of_queries<T>, "queries"_a.noconvert(), "k"_a, "n_threads"_a = 1,

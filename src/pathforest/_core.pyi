@@ -59,12 +59,14 @@ class Engine:
 
     @overload
     @staticmethod
-    def brute(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, keep_order: bool = False, n_threads: int = 1) -> Engine: ...
+    def brute(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, keep_order: bool = False, n_threads: int = 1, ranges: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Engine: ...
 
     @overload
     @staticmethod
-    def brute(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, keep_order: bool = False, n_threads: int = 1) -> Engine:
-        """A blocked scan of the samples, for many dimensions."""
+    def brute(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, keep_order: bool = False, n_threads: int = 1, ranges: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Engine:
+        """
+        A blocked scan of the samples, for many dimensions. For 'gower' with a range per feature, 0 for categories, and a weight.
+        """
 
     @overload
     @staticmethod
@@ -227,6 +229,11 @@ class TreeBuilder:
 
 def max_threads() -> int:
     """The most threads to use here; 1 in a build without threads."""
+
+def set_watcher(call: object | None) -> None:
+    """
+    Call a function with the share of a loop that is done, a few times a second while the main thread computes; None stops that. If it raises, the computation ends with that exception. To be set from the main thread.
+    """
 
 def simd_level() -> str:
     """The instruction set the kernels use on this machine."""

@@ -32,7 +32,8 @@ class OPFClassifier(GrowingClassifier, BaseOPFClassifier):
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
+        tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     n_conquerors : int, default=1
@@ -78,6 +79,8 @@ class OPFClassifier(GrowingClassifier, BaseOPFClassifier):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    categories_ : list of length n_features
+        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
 
     See Also
     --------
@@ -114,6 +117,7 @@ class OPFClassifier(GrowingClassifier, BaseOPFClassifier):
     [3, 2]
     """
 
+    _n_stages = 4
     _parameter_rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         **rules.PREDICTION,

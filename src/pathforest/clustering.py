@@ -48,7 +48,8 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
+        tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     selection : {"gap", "cut"}, default="gap"
@@ -121,6 +122,8 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    categories_ : list of length n_features
+        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
 
     See Also
     --------
@@ -186,6 +189,7 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
     [(7, 4, 0), (4, 2, 2)]
     """
 
+    _n_stages = 5
     _parameter_rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         "selection": rules.choice("gap", "cut"),

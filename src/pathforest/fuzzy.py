@@ -53,7 +53,8 @@ class FuzzyOPFClassifier(GrowingClassifier, BaseOPFClassifier):
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
+        tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     k_max : int, default=20
@@ -130,6 +131,8 @@ class FuzzyOPFClassifier(GrowingClassifier, BaseOPFClassifier):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    categories_ : list of length n_features
+        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
 
     See Also
     --------
@@ -168,6 +171,7 @@ class FuzzyOPFClassifier(GrowingClassifier, BaseOPFClassifier):
     0.0
     """
 
+    _n_stages = 6
     _parameter_rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         **rules.NEIGHBORHOOD,

@@ -45,7 +45,8 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
+        tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     k_max : int, default=20
@@ -82,6 +83,8 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    categories_ : list of length n_features
+        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
 
     See Also
     --------
@@ -127,6 +130,7 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
     [1, 1, 1, 1, 1, 1, -1]
     """
 
+    _n_stages = 3
     _parameter_rules: ClassVar[rules.Rules] = {
         "contamination": rules.contamination,
         **rules.DISTANCES,
@@ -265,10 +269,11 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
             return scores
         exact = Metric(*self._fit_metric).kind == "features"
         same_place = 0.0 if exact else ROUNDING * self._fit_largest_arc
-        for rows, distances, _ in self._nearest(Q, self.best_k_ + 1, len(self.density_)):
-            # No sample is its own neighbour: one at the place of a training sample is taken for that one.
-            others = np.where(distances[:, :1] <= same_place, distances[:, 1:], distances[:, :-1])
-            scores[rows] = self._scale(self._log_density(np.ascontiguousarray(others)))
+        with self._progress(Q) as bar:
+            for rows, distances, _ in self._nearest(Q, self.best_k_ + 1, len(self.density_), bar):
+                # No sample is its own neighbour: one at the place of a training sample is taken for that one.
+                others = np.where(distances[:, :1] <= same_place, distances[:, 1:], distances[:, :-1])
+                scores[rows] = self._scale(self._log_density(np.ascontiguousarray(others)))
         return scores
 
     def _check_fitted_state(self) -> int:

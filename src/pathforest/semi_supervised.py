@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from pathforest._core import mean_offers
 from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.metric import Metric
 from pathforest._models import parameters as rules
 from pathforest._models.growing import GrowingClassifier
 from pathforest._models.labels import Labels
-from pathforest._models.prediction import BaseOPFClassifier, ClassOffers, Decision
+from pathforest._models.prediction import BaseOPFClassifier, Bids, Decision
 from pathforest._models.state import unfitted_on_failure
+from pathforest._utils.progress import SILENCE
 from pathforest._utils.show import show
 from pathforest._utils.timers import StageTimer
 from pathforest.forest import balancing_factors, boundary_prototypes, grow_forest, grow_forest_geodesic
@@ -47,7 +47,8 @@ class OPFSemiSupervisedClassifier(GrowingClassifier, BaseOPFClassifier):
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
+        tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     n_conquerors : int, default=1
@@ -100,6 +101,8 @@ class OPFSemiSupervisedClassifier(GrowingClassifier, BaseOPFClassifier):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    categories_ : list of length n_features
+        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
 
     See Also
     --------
@@ -167,6 +170,7 @@ class OPFSemiSupervisedClassifier(GrowingClassifier, BaseOPFClassifier):
     [2, 1, 0]
     """
 
+    _n_stages = 6
     _parameter_rules: ClassVar[rules.Rules] = {
         "unlabeled": rules.checked_where_used,
         "method": rules.choice("balanced", "geodesic", "mst", "opfsemi"),
@@ -277,26 +281,26 @@ class OPFSemiSupervisedClassifier(GrowingClassifier, BaseOPFClassifier):
     def _decide(self, Q: np.ndarray) -> Decision:
         return super()._decide(Q) if self._n_offers is None else self._decide_by_class(Q)
 
-    def _class_offers(self, Q: np.ndarray) -> ClassOffers:
+    @property
+    def _n_deciding(self) -> np.ndarray:
+        return np.minimum(super()._n_deciding, self._n_offers or len(self.order_)).astype(np.int32)
+
+    def _bids(self, Q: np.ndarray, bar: Any = SILENCE) -> Iterator[Bids]:
         if self._n_offers is None:
-            return super()._class_offers(Q)
-        shape = len(Q), len(self.classes_)
-        found = ClassOffers(np.full(shape, np.inf), np.full(shape, np.inf), np.full(shape, -1))
+            yield from super()._bids(Q, bar)
+            return
         rank = self._cached("rank", self._rank)
-        counts = np.array([min(int(self.n_conquerors), self._n_offers)], dtype=np.int32)
-        for rows, distances, indices in self._nearest(Q, self._n_offers, len(self.order_)):
+        for rows, distances, indices in self._nearest(Q, self._n_offers, len(self.order_), bar):
             offers = self.cost_[indices] + self.class_factors_[self._fit_codes[indices]] * distances
             ascending = np.lexsort((rank[indices], offers))
             offers, indices = (np.take_along_axis(a, ascending, axis=1) for a in (offers, indices))
-            for code in np.unique(self._fit_codes[indices]):
-                own = self._fit_codes[indices] == code
-                first, has_one = own.argmax(axis=1), own.any(axis=1)
-                values = np.sort(np.where(own, offers, np.inf), axis=1)
-                found.cost[rows, code] = mean_offers(values, counts)[0]
-                found.cheapest[rows, code] = values[:, 0]
-                conqueror = indices[np.arange(len(first)), first]
-                found.conqueror[rows, code] = np.where(has_one, conqueror, -1)
-        return found
+            codes = self._fit_codes[indices]
+            for code in np.unique(codes).tolist():
+                own_first = np.argsort(codes != code, axis=1, kind="stable")
+                is_own = np.take_along_axis(codes, own_first, axis=1) == code
+                values = np.where(is_own, np.take_along_axis(offers, own_first, axis=1), np.inf)
+                members = np.where(is_own, np.take_along_axis(indices, own_first, axis=1), -1)
+                yield Bids(rows, code, values, members)
 
     def _encode(self, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
         """Return the labelled samples and the codes of all labels, -1 for unlabelled samples."""

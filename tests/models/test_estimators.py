@@ -38,6 +38,7 @@ CLASSIFIERS = [
     OPFClassifier(metric="minkowski", metric_params={"p": 3}),
     OPFClassifier(metric="chi2"),
     OPFClassifier(metric="seuclidean"),
+    OPFClassifier(metric="gower"),
     OPFClassifier(metric="precomputed"),
     FuzzyOPFClassifier(),
     FuzzyOPFClassifier(membership_side="source"),

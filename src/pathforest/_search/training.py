@@ -130,7 +130,7 @@ class SharedTraining:
     def classifier(self, settings: Settings, **params: Any) -> FuzzyOPFClassifier:
         """Return the classifier that `fit` would give for some settings and other parameters."""
         model = self._configure(settings).set_params(**params)
-        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+        for name in ("classes_", "n_features_in_", "feature_names_in_", "categories_"):
             if hasattr(self._template, name):
                 setattr(model, name, getattr(self._template, name))
         if self._feature_names is not None:
