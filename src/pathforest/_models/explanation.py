@@ -221,6 +221,23 @@ def in_units_of(
     ]
 
 
+def rescaled(features: Sequence[Feature], mean: np.ndarray, scale: np.ndarray) -> list[Feature]:
+    """Show features as they were before a mean was subtracted and a scale divided by."""
+
+    def value(feature: Feature, scaled: float) -> float:
+        return float(scaled * scale[feature.column] + mean[feature.column])
+
+    return [
+        feature._replace(
+            value=value(feature, feature.value),
+            conqueror=value(feature, feature.conqueror),
+            rival=None if feature.rival is None else value(feature, feature.rival),
+            scale=float(feature.scale * scale[feature.column]),
+        )
+        for feature in features
+    ]
+
+
 SHOWN = ("name", "value", "conqueror", "rival", "scale")
 
 
