@@ -48,7 +48,7 @@ DATA = {"breast cancer": (load_breast_cancer, 3), "wine": (load_wine, 3), "digit
 MOST = 600  # training samples
 PICTURES = Path(__file__).parents[1] / "docs" / "images"
 STYLE = """
-.chart { width: 100%; max-width: 46rem; height: auto; font-size: 13px; }
+.chart { width: 100%; max-width: 46rem; height: auto; font-size: 16px; }
 .chart text { fill: var(--ink); }
 .chart .grid { stroke: var(--grid); }
 .chart .loss { stroke: var(--muted); stroke-width: 3; }
@@ -111,13 +111,13 @@ def split(X, y, share, most, seed):
 
 
 def explain_one() -> Answer:
-    """Explain the digit, of those answered right, with the longest path that still fits on a page."""
+    """Explain the digit, of those answered right, whose path has the most different costs and fits a page."""
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=MOST, stratify=y, random_state=0)
     model = OPFClassifier().fit(X_train, y_train)
     reasons = model.explain(X_test)
     right = [i for i, reason in enumerate(reasons) if reason.label == y_test[i] and len(reason.path) <= 7]
-    i = max(right, key=lambda i: len(reasons[i].path))
+    i = max(right, key=lambda i: len(set(reasons[i].costs)))
     reason, offers = reasons[i], model.class_costs(X_test[i : i + 1])[0]
     rival = int(np.argsort(offers)[1])
     images = [X_test[i], *X_train[reason.path]]
@@ -205,7 +205,7 @@ def picture() -> str:
 
 def chart(means: dict[tuple[str, float], float]) -> str:
     """Draw what each classifier loses: from its mean with right labels to that with wrong ones."""
-    low, width, left, step = 5 * (min(means.values()) // 5), 460, 190, 34
+    low, width, left, step = 5 * (min(means.values()) // 5), 430, 220, 34
     names = [name for name, share in means if share == 0]
 
     def place(value: float) -> float:
@@ -261,7 +261,7 @@ def digit_svg(image: np.ndarray) -> str:
 def table_one(experiment: Experiment) -> Iterable[str]:
     yield paragraph(
         "The experiment of the Fuzzy OPF paper (de Souza et al., 2019) on three sets that need no download, three "
-        "runs each, labels right: a membership alone changes little there. `pathforest reproduce` repeats it on the "
+        "runs each, labels right: a membership alone changes little there. The command pathforest reproduce repeats it on the "
         "paper's ten public sets, next to the published numbers; docs/using/reproducing.md has the results."
     )
     yield from map(html_table, score_grids(experiment))

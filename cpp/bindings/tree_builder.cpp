@@ -33,16 +33,16 @@ class TreeBuilder {
         boruvka_.keep(as_arcs(source, target, weight, n_samples()));
     }
 
-    void know(const Vector<Index>& source, const Vector<Index>& target, const Vector<double>& weight,
-              const Vector<double>& distances, const Vector<Index>& indices, const Vector<double>& searched) {
-        const std::vector<Arc> arcs = as_arcs(source, target, weight, n_samples());
+    void know(const Joins& tree, const Vector<double>& distances, const Vector<Index>& indices,
+              const Vector<double>& searched) {
         require_answers(distances, indices, as_size(n_samples()));
         if (searched.size() != distances.size()) throw std::invalid_argument("searched has another length");
+        if (tree.tree.size() >= distances.size()) throw std::invalid_argument("the tree has more samples");
         for (Index i = 0; i < n_samples(); ++i) {
             const auto a = as_size(i);
             boruvka_.answer(i, {distances.data()[a], indices.data()[a]}, searched.data()[a]);
         }
-        boruvka_.know(arcs);
+        boruvka_.know(tree);
     }
 
     using Question = std::tuple<Result<Index>, Result<Index>, Result<double>>;
@@ -109,15 +109,18 @@ class TreeBuilder {
 }  // namespace
 
 void bind_tree_builder(nb::module_& m) {
-    m.def(
-        "joining_levels",
-        [](const Vector<Index>& source, const Vector<Index>& target, const Vector<double>& weight) {
-            const Index n_samples = as_count(weight.size() + 1);
-            return to_numpy(joining_levels(as_arcs(source, target, weight, n_samples), n_samples));
-        },
-        "source"_a.noconvert(), "target"_a.noconvert(), "weight"_a.noconvert(),
-        "Per sample, the heaviest arc by which a component with it joins one at least as large, as the arcs of "
-        "a tree are added.");
+    nb::class_<Joins>(m, "KnownTree", "The spanning tree of the first samples, ascending.")
+        .def(
+            "__init__",
+            [](Joins* self, const Vector<Index>& source, const Vector<Index>& target,
+               const Vector<double>& weight) {
+                new (self) Joins(as_arcs(source, target, weight, as_count(weight.size() + 1)));
+            },
+            "source"_a.noconvert(), "target"_a.noconvert(), "weight"_a.noconvert())
+        .def(
+            "levels", [](const Joins& tree) { return to_numpy(tree.levels()); },
+            "Per sample, how near a new sample must be to displace an arc of a component with it that joined "
+            "one at least as large.");
     nb::class_<TreeBuilder>(
         m, "TreeBuilder", "The minimum spanning tree from neighbour lists, and from answers where they end.")
         .def(nb::init<Matrix<double>, Matrix<Index>>(), "distances"_a.noconvert(), "indices"_a.noconvert())
@@ -127,11 +130,10 @@ void bind_tree_builder(nb::module_& m) {
              "indices"_a.noconvert(), "X"_a.noconvert(), "With samples, of equal ones only one is asked.")
         .def("keep", &TreeBuilder::keep, "source"_a.noconvert(), "target"_a.noconvert(),
              "weight"_a.noconvert(), "Before any question: ascending arcs that belong to the tree.")
-        .def("know", &TreeBuilder::know, "source"_a.noconvert(), "target"_a.noconvert(),
-             "weight"_a.noconvert(), "distances"_a.noconvert(), "indices"_a.noconvert(),
+        .def("know", &TreeBuilder::know, "tree"_a, "distances"_a.noconvert(), "indices"_a.noconvert(),
              "searched"_a.noconvert(),
-             "Before any question: the tree of some samples, ascending, and answers for all samples with how "
-             "far was searched. Lists and answers need not concern arcs between samples of that tree.")
+             "Before any question: the tree of some samples, and answers for all samples with how far was "
+             "searched. Lists and answers need not concern arcs between samples of that tree.")
         .def("ask", &TreeBuilder::ask,
              "Samples to ask, component of every sample, and how far each of those asked must look; none "
              "when the tree is complete.")

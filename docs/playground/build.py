@@ -10,7 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 WASM = ROOT / "build" / "wasm" / "pathforest.wasm"
-PAGE = ROOT / "build" / "playground" / "playground.html"
+PAGE = ROOT / "build" / "playground" / "pathforest-playground.html"
 
 IMPORT = re.compile(r'^import (\{[^}]*\}) from "([^"]+)";$', re.MULTILINE)
 EXPORT = re.compile(r"^export ((?:async )?(?:const|function|class) (\w+))", re.MULTILINE)

@@ -1,13 +1,15 @@
 // Joins the state, the controls and the views.
 
-import { NAMES, colorOf, theme } from "./colors.js";
+import { colorOf, theme } from "./colors.js";
+import { conquestOrder } from "./conquest.js";
 import { loadCore } from "./core.js";
 import { prepare } from "./draw.js";
 import { listen } from "./editing.js";
+import { fitModel } from "./models.js";
 import { makePlayer } from "./player.js";
 import { asPython } from "./python.js";
 import { MOST_POINTS, SETS, SIDE, collect, freshPoints, makeSet, poison } from "./sets.js";
-import { readAddress, settle, writeAddress } from "./state.js";
+import { firstState, readAddress, settle, writeAddress } from "./state.js";
 import { tell } from "./story.js";
 import { textbookForest } from "./textbook.js";
 import { makeView } from "./view.js";
@@ -54,6 +56,7 @@ function refit() {
     view.conquer(undefined);
   });
   player.reset(points.y.length);
+  answer();
   draw();
   clearTimeout(judging);
   judging = setTimeout(judge, 120);
@@ -68,11 +71,16 @@ function judge() {
 const shown = () => views.filter((view) => !view.figure.hidden);
 const draw = () => shown().forEach((view) => view.draw());
 
-// Only the last of several changes within a frame is computed.
-let frame = 0;
-function soon(work) {
+// Changes within one frame are computed once.
+let [frame, isChanged] = [0, false];
+function soon({ fits }) {
+  isChanged ||= fits;
   cancelAnimationFrame(frame);
-  frame = requestAnimationFrame(work);
+  frame = requestAnimationFrame(() => {
+    if (isChanged) refit();
+    else draw();
+    isChanged = false;
+  });
 }
 
 function change(values) {
@@ -80,8 +88,7 @@ function change(values) {
   state = settle({ ...state, ...values });
   if (isOtherSet && state.set in SETS) points = makeSet(state.set, state.n, state.seed);
   showControls();
-  say(INVITATION);
-  soon(refit);
+  soon({ fits: true });
   clearTimeout(writing);
   writing = setTimeout(writeState, 250);
 }
@@ -101,13 +108,19 @@ function say(sentences) {
   $("words").replaceChildren(...sentences.map((text) => Object.assign(document.createElement("span"), { textContent: `${text} ` })));
 }
 
+let asked = null; // the place that is explained: in which view, and whether keys chose it
+
 function look(view, place, byKeys) {
   if (player.isPlaying()) return;
-  const others = shown().filter((other) => other !== view);
-  const found = view.explain(place, byKeys);
-  others.forEach((other) => other.explain(place, false));
-  soon(draw);
-  say(found && place ? placeInWords(view.model, data.X, view.settings, found) : INVITATION);
+  asked = place && { view, place, byKeys };
+  answer();
+  soon({ fits: false });
+}
+
+function answer() {
+  const view = asked && shown().includes(asked.view) ? asked.view : null;
+  shown().forEach((other) => other.explain(view && asked.place, other === view && asked.byKeys));
+  say(view?.explained() ? placeInWords(view.model, data.X, view.settings, view.explained()) : INVITATION);
 }
 
 // Points by hand
@@ -284,7 +297,7 @@ function open() {
 }
 
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-addEventListener("resize", () => soon(draw));
+addEventListener("resize", () => soon({ fits: false }));
 addEventListener("hashchange", open);
 // A page that embeds this one sends its theme and the state in its own address.
 addEventListener("message", ({ data: message }) => {
@@ -303,7 +316,6 @@ if (window.parent !== window) {
 core = await loadCore();
 open();
 drawThumbnails();
-say(INVITATION);
 if (state.embed === "on") {
   document.body.classList.add("embedded");
   tell({
@@ -317,15 +329,19 @@ document.body.classList.add("ready");
 
 // For tests and measurements: what is shown, and how long it takes to fit and draw it again.
 globalThis.playground = {
-  core,
-  names: NAMES,
   state: () => state,
   data: () => data,
   models: () => shown().map((view) => view.model),
   order: () => shown().map((view) => Array.from(view.order())),
   change,
   python,
-  asPython,
+  // A model of other points: its arrays, the order of its conquest, and what it says of places.
+  fit(X, y, settings, Q) {
+    const model = fitModel(core, Float64Array.from(X.flat()), Int32Array.from(y), { ...firstState(), ...settings });
+    const answers = model.offers(Float64Array.from(Q.flat()));
+    model.free();
+    return { ...model.arrays, conquest: conquestOrder(model.arrays), answers };
+  },
   measure() {
     const start = performance.now();
     refit();

@@ -32,6 +32,7 @@ const ESTIMATORS = {
 // The estimator as it is written in Python.
 export function estimatorCall(settings) {
   const [name, parameters] = ESTIMATORS[settings.model](settings);
+  if (parameters.n_conquerors === 1) delete parameters.n_conquerors; // the default
   return `${name}(${Object.entries(parameters).map(([key, value]) => `${key}=${value}`).join(", ")})`;
 }
 

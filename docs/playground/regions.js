@@ -41,7 +41,7 @@ const median = (values) => Float64Array.from(values).sort()[values.length >> 1];
 // How strongly a place is coloured: the cheaper the stronger; a cluster, the denser.
 function strength(cost, model, typical, mode) {
   if (mode === "flat") return 0.4;
-  if (model.kind === "clusters") return WEAKEST + (STRONGEST - WEAKEST) * Math.sqrt(cost / 1000);
+  if (model.kind === "clusters") return WEAKEST + (STRONGEST - WEAKEST) * Math.sqrt(Math.max(0, cost) / 1000);
   if (cost === Infinity) return WEAKEST;
   return WEAKEST + (STRONGEST - WEAKEST) / (1 + (cost / typical) ** 2);
 }

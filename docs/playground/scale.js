@@ -12,7 +12,7 @@ function roundStep(range) {
 }
 
 export const short = (value) =>
-  value >= 100_000 ? `${Math.round(value / 1000)}k` : String(Number(value.toFixed(value >= 100 ? 0 : 1)));
+  value >= 10_000 ? `${Number((value / 1000).toFixed(1))}k` : String(Number(value.toFixed(value >= 100 ? 0 : 1)));
 
 export function drawScale(canvas, { model, order, conquered, colors }) {
   const { context } = prepare(canvas, canvas.clientWidth, canvas.clientHeight);

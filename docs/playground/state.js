@@ -34,7 +34,7 @@ export const firstState = () => Object.fromEntries(Object.entries(FIELDS).map(([
 
 // Sets have a size and a seed of their own.
 const firstValues = (set) => {
-  const { count: n, seed } = SETS[set] ?? SETS.moons;
+  const { count: n, seed } = Object.hasOwn(SETS, set) ? SETS[set] : SETS.moons;
   return { ...firstState(), n, seed };
 };
 

@@ -66,8 +66,8 @@ export function makeView(figure) {
   view.explain = (place, byKeys) => {
     scene.cursor = place && byKeys ? place : null;
     scene.explained = place && view.model ? { x: place[0], y: place[1], ...explain(view.model, ...place) } : null;
-    return scene.explained;
   };
+  view.explained = () => scene.explained;
 
   view.draw = () => {
     drawScene(view.plane, scene);

@@ -111,7 +111,14 @@ def test_pages_follow_the_scheme_of_the_reader(browser, scheme):
 
 
 @pytest.mark.parametrize(
-    ("words", "target"), [("prototypes", "idea.html"), ("n_conquerors", "label_noise.html")]
+    ("words", "target"),
+    [
+        ("prototypes", "idea.html"),
+        ("n_conquerors", "label_noise.html"),
+        ("label errors", "find_wrong_labels.html"),
+        ("progress", "progress.html"),
+        ("explain", "explain.html"),
+    ],
 )
 def test_search_works_from_disk(browser, words, target):
     page = a_page(browser, allowed=lambda url: url.startswith("file://"))

@@ -168,7 +168,7 @@ class OPFClassifier(GrowingClassifier, BaseOPFClassifier):
     def _fit_with(self, make_engine: EngineFactory, X: Any, y: Any) -> Self:
         metric, n_threads = self._check_settings()
         X, _, codes, metric = self._check_training(X, y, metric)
-        return self._train(make_engine, X, Labels(self.classes_, codes), metric, n_threads)
+        return self._learn(make_engine, X, Labels(self.classes_, codes), metric, n_threads)
 
     def _train(
         self, make_engine: EngineFactory, X: np.ndarray, labels: Labels, metric: Metric, n_threads: int

@@ -258,7 +258,7 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
         """
         metric, n_threads = self._check_settings()
         X, metric = self._check_samples(X, metric, self._squares)
-        return self._train(build_engine, X, None, metric, n_threads)
+        return self._learn(build_engine, X, None, metric, n_threads)
 
     def _train(
         self, make_engine: EngineFactory, X: np.ndarray, labels: None, metric: Metric, n_threads: int

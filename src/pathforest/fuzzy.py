@@ -238,7 +238,7 @@ class FuzzyOPFClassifier(GrowingClassifier, BaseOPFClassifier):
     def _fit_with(self, make_engine: EngineFactory, X: Any, y: Any) -> Self:
         metric, n_threads = self._check_settings()
         X, _, codes, metric = self._check_training(X, y, metric, self._squares)
-        return self._train(make_engine, X, Labels(self.classes_, codes), metric, n_threads)
+        return self._learn(make_engine, X, Labels(self.classes_, codes), metric, n_threads)
 
     @property
     def _squares(self) -> bool:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import _num_samples, check_consistent_length
 from threadpoolctl import threadpool_limits
 
 from pathforest._engines.build import EngineFactory, build_engine
@@ -459,9 +459,9 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         betas = self.cv_results_["beta"][chosen].tolist()
         with steps(len(chosen), "refit") as bar:
             self.estimators_ = folds.refit([cells[i] for i in chosen], betas, bar)
-        if not any(isinstance(model, FuzzyOPFClassifier) for model in self.estimators_):
-            if (samples := folds.numbers()) is not None:
-                self._fit_samples = samples  # for explanations
+        keeps_samples = any(isinstance(model, FuzzyOPFClassifier) for model in self.estimators_)
+        if not keeps_samples and (samples := folds.numbers()) is not None:
+            self._fit_samples = samples  # for explanations
         self._take_over_best()
 
 

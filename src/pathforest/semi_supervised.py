@@ -227,7 +227,7 @@ class OPFSemiSupervisedClassifier(GrowingClassifier, BaseOPFClassifier):
         """
         metric, n_threads = self._check_settings()
         X, _, codes, metric = self._check_training(X, y, metric)
-        return self._train(build_engine, X, Labels(self.classes_, codes), metric, n_threads)
+        return self._learn(build_engine, X, Labels(self.classes_, codes), metric, n_threads)
 
     def _check_settings(self) -> tuple[Metric, int]:
         metric, n_threads = super()._check_settings()

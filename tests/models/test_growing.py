@@ -224,14 +224,17 @@ def test_semi_supervised_models_keep_a_label():
 
 
 @every_model
-def test_fitted_models_keep_nothing_to_grow(name):
-    X, _ = make_samples("gaussian", 1, 20, 3)
-    model = fit(clone(MODELS[name]), X, make_codes("regions", 1, X))
-    assert "_fit_grown" not in vars(model)
-    with pytest.raises(ValueError, match="begin with partial_fit instead of fit"):
-        model.partial_fit(X, *([X[:, 0] > 0] if hasattr(model, "set_labels") else []))
-    with pytest.raises(ValueError, match="forget needs"):
-        model.forget([0])
+def test_fitted_models_keep_labels_only_and_grow_on(name):
+    X, Q = make_samples("grid", 1, 30, 3)
+    y = make_codes("regions", 1, X)
+    model = fit(clone(MODELS[name]), X[:25], y[:25])
+    labelled = hasattr(model, "set_labels")
+    assert vars(model)["_fit_grown"].keys() == ({"values", "codes", "named"} if labelled else set())
+    model.partial_fit(X[25:], *([y[25:]] if labelled else []))
+    assert_same_model(model, fit(clone(model), X, y), Q)
+    assert_same_model(
+        fit(clone(model), X, y).forget([3]), fit(clone(model), *(np.delete(a, 3, 0) for a in (X, y)))
+    )
 
 
 @every_model
@@ -258,7 +261,7 @@ def test_files_keep_what_growing_needs_only_if_asked(tmp_path):
     model.save(tmp_path / "small.opf")
     OPFClassifier().fit([[0.0], [1.0], [3.0]], [0, 0, 1]).save(tmp_path / "fitted.opf")
     assert (tmp_path / "small.opf").read_bytes() == (tmp_path / "fitted.opf").read_bytes()
-    with pytest.raises(ValueError, match="growable=True"):
+    with pytest.raises(ValueError, match="Save models with growable=True"):
         load(tmp_path / "small.opf").partial_fit([[2.0]], [1])
     with pytest.raises(ValueError, match="growable=True needs"):
         load(tmp_path / "small.opf").save(tmp_path / "large.opf", growable=True)

@@ -19,7 +19,7 @@ struct Interrupted : std::exception {
 // Belongs to the calling thread; other threads learn of an interruption through a Pause.
 class Control {
   public:
-    // `interrupted` is told which share of the work is done, as far as the loop at hand knows.
+    // `interrupted` gets the share of the work that is done, as far as the loop at hand knows.
     explicit Control(int n_threads = 1, std::function<bool(double)> interrupted = {})
         : n_threads_(n_threads), interrupted_(std::move(interrupted)) {}
 

@@ -64,18 +64,17 @@ void Boruvka::keep(std::span<const Arc> arcs) {
     number_anew(joined);
 }
 
-// No arc of the known tree leaves a component before the one that joins it to another, as they ascend. So that
-// one stays if all others that leave one of the two come after it; if not, it competes with them.
-void Boruvka::know(std::span<const Arc> tree) {
-    DisjointSets below(n_);
+// No arc of the known tree leaves a component before the one that joins it to another, as they ascend. So
+// that one stays if all others that leave the component come after it; if not, it competes with them.
+void Boruvka::know(const Joins& known) {
     std::vector<Arc> first = bound_;  // per component, all arcs but the known ones come after it, or are it
     std::vector<Arc> stay;
-    for (const Arc& arc : tree) {
-        const Index a = below.find(arc.low), b = below.find(arc.high);
-        const bool is_first = arc < std::max(first[as_size(a)], first[as_size(b)]);
-        (is_first ? stay : known_).push_back(arc);
-        below.unite(a, b);
-        first[as_size(below.find(a))] = std::min(first[as_size(a)], first[as_size(b)]);
+    stay.reserve(known.tree.size());
+    for (std::size_t a = 0; a < known.tree.size(); ++a) {
+        const Arc& mine = first[as_size(known.smaller[a])];
+        (known.tree[a] < mine ? stay : known_).push_back(known.tree[a]);
+        Arc& joined = first[as_size(known.larger[a])];
+        joined = std::min(joined, mine);
     }
     keep(stay);
 }
@@ -194,24 +193,21 @@ void Boruvka::number_anew(DisjointSets& sets) {
     size_ = std::move(size);
 }
 
-std::vector<double> joining_levels(std::span<const Arc> tree, Index n_samples) {
-    // Each component is a tree of joins, the smaller below the larger; so on the way up they become heavier.
-    std::vector<Index> parent(as_size(n_samples));
-    std::iota(parent.begin(), parent.end(), Index{0});
-    std::vector<double> level(as_size(n_samples), 0.0);
-    DisjointSets sets(n_samples);
-    for (const Arc& arc : tree) {
-        const Index a = sets.find(arc.low), b = sets.find(arc.high);
-        if (!sets.unite(a, b)) continue;
-        const Index smaller = sets.find(a) == a ? b : a;
-        parent[as_size(smaller)] = sets.find(a);
-        level[as_size(smaller)] = arc.weight;
+Joins::Joins(std::vector<Arc> arcs) : tree(std::move(arcs)), smaller(tree.size()), larger(tree.size()) {
+    DisjointSets sets(static_cast<Index>(tree.size()) + 1);
+    for (std::size_t a = 0; a < tree.size(); ++a) {
+        const Index low = sets.find(tree[a].low), high = sets.find(tree[a].high);
+        sets.unite(low, high);
+        larger[a] = sets.find(low);
+        smaller[a] = larger[a] == low ? high : low;
     }
-    std::vector<double> last(as_size(n_samples), 0.0);
-    for (Index i = 0; i < n_samples; ++i) {
-        for (Index at = i; parent[as_size(at)] != at; at = parent[as_size(at)])
-            last[as_size(i)] = level[as_size(at)];
-    }
+}
+
+std::vector<double> Joins::levels() const {
+    // The last arc first: it is then known of what a component joins when that joined something else.
+    std::vector<double> last(tree.size() + 1, 0.0);
+    for (std::size_t a = tree.size(); a-- > 0;)
+        last[as_size(smaller[a])] = std::max(tree[a].weight, last[as_size(larger[a])]);
     return last;
 }
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pathforest import _core
-from pathforest._core import TreeBuilder, joining_levels
+from pathforest._core import KnownTree, TreeBuilder
 from pathforest._engines.lists import Lists, merge, without_self
 from pathforest._engines.protocol import Engine, KnnGraph, SpanningTree
 from pathforest._engines.spanning_tree import tree_without_lists
@@ -71,10 +71,8 @@ class Known(NamedTuple):
     """What is remembered of samples: the first ones of those that are there now."""
 
     n_samples: int = 0
-    graph: KnnGraph | None = None  # None if nobody asked for it
-    tree: SpanningTree | None = (
-        None  # None if nobody asked for it; if samples have left, the arcs that remain
-    )
+    graph: KnnGraph | None = None  # None: not asked for
+    tree: SpanningTree | None = None  # None: not asked for; if samples have left, the arcs that remain
     parts: Parts = Parts()
     outdated: np.ndarray = np.empty(0, dtype=np.intp)  # samples whose lists named some that have left
 
@@ -247,7 +245,9 @@ class GrowingEngine:
             nearest = self._nearest_new(np.zeros(self._n_known), n_threads)
             others = self._nearest_others(np.arange(self._n_known, self.n_samples), 1, n_threads)
             others = Nearest(others[0][:, 0], others[1][:, 0], np.full(self._n_new, np.inf))
-            builder.know(*old, *(np.concatenate(pair) for pair in zip(nearest, others, strict=True)))
+            builder.know(
+                self._known_tree, *(np.concatenate(pair) for pair in zip(nearest, others, strict=True))
+            )
         else:
             builder = TreeBuilder(*(nothing if self._graph is None else self._graph))
             builder.keep(*old)
@@ -275,6 +275,10 @@ class GrowingEngine:
                 indices[asking[better]] = index[better] + np.int32(start)
         return np.where(indices < 0, np.inf, distances), indices
 
+    @cached_property
+    def _known_tree(self) -> KnownTree:
+        return KnownTree(*self._known.tree)
+
     @property
     def _n_new(self) -> int:
         return self.n_samples - self._n_known
@@ -288,7 +292,7 @@ class GrowingEngine:
         """Find the new sample that is nearest to each known one, no farther than its reach."""
         if self._nearest is None or (self._nearest.searched < reach).any():
             if self._known.tree is not None:  # the tree will ask as well
-                reach = np.maximum(reach, joining_levels(*self._known.tree))
+                reach = np.maximum(reach, self._known_tree.levels())
             if self.name == "tree" or self._n_new <= FEW:
                 new = self._X[self._n_known :]
                 parts = [part for part in self._engines() if part[0] < self._n_known]

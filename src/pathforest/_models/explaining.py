@@ -61,8 +61,13 @@ def explain(estimator: Any, X: Any) -> Explanations:
     >>> iris = load_iris(as_frame=True)
     >>> model = make_pipeline(StandardScaler(), OPFClassifier()).fit(iris.data[1:], iris.target[1:])
     >>> print(explain(model, iris.data[:1])[0])
-    Predicted 0, cost 0.131 (next: 1, 3.19)
-    Conquered by training sample 16 at distance 0.131, whose path costs 0: 16
+    Predicted 0, cost 1.39 (next: 1, 2.44)
+    Conquered by training sample 0 at distance 1.18, whose path costs 1.39: 0 -> 33 -> 29 -> 2 -> ... -> 40
+    feature            sample  conqueror 0 (0)  difference  share of distance  rival 63 (1)
+    sepal width (cm)      3.5                3         0.5                96%           2.9
+    sepal length (cm)     5.1              4.9         0.2                 4%           5.6
+    petal length (cm)     1.4              1.4           0                 0%           3.6
+    petal width (cm)      0.2              0.2           0                 0%           1.3
     """
     explainer = find_explainer(estimator)
     explanations = explainer.estimator.explain(explainer.represent(X))

@@ -1,4 +1,4 @@
-"""Why a sample got its label: what its class and the next one cost, who made the offers, feature by feature."""
+"""Why a sample got its label: what its class and the next one cost, and who made which offers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathforest._utils.show import escape
 
 MOST_FEATURES = 10  # rows of a table, those that matter most; more could not be read
 MOST_STEPS = 6  # of a path in a line
+LONGEST = 40  # characters of a label or a name
 MOST_TABLES = 5  # of a list of explanations in a notebook
 
 # What each feature adds to a distance; metrics that are not sums over features have no such shares.
@@ -87,9 +88,9 @@ class Rival(NamedTuple):
 class Explanation(NamedTuple):
     """Why a sample got its label.
 
-    The cost of a class is the mean of its cheapest offers, one for each of `n_conquerors` training samples; an
-    offer is the larger of a training sample's own cost and its distance (their sum along neighbour lists). The
-    class with the lowest cost wins. This is the cost that `class_costs` returns.
+    The cost of a class is the mean of its `n_conquerors` cheapest offers, as `class_costs` returns it; the
+    class with the lowest cost wins. An offer is the larger of a training sample's own cost and its distance
+    (their sum along neighbour lists).
     """
 
     label: Any  # predicted class
@@ -231,7 +232,7 @@ def in_units_of(
     rival: np.ndarray | None,
     scale: np.ndarray,
 ) -> list[Feature]:
-    """Show features by other names and values, such as those before they were scaled, with the same shares."""
+    """Show features by other names and values, such as those before they were scaled; shares stay."""
     columns = list(zip(*_columns(names, sample, conqueror, rival, scale), strict=True))
     return [
         feature._replace(**dict(zip(SHOWN, columns[feature.column], strict=True))) for feature in features
@@ -291,8 +292,9 @@ def feature_scales(X: np.ndarray) -> np.ndarray:
 
 
 def text(value: Any) -> str:
-    """Return a label or a name as a line prints it."""
-    return escape(str(value))
+    """Return a label or a name as a line prints it, cut if it is long."""
+    shown = escape(str(value)[: LONGEST + 1])
+    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 3]}..."
 
 
 def number(value: float) -> str:

@@ -53,10 +53,10 @@ def unchanged_on_failure(change: Change) -> Change:
 class GrowingEstimator(OPFEstimator):
     """Base of the models that can grow.
 
-    `_fit_grown` has what the next call needs, as files can store it: the neighbour lists ``distances`` and
-    ``indices``, the spanning tree ``source``, ``target`` and ``weight`` (None if the model does not use
-    them), the ``magnitude`` that no feature exceeds, and of classifiers the labels as they were given,
-    ``values`` and ``codes``, and the classes that were ``named``.
+    `_fit_grown` has what the next call needs, as files can store it. After `fit` that is, of classifiers, the
+    labels as they were given, ``values`` and ``codes``. After `partial_fit` there are also the classes that
+    were ``named``, the ``magnitude`` that no feature exceeds and, if the model uses them, the neighbour lists
+    ``distances`` and ``indices`` and the spanning tree ``source``, ``target`` and ``weight``.
     """
 
     @unchanged_on_failure
@@ -142,12 +142,23 @@ class GrowingEstimator(OPFEstimator):
         >>> loaded.partial_fit([[2.0]]).predict([[3.0], [7.0]]).tolist()
         [0, 1]
         """
+        model = self
         if growable:
             self._growth("growable=True")
-            return super().save(path)
-        plain = copy.copy(self)
-        vars(plain).pop("_fit_grown", None)
-        return super(GrowingEstimator, plain).save(path)
+            model = copy.copy(self)
+            model._keeps_growth = True
+        super(GrowingEstimator, model).save(path)
+
+    def _derived_names(self) -> set[str]:
+        return super()._derived_names() | (set() if "_keeps_growth" in vars(self) else {"_fit_grown"})
+
+    def _learn(
+        self, make_engine: EngineFactory, X: np.ndarray, labels: Labels | None, metric: Metric, n_threads: int
+    ) -> Self:
+        """Fit to checked samples, and keep the labels for the case that the model will grow."""
+        self._train(make_engine, X, labels, metric, n_threads)
+        self._fit_grown = {} if labels is None else {**labels._asdict(), "named": None}
+        return self
 
     def _train(
         self, make_engine: EngineFactory, X: np.ndarray, labels: Labels | None, metric: Metric, n_threads: int
@@ -159,7 +170,7 @@ class GrowingEstimator(OPFEstimator):
         """Add samples; `add_labels` returns what their labels change in `_fit_grown`."""
         metric, _ = self._check_settings()
         if metric.kind != "features":
-            _refuse(metric, "it is a full matrix of distances, and those to new samples are not in it")
+            _refuse(metric, "it is a full matrix of distances")
         if "_fit_algorithm" not in vars(self):
             X, completed = self._check_samples(X, metric, self._squares)
             if completed is not metric:
@@ -168,10 +179,17 @@ class GrowingEstimator(OPFEstimator):
             return self._retrain(X, grown | add_labels(grown, len(X)), Known())
         grown, known = self._growth("partial_fit")
         with np.errstate(over="ignore"):  # what is too large for float32 is refused as infinite
+<<<<<<< HEAD
             options = array_options(metric) | {"dtype": self._fit_X.dtype}
             new = validated(self, on_host(X), reset=False, **options)
         check_features(new, metric, self._squares, Reach(self._fit_X, grown["magnitude"]))
         grown = grown | {"magnitude": max(grown["magnitude"], magnitude(new))} | add_labels(grown, len(new))
+=======
+            new = validated(self, on_host(X), reset=False, dtype=self._fit_X.dtype, order="C")
+        largest = grown.get("magnitude") or magnitude(self._fit_X)
+        check_features(new, metric, self._squares, Reach(self._fit_X, largest))
+        grown = grown | {"magnitude": max(largest, magnitude(new))} | add_labels(grown, len(new))
+>>>>>>> main
         buffer, n = self._room_for(len(new)), len(self._fit_X)
         buffer[n : n + len(new)] = new
         return self._retrain(buffer[: n + len(new)], grown, known, buffer)
@@ -179,16 +197,20 @@ class GrowingEstimator(OPFEstimator):
     def _growth(self, wish: str) -> tuple[dict[str, Any], Known]:
         """Return what is kept for growing, as it is in files and as engines take it."""
         check_is_fitted(self)
+        metric = Metric(*self._fit_metric)
+        if metric.kind != "features":
+            _refuse(metric, "it is a full matrix of distances")
         grown = vars(self).get("_fit_grown")
         if grown is None:
             raise ValueError(
-                f"{wish} needs the neighbour lists or the spanning tree of the samples, and this "
-                f"{type(self).__name__} has not kept them: begin with partial_fit instead of fit, which "
-                "gives the same model, and save it with growable=True"
+                f"{wish} needs labels, neighbour lists or the spanning tree, and this {type(self).__name__} "
+                "has not kept them: it comes from a file or a search. Save models with growable=True, or fit "
+                "to all samples"
             )
-        graph = None if grown["indices"] is None else KnnGraph(grown["distances"], grown["indices"])
-        tree = None
-        if grown["weight"] is not None:
+        graph = tree = None
+        if grown.get("indices") is not None:
+            graph = KnnGraph(grown["distances"], grown["indices"])
+        if grown.get("weight") is not None:
             tree = SpanningTree(grown["source"], grown["target"], grown["weight"])
         n = len(self._fit_X)
         parts = self._fit_cache.get("parts", Parts((0, n)))
@@ -209,7 +231,7 @@ class GrowingEstimator(OPFEstimator):
     ) -> Self:
         """Fit to samples, the first of which are known, and keep what the next call needs."""
         metric, n_threads = self._check_settings()
-        if tuple(metric) != vars(self).get("_fit_metric", tuple(metric)):  # set by set_params meanwhile
+        if tuple(metric) != vars(self).get("_fit_metric", tuple(metric)):
             check_features(X, metric, self._squares)
             known = Known()
         features = {name: value for name, value in vars(self).items() if name in FEATURES}

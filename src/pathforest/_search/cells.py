@@ -200,7 +200,7 @@ class Folds:
         return _score(shared, Q, models, part.cells, judge, share)
 
     def refit(self, cells: Sequence[Cell], betas: Sequence[float], bar: Progress) -> list[Any]:
-        """Fit the cells on all samples: classifiers, or pipelines that end in one; each is a step of the bar."""
+        """Fit the cells on all samples: classifiers, or pipelines that end in one, each a step of the bar."""
         trained: dict[str, tuple[Any, SharedTraining]] = {}
         with sharing_work():
             for name in dict.fromkeys(cell.transform for cell in cells):

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from pathforest._engines.metric import Metric, array_options
 from pathforest._models.base import MetricEstimator
 from pathforest._models.class_costs import probabilities
+from pathforest._models.explaining import only_scales
 from pathforest._models.explanation import (
     Explanation,
     Explanations,
@@ -23,7 +24,6 @@ from pathforest._models.explanation import (
     feature_scales,
     in_units_of,
 )
-from pathforest._models.explaining import only_scales
 from pathforest._models.prediction import costs_in_each, feature_names
 from pathforest._search.cells import Samples, as_numbers
 from pathforest._search.scoring import resolve_scoring

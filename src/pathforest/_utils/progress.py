@@ -1,4 +1,4 @@
-"""Progress bars for long work where a person watches: on a terminal or in a notebook, if tqdm is installed."""
+"""Progress bars for long work where a person watches: on a terminal or in a notebook, drawn by tqdm."""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 
-
 INSIDE = ("pathforest.", "sklearn.callback.")  # the last of them wraps `fit`
 
 

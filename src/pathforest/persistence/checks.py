@@ -192,7 +192,8 @@ def check_growth(grown: Any, n_samples: int) -> None:
     if type(grown) is not dict or not all(type(key) is str for key in grown):
         raise ValueError("what is kept to grow is not a table of arrays")
     part = SimpleNamespace(**grown)
-    check_number(part, "magnitude")
+    if "magnitude" in grown:
+        check_number(part, "magnitude")
     if grown.get("indices") is not None:
         k = check_indices(part, "indices", (n_samples, None), n_samples).shape[1]
         distances = check_array(part, "distances", (n_samples, k), nonnegative=True)

@@ -18,7 +18,7 @@ WIDTH = 0.38  # of a bar; two of them and a gap make a place
 
 
 def draw_features(ax: Axes, explanation: Explanation, classes: list[Any], legend: bool) -> list[BarContainer]:
-    """Draw bars for the features that matter most: to the right where the sample has more, else to the left."""
+    """Draw bars for the features that matter most, to the right where the sample has more."""
     features, colors = explanation.features[:MOST_FEATURES], class_colors(len(classes))
     as_parts = features[0].share is not None
     conqueror = [feature.conqueror for feature in features], [feature.share for feature in features]
@@ -35,6 +35,7 @@ def draw_features(ax: Axes, explanation: Explanation, classes: list[Any], legend
     ax.set_yticks(
         np.arange(len(features)) + WIDTH / 2 * (len(bars) - 1),
         [f"{text(feature.name)} = {feature.shown[0]}" for feature in features],
+        parse_math=False,  # names may have dollars
     )
     ax.invert_yaxis()
     ax.axvline(0, color="#888888", lw=0.8, zorder=1)
@@ -42,7 +43,8 @@ def draw_features(ax: Axes, explanation: Explanation, classes: list[Any], legend
     unit = "parts of the distance" if as_parts else "differences in standard deviations"
     ax.set_xlabel(f"{unit}; to the right the sample has more")
     if legend:
-        ax.legend(frameon=False, loc="best", title="compared with")
+        for entry in ax.legend(frameon=False, loc="best", title="compared with").get_texts():
+            entry.set_parse_math(False)
     return bars
 
 

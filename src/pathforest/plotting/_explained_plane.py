@@ -97,7 +97,8 @@ def draw_bidders(
     from matplotlib.collections import LineCollection
 
     arcs = LineCollection(
-        [(star, xy[bidder.conqueror]) for bidder in bidders], colors=[colors[bidder.code] for bidder in bidders],
+        [(star, xy[bidder.conqueror]) for bidder in bidders],
+        colors=[colors[bidder.code] for bidder in bidders],
         linewidths=1.4, linestyles=":", alpha=0.8, zorder=4,
     )  # fmt: skip
     ax.add_collection(arcs)

@@ -70,7 +70,7 @@ class ExplanationDisplay(NamedTuple):
         zoom: bool = True,
         legend: bool = True,
     ) -> ExplanationDisplay:
-        """Draw why a sample got its label: the path that conquered it, or the features that made the distance.
+        """Draw why a sample got its label: the path that conquered it, its features, or images.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class ExplanationDisplay(NamedTuple):
         >>> X, y = load_digits(return_X_y=True)
         >>> model = OPFClassifier().fit(X[1:], y[1:])
         >>> plot_explanation(model, X[0], image_shape=(8, 8))
-        <ExplanationDisplay: Predicted 0, cost 16.2 (next: 6, 35.6)>
+        <ExplanationDisplay: Predicted 0, cost 18.6 (next: 9, 29.8)>
         """
         check_matplotlib()
         check_choice("kind", kind, ("auto", "plane", "features", "images"))
@@ -161,7 +161,7 @@ class ExplanationDisplay(NamedTuple):
                 ax = axes_or_new(ax, size=(8, 4.6))
                 classes = explainer.estimator.classes_.tolist()
                 drawn["bars_"] = draw_features(ax, explanation, classes, legend)
-        ax.set_title(explanation.headline)
+        ax.set_title(explanation.headline, parse_math=False)
         return cls(ax, ax.figure, explanation, **drawn)
 
 
@@ -177,11 +177,11 @@ def choose_kind(explanation: Explanation, image_shape: Any, X: Any) -> str:
 
 
 def check_features(explanation: Explanation, kind: str) -> None:
-    """Refuse to draw features that nobody knows."""
+    """Refuse to draw features that are not known."""
     if explanation.features is None:
         raise ValueError(
-            f"kind={kind!r} needs features, and the model has none to show: it was fitted to distances, or to "
-            "what a transformer made of other things than numbers; use kind='plane' and pass X"
+            f"kind={kind!r} needs features, and the model has none to show: it was fitted to distances, or "
+            "to what a transformer made of other things than numbers; use kind='plane' and pass X"
         )
 
 
@@ -216,8 +216,8 @@ def image_rows(
         return np.asarray(query, dtype=np.float64)[0], training
     if not all(map(only_scales, explainer.transformers)):
         raise ValueError(
-            "the pipeline does not keep the images it was fitted on, only what its transformers made of them; "
-            "pass them as X"
+            "the pipeline does not keep the images it was fitted on, only what its transformers made of "
+            "them; pass them as X"
         )
     for transformer in reversed(explainer.transformers):
         training = transformer.inverse_transform(training)

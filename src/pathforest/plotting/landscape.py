@@ -58,7 +58,7 @@ def plot_landscape(
     >>> search = FuzzyOPFClassifierCV(k_max=(5, 10), sigmas=(0.8, 1.0), transforms=None, cv=3).fit(X, y)
     >>> figure = plot_landscape(search)
     >>> figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()
-    ('n_conquerors', 'sigma')
+    ('n_conquerors', 'k_max')
     """
     check_matplotlib()
     check_is_fitted(search, "cv_results_")

@@ -82,17 +82,16 @@ class OutliersDisplay(NamedTuple):
 
         Notes
         -----
-        Scores below -3 are drawn as -3.
+        Scores below -3 are drawn as -3. A training sample is not its own neighbour, but new samples beside it
+        have it as one, so an outlier may lie on the inner side of the line.
 
         Examples
         --------
-        >>> import numpy as np
+        >>> from sklearn.datasets import load_wine
         >>> from pathforest import OPFOutlierDetector
         >>> from pathforest.plotting import plot_outliers
-        >>> X = np.random.default_rng(0).normal(size=(100, 2))
-        >>> X[0] = 9.0
-        >>> plot_outliers(OPFOutlierDetector().fit(X))
-        <OutliersDisplay: 1 outlier among 100 samples>
+        >>> plot_outliers(OPFOutlierDetector().fit(load_wine().data))
+        <OutliersDisplay: 7 outliers among 178 samples>
         """
         check_matplotlib()
         detector, transformers = take_apart(estimator)

@@ -26,6 +26,19 @@
 
 namespace pathforest {
 
+// How the ascending arcs of a tree join components, the smaller to the larger.
+struct Joins {
+    explicit Joins(std::vector<Arc> arcs);
+
+    // Per sample, the heaviest arc by which a component that it was in joined one at least as large; 0: none.
+    std::vector<double> levels() const;
+
+    std::vector<Arc> tree;
+    // Per arc, a sample that stands for the smaller component until then, and the one for the larger.
+    std::vector<Index> smaller;
+    std::vector<Index> larger;
+};
+
 class Boruvka {
   public:
     // The lists must outlive this. Per sample its original, as in originals.hpp; none for no copies. Per
@@ -37,9 +50,9 @@ class Boruvka {
     // Before anything else: ascending arcs that belong to the tree. Copies are then not distinguished.
     void keep(std::span<const Arc> arcs);
 
-    // Before anything else but answers for all samples: the ascending arcs of the tree of some samples. Lists
-    // and answers then need not concern arcs between these. Copies are then not distinguished.
-    void know(std::span<const Arc> tree);
+    // Before anything else but answers for all samples: the tree of some samples. Lists and answers then need
+    // not concern arcs between these. Copies are then not distinguished.
+    void know(const Joins& tree);
 
     // Merges as far as is known. True if samples must be asked before it can go on, false if the tree is
     // complete.
@@ -102,9 +115,5 @@ class Boruvka {
     Index largest_ = none;  // the component that waits for the others
     std::vector<Arc> arcs_;
 };
-
-// Ascending arcs join samples to components. Per sample, the heaviest arc by which a component that it was in
-// joined one at least as large; 0 for none.
-std::vector<double> joining_levels(std::span<const Arc> tree, Index n_samples);
 
 }  // namespace pathforest
