@@ -24,13 +24,13 @@ SOURCES     := pyproject.toml README.md LICENSE CMakeLists.txt \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test cpp-test platforms wasm docs docs-test gpu lint format asan tsan stubs wheel install clean
+.PHONY: help demo test cpp-test platforms wasm playground docs docs-test gpu lint format asan tsan stubs wheel install clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-demo: $(PACKAGE)  ## a small version of the paper's experiment: Table I in the terminal, a report in build/demo
-	$(BIN)/pathforest reproduce --quick --out build/demo
+demo: $(PACKAGE)  ## what the library is for, in a minute: wrong labels, a path, a small Table I; build/demo/report.html
+	$(BIN)/python examples/demo.py --out build/demo
 
 test: $(PACKAGE) $(TESTERS)  ## run the tests and the docstring examples, one worker per core
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
@@ -52,7 +52,10 @@ platforms: $(PACKAGE)  ## compare all answers on x86-64 (every instruction set),
 wasm: $(PACKAGE)  ## build/wasm: the core for JavaScript, compared with Python; needs clang, lld, wasi-libc and Node
 	$(BIN)/python -W ignore cpp/wasm/check.py
 
-docs: $(PACKAGE) $(WRITERS)  ## build the site, warnings as errors; open build/docs/index.html
+playground: wasm  ## build/playground: forests in a browser, one HTML file; needs what wasm needs
+	$(BIN)/python docs/playground/build.py
+
+docs: $(PACKAGE) $(WRITERS) playground  ## build the site, warnings as errors; open build/docs/index.html
 	rm -rf build/docs docs/api/generated  # what is gone from the sources would stay
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs build/docs
 

@@ -15,15 +15,17 @@ version = release = installed_version("pathforest")
 extensions = [
     "myst_parser",
     "numpydoc",
+    "thumbnails",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "playground",
 ]
 # The execution times of the gallery are pages that load scripts from the network.
-exclude_patterns = ["_ext", "_templates", "results", "tests", "**sg_execution_times.rst"]
+exclude_patterns = ["_ext", "_templates", "playground", "results", "tests", "**sg_execution_times.rst"]
 templates_path = ["_templates"]
 nitpicky = True  # a name in a docstring that leads nowhere is an error
 nitpick_ignore_regex = [("py:.*", r"sklearn\..*")]  # their manual is not part of this build
@@ -47,6 +49,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "ignore_pattern": r"^(?!plot_)",
     "within_subsection_order": "gallery_order.by_story",
+    "image_scrapers": ("thumbnails.scrape",),
     "abort_on_example_error": True,
     "remove_config_comments": True,
     "download_all_examples": False,
@@ -67,13 +70,17 @@ html_theme_options = {
     "logo": {"text": "pathforest", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "start": [], "idea": [], "choosing": []}
+html_sidebars = {"index": [], "start": [], "idea": [], "choosing": [], "playground": []}
 html_context = {"default_mode": "auto"}
+
+# The front page leads to the playground where it is part of the site.
+if (HERE / "playground.md").exists():
+    tags.add("playground")  # noqa: F821, Sphinx defines it

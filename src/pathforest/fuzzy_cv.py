@@ -99,7 +99,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
+        tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     membership : "density" or callable, default="density"
@@ -162,6 +163,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    categories_ : list of length n_features
+        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
     prototypes_, cost_, predecessor_, root_, order_, label_, training_error_, membership_
         Those of the classifier in `best_estimator_`; also `density_`, `best_k_` and `cuts_` unless
         `membership` is a callable.
@@ -411,7 +414,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         self._fit_untouched = not (self.transforms is None or isinstance(self.transforms, str))
         as_given = any(transformer is None for _, transformer in resolve_transforms(self.transforms))
         samples = self._take_samples(X, metric, self._fit_untouched, as_given, reset=True)
-        if metric.kind == "precomputed":  # here, because folds would name other rows than the user's
+        # Here, because folds would name other rows than the user's.
+        if metric.kind == "precomputed" or (metric.name == "nan_euclidean" and as_given):
             check_training_values(samples.checked, metric, squares=not callable(self.membership))
         check_consistent_length(samples.given, y)
         return samples

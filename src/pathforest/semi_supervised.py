@@ -7,9 +7,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from pathforest._engines.build import build_engine
+from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.metric import Metric
 from pathforest._models import parameters as rules
+from pathforest._models.growing import GrowingClassifier
+from pathforest._models.labels import Labels
 from pathforest._models.prediction import BaseOPFClassifier, Bids, Decision
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.progress import SILENCE
@@ -20,7 +22,7 @@ from pathforest.graph import knn_graph, spanning_tree
 from pathforest.persistence.checks import check_array, check_whole
 
 
-class OPFSemiSupervisedClassifier(BaseOPFClassifier):
+class OPFSemiSupervisedClassifier(GrowingClassifier, BaseOPFClassifier):
     """Optimum-Path Forest classifier for a few labelled and many unlabelled samples.
 
     Labels travel from labelled samples to their neighbours, through the unlabelled ones: each sample
@@ -45,7 +47,8 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
+        tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     n_conquerors : int, default=1
@@ -98,6 +101,8 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    categories_ : list of length n_features
+        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
 
     See Also
     --------
@@ -221,17 +226,27 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
             The fitted estimator.
         """
         metric, n_threads = self._check_settings()
+        X, _, codes, metric = self._check_training(X, y, metric)
+        return self._learn(build_engine, X, Labels(self.classes_, codes), metric, n_threads)
+
+    def _check_settings(self) -> tuple[Metric, int]:
+        metric, n_threads = super()._check_settings()
         if self.method == "balanced" and metric.name == "euclidean":
             metric = metric._replace(name="sqeuclidean")
-        X, labels, _, metric = self._check_training(X, y, metric)
+        return metric, n_threads
+
+    def _train(
+        self, make_engine: EngineFactory, X: np.ndarray, labels: Labels, metric: Metric, n_threads: int
+    ) -> Self:
         labelled, codes = self._encode(labels)
         timed = StageTimer(self)
-        engine = self._make_engine(timed, X, metric, n_threads)
+        engine = self._make_engine(timed, X, metric, n_threads, make_engine)
         if self.method in ("balanced", "geodesic"):
             graph = timed(knn_graph, engine, min(int(self.n_neighbors), len(X) - 1), n_threads)
             self.class_factors_ = np.ones(len(self.classes_))
             if self.method == "balanced":
-                self.class_factors_ = timed(balancing_factors, graph, labelled, codes[labelled])
+                own = Labels.of(codes[labelled])  # the core numbers the classes that have samples
+                self.class_factors_[own.values] = timed(balancing_factors, graph, labelled, own.codes)
             factor = self.class_factors_[codes]  # of labelled samples; others do not use theirs
             forest = timed(grow_forest_geodesic, engine, graph, labelled, factor, n_threads)
             spread, prototypes = codes[forest.root], labelled
@@ -287,16 +302,18 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
                 members = np.where(is_own, np.take_along_axis(indices, own_first, axis=1), -1)
                 yield Bids(rows, code, values, members)
 
-    def _encode(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _encode(self, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
         """Return the labelled samples and the codes of all labels, -1 for unlabelled samples."""
-        labelled = np.flatnonzero(labels != self._mark(labels))
+        is_class = np.atleast_1d(labels.values != self._mark(labels.values))
+        number = np.where(is_class, np.cumsum(is_class) - 1, -1)
+        codes = number[labels.codes]
+        labelled = np.flatnonzero(codes >= 0)
         if not len(labelled):
             raise ValueError(
-                f"y marks all {len(labels)} samples as unlabelled (unlabeled={show(self.unlabeled)}); label "
+                f"y marks all {len(codes)} samples as unlabelled (unlabeled={show(self.unlabeled)}); label "
                 "at least one, or choose another mark with unlabeled=..."
             )
-        codes = np.full(len(labels), -1)
-        self.classes_, codes[labelled] = np.unique(labels[labelled], return_inverse=True)
+        self.classes_ = labels.values[is_class]
         return labelled, codes
 
     def _mark(self, labels: np.ndarray) -> Any:

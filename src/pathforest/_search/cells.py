@@ -18,6 +18,7 @@ from sklearn.utils.validation import _get_feature_names
 
 from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.ranges import check_training_values
+from pathforest._engines.spanning_tree import TREE_NEIGHBORS
 from pathforest._models.class_costs import EXTRA_MEMBERS
 from pathforest._models.parameters import as_list
 from pathforest._search.known import Evaluation, KnownModels
@@ -29,7 +30,6 @@ from pathforest._search.training import Near, Settings, SharedTraining, own_list
 from pathforest._utils.progress import Progress, Share
 from pathforest._utils.show import show
 from pathforest.fuzzy import FuzzyOPFClassifier
-from pathforest.graph import TREE_NEIGHBORS
 
 # What trials keep from one to the next of the neighbours of evaluation samples, over all folds and
 # representations.
@@ -311,8 +311,8 @@ class Folds:
 
     def _can_share_lists(self) -> bool:
         metric = self._template._check_settings()[0]
-        if metric.kind != "features" or self._samples.checked is None:
-            return False
+        if metric.kind != "features" or metric.name == "gower" or self._samples.checked is None:
+            return False  # each part of the samples has Gower's distances of its own
         if 2 * min(len(train) for train, _ in self._splits) < len(self._y):
             return False  # lists of all samples would have to be very long
         try:

@@ -27,7 +27,8 @@ from pathforest._models.explanation import (
 from pathforest._models.prediction import costs_in_each, feature_names
 from pathforest._search.cells import Samples, as_numbers
 from pathforest._search.scoring import resolve_scoring
-from pathforest._utils.dates import refuse_missing_dates, validated
+from pathforest._utils.dates import refuse_missing_dates
+from pathforest._utils.tables import as_table
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.persistence import checks
 from pathforest.persistence.allowed import check_steps, check_transformer, is_fitted_name
@@ -250,13 +251,19 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         they get the samples `untouched`. `as_given` says that a classifier takes them without a transformer.
         """
         options = array_options(metric)
+        # Every classifier learns the categories of its own samples.
+        table = as_table(X) if metric.name == "gower" else None
         if not untouched:
-            checked = validated(self, X, reset=reset, **options)
+            checked, _ = self._read_samples(X, metric, reset)
+            if table is not None:
+                return Samples(table, table)
             with_names = hasattr(self, "feature_names_in_") and hasattr(X, "columns")
             return Samples(X if with_names and metric.kind != "precomputed" else checked, checked)
         (given,) = indexable(validate_data(self, X, reset=reset, skip_check_array=True))
         if not as_given:
             return Samples(given, None)
+        if table is not None:
+            return Samples(given, table)
         checked = check_array(X, input_name="X", **options)
         refuse_missing_dates(X, checked)
         return Samples(given, checked)

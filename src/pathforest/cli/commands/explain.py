@@ -34,6 +34,8 @@ def explain(
     label: options.Label = None,
     distances: options.Distances = None,
     from_: options.From = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
     as_json: options.Json = False,
 ) -> None:
     """Explain why samples got their class.
@@ -51,7 +53,8 @@ def explain(
     wanted = _positions(rows)
     loaded = load_model(model, distances)
     require(loaded.model, "explain", model)
-    with open_stream(data, ending=from_, n_features=loaded.model.n_features_in_) as stream:
+    how = options.reading(from_, sep, decimal)
+    with open_stream(data, n_features=loaded.n_features, **how) as stream:
         queries = queries_for(loaded, stream, label, distances)
         found = dict(_pick(queries, wanted))
     missing = [row for row in wanted or () if row not in found]
