@@ -29,8 +29,8 @@ SOURCES     := pyproject.toml README.md LICENSE CMakeLists.txt \
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-demo: $(PACKAGE)  ## a small version of the paper's experiment: Table I in the terminal, a report in build/demo
-	$(BIN)/pathforest reproduce --quick --out build/demo
+demo: $(PACKAGE)  ## what the library is for, in a minute: wrong labels, a path, a small Table I; build/demo/report.html
+	$(BIN)/python examples/demo.py --out build/demo
 
 test: $(PACKAGE) $(TESTERS)  ## run the tests and the docstring examples, one worker per core
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)

@@ -15,6 +15,7 @@ version = release = installed_version("pathforest")
 extensions = [
     "myst_parser",
     "numpydoc",
+    "thumbnails",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
@@ -48,6 +49,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "ignore_pattern": r"^(?!plot_)",
     "within_subsection_order": "gallery_order.by_story",
+    "image_scrapers": ("thumbnails.scrape",),
     "abort_on_example_error": True,
     "remove_config_comments": True,
     "download_all_examples": False,
@@ -72,9 +74,13 @@ html_theme_options = {
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_sidebars = {"index": [], "start": [], "idea": [], "choosing": [], "playground": []}
 html_context = {"default_mode": "auto"}
+
+# The front page leads to the playground where it is part of the site.
+if (HERE / "playground.md").exists():
+    tags.add("playground")  # noqa: F821, Sphinx defines it

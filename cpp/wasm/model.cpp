@@ -42,6 +42,7 @@ std::unique_ptr<Model> start(const double* X, Index n_samples, Index n_features,
     if (!(p >= 1 && p < 1000)) return fails("p must be from 1 to 1000");
     if (k < 1) return fails("k must be at least 1");
     const Metric found = find_metric(metric, p);
+    if (found.sum == Sum::gower) return fails("metric 'gower' needs ranges of features; scale them");
     if (!are_valid(X, n_samples, n_features, found, "X")) return nullptr;
     auto model = std::make_unique<Model>();
     model->X.assign(X, X + at(n_samples, n_features));

@@ -127,7 +127,14 @@ def test_the_playground_has_the_theme_and_the_address_of_its_page(browser):
 
 
 @pytest.mark.parametrize(
-    ("words", "target"), [("prototypes", "idea.html"), ("n_conquerors", "label_noise.html")]
+    ("words", "target"),
+    [
+        ("prototypes", "idea.html"),
+        ("n_conquerors", "label_noise.html"),
+        ("label errors", "find_wrong_labels.html"),
+        ("progress", "progress.html"),
+        ("explain", "explain.html"),
+    ],
 )
 def test_search_works_from_disk(browser, words, target):
     page = a_page(browser, allowed=lambda url: url.startswith("file://"))

@@ -1,5 +1,6 @@
 """Samples, comparisons and marks of the tests on a Dask cluster."""
 
+import gc
 import time
 
 import numpy as np
@@ -66,11 +67,16 @@ def same(got, expected):
 
 
 def tasks_on(client):
-    return client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+    return client.run_on_scheduler(lambda dask_scheduler: sorted(map(str, dask_scheduler.tasks)))
 
 
 def wait_for_no_tasks(client):
-    deadline = time.monotonic() + 10
-    while tasks_on(client) and time.monotonic() < deadline:
+    """Wait until the cluster has no tasks; return those that stay.
+
+    Errors of tests before this one may hold futures in frames that are garbage, but have not been collected.
+    """
+    deadline = time.monotonic() + 60
+    while (tasks := tasks_on(client)) and time.monotonic() < deadline:
+        gc.collect()
         time.sleep(0.05)
-    return tasks_on(client)
+    return tasks

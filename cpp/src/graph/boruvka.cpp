@@ -55,6 +55,30 @@ Boruvka::Boruvka(const KnnGraph& graph, std::vector<Index> original, std::span<c
     arcs_.reserve(as_size(n_));
 }
 
+void Boruvka::keep(std::span<const Arc> arcs) {
+    original_.clear();
+    DisjointSets joined(n_);
+    for (const Arc& arc : arcs) {
+        if (joined.unite(arc.low, arc.high)) arcs_.push_back(arc);
+    }
+    number_anew(joined);
+}
+
+// No arc of the known tree leaves a component before the one that joins it to another, as they ascend. So
+// that one stays if all others that leave the component come after it; if not, it competes with them.
+void Boruvka::know(const Joins& known) {
+    std::vector<Arc> first = bound_;  // per component, all arcs but the known ones come after it, or are it
+    std::vector<Arc> stay;
+    stay.reserve(known.tree.size());
+    for (std::size_t a = 0; a < known.tree.size(); ++a) {
+        const Arc& mine = first[as_size(known.smaller[a])];
+        (known.tree[a] < mine ? stay : known_).push_back(known.tree[a]);
+        Arc& joined = first[as_size(known.larger[a])];
+        joined = std::min(joined, mine);
+    }
+    keep(stay);
+}
+
 bool Boruvka::must_ask(Control& control) {
     while (n_components() > 1) {
         control.check();
@@ -118,6 +142,13 @@ void Boruvka::read_lists() {
             waiting_.push_back(i);
         }
     }
+    std::erase_if(known_, [this](const Arc& arc) {
+        return component_[as_size(arc.low)] == component_[as_size(arc.high)];
+    });
+    for (const Arc& arc : known_) {
+        improve(arc.low, {arc.weight, arc.high});
+        improve(arc.high, {arc.weight, arc.low});
+    }
     for (const Index i : waiting_) {
         if (is_open(i)) ++open_[as_size(component_[as_size(i)])];
     }
@@ -160,6 +191,24 @@ void Boruvka::number_anew(DisjointSets& sets) {
     for (Index c = 0; c < n_components(); ++c) number[as_size(c)] = number[as_size(sets.find(c))];
     for (Index& component : component_) component = number[as_size(component)];
     size_ = std::move(size);
+}
+
+Joins::Joins(std::vector<Arc> arcs) : tree(std::move(arcs)), smaller(tree.size()), larger(tree.size()) {
+    DisjointSets sets(static_cast<Index>(tree.size()) + 1);
+    for (std::size_t a = 0; a < tree.size(); ++a) {
+        const Index low = sets.find(tree[a].low), high = sets.find(tree[a].high);
+        sets.unite(low, high);
+        larger[a] = sets.find(low);
+        smaller[a] = larger[a] == low ? high : low;
+    }
+}
+
+std::vector<double> Joins::levels() const {
+    // The last arc first: it is then known of what a component joins when that joined something else.
+    std::vector<double> last(tree.size() + 1, 0.0);
+    for (std::size_t a = tree.size(); a-- > 0;)
+        last[as_size(smaller[a])] = std::max(tree[a].weight, last[as_size(larger[a])]);
+    return last;
 }
 
 }  // namespace pathforest

@@ -25,8 +25,8 @@ def document(
     sections: Iterable[Section],
     *,
     style: str,
-    scripts: Sequence[str],
-    without_script: str,
+    scripts: Sequence[str] = (),
+    without_script: str = "",
 ) -> str:
     """Return the text of a page; sections without a body are left out.
 
@@ -38,8 +38,8 @@ def document(
         The parts of the page.
     style : str
         Rules beside those that all pages have.
-    scripts : sequence of str
-        What the page runs. A browser refuses any other script, so that text from data cannot become one.
+    scripts : sequence of str, default=()
+        What the page runs, if anything. A browser refuses any other script, so that text from data cannot become one.
     """
     here = files("pathforest._page")
     shown = [section for section in sections if section.body]
@@ -55,7 +55,7 @@ def document(
         lead=escape(lead),
         style=(here / "style.css").read_text(encoding="utf-8") + style,
         navigation=links,
-        without_script=escape(without_script),
+        without_script=f'<noscript><p class="note">{escape(without_script)}</p></noscript>' if scripts else "",
         sections=bodies,
         scripts="\n".join(f"<script>{script}</script>" for script in scripts),
     )
@@ -63,7 +63,7 @@ def document(
 
 def _policy(scripts: Iterable[str]) -> str:
     digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
-    allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests) or "'none'"
     return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {allowed}"
 
 

@@ -26,6 +26,19 @@
 
 namespace pathforest {
 
+// How the ascending arcs of a tree join components, the smaller to the larger.
+struct Joins {
+    explicit Joins(std::vector<Arc> arcs);
+
+    // Per sample, the heaviest arc by which a component that it was in joined one at least as large; 0: none.
+    std::vector<double> levels() const;
+
+    std::vector<Arc> tree;
+    // Per arc, a sample that stands for the smaller component until then, and the one for the larger.
+    std::vector<Index> smaller;
+    std::vector<Index> larger;
+};
+
 class Boruvka {
   public:
     // The lists must outlive this. Per sample its original, as in originals.hpp; none for no copies. Per
@@ -33,6 +46,13 @@ class Boruvka {
     // half of the components are settled; reading the lists again would take longer.
     explicit Boruvka(const KnnGraph& graph, std::vector<Index> original = {},
                      std::span<const Index> name = {}, bool answers_are_cheap = false);
+
+    // Before anything else: ascending arcs that belong to the tree. Copies are then not distinguished.
+    void keep(std::span<const Arc> arcs);
+
+    // Before anything else but answers for all samples: the tree of some samples. Lists and answers then need
+    // not concern arcs between these. Copies are then not distinguished.
+    void know(const Joins& tree);
 
     // Merges as far as is known. True if samples must be asked before it can go on, false if the tree is
     // complete.
@@ -83,6 +103,7 @@ class Boruvka {
     std::span<const Index> name_;
     bool answers_are_cheap_;
     std::vector<Index> component_;
+    std::vector<Arc> known_;        // arcs beside lists and answers that may belong to the tree
     std::vector<Index> cursor_;     // first list entry that may lie outside
     std::vector<Neighbour> asked_;  // the nearest outsider found beyond the list
     std::vector<Arc> bound_;        // every arc to an unknown outsider comes after this one
