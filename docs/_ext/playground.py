@@ -26,7 +26,7 @@ FRAME = """
   });
 })();
 </script>
-<p><a href="pathforest-playground.html">Open it on a page of its own</a>: one file that works from disk too.</p>
+<p><a href="pathforest-playground.html">Open it on a page of its own</a>: one file, also from disk.</p>
 """
 MISSING = (
     "This copy of the site was built without the compiler for WebAssembly, so the playground is missing. "
