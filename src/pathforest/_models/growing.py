@@ -179,17 +179,11 @@ class GrowingEstimator(OPFEstimator):
             return self._retrain(X, grown | add_labels(grown, len(X)), Known())
         grown, known = self._growth("partial_fit")
         with np.errstate(over="ignore"):  # what is too large for float32 is refused as infinite
-<<<<<<< HEAD
             options = array_options(metric) | {"dtype": self._fit_X.dtype}
             new = validated(self, on_host(X), reset=False, **options)
-        check_features(new, metric, self._squares, Reach(self._fit_X, grown["magnitude"]))
-        grown = grown | {"magnitude": max(grown["magnitude"], magnitude(new))} | add_labels(grown, len(new))
-=======
-            new = validated(self, on_host(X), reset=False, dtype=self._fit_X.dtype, order="C")
         largest = grown.get("magnitude") or magnitude(self._fit_X)
         check_features(new, metric, self._squares, Reach(self._fit_X, largest))
         grown = grown | {"magnitude": max(largest, magnitude(new))} | add_labels(grown, len(new))
->>>>>>> main
         buffer, n = self._room_for(len(new)), len(self._fit_X)
         buffer[n : n + len(new)] = new
         return self._retrain(buffer[: n + len(new)], grown, known, buffer)
