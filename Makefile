@@ -24,7 +24,7 @@ SOURCES     := pyproject.toml README.md LICENSE CMakeLists.txt \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test cpp-test platforms wasm docs docs-test gpu lint format asan tsan stubs wheel install clean
+.PHONY: help demo test cpp-test platforms wasm playground docs docs-test gpu lint format asan tsan stubs wheel install clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -52,7 +52,10 @@ platforms: $(PACKAGE)  ## compare all answers on x86-64 (every instruction set),
 wasm: $(PACKAGE)  ## build/wasm: the core for JavaScript, compared with Python; needs clang, lld, wasi-libc and Node
 	$(BIN)/python -W ignore cpp/wasm/check.py
 
-docs: $(PACKAGE) $(WRITERS)  ## build the site, warnings as errors; open build/docs/index.html
+playground: wasm  ## build/playground: forests in a browser, one HTML file; needs what wasm needs
+	$(BIN)/python docs/playground/build.py
+
+docs: $(PACKAGE) $(WRITERS) playground  ## build the site, warnings as errors; open build/docs/index.html
 	rm -rf build/docs docs/api/generated  # what is gone from the sources would stay
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs build/docs
 

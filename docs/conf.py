@@ -22,9 +22,10 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "playground",
 ]
 # The execution times of the gallery are pages that load scripts from the network.
-exclude_patterns = ["_ext", "_templates", "results", "tests", "**sg_execution_times.rst"]
+exclude_patterns = ["_ext", "_templates", "playground", "results", "tests", "**sg_execution_times.rst"]
 templates_path = ["_templates"]
 nitpicky = True  # a name in a docstring that leads nowhere is an error
 nitpick_ignore_regex = [("py:.*", r"sklearn\..*")]  # their manual is not part of this build
@@ -69,7 +70,7 @@ html_theme_options = {
     "logo": {"text": "pathforest", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -77,7 +78,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "start": [], "idea": [], "choosing": []}
+html_sidebars = {"index": [], "start": [], "idea": [], "choosing": [], "playground": []}
 html_context = {"default_mode": "auto"}
 
 # The front page leads to the playground where it is part of the site.

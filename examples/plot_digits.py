@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from pathforest import OPFClassifier
-from pathforest.plotting import plot_forest
+from pathforest.plotting import plot_explanation, plot_forest
 
 digits = load_digits()
 X_train, X_test, y_train, y_test = train_test_split(digits.data, digits.target, random_state=0)
@@ -21,24 +21,15 @@ model = OPFClassifier().fit(X_train, y_train)
 print(f"test accuracy {model.score(X_test, y_test):.1%}, nothing tuned")
 
 # %%
-# Three test digits with long paths, and the images along the path: first the new digit, last the prototype,
-# whose path costs 0.
+# Three test digits with long paths: first the new digit, then its conqueror, step by step to the prototype,
+# whose path costs 0; apart from them the best sample of the class that came second.
 
 explanations = model.explain(X_test)
 by_length = np.argsort([-len(reason.path) for reason in explanations], kind="stable")
 chosen = [next(i for i in by_length if explanations[i].label == label) for label in (3, 5, 8)]
-n_steps = 8
-fig, panels = plt.subplots(len(chosen), n_steps + 1, figsize=(10, 4.2), layout="constrained")
-for row, i in zip(panels, chosen, strict=True):
-    reason = explanations[i]
-    steps = np.linspace(0, len(reason.path) - 1, min(n_steps, len(reason.path))).round().astype(int)
-    images = [X_test[i], *X_train[np.array(reason.path)[steps]]]
-    titles = ["new", *(f"cost {reason.costs[step]:.3g}" for step in steps)]
-    for ax, image, title in zip(row, images, titles, strict=False):
-        ax.imshow(image.reshape(8, 8), cmap="gray_r")
-        ax.set_title(title, fontsize=10)
-    for ax in row:
-        ax.set_axis_off()
+fig, panels = plt.subplots(len(chosen), figsize=(10, 6.2), layout="constrained")
+for i, ax in zip(chosen, panels, strict=True):
+    plot_explanation(model, X_test[i], image_shape=(8, 8), ax=ax)
 plt.show()
 
 # %%

@@ -39,9 +39,15 @@ print(f"{n_cells} models in 5 folds took {perf_counter() - start:.1f} s; best: {
 # %%
 # Cells that share the best score have a frame, and the chosen cell has a ring: among equal scores, the
 # simplest model wins. The row of sigma = 1 is plain OPF. Along the tree sigma may not exceed 1, hence the
-# empty row.
+# empty row. The bars show what the worst value of a parameter loses if all others stay as chosen.
 
-plot_landscape(
-    search.cv_results_, search.best_params_, figure=plt.figure(figsize=(11.5, 4.2), layout="constrained")
-)
+plot_landscape(search)
+plt.show()
+
+# %%
+# More conquerors, and other representations of the samples, matter more than both. The default search tries
+# them; its landscape shows the parameters that matter most, in the three best representations.
+
+search = FuzzyOPFClassifierCV().fit(X, y)
+plot_landscape(search)
 plt.show()

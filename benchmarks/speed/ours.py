@@ -119,6 +119,44 @@ def _searched(problem: Problem, threads: int) -> FuzzyOPFClassifierCV:
     return FuzzyOPFClassifierCV(transforms=None, n_jobs=threads).fit(problem.X, problem.y)
 
 
+def grow(n_new: int) -> Contender:
+    """Add samples to a model of all; each call starts from the same model."""
+
+    def prepare(problem: Problem, threads: int) -> Callable[[], Any]:
+        model = OPFClassifier(n_jobs=threads).partial_fit(problem.X[:-1], problem.y[:-1])
+        model.partial_fit(problem.X[-1:], problem.y[-1:])  # from here on there is room for more
+        before = dict(vars(model))
+
+        def call() -> Any:
+            vars(model).update(before)
+            return model.partial_fit(problem.queries[-n_new:], problem.answers[-n_new:])
+
+        return call
+
+    return Contender("pathforest", prepare, _score_model)
+
+
+def _prepare_forgetting(problem: Problem, threads: int) -> Callable[[], Any]:
+    model = OPFClassifier(n_jobs=threads).partial_fit(problem.X, problem.y)
+    before, leaving = dict(vars(model)), np.random.default_rng(0).choice(len(problem.X), 1000, replace=False)
+
+    def call() -> Any:
+        vars(model).update(before)
+        return model.forget(leaving)
+
+    return call
+
+
+def _prepare_batches(problem: Problem, threads: int) -> Callable[[], Any]:
+    def call() -> Any:
+        model = OPFClassifier(n_jobs=threads)
+        for start in range(0, len(problem.X), 100):
+            model.partial_fit(problem.X[start : start + 100], problem.y[start : start + 100])
+        return model
+
+    return call
+
+
 def on_few_rows(contender: Contender, n_rows: int) -> Contender:
     """Do the same work on as many samples with `n_rows` distinct rows."""
 
@@ -158,6 +196,10 @@ OURS = {
     ),
     "search of the paper's grid": Contender("pathforest", _prepare_grid, _score_grid),
     "one model with k_max=150, fit + predict": Contender("pathforest", _prepare_single, _score_single),
+    "partial_fit, 1 sample": grow(1),
+    "partial_fit, 1,000 samples": grow(1000),
+    "partial_fit, batches of 100": Contender("pathforest", _prepare_batches, _score_model),
+    "forget, 1,000 samples": Contender("pathforest", _prepare_forgetting, _score_model),
     "fit + predict, defaults": Contender(
         "pathforest",
         lambda p, threads: lambda: OPFClassifier().fit(p.X, p.y).predict(p.queries),

@@ -61,7 +61,11 @@ def compare(row: Row, bar: Bar, results: dict[str, Result], threads: int) -> Lin
 def share_of_peak(row: Row, seconds: float | None, gigaflops: float) -> float | None:
     """Give the rate of one comparison of all pairs as a share of the matrix product's; pruning can pass 1."""
     dense = row.data.kind == "mixture" and row.data.n_features >= DENSE_FEATURES  # as many queries as samples
-    if seconds is None or not dense or any(part in row.work for part in ("alone", "grid", "CV")):
+    if (
+        seconds is None
+        or not dense
+        or any(part in row.work for part in ("alone", "grid", "CV", "partial_fit", "forget"))
+    ):
         return None
     return 2 * row.data.n_samples**2 * row.data.n_features / 1e9 / seconds / gigaflops
 
@@ -121,7 +125,7 @@ def _scores(value: dict[str, float]) -> str:
 FORMATS: dict[str, Callable[[Any], str]] = {
     **dict.fromkeys(("ours", "theirs", "ours_1", "theirs_1"), _seconds),
     **dict.fromkeys(("ours_score", "theirs_score"), _scores),
-    **dict.fromkeys(("ratio", "ratio_1"), "{:.2f}".format),
+    **dict.fromkeys(("ratio", "ratio_1"), lambda ratio: f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"),
     "share": "{:.0%}".format,
     "memory": lambda value: " / ".join("-" if mb is None else f"{mb:.0f}" for mb in value),
 }

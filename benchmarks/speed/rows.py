@@ -99,6 +99,13 @@ ROWS = [
     Row("predict", _mixture(10_000, 64), (_bar(_FAISS_1, 1.0),), quick=True),
     Row("predict", _mixture(20_000, 784), (_bar(_FAISS_1, 1.0),)),
     Row("predict_proba", _mixture(10_000, 64), (_bar("predict", 2.0),), quick=True),
+    Row("partial_fit, 1,000 samples", _mixture(100_000, 64), (_bar(_FIT, 0.05),)),
+    Row("partial_fit, 1,000 samples", _mixture(100_000, 2), (_bar(_FIT, 0.3),), quick=True),
+    Row("partial_fit, 1 sample", _mixture(100_000, 64), (_bar(_FIT, 0.005),)),
+    Row("partial_fit, 1 sample", _mixture(100_000, 2), (_bar(_FIT),)),
+    Row("partial_fit, batches of 100", _mixture(20_000, 20), (_bar(_FIT, 10.0),), quick=True),
+    Row("forget, 1,000 samples", _mixture(100_000, 64), (_bar(_FIT),)),
+    Row("forget, 1,000 samples", _mixture(100_000, 2), (_bar(_FIT),)),
     Row(
         "search of the paper's grid",
         _mixture(4000, 21),

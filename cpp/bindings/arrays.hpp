@@ -127,16 +127,28 @@ inline bool on_main_thread() {
     return threading.attr("get_ident")().equal(threading.attr("main_thread")().attr("ident"));
 }
 
+// What to call with the share of work that is done, a few times a second while the main thread computes; may
+// be null. Only the main thread uses it.
+inline PyObject* watcher = nullptr;
+
+// False if it raised.
+inline bool tell_watcher(double done) {
+    if (!watcher) return true;
+    PyObject* answer = PyObject_CallFunction(watcher, "d", done);
+    Py_XDECREF(answer);
+    return answer != nullptr;
+}
+
 // Runs work(control) without the GIL. Signals are looked at a few times a second; a handler that raises
 // (Ctrl-C) ends the work, and its exception goes on to the caller. Python runs handlers on its main thread
 // only; other threads do not ask, which would be the end of them while the interpreter shuts down.
 template <class Work>
 void run_interruptibly(int n_threads, Work work) {
-    std::function<bool()> interrupted;
+    std::function<bool(double)> interrupted;
     if (on_main_thread()) {
-        interrupted = [] {
+        interrupted = [](double done) {
             const nb::gil_scoped_acquire gil;
-            return PyErr_CheckSignals() != 0;
+            return PyErr_CheckSignals() != 0 || !tell_watcher(done);
         };
     }
     Control control(std::max(1, n_threads), std::move(interrupted));

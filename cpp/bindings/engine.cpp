@@ -6,6 +6,7 @@
 #include "pathforest/forest/compete.hpp"
 #include "pathforest/forest/predict.hpp"
 #include "pathforest/graph/knn.hpp"
+#include "pathforest/graph/nearest_query.hpp"
 #include "pathforest/graph/spanning_tree.hpp"
 #include "pathforest/ties.hpp"
 
@@ -52,11 +53,23 @@ Engine make_tree(const Matrix<T>& X, const std::string& metric_name, double p, i
     return {std::move(*any), nb::none()};
 }
 
+// One value per feature, 1 where none are given.
+std::vector<double> per_feature(const std::optional<Vector<double>>& given, std::size_t n_features,
+                                const char* what) {
+    if (!given) return std::vector<double>(n_features, 1.0);
+    if (given->size() != n_features)
+        throw std::invalid_argument(std::string(what) + " must have one entry per feature");
+    return {given->data(), given->data() + given->size()};
+}
+
 template <class T>
 Engine make_brute(const Matrix<T>& X, const std::string& metric_name, double p, bool keep_order,
-                  int n_threads) {
+                  int n_threads, const std::optional<Vector<double>>& ranges,
+                  const std::optional<Vector<double>>& weights) {
     require_samples(X);
-    const Metric metric = find_metric(metric_name, p);
+    Metric metric = find_metric(metric_name, p);
+    metric.ranges = per_feature(ranges, X.shape(1), "ranges");
+    metric.weights = per_feature(weights, X.shape(1), "weights");
     std::optional<AnyEngine> any;
     run_interruptibly(n_threads, [&](Control& control) {
         any.emplace(std::in_place_type<BruteEngine<T>>, X.data(), as_count(X.shape(0)),
@@ -177,6 +190,19 @@ ListArrays nearest_foreign_of(const Engine& engine, const Matrix<T>& queries, co
     return std::move(lists).to_python();
 }
 
+template <class T>
+std::tuple<Result<double>, Result<Index>> nearest_query_of(const Engine& engine, const Matrix<T>& queries,
+                                                           const Vector<double>& reach, int n_threads) {
+    require_length(reach.size(), engine, "reach");
+    const Rows<T> rows = as_rows(queries, engine);
+    std::vector<double> distances(reach.size());
+    std::vector<Index> indices(reach.size());
+    run_interruptibly(n_threads, [&](Control& control) {
+        nearest_query(engine.any, rows, as_span(reach), distances, indices, control);
+    });
+    return {to_numpy(std::move(distances)), to_numpy(std::move(indices))};
+}
+
 ListArrays nearest_outsiders_of(const Engine& engine, const Vector<Index>& samples,
                                 const Vector<Index>& component, int n_threads) {
     require_length(component.size(), engine, "component");
@@ -255,9 +281,11 @@ void bind_for_dtype(nb::module_& m, nb::class_<Engine>& engine) {
     engine
         .def_static("tree", make_tree<T>, "X"_a.noconvert(), "metric"_a, "p"_a = 2.0, "n_threads"_a = 1,
                     "A k-d tree over the samples, for few dimensions.")
-        .def_static("brute", make_brute<T>, "X"_a.noconvert(), "metric"_a, "p"_a = 2.0,
-                    "keep_order"_a = false, "n_threads"_a = 1,
-                    "A blocked scan of the samples, for many dimensions.")
+        .def_static(
+            "brute", make_brute<T>, "X"_a.noconvert(), "metric"_a, "p"_a = 2.0, "keep_order"_a = false,
+            "n_threads"_a = 1, "ranges"_a.noconvert() = nb::none(), "weights"_a.noconvert() = nb::none(),
+            "A blocked scan of the samples, for many dimensions. For 'gower' with a range per feature, "
+            "0 for categories, and a weight.")
         .def_static("precomputed", make_precomputed<T>, "distances"_a.noconvert(),
                     "A symmetric distance matrix, kept by reference.")
         .def("query", knn_of_queries<T>, "queries"_a.noconvert(), "k"_a, "n_threads"_a = 1,
@@ -266,6 +294,9 @@ void bind_for_dtype(nb::module_& m, nb::class_<Engine>& engine) {
         .def("nearest_foreign", nearest_foreign_of<T>, "queries"_a.noconvert(), "own"_a.noconvert(),
              "component"_a.noconvert(), "reach"_a.noconvert(), "n_threads"_a = 1,
              "For each query the nearest sample whose component is not its own, no farther than its reach.")
+        .def("nearest_query", nearest_query_of<T>, "queries"_a.noconvert(), "reach"_a.noconvert(),
+             "n_threads"_a = 1,
+             "For each sample the nearest query no farther than its reach, the first of equally near ones.")
         .def("distances", distances_of_queries<T>, "queries"_a.noconvert(), "n_threads"_a = 1,
              "The distance of each query to each training sample.")
         .def("conquer", conquer_queries<T>, "queries"_a.noconvert(), "cost"_a.noconvert(),

@@ -21,6 +21,17 @@ NB_MODULE(_core, m) {
     bind_subset_lists(m);
     bind_tree_builder(m);
     m.def("max_threads", &max_threads, "The most threads to use here; 1 in a build without threads.");
+    m.def(
+        "set_watcher",
+        [](nb::object call) {
+            PyObject* before = watcher;
+            watcher = call.is_none() ? nullptr : call.release().ptr();
+            Py_XDECREF(before);
+        },
+        nb::arg("call").none(),
+        "Call a function with the share of a loop that is done, a few times a second while the main thread "
+        "computes; None stops that. If it raises, the computation ends with that exception. To be set from "
+        "the main thread.");
     m.def("simd_level", &simd_level, "The instruction set the kernels use on this machine.");
     m.attr("METRICS_TREE") = nb::tuple(nb::cast(metric_names(true)));
     m.attr("METRICS_BRUTE") = nb::tuple(nb::cast(metric_names(false)));

@@ -6,6 +6,19 @@
 namespace pathforest {
 namespace {
 
+std::vector<Arc> as_arcs(const Vector<Index>& source, const Vector<Index>& target,
+                         const Vector<double>& weight, Index n_samples) {
+    if (source.size() != weight.size() || target.size() != weight.size())
+        throw std::invalid_argument("source, target and weight differ in length");
+    require_indices(as_span(source), n_samples, "source");
+    require_indices(as_span(target), n_samples, "target");
+    std::vector<Arc> arcs(weight.size());
+    for (std::size_t a = 0; a < weight.size(); ++a)
+        arcs[a] = Arc::between(weight.data()[a], source.data()[a], target.data()[a]);
+    if (!std::is_sorted(arcs.begin(), arcs.end())) throw std::invalid_argument("the arcs do not ascend");
+    return arcs;
+}
+
 class TreeBuilder {
   public:
     // Without samples no copies are known.
@@ -15,6 +28,22 @@ class TreeBuilder {
     template <class T>
     TreeBuilder(Matrix<double> distances, Matrix<Index> indices, const Matrix<T>& X)
         : distances_(std::move(distances)), indices_(std::move(indices)), boruvka_(graph(), originals(X)) {}
+
+    void keep(const Vector<Index>& source, const Vector<Index>& target, const Vector<double>& weight) {
+        boruvka_.keep(as_arcs(source, target, weight, n_samples()));
+    }
+
+    void know(const Joins& tree, const Vector<double>& distances, const Vector<Index>& indices,
+              const Vector<double>& searched) {
+        require_answers(distances, indices, as_size(n_samples()));
+        if (searched.size() != distances.size()) throw std::invalid_argument("searched has another length");
+        if (tree.tree.size() >= distances.size()) throw std::invalid_argument("the tree has more samples");
+        for (Index i = 0; i < n_samples(); ++i) {
+            const auto a = as_size(i);
+            boruvka_.answer(i, {distances.data()[a], indices.data()[a]}, searched.data()[a]);
+        }
+        boruvka_.know(tree);
+    }
 
     using Question = std::tuple<Result<Index>, Result<Index>, Result<double>>;
 
@@ -33,14 +62,10 @@ class TreeBuilder {
     }
 
     void answer(const Vector<double>& distances, const Vector<Index>& indices) {
-        if (distances.size() != n_asked_ || indices.size() != n_asked_)
-            throw std::invalid_argument("there must be one answer per sample that was asked");
-        const auto n_samples = static_cast<Index>(boruvka_.component().size());
+        require_answers(distances, indices, n_asked_);
         for (std::size_t a = 0; a < n_asked_; ++a) {
             const Index sample = boruvka_.asking()[a];
-            const Index found = indices.data()[a];
-            if (found < none || found >= n_samples) throw std::invalid_argument("an answer is not a sample");
-            boruvka_.answer(sample, {distances.data()[a], found}, boruvka_.reach(sample));
+            boruvka_.answer(sample, {distances.data()[a], indices.data()[a]}, boruvka_.reach(sample));
         }
         n_asked_ = 0;
         if (boruvka_.merge_answers()) return;
@@ -53,6 +78,17 @@ class TreeBuilder {
     TreeArrays arcs() const { return as_arrays(boruvka_.arcs()); }
 
   private:
+    Index n_samples() const { return static_cast<Index>(boruvka_.component().size()); }
+
+    void require_answers(const Vector<double>& distances, const Vector<Index>& indices,
+                         std::size_t count) const {
+        if (distances.size() != count || indices.size() != count)
+            throw std::invalid_argument("there must be one answer per sample that was asked");
+        const std::span<const Index> found = as_span(indices);
+        if (!std::all_of(found.begin(), found.end(), [&](Index i) { return none <= i && i < n_samples(); }))
+            throw std::invalid_argument("an answer is not a sample");
+    }
+
     KnnGraph graph() const { return as_graph(distances_, indices_); }
 
     template <class T>
@@ -73,6 +109,18 @@ class TreeBuilder {
 }  // namespace
 
 void bind_tree_builder(nb::module_& m) {
+    nb::class_<Joins>(m, "KnownTree", "The spanning tree of the first samples, ascending.")
+        .def(
+            "__init__",
+            [](Joins* self, const Vector<Index>& source, const Vector<Index>& target,
+               const Vector<double>& weight) {
+                new (self) Joins(as_arcs(source, target, weight, as_count(weight.size() + 1)));
+            },
+            "source"_a.noconvert(), "target"_a.noconvert(), "weight"_a.noconvert())
+        .def(
+            "levels", [](const Joins& tree) { return to_numpy(tree.levels()); },
+            "Per sample, how near a new sample must be to displace an arc of a component with it that joined "
+            "one at least as large.");
     nb::class_<TreeBuilder>(
         m, "TreeBuilder", "The minimum spanning tree from neighbour lists, and from answers where they end.")
         .def(nb::init<Matrix<double>, Matrix<Index>>(), "distances"_a.noconvert(), "indices"_a.noconvert())
@@ -80,6 +128,12 @@ void bind_tree_builder(nb::module_& m) {
              "indices"_a.noconvert(), "X"_a.noconvert())
         .def(nb::init<Matrix<double>, Matrix<Index>, const Matrix<double>&>(), "distances"_a.noconvert(),
              "indices"_a.noconvert(), "X"_a.noconvert(), "With samples, of equal ones only one is asked.")
+        .def("keep", &TreeBuilder::keep, "source"_a.noconvert(), "target"_a.noconvert(),
+             "weight"_a.noconvert(), "Before any question: ascending arcs that belong to the tree.")
+        .def("know", &TreeBuilder::know, "tree"_a, "distances"_a.noconvert(), "indices"_a.noconvert(),
+             "searched"_a.noconvert(),
+             "Before any question: the tree of some samples, and answers for all samples with how far was "
+             "searched. Lists and answers need not concern arcs between samples of that tree.")
         .def("ask", &TreeBuilder::ask,
              "Samples to ask, component of every sample, and how far each of those asked must look; none "
              "when the tree is complete.")

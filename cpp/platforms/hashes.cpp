@@ -14,6 +14,7 @@
 #include <bit>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -103,6 +104,8 @@ constexpr Case cases[] = {
     {"chi2", "chi2", 2},
     {"canberra", "canberra", 1},
     {"braycurtis", "braycurtis", 1},
+    {"nan_euclidean", "nan_euclidean", 2},
+    {"gower", "gower", 1},
 };
 
 template <class T>
@@ -114,6 +117,24 @@ std::vector<T> draw(const Recipe& recipe, Index count, std::uint64_t seed) {
             values.push_back(static_cast<T>(recipe.value(random, i, j)));
     }
     return values;
+}
+
+// The first feature stays, so that samples have something in common.
+template <class T>
+void make_gaps(std::vector<T>& values, Index n_features) {
+    Random random(3);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (random.below(5) == 0 && i % as_size(n_features) != 0)
+            values[i] = std::numeric_limits<T>::quiet_NaN();
+    }
+}
+
+// Some features are categories, one has no weight.
+void set_features(Metric& metric, Index n_features) {
+    for (Index j = 0; j < n_features; ++j) {
+        metric.ranges.push_back(j % 3 == 1 ? 0.0 : 3.0 / (j + 1));
+        metric.weights.push_back(j == 3 ? 0.0 : 1 + j / 7.0);
+    }
 }
 
 void add_forest(Hash& hash, const Forest& forest) {
@@ -208,11 +229,16 @@ void print(const Case& metric, const Recipe& recipe, const char* dtype, const ch
 template <class T>
 void run(const Case& chosen, const Recipe& recipe, const char* dtype) {
     Control control;
-    const Metric metric = find_metric(chosen.metric, chosen.p);
+    Metric metric = find_metric(chosen.metric, chosen.p);
+    set_features(metric, recipe.n_features);
     const bool squared = metric.sum == Sum::squares && std::strcmp(chosen.metric, "euclidean") != 0;
     const Index n = recipe.n_samples;
-    const std::vector<T> X = draw<T>(recipe, n, 1);
+    std::vector<T> X = draw<T>(recipe, n, 1);
     std::vector<T> Q = draw<T>(recipe, n_queries, 2);
+    if (metric.sum == Sum::nan_squares || metric.sum == Sum::gower) {
+        make_gaps(X, recipe.n_features);
+        make_gaps(Q, recipe.n_features);
+    }
     std::copy_n(X.begin(), 10 * recipe.n_features, Q.begin());  // some queries are training samples
     const Rows<T> queries{Q.data(), n_queries, recipe.n_features};
 

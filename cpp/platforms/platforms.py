@@ -31,7 +31,7 @@ SETTINGS = {
         "-DCMAKE_SYSTEM_PROCESSOR=wasm32",
         "-DCMAKE_CXX_COMPILER=clang++",
         "-DCMAKE_CXX_COMPILER_TARGET=wasm32-wasi",
-        "-DCMAKE_CXX_FLAGS_RELEASE=-Os",
+        "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -msimd128",
         "-DPATHFOREST_THREADS=OFF",
     ],
 }

@@ -32,12 +32,29 @@ void each_task_is_done_once() {
 
 void an_interruption_ends_the_loop() {
     for (const int n_threads : {1, 2}) {
-        Control control(n_threads, [] { return true; });
+        Control control(n_threads, [](double) { return true; });
         const auto endless = [](Index, int&, const Pause& pause) {
             while (true) pause();
         };
         CHECK(throws<Interrupted>([&] { parallel_for(4, control, no_state, endless); }));
     }
+}
+
+void a_loop_says_how_far_it_is() {
+    std::vector<double> told;
+    Control control(1, [&](double done) {
+        told.push_back(done);
+        return false;
+    });
+    const auto until_asked = [&](Index i, int&, const Pause& pause) {
+        while (told.size() == as_size(i)) pause();
+    };
+    parallel_for(4, control, no_state, until_asked);
+    CHECK((told == std::vector<double>{0, 0.25, 0.5, 0.75}));
+    told.clear();
+    control.set_part(0.5, 1);
+    parallel_for(2, control, no_state, until_asked);
+    CHECK((told == std::vector<double>{0.5, 0.75}));
 }
 
 void lack_of_memory_reaches_the_caller() {
@@ -226,7 +243,7 @@ void a_child_forked_inside_a_loop_does_not_wait_for_threads_it_lacks() {
     std::atomic<bool> forked{false};
     std::atomic<int> n_begun{0};
     pid_t child = -1;
-    Control control(2, [&] {
+    Control control(2, [&](double) {
         if (forked || n_begun < 2) return false;
         child = fork();
         if (child == 0) alarm(20);
@@ -253,6 +270,7 @@ void a_child_forked_inside_a_loop_does_not_wait_for_threads_it_lacks() {
 void test_parallel() {
     each_task_is_done_once();
     an_interruption_ends_the_loop();
+    a_loop_says_how_far_it_is();
     lack_of_memory_reaches_the_caller();
 #ifdef PATHFOREST_THREADS
     an_exception_on_any_thread_reaches_the_caller();

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering
+from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering, OPFSemiSupervisedClassifier
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "platforms"))
@@ -19,12 +19,15 @@ SCRIPT = """
 import { readFileSync } from "node:fs";
 import { load } from "MODULE";
 const pathforest = await load(readFileSync("WASM"));
-const answers = JSON.parse(readFileSync(0, "utf8")).map(({ X, y, Q, ...options }) => {
-  const samples = { X: Float64Array.from(X.flat()), nFeatures: X[0].length, ...options };
+const answers = JSON.parse(readFileSync(0, "utf8")).map(({ kind, X, y, Q, ...options }) => {
+  const [numbers, queries] = [X, Q].map((rows) => Float64Array.from(rows.flat()));
+  const samples = { X: numbers, y: Int32Array.from(y), nFeatures: X[0].length, ...options };
   try {
-    if (!y) return pathforest.cluster(samples).arrays;
-    const model = pathforest.fit({ ...samples, y: Int32Array.from(y) });
-    return { ...model.arrays, ...model.predict(Float64Array.from(Q.flat()), options) };
+    const model = pathforest[kind](samples);
+    if (kind === "cluster") return { ...model.arrays, ...model.join(queries) };
+    const found = model.predict(queries, options);
+    const probabilities = pathforest.probabilities(found.costs, Math.max(...y) + 1);
+    return { ...model.arrays, ...found, probabilities };
   } catch (error) {
     return { error: error.message };
   }
@@ -41,9 +44,6 @@ def fitted(model, names):
 def problems():
     """Questions to the module, and the arrays to expect."""
     rng = np.random.default_rng(0)
-    forest = ["prototypes_", "cost_", "predecessor_", "root_", "order_", "label_"]
-    fuzzy = [*forest, "density_", "cuts_", "best_k_", "membership_"]
-    clusters = ["labels_", "cost_", "predecessor_", "root_", "density_", "cuts_", "best_k_"]
     for n, d, metric, p, classes in (
         (60, 2, "euclidean", 2, 3),
         (45, 2, "minkowski", 3, 2),
@@ -55,31 +55,75 @@ def problems():
         y = rng.integers(0, classes, n)
         y[:classes] = range(classes)
         shared = {"metric": metric, "metric_params": {"p": p} if metric == "minkowski" else None}
-        given = {"X": X.tolist(), "metric": metric, "p": p}
-        for r, options, model, names in (
-            (1, {}, OPFClassifier(**shared), forest),
-            (3, {"kMax": 8, "sigma": 0.6}, FuzzyOPFClassifier(k_max=8, sigma=0.6, **shared), fuzzy),
-            (
-                2,
-                {"kMax": 5, "sigma": 0.3, "alongTree": True},
-                FuzzyOPFClassifier(k_max=5, sigma=0.3, competition="tree", **shared),
-                fuzzy,
-            ),
-        ):
-            model.set_params(n_conquerors=r).fit(X, y)
-            expected = fitted(model, names)
-            expected["classes"] = model.predict(Q)
-            expected["conquerors"] = np.array([e.conqueror for e in model.explain(Q)])
-            expected["costs"] = model.class_costs(Q).ravel()
-            yield {**given, **options, "y": y.tolist(), "Q": Q.tolist(), "nConquerors": r}, expected
-        model = OPFClustering(selection="cut", k_max=7, **shared).fit(X)
-        expected = fitted(model, clusters)
-        expected["label"] = expected.pop("labels")
-        yield {**given, "kMax": 7}, expected
-    wrong = {"X": [[0, 1], [2, 3]], "y": [0, 1], "Q": [[0, 0]]}
+        given = {"X": X.tolist(), "Q": Q.tolist(), "metric": metric, "p": p}
+        yield from classifiers(X, y, Q, shared, given)
+        for height in (None, 20, 300):
+            yield clusters(X, Q, shared, given, height)
+    apart = np.concatenate([rng.random((20, 2)), rng.random((20, 2)) + 100, rng.random((5, 2)) - 100])
+    few = np.full(45, -1)
+    few[[3, 11]] = 0, 1  # no path leads to the samples that lie apart
+    yield semi_supervised(apart, few, apart, {}, {"X": apart.tolist(), "Q": apart.tolist()}, 1)
+    wrong = {"kind": "fit", "X": [[0, 1], [2, 3]], "y": [0, 1], "Q": [[0, 0]]}
     yield {**wrong, "metric": "none"}, "metric 'none' is not known; take euclidean or manhattan"
     yield {**wrong, "sigma": 0}, "sigma must be a positive number"
     yield {**wrong, "X": [[0, -1], [2, 3]], "metric": "chi2"}, "X[0, 1] is -1"
+    yield {**wrong, "kind": "spread", "y": [-1, 1]}, "class 0 has no sample with a label"
+
+
+def classifiers(X, y, Q, shared, given):
+    """Plain, fuzzy and semi-supervised forests of one set."""
+    fuzzy = ["density_", "cuts_", "best_k_", "membership_"]
+    for r, options, model, names in (
+        (1, {}, OPFClassifier(**shared), []),
+        (3, {"kMax": 8, "sigma": 0.6}, FuzzyOPFClassifier(k_max=8, sigma=0.6, **shared), fuzzy),
+        (1, {"kMax": 8, "sigma": 1}, FuzzyOPFClassifier(k_max=8, sigma=1, **shared), fuzzy),
+        (
+            2,
+            {"kMax": 5, "sigma": 0.3, "alongTree": True},
+            FuzzyOPFClassifier(k_max=5, sigma=0.3, competition="tree", **shared),
+            fuzzy,
+        ),
+    ):
+        question = {**given, **options, "kind": "fit", "y": y.tolist(), "nConquerors": r}
+        yield question, answers_of(model.set_params(n_conquerors=r).fit(X, y), Q, names)
+    few = np.where(np.arange(len(y)) < 2 * len(np.unique(y)), y, -1)
+    yield semi_supervised(X, few, Q, shared, given, 2)
+
+
+def semi_supervised(X, y, Q, shared, given, r):
+    """Labels that spread."""
+    model = OPFSemiSupervisedClassifier(n_neighbors=6, n_conquerors=r, **shared).fit(X, y)
+    question = {**given, "kind": "spread", "y": y.tolist(), "nNeighbors": 6, "nConquerors": r}
+    return question, answers_of(model, Q, ["class_factors_"])
+
+
+def answers_of(model, Q, names):
+    """Return what a classifier knows, and what it says of queries."""
+    forest = ["prototypes_", "cost_", "predecessor_", "root_", "order_", "label_"]
+    return {
+        **fitted(model, [*forest, *names]),
+        "classes": model.predict(Q),
+        "best": np.array([e.conqueror for e in model.explain(Q)]),
+        "costs": model.class_costs(Q).ravel(),
+        "probabilities": model.predict_proba(Q).ravel(),
+    }
+
+
+def clusters(X, Q, shared, given, height):
+    """Clusters, low ones merged."""
+    model = OPFClustering(selection="cut", k_max=7, min_height=height, **shared).fit(X)
+    names = ["cost_", "predecessor_", "root_", "density_", "cuts_", "best_k_", "cluster_roots_"]
+    expected = {**fitted(model, names), "label": model.labels_}
+    expected["joined"] = model.predict(Q)
+    return {**given, "kind": "cluster", "y": [], "kMax": 7, "minHeight": height or 0}, expected
+
+
+def derived(question, got):
+    """Find in several arrays of JavaScript what Python has a name for."""
+    if question["kind"] == "cluster":
+        return {"joined": np.array(got["label"])[got["conquerors"]]}
+    classes = np.array(got["classes"])
+    return {"best": np.reshape(got["conquerors"], (len(classes), -1))[np.arange(len(classes)), classes]}
 
 
 def compare(folder):
@@ -101,8 +145,13 @@ def compare(folder):
             assert got["error"].startswith(expected), got
             continue
         assert "error" not in got, got["error"]
+        got |= derived(question, got)
+        probabilities = expected.pop("probabilities", None)
+        if probabilities is not None:  # powers differ in the last bit from machine to machine
+            np.testing.assert_allclose(got["probabilities"], probabilities, rtol=1e-14)
         for name, array in expected.items():
-            np.testing.assert_array_equal(got[name], array, err_msg=f"{name} of {question['metric']}")
+            found_array = [np.inf if value is None else value for value in got[name]]  # JSON has no infinity
+            np.testing.assert_array_equal(found_array, array, err_msg=f"{name} of {question}")
     print(f"{len(questions)} models in WebAssembly are those of Python")
 
 

@@ -6,8 +6,8 @@
 
 import { system } from "./system.mjs";
 
-const DOUBLES = ["weight", "density", "cuts", "membership", "cost"];
-const INTEGERS = ["source", "target", "prototypes", "predecessor", "root", "order", "label", "best_k"];
+const DOUBLES = ["weight", "density", "cuts", "membership", "cost", "class_factors"];
+const INTEGERS = ["source", "target", "prototypes", "predecessor", "root", "order", "label", "best_k", "cluster_roots"];
 
 export async function load(bytes) {
   let message = ""; // what the core writes before it gives up
@@ -16,8 +16,8 @@ export async function load(bytes) {
   const core = instance.exports;
   core._initialize();
 
-  // Calls work(put, take): put copies an array or a text into memory for the time of the call, take makes room
-  // for a result and reads it afterwards.
+  // Calls work(put, room): put copies an array or a text into memory for the time of the call, room makes room
+  // for a result.
   function withMemory(work) {
     const held = [];
     const room = (size) => {
@@ -65,35 +65,76 @@ export async function load(bytes) {
     return arrays;
   }
 
+  function check(X, y, nFeatures) {
+    if (X.length !== y.length * nFeatures) {
+      throw new Error(`X has ${X.length} values, not ${nFeatures} for each of ${y.length} samples`);
+    }
+  }
+
+  function classifier(model, nFeatures, nClasses) {
+    return {
+      arrays: read(model),
+      // Per query its class; and per query and class the cost and who makes the cheapest offer, -1 for nobody.
+      predict(queries, { nConquerors = 1 } = {}) {
+        const count = Math.floor(queries.length / nFeatures);
+        const size = count * nClasses;
+        return withMemory((put, room) => {
+          const [classes, costs, conquerors] = [room(4 * count), room(8 * size), room(4 * size)];
+          orFail(core.pf_predict(model, put(queries), count, nConquerors, classes, costs, conquerors));
+          return {
+            classes: copy(Int32Array, classes, count),
+            costs: copy(Float64Array, costs, size),
+            conquerors: copy(Int32Array, conquerors, size),
+          };
+        });
+      },
+      free: () => core.pf_delete(model),
+    };
+  }
+
   return {
     // X: Float64Array, row by row; y: Int32Array of classes from 0. kMax 0 is the plain forest.
     fit({ X, y, nFeatures, nClasses = Math.max(...y) + 1, metric = "euclidean", p = 2, kMax = 0, sigma = 1, alongTree = false }) {
-      if (X.length !== y.length * nFeatures) throw new Error(`X has ${X.length} values, not ${nFeatures} for each of ${y.length} samples`);
+      check(X, y, nFeatures);
       const model = withMemory((put) =>
         orFail(core.pf_fit(put(X), put(y), y.length, nFeatures, nClasses, put(metric), p, kMax, sigma, alongTree)));
+      return classifier(model, nFeatures, nClasses);
+    },
+
+    // The same, where y is -1 for samples without a label.
+    spread({ X, y, nFeatures, nClasses = Math.max(...y) + 1, metric = "euclidean", p = 2, nNeighbors = 10 }) {
+      check(X, y, nFeatures);
+      const model = withMemory((put) =>
+        orFail(core.pf_spread(put(X), put(y), y.length, nFeatures, nClasses, put(metric), p, nNeighbors)));
+      return classifier(model, nFeatures, nClasses);
+    },
+
+    // minHeight 0 keeps all clusters.
+    cluster({ X, nFeatures, metric = "euclidean", p = 2, kMax = 20, minHeight = 0 }) {
+      const model = withMemory((put) =>
+        orFail(core.pf_cluster(put(X), X.length / nFeatures, nFeatures, put(metric), p, kMax, minHeight)));
       return {
         arrays: read(model),
-        predict(queries, { nConquerors = 1, beta = 8 } = {}) {
+        // Per query who conquers it, and the lowest density on the way there.
+        join(queries) {
           const count = Math.floor(queries.length / nFeatures);
           return withMemory((put, room) => {
-            const [classes, conquerors] = [room(4 * count), room(4 * count)];
-            const [costs, probabilities] = [room(8 * count * nClasses), room(8 * count * nClasses)];
-            orFail(core.pf_predict(model, put(queries), count, nConquerors, beta, classes, conquerors, costs, probabilities));
-            return {
-              classes: copy(Int32Array, classes, count),
-              conquerors: copy(Int32Array, conquerors, count),
-              costs: copy(Float64Array, costs, count * nClasses),
-              probabilities: copy(Float64Array, probabilities, count * nClasses),
-            };
+            const [conquerors, values] = [room(4 * count), room(8 * count)];
+            orFail(core.pf_join(model, put(queries), count, conquerors, values));
+            return { conquerors: copy(Int32Array, conquerors, count), values: copy(Float64Array, values, count) };
           });
         },
         free: () => core.pf_delete(model),
       };
     },
-    cluster({ X, nFeatures, metric = "euclidean", p = 2, kMax = 20 }) {
-      const model = withMemory((put) =>
-        orFail(core.pf_cluster(put(X), X.length / nFeatures, nFeatures, put(metric), p, kMax)));
-      return { arrays: read(model), free: () => core.pf_delete(model) };
+
+    // Probabilities from costs, row by row.
+    probabilities(costs, nClasses, { beta = 8 } = {}) {
+      return withMemory((put) => {
+        const at = put(costs);
+        orFail(core.pf_probabilities(at, costs.length / nClasses, nClasses, beta));
+        return copy(Float64Array, at, costs.length);
+      });
     },
   };
 }

@@ -7,6 +7,7 @@ STORIES = [
     "plot_ties.py",
     "plot_wrong_labels.py",
     "plot_find_issues.py",
+    "plot_growing.py",
     "plot_sigma.py",
     "plot_tuning.py",
     "plot_radial.py",

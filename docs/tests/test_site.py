@@ -185,8 +185,31 @@ def test_pages_follow_the_scheme_of_the_reader(browser, scheme):
     assert (lightness > 0.5) == (scheme == "light")
 
 
+def test_the_playground_has_the_theme_and_the_address_of_its_page(browser):
+    if "pathforest-playground.html" not in PAGES:
+        pytest.skip("the site was built without the compiler for WebAssembly")
+    page = a_page(browser, scheme="dark", allowed=lambda url: url.startswith(("file://", "data:")))
+    page.goto((SITE / "playground.html").as_uri() + "#set=rings&model=fuzzy")
+    page.frame_locator("#playground-frame").locator("body.ready").wait_for()
+    frame = page.frames[1]
+    frame.wait_for_function("playground.state().model === 'fuzzy' && playground.state().set === 'rings'")
+    assert frame.evaluate("document.documentElement.dataset.theme") == "dark"
+    frame.locator("input[name=k_max]").fill("9")
+    page.wait_for_function("location.hash.includes('k_max=9')")
+    height = page.evaluate("document.getElementById('playground-frame').offsetHeight")
+    assert abs(height - frame.evaluate("document.documentElement.offsetHeight")) <= 1
+    assert [problem for problem in page.problems if not problem.startswith("[PST]")] == []
+
+
 @pytest.mark.parametrize(
-    ("words", "target"), [("prototypes", "idea.html"), ("n_conquerors", "label_noise.html")]
+    ("words", "target"),
+    [
+        ("prototypes", "idea.html"),
+        ("n_conquerors", "label_noise.html"),
+        ("label errors", "find_wrong_labels.html"),
+        ("progress", "progress.html"),
+        ("explain", "explain.html"),
+    ],
 )
 def test_search_works_from_disk(browser, words, target):
     page = a_page(browser, allowed=lambda url: url.startswith("file://"))

@@ -8,6 +8,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathforest._models.explaining import explain
     from pathforest.classifier import OPFClassifier
     from pathforest.clustering import OPFClustering
     from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from pathforest.issues import Issues, find_issues
     from pathforest.knn_classifier import OPFKNNClassifier
     from pathforest.outlier import OPFOutlierDetector
-    from pathforest.persistence import load
+    from pathforest.persistence import load, save
+    from pathforest.preprocessing import TablePreprocessor
     from pathforest.pruning import OPFPruner
     from pathforest.resampling import O2PFSampler, OPFUnderSampler
     from pathforest.semi_supervised import OPFSemiSupervisedClassifier
@@ -34,10 +36,13 @@ __all__ = [
     "OPFPruner",
     "OPFSemiSupervisedClassifier",
     "OPFUnderSampler",
+    "TablePreprocessor",
     "TrainingErrorWarning",
     "__version__",
+    "explain",
     "find_issues",
     "load",
+    "save",
 ]
 
 # Imported at first use, because they need packages that are slow to import or optional.
@@ -53,9 +58,12 @@ _LATER = {
     "OPFPruner": "pathforest.pruning",
     "OPFSemiSupervisedClassifier": "pathforest.semi_supervised",
     "OPFUnderSampler": "pathforest.resampling",
+    "TablePreprocessor": "pathforest.preprocessing",
     "TrainingErrorWarning": "pathforest.fuzzy",
+    "explain": "pathforest._models.explaining",
     "find_issues": "pathforest.issues",
     "load": "pathforest.persistence",
+    "save": "pathforest.persistence",
 }
 
 if find_spec("imblearn") is None:  # `from pathforest import *` asks for every name listed

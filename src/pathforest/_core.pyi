@@ -59,12 +59,14 @@ class Engine:
 
     @overload
     @staticmethod
-    def brute(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, keep_order: bool = False, n_threads: int = 1) -> Engine: ...
+    def brute(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, keep_order: bool = False, n_threads: int = 1, ranges: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Engine: ...
 
     @overload
     @staticmethod
-    def brute(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, keep_order: bool = False, n_threads: int = 1) -> Engine:
-        """A blocked scan of the samples, for many dimensions."""
+    def brute(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, keep_order: bool = False, n_threads: int = 1, ranges: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Engine:
+        """
+        A blocked scan of the samples, for many dimensions. For 'gower' with a range per feature, 0 for categories, and a weight.
+        """
 
     @overload
     @staticmethod
@@ -91,6 +93,15 @@ class Engine:
     def nearest_foreign(self, queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], own: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], component: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], reach: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
         """
         For each query the nearest sample whose component is not its own, no farther than its reach.
+        """
+
+    @overload
+    def nearest_query(self, queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], reach: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]: ...
+
+    @overload
+    def nearest_query(self, queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], reach: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
+        """
+        For each sample the nearest query no farther than its reach, the first of equally near ones.
         """
 
     @overload
@@ -170,6 +181,16 @@ def subset_lists(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, 
     Lists of the chosen samples among themselves, from lists of all; and which of them are too short.
     """
 
+class KnownTree:
+    """The spanning tree of the first samples, ascending."""
+
+    def __init__(self, source: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def levels(self) -> NDArray[numpy.float64]:
+        """
+        Per sample, how near a new sample must be to displace an arc of a component with it that joined one at least as large.
+        """
+
 class TreeBuilder:
     """
     The minimum spanning tree from neighbour lists, and from answers where they end.
@@ -184,6 +205,14 @@ class TreeBuilder:
     @overload
     def __init__(self, distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
         """With samples, of equal ones only one is asked."""
+
+    def keep(self, source: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Before any question: ascending arcs that belong to the tree."""
+
+    def know(self, tree: KnownTree, distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], searched: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Before any question: the tree of some samples, and answers for all samples with how far was searched. Lists and answers need not concern arcs between samples of that tree.
+        """
 
     def ask(self) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]]:
         """
@@ -200,6 +229,11 @@ class TreeBuilder:
 
 def max_threads() -> int:
     """The most threads to use here; 1 in a build without threads."""
+
+def set_watcher(call: object | None) -> None:
+    """
+    Call a function with the share of a loop that is done, a few times a second while the main thread computes; None stops that. If it raises, the computation ends with that exception. To be set from the main thread.
+    """
 
 def simd_level() -> str:
     """The instruction set the kernels use on this machine."""

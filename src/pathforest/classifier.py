@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from pathforest._engines.build import EngineFactory, build_engine
+from pathforest._engines.metric import Metric
 from pathforest._models import parameters as rules
+from pathforest._models.growing import GrowingClassifier
+from pathforest._models.labels import Labels
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.timers import StageTimer
@@ -14,7 +19,7 @@ from pathforest.forest import boundary_prototypes, grow_forest
 from pathforest.graph import spanning_tree
 
 
-class OPFClassifier(BaseOPFClassifier):
+class OPFClassifier(GrowingClassifier, BaseOPFClassifier):
     """Optimum-Path Forest classifier.
 
     Samples of different classes that are neighbours in the minimum spanning tree become prototypes.
@@ -27,7 +32,8 @@ class OPFClassifier(BaseOPFClassifier):
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
+        tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     n_conquerors : int, default=1
@@ -73,6 +79,8 @@ class OPFClassifier(BaseOPFClassifier):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    categories_ : list of length n_features
+        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
 
     See Also
     --------
@@ -109,6 +117,7 @@ class OPFClassifier(BaseOPFClassifier):
     [3, 2]
     """
 
+    _n_stages = 4
     _parameter_rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         **rules.PREDICTION,
@@ -159,6 +168,12 @@ class OPFClassifier(BaseOPFClassifier):
     def _fit_with(self, make_engine: EngineFactory, X: Any, y: Any) -> Self:
         metric, n_threads = self._check_settings()
         X, _, codes, metric = self._check_training(X, y, metric)
+        return self._learn(make_engine, X, Labels(self.classes_, codes), metric, n_threads)
+
+    def _train(
+        self, make_engine: EngineFactory, X: np.ndarray, labels: Labels, metric: Metric, n_threads: int
+    ) -> Self:
+        self.classes_, codes = labels
         timed = StageTimer(self)
         engine = self._make_engine(timed, X, metric, n_threads, make_engine)
         tree = timed(spanning_tree, engine, None, n_threads)

@@ -10,12 +10,15 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pathforest import _core
+from pathforest._engines.build import EngineFactory, build_engine
+from pathforest._engines.metric import Metric
 from pathforest._models import parameters as rules
 from pathforest._models.cluster_noise import noise_levels
 from pathforest._models.density import largest_arc
 from pathforest._models.density_paths import DensityForestEstimator
 from pathforest._models.dome_selection import count_above_gap
 from pathforest._models.dome_tree import ATTRIBUTES, DOME_TREE, dome_tree, merge_domes
+from pathforest._models.growing import GrowingEstimator
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.show import show
 from pathforest._utils.timers import StageTimer
@@ -33,7 +36,7 @@ LIMITS = ("min_height", "min_area", "min_volume", "n_clusters")
 TREE_COLUMNS = tuple(f"_fit_tree_{name}" for name in DOME_TREE.names)
 
 
-class OPFClustering(ClusterMixin, DensityForestEstimator):
+class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
     """Optimum-Path Forest clustering.
 
     Each maximum of the density founds a cluster and conquers the samples that are reached from it
@@ -45,7 +48,8 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
+        tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     selection : {"gap", "cut"}, default="gap"
@@ -118,6 +122,8 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    categories_ : list of length n_features
+        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
 
     See Also
     --------
@@ -183,6 +189,7 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
     [(7, 4, 0), (4, 2, 2)]
     """
 
+    _n_stages = 5
     _parameter_rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         "selection": rules.choice("gap", "cut"),
@@ -250,16 +257,25 @@ class OPFClustering(ClusterMixin, DensityForestEstimator):
             The fitted estimator.
         """
         metric, n_threads = self._check_settings()
+        X, metric = self._check_samples(X, metric, self._squares)
+        return self._learn(build_engine, X, None, metric, n_threads)
+
+    def _train(
+        self, make_engine: EngineFactory, X: np.ndarray, labels: None, metric: Metric, n_threads: int
+    ) -> Self:
         attribute = self._check_merging()
-        X, metric = self._check_samples(X, metric, squares=True)
         timed = StageTimer(self)
-        engine, graph, estimate = self._estimate_density(X, metric, n_threads, timed)
+        engine, graph, estimate = self._estimate_density(X, metric, n_threads, timed, make_engine)
         if self.n_clusters is not None and self.n_neighbors is None:
             estimate = timed(self._find_enough_maxima, graph, estimate, metric.squared)
         self.density_, self.best_k_, self.cuts_ = estimate
         timed(self._cluster, graph, attribute)
         self._keep_samples(X, metric, engine)
         return self
+
+    def _check_settings(self) -> tuple[Metric, int]:
+        self._check_merging()
+        return super()._check_settings()
 
     def _check_merging(self) -> str | None:
         """Return the attribute by which domes are compared, None if they are not."""

@@ -13,6 +13,8 @@ metric               distance between a and b                            engine
 ``chi2``             sum of (a - b)^2 / (a + b), features >= 0           brute
 ``canberra``         sum of abs(a - b) / (abs(a) + abs(b))               brute
 ``braycurtis``       sum of abs(a - b) / sum of (a + b), features >= 0   brute
+``gower``            mean of abs(a - b) / range, and of a != b           brute
+``nan_euclidean``    Euclidean over the features that both have          brute
 any other            :func:`sklearn.metrics.pairwise_distances`          full matrix
 a callable           what it returns for two rows                        full matrix
 ``precomputed``      X is the matrix of distances                        full matrix
@@ -20,6 +22,23 @@ a callable           what it returns for two rows                        full ma
 
 A full matrix takes 8 n^2 bytes during `fit`. A verbose estimator logs its size before it is built, and above
 1 GiB a warning names it in any case.
+
+``gower`` is for tables with categories and gaps. Numbers differ by abs(a - b) / range, where the range is
+that of the training samples and a feature that is constant there counts as 0; new samples may lie outside.
+Categories differ by 0 or 1. Features that one of the two samples lacks (NaN or None) are left out of the
+mean; without any in common the distance is 1. `metric_params` takes three keys, all optional:
+
+- ``"categorical"``: indices of the categories among the features, a boolean for each feature, or names of
+  columns. Without it they are the text, category and bool columns of a data frame, and none of an array.
+  Text always is.
+- ``"weights"``: a number >= 0 for each feature, 1 by default.
+- ``"ranges"``: the range of each feature, if those of the training samples will not do.
+
+Estimators turn text into codes by themselves; a category that `fit` did not see differs from all others.
+
+``nan_euclidean`` is the root of the sum of (a - b)^2 over the features that both samples have, divided by
+their share of all features, as in scikit-learn. Samples that have nothing in common with some other are
+refused.
 
 Squares of differences below about 1e-154 underflow to 0: rescale such features.
 """
@@ -63,7 +82,8 @@ def make_engine(
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
+        tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     algorithm : {"auto", "tree", "brute"}, default="auto"
@@ -86,5 +106,6 @@ def make_engine(
     check_algorithm(resolved, algorithm)
     samples = check_array(X, input_name="X", **array_options(resolved))
     refuse_missing_dates(X, samples)
-    check_training_values(samples, resolved)
-    return build_engine(samples, complete_metric(resolved, samples), algorithm)
+    completed = complete_metric(resolved, samples)
+    check_training_values(samples, completed)
+    return build_engine(samples, completed, algorithm)

@@ -8,8 +8,7 @@ import numpy as np
 
 from pathforest import _core
 from pathforest._engines.protocol import Engine
-from pathforest._utils.checks import check_choice
-from pathforest._utils.show import show
+from pathforest._utils.checks import check_choice, check_sample_indices
 from pathforest.graph import KnnGraph, SpanningTree
 
 
@@ -251,7 +250,7 @@ def balancing_factors(graph: KnnGraph, labelled: np.ndarray, codes: np.ndarray) 
     [1.074, 0.904]
     """
     n, codes = len(graph.indices), np.asarray(codes)
-    labelled = _indices("labelled", labelled, n)
+    labelled = check_sample_indices("labelled", labelled, n)
     n_classes = int(codes.max()) + 1
     cost = np.empty((n, n_classes))
     for c in range(n_classes):
@@ -276,27 +275,8 @@ def _seeds(n: int, prototypes: np.ndarray) -> np.ndarray:
     if np.size(prototypes) == 0:
         raise ValueError(f"prototypes is empty; give at least one of the {n} samples, where paths start")
     is_start = np.zeros(n, dtype=bool)  # np.unique would sort, which takes longer than the forest
-    is_start[_indices("prototypes", prototypes, n)] = True
+    is_start[check_sample_indices("prototypes", prototypes, n)] = True
     return np.flatnonzero(is_start).astype(np.int32)
-
-
-def _indices(name: str, given: np.ndarray, n: int) -> np.ndarray:
-    """Give indices of samples the type of the core, and refuse values that the cast would change."""
-    indices = np.atleast_1d(given)
-    if indices.dtype == bool:
-        raise TypeError(f"{name}={show(given)} is a boolean mask, not indices; give np.flatnonzero(mask)")
-    if indices.dtype.kind not in "iu":
-        raise TypeError(
-            f"{name}={show(given)} must be integers from 0 to {n - 1}, not {indices.dtype}; give the indices "
-            "of samples"
-        )
-    if indices.ndim != 1:
-        raise ValueError(f"{name} has shape {indices.shape}; give the indices of samples as one list")
-    outside = np.flatnonzero((indices < 0) | (indices >= n))
-    if outside.size:
-        first = outside[0]
-        raise ValueError(f"{name}[{first}]={indices[first]} is not a sample; give indices from 0 to {n - 1}")
-    return np.ascontiguousarray(indices, dtype=np.int32)
 
 
 def _factors(n: int, membership: np.ndarray) -> np.ndarray:
@@ -370,7 +350,7 @@ def conquer(
 
 def _permutation(n: int, order: np.ndarray) -> np.ndarray:
     """Give an order the type of the core, and refuse one that is not a permutation of the samples."""
-    order = _indices("order", order, n)
+    order = check_sample_indices("order", order, n)
     missing = np.flatnonzero(np.bincount(order, minlength=n) == 0)
     if missing.size or len(order) != n:
         reason = f"has {len(order)} entries" if len(order) != n else f"lacks sample {missing[0]}"

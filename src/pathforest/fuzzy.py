@@ -10,7 +10,10 @@ import numpy as np
 from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.metric import Metric
 from pathforest._engines.protocol import Engine
+from pathforest._engines.spanning_tree import TREE_NEIGHBORS
 from pathforest._models import parameters as rules
+from pathforest._models.growing import GrowingClassifier
+from pathforest._models.labels import Labels
 from pathforest._models.parameters import largest_neighborhood
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
@@ -20,7 +23,6 @@ from pathforest._utils.warnings import warn
 from pathforest.forest import Forest, boundary_prototypes, grow_forest, grow_forest_complete
 from pathforest.graph import (
     COMPETITION_NEIGHBORS,
-    TREE_NEIGHBORS,
     KnnGraph,
     SpanningTree,
     knn_graph,
@@ -38,7 +40,7 @@ class TrainingErrorWarning(UserWarning):
     """Issued when the competition gives many training samples another label than their own."""
 
 
-class FuzzyOPFClassifier(BaseOPFClassifier):
+class FuzzyOPFClassifier(GrowingClassifier, BaseOPFClassifier):
     """Fuzzy Optimum-Path Forest classifier.
 
     An Optimum-Path Forest whose path costs are multiplied by a membership, learned from the density
@@ -51,7 +53,8 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
+        tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     k_max : int, default=20
@@ -128,6 +131,8 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    categories_ : list of length n_features
+        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
 
     See Also
     --------
@@ -166,6 +171,7 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
     0.0
     """
 
+    _n_stages = 6
     _parameter_rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         **rules.NEIGHBORHOOD,
@@ -231,10 +237,20 @@ class FuzzyOPFClassifier(BaseOPFClassifier):
 
     def _fit_with(self, make_engine: EngineFactory, X: Any, y: Any) -> Self:
         metric, n_threads = self._check_settings()
-        X, labels, codes, metric = self._check_training(X, y, metric, squares=not callable(self.membership))
+        X, _, codes, metric = self._check_training(X, y, metric, self._squares)
+        return self._learn(make_engine, X, Labels(self.classes_, codes), metric, n_threads)
+
+    @property
+    def _squares(self) -> bool:
+        return not callable(self.membership)
+
+    def _train(
+        self, make_engine: EngineFactory, X: np.ndarray, labels: Labels, metric: Metric, n_threads: int
+    ) -> Self:
+        self.classes_, codes = labels
         k = largest_neighborhood(len(X), self.k_max, self.n_neighbors)
         timed = StageTimer(self)
-        values = timed(self._call_membership, X, labels) if callable(self.membership) else None
+        values = timed(self._call_membership, X, labels.all()) if callable(self.membership) else None
         engine = self._make_engine(timed, X, metric, n_threads, make_engine)
         graph = timed(knn_graph, engine, max(k, min(TREE_NEIGHBORS, len(X) - 1)), n_threads)
         tree = timed(spanning_tree, engine, graph, n_threads)

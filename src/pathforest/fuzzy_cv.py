@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import _num_samples, check_consistent_length
 from threadpoolctl import threadpool_limits
 
 from pathforest._engines.build import EngineFactory, build_engine
@@ -15,6 +15,7 @@ from pathforest._engines.metric import Metric
 from pathforest._engines.ranges import check_training_values
 from pathforest._models import parameters as rules
 from pathforest._models.device import DeviceOfParts
+from pathforest._models.fitting import steps
 from pathforest._models.labels import check_labels
 from pathforest._models.parameters import as_list, check_parameters, checked_metric
 from pathforest._models.state import unfitted_on_failure
@@ -26,7 +27,6 @@ from pathforest._search.representations import Representation, resolve_transform
 from pathforest._search.scoring import Judge, Scorer, check_error_score, resolve_scoring, shown_to_scorers
 from pathforest._search.splits import cross_validation_splits
 from pathforest._search.trials import make_sampler, search_by_trials
-from pathforest._utils.progress import progress
 from pathforest._utils.show import show
 from pathforest._utils.timers import StageTimer, logger
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -99,7 +99,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
+        tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     membership : "density" or callable, default="density"
@@ -162,6 +163,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    categories_ : list of length n_features
+        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
     prototypes_, cost_, predecessor_, root_, order_, label_, training_error_, membership_
         Those of the classifier in `best_estimator_`; also `density_`, `best_k_` and `cuts_` unless
         `membership` is a callable.
@@ -208,6 +211,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     [0, 0]
     """
 
+    _n_stages = 2
+    _has_steps = True
     _parameter_rules: ClassVar[rules.Rules] = {
         "k_max": rules.each("k_max", rules.k_max),
         "sigmas": rules.each("sigma", rules.sigma),
@@ -340,9 +345,9 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         return self
 
     def plot_landscape(self) -> Figure:
-        """Draw the mean score over (k_max, sigma), one panel per competition.
+        """Draw the mean scores over the two parameters that matter most, and what each parameter is worth.
 
-        Of the other parameters the best value counts. Needs ``pip install pathforest[plot]``.
+        Needs ``pip install pathforest[plot]``; :func:`pathforest.plotting.plot_landscape` has options.
 
         Returns
         -------
@@ -351,8 +356,7 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         """
         from pathforest.plotting import plot_landscape
 
-        check_is_fitted(self)
-        return plot_landscape(self.cv_results_, self.best_params_)
+        return plot_landscape(self)
 
     def _fitted_parts(self) -> list[FuzzyOPFClassifier]:
         models = vars(self).get("estimators_", [])
@@ -410,7 +414,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         self._fit_untouched = not (self.transforms is None or isinstance(self.transforms, str))
         as_given = any(transformer is None for _, transformer in resolve_transforms(self.transforms))
         samples = self._take_samples(X, metric, self._fit_untouched, as_given, reset=True)
-        if metric.kind == "precomputed":  # here, because folds would name other rows than the user's
+        # Here, because folds would name other rows than the user's.
+        if metric.kind == "precomputed" or (metric.name == "nan_euclidean" and as_given):
             check_training_values(samples.checked, metric, squares=not callable(self.membership))
         check_consistent_length(samples.given, y)
         return samples
@@ -429,11 +434,11 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         """Score every cell of the grid, or the trials."""
         if self.search == "optuna":
             sampler = make_sampler(self.sampler, self.random_state)
-            with progress(self.n_trials * self.n_splits_, "pathforest trials") as bar:
+            with steps(self.n_trials * self.n_splits_, "search") as bar:
                 cells, scores = search_by_trials(folds, space, self.n_trials, sampler, judge, bar)
         else:
             cells = space.cells
-            with progress(len(cells) * self.n_splits_, "pathforest search") as bar:
+            with steps(len(cells) * self.n_splits_, "search") as bar:
                 scores = folds.score(cells, judge, bar)
         judge.warn_of_errors()
         return cells, scores
@@ -451,7 +456,12 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     def _refit(self, folds: Folds, cells: list[Cell]) -> None:
         """Fit the best cells on all samples, and take over what the best classifier has learned."""
         self.averaged_ = chosen = choose_cells(self.cv_results_, self.n_best, self.scoring is not None)
-        self.estimators_ = folds.refit([cells[i] for i in chosen], self.cv_results_["beta"][chosen].tolist())
+        betas = self.cv_results_["beta"][chosen].tolist()
+        with steps(len(chosen), "refit") as bar:
+            self.estimators_ = folds.refit([cells[i] for i in chosen], betas, bar)
+        keeps_samples = any(isinstance(model, FuzzyOPFClassifier) for model in self.estimators_)
+        if not keeps_samples and (samples := folds.numbers()) is not None:
+            self._fit_samples = samples  # for explanations
         self._take_over_best()
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pathforest import _core
 from pathforest._engines.protocol import Engine, KnnGraph, SpanningTree
-from pathforest._engines.spanning_tree import spanning_tree_by_asking
+from pathforest._engines.spanning_tree import spanning_tree_by_asking, tree_without_lists
 
 __all__ = [
     "KnnGraph",
@@ -16,9 +15,6 @@ __all__ = [
     "spanning_tree",
     "spanning_tree_by_asking",
 ]
-
-# Lists of this length leave few components for the slower search of the tree's remaining arcs.
-TREE_NEIGHBORS = 10
 
 # The competition over the complete graph reads this much of longer lists: what lies behind hardly ever wins,
 # and where it could the engine is asked. Most of its work is to turn the lists round: on 4,000 samples of 21
@@ -93,8 +89,6 @@ def spanning_tree(engine: Engine, graph: KnnGraph | None = None, n_threads: int 
     >>> list(zip(tree.source.tolist(), tree.target.tolist(), tree.weight.tolist()))
     [(0, 1, 1.0), (1, 2, 2.0)]
     """
-    if graph is None and isinstance(engine, _core.Engine):
-        return SpanningTree(*engine.spanning_tree_without_lists(n_threads))
     if graph is None:
-        graph = knn_graph(engine, min(TREE_NEIGHBORS, engine.n_samples - 1), n_threads)
+        return tree_without_lists(engine, n_threads)
     return SpanningTree(*engine.spanning_tree(graph.distances, graph.indices, n_threads))

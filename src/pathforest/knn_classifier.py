@@ -11,7 +11,7 @@ from sklearn.base import clone
 from pathforest import _core
 from pathforest._engines.build import build_engine
 from pathforest._engines.matrix import complete_metric
-from pathforest._engines.metric import Metric
+from pathforest._engines.metric import Metric, before_learning
 from pathforest._models import parameters as rules
 from pathforest._models.base import LabelledEstimator
 from pathforest._models.density import largest_arc
@@ -45,7 +45,8 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
+        tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     k_max : int, default=20
@@ -104,6 +105,8 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    categories_ : list of length n_features
+        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
 
     See Also
     --------
@@ -155,6 +158,7 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
     (3, [0.96, 0.967, 0.973, 0.973])
     """
 
+    _n_stages = 5
     _parameter_rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         **rules.NEIGHBORHOOD,
@@ -218,7 +222,8 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
         self.best_k_, self.scores_ = k, np.empty(0)
         if self.n_neighbors is None:
             splits = self._split(X, labels, codes, groups)
-            self.best_k_, self.scores_ = timed(self._search_k, X, codes, splits, metric, k)
+            of_folds = before_learning(completed, metric)
+            self.best_k_, self.scores_ = timed(self._search_k, X, codes, splits, of_folds, k)
         engine = self._make_engine(timed, X, completed, n_threads)
         graph = timed(knn_graph, engine, self.best_k_, n_threads)
         self.density_ = timed(density, graph, self.best_k_, completed.squared)

@@ -9,9 +9,11 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length
 
+from pathforest._engines.metric import array_options
 from pathforest._models.labels import check_labels, check_labels_like
 from pathforest._utils.checks import check_integer
 from pathforest._utils.dates import validated
+from pathforest._utils.tables import as_table
 from pathforest.classifier import OPFClassifier
 from pathforest.pruning import pass_on_names
 
@@ -93,8 +95,8 @@ def learn(
     check_integer("n_iter", n_iter, 0, "10 is the default")
     rng = np.random.default_rng(random_state)
     named = clone(model)  # keeps the names of the features, which the rows below do not
-    X_train = validated(named, X_train, dtype=[np.float64, np.float32])
-    X_val = validated(named, X_val, reset=False, dtype=[np.float64, np.float32])
+    options = _options(named, X_train, X_val)
+    X_train, X_val = validated(named, X_train, **options), validated(named, X_val, reset=False, **options)
     y_train = check_labels(y_train)
     y_val = check_labels_like(y_train, y_val)
     check_consistent_length(X_train, y_train)
@@ -111,6 +113,17 @@ def learn(
             break
     pass_on_names(named, best.model)
     return best
+
+
+def _options(model: OPFClassifier, *tables: Any) -> dict[str, Any]:
+    """Return how samples are checked; refuse tables, whose categories no exchange could keep apart."""
+    metric, _ = model._check_settings()
+    if metric.name == "gower" and any(as_table(X) is not None for X in tables):
+        raise TypeError(
+            "learn takes arrays of numbers for metric='gower', not tables; encode categories, for example "
+            "with sklearn.preprocessing.OrdinalEncoder, and set metric_params['categorical']"
+        )
+    return array_options(metric) | {"dtype": [np.float64, np.float32]}
 
 
 def _exchange(

@@ -10,9 +10,11 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from pathforest import _core
+from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.metric import Metric
 from pathforest._models import parameters as rules
 from pathforest._models.density import DensityEstimator, largest_arc
+from pathforest._models.growing import GrowingEstimator
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.timers import StageTimer
 from pathforest.persistence.checks import check_density, check_number
@@ -27,7 +29,7 @@ ROUNDING = 1e-12
 FENCE = 3.0
 
 
-class OPFOutlierDetector(OutlierMixin, DensityEstimator):
+class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
     """Optimum-Path Forest outlier detector.
 
     The training samples are clustered as :class:`OPFClustering` does it, which settles how many neighbours
@@ -43,7 +45,8 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
+        tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     k_max : int, default=20
@@ -80,6 +83,8 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    categories_ : list of length n_features
+        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
 
     See Also
     --------
@@ -125,6 +130,7 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
     [1, 1, 1, 1, 1, 1, -1]
     """
 
+    _n_stages = 3
     _parameter_rules: ClassVar[rules.Rules] = {
         "contamination": rules.contamination,
         **rules.DISTANCES,
@@ -174,8 +180,14 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
             The fitted estimator.
         """
         metric, n_threads = self._check_settings()
-        X, metric = self._check_samples(X, metric, squares=True)
-        engine, graph, estimate = self._estimate_density(X, metric, n_threads, StageTimer(self))
+        X, metric = self._check_samples(X, metric, self._squares)
+        return self._learn(build_engine, X, None, metric, n_threads)
+
+    def _train(
+        self, make_engine: EngineFactory, X: np.ndarray, labels: None, metric: Metric, n_threads: int
+    ) -> Self:
+        timed = StageTimer(self)
+        engine, graph, estimate = self._estimate_density(X, metric, n_threads, timed, make_engine)
         self.density_, self.best_k_, self.cuts_ = estimate
         self._fit_largest_arc = largest_arc(graph, self.best_k_)
         self._keep_samples(X, metric, engine)
@@ -257,10 +269,11 @@ class OPFOutlierDetector(OutlierMixin, DensityEstimator):
             return scores
         exact = Metric(*self._fit_metric).kind == "features"
         same_place = 0.0 if exact else ROUNDING * self._fit_largest_arc
-        for rows, distances, _ in self._nearest(Q, self.best_k_ + 1, len(self.density_)):
-            # No sample is its own neighbour: one at the place of a training sample is taken for that one.
-            others = np.where(distances[:, :1] <= same_place, distances[:, 1:], distances[:, :-1])
-            scores[rows] = self._scale(self._log_density(np.ascontiguousarray(others)))
+        with self._progress(Q) as bar:
+            for rows, distances, _ in self._nearest(Q, self.best_k_ + 1, len(self.density_), bar):
+                # No sample is its own neighbour: one at the place of a training sample is taken for that one.
+                others = np.where(distances[:, :1] <= same_place, distances[:, 1:], distances[:, :-1])
+                scores[rows] = self._scale(self._log_density(np.ascontiguousarray(others)))
         return scores
 
     def _check_fitted_state(self) -> int:

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from pathforest._engines.matrix import check_distances
-from pathforest._engines.metric import Metric
+from pathforest._engines.metric import Metric, array_options
 from pathforest._models import parameters as rules
 from pathforest._models.device import DeviceOfParts
 from pathforest._models.labels import check_labels, check_labels_like
@@ -21,6 +21,7 @@ from pathforest._models.state import SavableEstimator, unfitted_on_failure
 from pathforest._search.splits import validation_split
 from pathforest._utils.dates import validated
 from pathforest._utils.show import show
+from pathforest._utils.tables import as_table
 from pathforest._utils.threads import thread_count
 from pathforest.classifier import OPFClassifier
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -139,6 +140,8 @@ def pass_on_names(source: Any, model: Any) -> None:
     """Give a model, which was fitted to plain arrays, the names that the features have in another."""
     if hasattr(source, "feature_names_in_"):
         model.feature_names_in_ = source.feature_names_in_
+    if hasattr(source, "categories_"):
+        model.categories_ = source.categories_
 
 
 class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
@@ -237,8 +240,7 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         if isinstance(self.estimator, PRUNABLE):  # others are refused by fit
-            inner = get_tags(self.estimator).input_tags
-            tags.input_tags.pairwise, tags.input_tags.positive_only = inner.pairwise, inner.positive_only
+            tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
     @unfitted_on_failure
@@ -261,7 +263,7 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
         template = self._template()
         if y is None:
             raise ValueError("OPFPruner requires y to be passed, but the target y is None")
-        X, labels = validated(self, X, dtype=DTYPES), check_labels(y)
+        X, labels = self._read(X, reset=True), check_labels(y)
         check_consistent_length(X, labels)
         pairwise = get_tags(template).input_tags.pairwise
         if pairwise:
@@ -270,7 +272,7 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
         rows, val = validation_split(codes, self.validation_fraction, self.random_state)
 
         def among(chosen: np.ndarray, kept: np.ndarray) -> np.ndarray:
-            return X[np.ix_(chosen, rows[kept])] if pairwise else X[chosen]
+            return X[np.ix_(chosen, rows[kept])] if pairwise else _safe_indexing(X, chosen)
 
         everyone = np.arange(len(rows))
         model = clone(template)
@@ -370,9 +372,16 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
             self.estimator = self._build_template()
             del self._fit_template
 
+    def _read(self, X: Any, reset: bool) -> Any:
+        """Check samples, or leave a table to a classifier that takes it."""
+        metric, _ = self._template()._check_settings()
+        if metric.name == "gower" and (table := as_table(X)) is not None:
+            return validate_data(self, table, reset=reset, skip_check_array=True)
+        return validated(self, X, reset=reset, **array_options(metric) | {"dtype": DTYPES})
+
     def _queries(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        Q = validated(self, X, reset=False, dtype=DTYPES)
+        Q = self._read(X, reset=False)
         pairwise = Metric(*self.estimator_._fit_metric).kind == "precomputed"
         return Q[:, self.sample_indices_] if pairwise else Q
 
@@ -412,7 +421,7 @@ def _prune(
 def _unfitted_copy(model: BaseOPFClassifier) -> BaseOPFClassifier:
     """Return a classifier to fit with the same metric, also if that was estimated from the samples."""
     metric = Metric(*model._fit_metric)
-    if metric.kind == "matrix" and metric.params:
+    if metric.params:
         return clone(model).set_params(metric_params=metric.params)
     return clone(model)
 

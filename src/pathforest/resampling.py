@@ -21,6 +21,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from pathforest._models import parameters as rules
+from pathforest._models.documentation import DocumentedEstimator
 from pathforest._models.labels import check_labels
 from pathforest._models.parameters import check_parameters, checked_metric
 from pathforest._search.splits import deal_folds
@@ -36,7 +37,7 @@ COMMON: rules.Rules = {
 }
 
 
-class DenseSampler:
+class DenseSampler(DocumentedEstimator):
     """What the samplers have in common: dense samples, float32 kept, no distance matrices."""
 
     def __sklearn_tags__(self):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from pathforest._core import mean_offers
-from pathforest._engines.build import build_engine
+from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.metric import Metric
 from pathforest._models import parameters as rules
-from pathforest._models.prediction import BaseOPFClassifier, ClassOffers, Decision
+from pathforest._models.growing import GrowingClassifier
+from pathforest._models.labels import Labels
+from pathforest._models.prediction import BaseOPFClassifier, Bids, Decision
 from pathforest._models.state import unfitted_on_failure
+from pathforest._utils.progress import SILENCE
 from pathforest._utils.show import show
 from pathforest._utils.timers import StageTimer
 from pathforest.forest import balancing_factors, boundary_prototypes, grow_forest, grow_forest_geodesic
@@ -20,7 +22,7 @@ from pathforest.graph import knn_graph, spanning_tree
 from pathforest.persistence.checks import check_array, check_whole
 
 
-class OPFSemiSupervisedClassifier(BaseOPFClassifier):
+class OPFSemiSupervisedClassifier(GrowingClassifier, BaseOPFClassifier):
     """Optimum-Path Forest classifier for a few labelled and many unlabelled samples.
 
     Labels travel from labelled samples to their neighbours, through the unlabelled ones: each sample
@@ -45,7 +47,8 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
+        tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     n_conquerors : int, default=1
@@ -98,6 +101,8 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    categories_ : list of length n_features
+        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
 
     See Also
     --------
@@ -165,6 +170,7 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     [2, 1, 0]
     """
 
+    _n_stages = 6
     _parameter_rules: ClassVar[rules.Rules] = {
         "unlabeled": rules.checked_where_used,
         "method": rules.choice("balanced", "geodesic", "mst", "opfsemi"),
@@ -220,17 +226,27 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
             The fitted estimator.
         """
         metric, n_threads = self._check_settings()
+        X, _, codes, metric = self._check_training(X, y, metric)
+        return self._learn(build_engine, X, Labels(self.classes_, codes), metric, n_threads)
+
+    def _check_settings(self) -> tuple[Metric, int]:
+        metric, n_threads = super()._check_settings()
         if self.method == "balanced" and metric.name == "euclidean":
             metric = metric._replace(name="sqeuclidean")
-        X, labels, _, metric = self._check_training(X, y, metric)
+        return metric, n_threads
+
+    def _train(
+        self, make_engine: EngineFactory, X: np.ndarray, labels: Labels, metric: Metric, n_threads: int
+    ) -> Self:
         labelled, codes = self._encode(labels)
         timed = StageTimer(self)
-        engine = self._make_engine(timed, X, metric, n_threads)
+        engine = self._make_engine(timed, X, metric, n_threads, make_engine)
         if self.method in ("balanced", "geodesic"):
             graph = timed(knn_graph, engine, min(int(self.n_neighbors), len(X) - 1), n_threads)
             self.class_factors_ = np.ones(len(self.classes_))
             if self.method == "balanced":
-                self.class_factors_ = timed(balancing_factors, graph, labelled, codes[labelled])
+                own = Labels.of(codes[labelled])  # the core numbers the classes that have samples
+                self.class_factors_[own.values] = timed(balancing_factors, graph, labelled, own.codes)
             factor = self.class_factors_[codes]  # of labelled samples; others do not use theirs
             forest = timed(grow_forest_geodesic, engine, graph, labelled, factor, n_threads)
             spread, prototypes = codes[forest.root], labelled
@@ -265,37 +281,39 @@ class OPFSemiSupervisedClassifier(BaseOPFClassifier):
     def _decide(self, Q: np.ndarray) -> Decision:
         return super()._decide(Q) if self._n_offers is None else self._decide_by_class(Q)
 
-    def _class_offers(self, Q: np.ndarray) -> ClassOffers:
+    @property
+    def _n_deciding(self) -> np.ndarray:
+        return np.minimum(super()._n_deciding, self._n_offers or len(self.order_)).astype(np.int32)
+
+    def _bids(self, Q: np.ndarray, bar: Any = SILENCE) -> Iterator[Bids]:
         if self._n_offers is None:
-            return super()._class_offers(Q)
-        shape = len(Q), len(self.classes_)
-        found = ClassOffers(np.full(shape, np.inf), np.full(shape, np.inf), np.full(shape, -1))
+            yield from super()._bids(Q, bar)
+            return
         rank = self._cached("rank", self._rank)
-        counts = np.array([min(int(self.n_conquerors), self._n_offers)], dtype=np.int32)
-        for rows, distances, indices in self._nearest(Q, self._n_offers, len(self.order_)):
+        for rows, distances, indices in self._nearest(Q, self._n_offers, len(self.order_), bar):
             offers = self.cost_[indices] + self.class_factors_[self._fit_codes[indices]] * distances
             ascending = np.lexsort((rank[indices], offers))
             offers, indices = (np.take_along_axis(a, ascending, axis=1) for a in (offers, indices))
-            for code in np.unique(self._fit_codes[indices]):
-                own = self._fit_codes[indices] == code
-                first, has_one = own.argmax(axis=1), own.any(axis=1)
-                values = np.sort(np.where(own, offers, np.inf), axis=1)
-                found.cost[rows, code] = mean_offers(values, counts)[0]
-                found.cheapest[rows, code] = values[:, 0]
-                conqueror = indices[np.arange(len(first)), first]
-                found.conqueror[rows, code] = np.where(has_one, conqueror, -1)
-        return found
+            codes = self._fit_codes[indices]
+            for code in np.unique(codes).tolist():
+                own_first = np.argsort(codes != code, axis=1, kind="stable")
+                is_own = np.take_along_axis(codes, own_first, axis=1) == code
+                values = np.where(is_own, np.take_along_axis(offers, own_first, axis=1), np.inf)
+                members = np.where(is_own, np.take_along_axis(indices, own_first, axis=1), -1)
+                yield Bids(rows, code, values, members)
 
-    def _encode(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _encode(self, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
         """Return the labelled samples and the codes of all labels, -1 for unlabelled samples."""
-        labelled = np.flatnonzero(labels != self._mark(labels))
+        is_class = np.atleast_1d(labels.values != self._mark(labels.values))
+        number = np.where(is_class, np.cumsum(is_class) - 1, -1)
+        codes = number[labels.codes]
+        labelled = np.flatnonzero(codes >= 0)
         if not len(labelled):
             raise ValueError(
-                f"y marks all {len(labels)} samples as unlabelled (unlabeled={show(self.unlabeled)}); label "
+                f"y marks all {len(codes)} samples as unlabelled (unlabeled={show(self.unlabeled)}); label "
                 "at least one, or choose another mark with unlabeled=..."
             )
-        codes = np.full(len(labels), -1)
-        self.classes_, codes[labelled] = np.unique(labels[labelled], return_inverse=True)
+        self.classes_ = labels.values[is_class]
         return labelled, codes
 
     def _mark(self, labels: np.ndarray) -> Any:

@@ -238,7 +238,11 @@ def test_a_table_cannot_lose_all_its_rows(folder):
         (f"{AUDIT} --suspects noisy.csv", "writing it would replace noisy.csv", 1),
         (f"{AUDIT} --out cleaned.csv", "without --apply it is an HTML page; end its name with .html", 2),
         (f"{AUDIT} --suspects s.npz", "the ending is not that of an output format", 1),
-        ("audit noisy.csv -l kind", "'flower, 0' is not a number (--ignore leaves a column out)", 1),
+        (
+            "audit noisy.csv -l kind --no-encode",
+            "'flower, 0' is not a number (--ignore leaves a column out)",
+            1,
+        ),
         ("audit noisy.csv -l kind --apply d.csv", "--apply: name the cleaned table with --out", 2),
         ("audit noisy.csv -l kind --apply d.csv -o c.npz", "the format of DATA, .csv; convert changes", 2),
         (

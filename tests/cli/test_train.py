@@ -209,8 +209,8 @@ def test_features_of_different_scales_are_reported(folder):
     said = run(f"train {wide} -o m.pf --set cv=3 --set transforms=None").stderr
     assert said == f"pathforest: warning: {warning}--scale evens them out\n"
     assert run(f"train {wide} -o m.pf --set cv=3").stderr == ""  # the default tries standardised features
-    assert warning + "convert --normalize" in run(f"cluster {wide} -o c.csv").stderr
-    assert warning + "convert --normalize" in run(f"train {wide} -o m.pf -e opf").stderr
+    assert warning + "--scale evens them out" in run(f"cluster {wide} -o c.csv").stderr
+    assert warning + "--scale evens them out" in run(f"train {wide} -o m.pf -e opf").stderr
     assert run(f"train {IRIS} -o m.pf -e opf").stderr == ""
     values = frame[FEATURES].to_numpy()
     expected = FuzzyOPFClassifierCV(cv=3, transforms=[StandardScaler()]).fit(values, KINDS).predict(values)
@@ -250,7 +250,11 @@ def test_a_list_of_values_needs_no_brackets(folder):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--scale -e opf", "--scale: OPFClassifier has no transforms"),
+        ("--scale -e opf --set metric=precomputed", "--scale: distances cannot be standardised"),
+        ("--columns kind", "--columns kind: write NAME=KIND with one of number, category, drop"),
+        ("--columns width=text", "--columns width=text: write NAME=KIND"),
+        ("--sep ab", "--sep ab: give one character"),
+        ("--decimal x", "--decimal x: give . or ,"),
         ("--scale --set transforms=linear", "--scale: not with --set transforms"),
         ("--set refit=false", "could not predict"),
         ("-e svm", "--estimator svm is unknown; choose one of fuzzy-cv, opf"),

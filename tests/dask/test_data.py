@@ -140,7 +140,7 @@ def put(value):
 def test_a_bad_chunk_of_samples_is_named(client, how, message):
     with pytest.raises(ValueError, match=message):
         DaskOPFClassifier(client=client).fit(spoiled(2, how), draw("random")[1])
-    assert wait_for_no_tasks(client) == 0
+    assert wait_for_no_tasks(client) == []
 
 
 @pytest.mark.parametrize(

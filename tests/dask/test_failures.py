@@ -175,7 +175,7 @@ def test_ctrl_c_leaves_no_tasks_and_no_model(client, many_blocks, monkeypatch, s
             model.fit(da.from_array(X, chunks=(200, -1)), y)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert wait_for_no_tasks(client) == 0
+    assert wait_for_no_tasks(client) == []
     assert raised.tb is not None  # which keeps all frames of `fit` alive, as a notebook does
     with pytest.raises(NotFittedError):
         model.to_local()
@@ -192,7 +192,7 @@ def test_a_chunk_that_cannot_be_computed_ends_the_others(client):
     lazy = da.from_array(X, chunks=(20, -1)).map_blocks(compute, dtype=X.dtype, meta=X[:0])
     with pytest.raises(RuntimeError, match="disk on fire") as raised:
         DaskOPFClassifier(client=client).fit(lazy, y)
-    assert wait_for_no_tasks(client) == 0
+    assert wait_for_no_tasks(client) == []
     assert raised.tb is not None  # which keeps all frames of `fit` alive
 
 
@@ -200,7 +200,7 @@ def test_a_fit_leaves_nothing_on_the_cluster(client, many_blocks):
     X, y = draw("tied")
     model = DaskFuzzyOPFClassifierCV(**SMALL_SEARCH, client=client)
     model.fit(da.from_array(X, chunks=50), da.from_array(y, chunks=60))
-    assert wait_for_no_tasks(client) == 0
+    assert wait_for_no_tasks(client) == []
 
 
 def test_blocks_are_distributed_evenly(client):

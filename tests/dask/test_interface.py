@@ -21,7 +21,7 @@ import dask.array as da
 import distributed
 from dask_cases import draw, every_pair, quiet, same
 
-from pathforest.dask import DaskOPFClassifier
+from pathforest.dask import DaskFuzzyOPFClassifier, DaskOPFClassifier
 
 pytestmark = quiet
 
@@ -64,6 +64,18 @@ def test_a_client_that_is_not_the_active_one_is_used(blocks, client, request, mo
 def test_another_device_is_refused(client):
     with pytest.raises(ValueError, match=r"device='cuda' is not for clusters; use device='cpu'"):
         DaskOPFClassifier(client=client, device="cuda").fit(*draw("random"))
+
+
+@pytest.mark.parametrize("on_cluster", [DaskOPFClassifier, DaskFuzzyOPFClassifier])
+def test_growing_is_refused(on_cluster):
+    model = on_cluster()
+    for call in (
+        lambda: model.partial_fit([[0.0]], [0]),
+        lambda: model.forget([0]),
+        lambda: model.set_labels([0], [1]),
+    ):
+        with pytest.raises(NotImplementedError, match=r"does not grow; use pathforest\.\w*OPFClassifier"):
+            call()
 
 
 @every_pair

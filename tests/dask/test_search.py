@@ -156,7 +156,7 @@ def test_an_error_that_shall_be_raised_ends_the_search_on_the_cluster(client):
     search = DaskFuzzyOPFClassifierCV(**QUICK, scoring=fussy, error_score="raise", client=client)
     with pytest.raises(ValueError, match="120 samples") as raised:
         search.fit(*hostile("random"))
-    assert wait_for_no_tasks(client) == 0
+    assert wait_for_no_tasks(client) == []
     assert raised.tb is not None  # which keeps all frames of `fit` alive
 
 
@@ -238,7 +238,7 @@ def test_ctrl_c_during_scoring_leaves_no_tasks(client, monkeypatch, task):
             DaskFuzzyOPFClassifierCV(**QUICK, client=client).fit(*hostile("tied"))
     finally:
         signal.signal(signal.SIGINT, before)
-    assert wait_for_no_tasks(client) == 0
+    assert wait_for_no_tasks(client) == []
     assert raised.tb is not None  # which keeps all frames of `fit` alive, as a notebook does
 
 
@@ -256,4 +256,4 @@ def test_a_scorer_that_kills_workers_does_not_hang_the_search():
     ):
         with pytest.raises((distributed.KilledWorker, RuntimeError)):
             DaskFuzzyOPFClassifierCV(**QUICK, scoring=deadly, client=client).fit(*hostile("tied"))
-        assert wait_for_no_tasks(client) == 0
+        assert wait_for_no_tasks(client) == []

@@ -277,3 +277,28 @@ def test_a_value_that_would_be_rounded_is_named_in_any_batch(tmp_path, cells):
     np.savez(tmp_path / "table.npz", X=values, y=np.arange(3))
     with pytest.raises(ValueError, match=r"X\[2, 0\].*9007199254740993.*float64"):
         read(tmp_path / "table.npz")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("kind;w\nx;1\ny;2\n", [[1], [2]]),
+        ("kind;w\nx;1,5\ny;2\n", [[1.5], [2]]),
+        ("kind\tw\nx\t1.5\n", [[1.5]]),
+        ('kind|w\n"x, or | so"|1\n', [[1]]),
+        ("kind,w\nx;1,1\n", [[1]]),  # commas separate, whatever cells contain
+    ],
+)
+def test_separators_and_decimal_marks_are_found_where_they_are_plain(tmp_path, text, expected):
+    (tmp_path / "a.csv").write_text(text)
+    assert read(tmp_path / "a.csv", label="kind").X.tolist() == expected
+
+
+def test_separators_and_decimal_marks_can_be_given(tmp_path):
+    (tmp_path / "a.csv").write_text("kind:w\nx:1,500\n")
+    assert read(tmp_path / "a.csv", label="kind", sep=":", decimal=",").X.tolist() == [[1.5]]
+    (tmp_path / "a.csv").write_text("kind;w\nx;1.000,5\n")
+    with pytest.raises(ValueError, match=r"'1\.000,5' is not a number"):
+        read(tmp_path / "a.csv", label="kind", decimal=",")
+    with pytest.raises(ValueError, match="sep is for CSV and TSV files"):
+        read(tmp_path / "a.dat", sep=";")

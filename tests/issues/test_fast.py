@@ -67,7 +67,7 @@ def test_every_array_equals_its_definition(metric, p, algorithm, data):
     if algorithm == "tree" and (metric, p) in BRUTE_METRICS:
         return
     X, D, classes, codes, r = draw_case(data, metric, p)
-    params = {"p": p} if metric == "minkowski" else None
+    params = {"minkowski": {"p": p}, "gower": {"ranges": np.ones(X.shape[1])}}.get(metric)
     issues = find_issues(
         X,
         classes[codes],

@@ -1,6 +1,7 @@
 """Every bad input gets one clear built-in exception before any work; good but unusual ones work."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.base import clone
@@ -430,3 +431,16 @@ def test_queries_too_far_from_the_training_samples_are_refused(estimator):
 def test_a_sigma_that_makes_costs_overflow_is_refused():
     with pytest.raises(ValueError, match=r"sigma=1e\+300.*overflow"):
         FuzzyOPFClassifier(sigma=1e300, metric="manhattan").fit(X * 1e100, y)
+
+
+# Text in tables
+
+
+@pytest.mark.parametrize("model", [OPFClassifier(), FuzzyOPFClassifierCV(), OPFClustering(), OPFPruner()])
+def test_text_is_refused_by_the_name_of_its_column(model):
+    table = pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0], "sex": ["f", "m", "f", "m"]})
+    remedies = r"make_pipeline\(TablePreprocessor\(\), model\), or pass metric='gower'"
+    with pytest.raises(ValueError, match=rf"column 'sex' holds text, such as 'f', .*{remedies}"):
+        model.fit(table, [0, 1, 0, 1])
+    with pytest.raises(ValueError, match=rf"column 1 holds text, such as 'f', .*{remedies}"):
+        model.fit(table.astype(object).to_numpy(), [0, 1, 0, 1])

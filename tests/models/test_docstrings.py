@@ -34,6 +34,7 @@ OWN_TEXT = {
     "spanning_tree_by_asking": {"X"},
     "learn": {"model", "X_val"},
     "find_issues": {"y", "method", "n_conquerors"},
+    "explain": {"estimator", "X"},
 }
 # What is random differs everywhere, and so does how long the lists of a graph must be.
 EVERYWHERE_OWN = {"random_state", "graph"}

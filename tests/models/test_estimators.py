@@ -38,6 +38,7 @@ CLASSIFIERS = [
     OPFClassifier(metric="minkowski", metric_params={"p": 3}),
     OPFClassifier(metric="chi2"),
     OPFClassifier(metric="seuclidean"),
+    OPFClassifier(metric="gower"),
     OPFClassifier(metric="precomputed"),
     FuzzyOPFClassifier(),
     FuzzyOPFClassifier(membership_side="source"),
@@ -100,6 +101,13 @@ def iris():
 def expected_failures(estimator):
     if isinstance(estimator, OPFSemiSupervisedClassifier):
         return {"check_classifiers_classes": "has -1 among its classes, which marks unlabelled samples"}
+    if getattr(estimator, "metric", None) in ("precomputed", "seuclidean") and hasattr(
+        estimator, "partial_fit"
+    ):
+        reason = "a matrix of distances cannot grow"
+        return dict.fromkeys(
+            ("check_n_features_in_after_fitting", "check_estimators_partial_fit_n_features"), reason
+        )
     return {}
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from memory import little_memory
 from model_files import HEAD, forge, lying, npy, pack, positions, replaced, sign, take_apart
+from pipelines import PIPELINES
 from sklearn.datasets import load_iris
 
 import pathforest
@@ -48,6 +49,7 @@ MODELS = {  # with their samples and labels
     "pruner of distances": (OPFPruner(OPFClassifier(metric="precomputed")), D, Y),
     "search": (FuzzyOPFClassifierCV(**SEARCH, transforms="kernel"), X, Y),
 }
+MODELS |= {f"pipeline of {name}": (model, *table) for name, (model, table) in PIPELINES.items()}
 MOST = int(os.environ.get("FORGERIES", "200"))  # cases tried of each kind; 100000 tries them all
 every_model = pytest.mark.parametrize("name", MODELS)
 
@@ -57,7 +59,7 @@ def saved(tmp_path_factory):
     """The bytes of one file per model."""
     file, data = tmp_path_factory.mktemp("models") / "model.opf", {}
     for name, (model, samples, labels) in MODELS.items():
-        model.fit(samples, labels).save(file)
+        pathforest.save(model.fit(samples, labels), file)
         data[name] = file.read_bytes()
     return data
 

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import pairwise_distances
 from sklearn.pipeline import make_pipeline
@@ -16,6 +17,8 @@ from pathforest import (
     FuzzyOPFClassifierCV,
     OPFClassifier,
     OPFClustering,
+    OPFOutlierDetector,
+    OPFPruner,
     OPFSemiSupervisedClassifier,
 )
 from pathforest.plotting import (
@@ -25,6 +28,8 @@ from pathforest.plotting import (
     plot_explanation,
     plot_forest,
     plot_membership,
+    plot_outliers,
+    plot_pruned,
 )
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -45,6 +50,8 @@ Y = CLASSES[CODES]
 PLAIN = OPFClassifier().fit(X, Y)
 FUZZY = FuzzyOPFClassifier(sigma=0.3, competition="tree").fit(X, Y)
 CLUSTERS = OPFClustering(selection="cut", k_max=8).fit(X)
+OUTLIERS = OPFOutlierDetector(contamination=0.1).fit(X)
+PRUNED = OPFPruner().fit(X, Y)
 PIPELINE = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, Y)
 MATRIX = OPFClassifier(metric="precomputed").fit(pairwise_distances(X), Y)
 QUERY = np.array([1.0, 1.2])
@@ -57,6 +64,10 @@ PICTURES = {
     "regions": (plot_decision_regions, PLAIN),
     "clusters": (plot_clusters, CLUSTERS),
     "explanation": (lambda model, X=None, **more: plot_explanation(model, QUERY, X, **more), PLAIN),
+    "features": (lambda model, **more: plot_explanation(model, QUERY, kind="features", **more), PLAIN),
+    "images": (lambda model, **more: plot_explanation(model, QUERY, image_shape=(1, 2), **more), PLAIN),
+    "outliers": (plot_outliers, OUTLIERS),
+    "pruned": (plot_pruned, PRUNED),
 }
 each_picture = pytest.mark.parametrize(("plot", "model"), PICTURES.values(), ids=PICTURES)
 each_forest = pytest.mark.parametrize(
@@ -123,9 +134,7 @@ def test_a_model_of_distances_needs_positions(name):
         plot_explanation(model, pairwise_distances(X)[0]) if name == "explanation" else plot(model)
 
 
-@pytest.mark.parametrize(
-    "plot", [plot_forest, plot_membership, plot_clusters, lambda model: plot_explanation(model, QUERY)]
-)
+@pytest.mark.parametrize("plot", [plot_forest, plot_membership, plot_clusters])
 def test_a_model_without_a_forest_is_refused(plot):
     with pytest.raises(TypeError, match="StandardScaler has no optimum-path forest"):
         plot(StandardScaler().fit(X))
@@ -136,7 +145,6 @@ def test_a_model_without_a_forest_is_refused(plot):
     [
         (plot_membership, PLAIN, "membership_"),
         (plot_clusters, PLAIN, "cluster_roots_"),
-        (lambda model: plot_explanation(model, QUERY), CLUSTERS, "classes_"),
     ],
 )
 def test_a_model_without_what_is_drawn_is_refused(plot, model, missing):
@@ -155,6 +163,14 @@ def test_without_matplotlib_the_error_says_how_to_get_it(plot, model, monkeypatc
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match=r"pathforest\[plot\]"):
         plot(model)
+
+
+@each_picture
+def test_a_display_prints_in_one_short_line(plot, model):
+    display = plot(model)
+    title = display.ax_.get_title()
+    assert repr(display) == f"<{type(display).__name__}{title and ': '}{title}>"
+    assert len(repr(display)) < 80
 
 
 # The plane
@@ -592,3 +608,242 @@ def test_a_pipeline_explains_in_its_own_features_or_in_those_given():
 def test_one_class_has_no_rivals():
     display = plot_explanation(OPFClassifier().fit(X, ["fig"] * 60), QUERY)
     assert len(display.rivals_.get_segments()) == 0
+
+
+def test_the_title_has_the_class_its_cost_and_the_next():
+    for model in (PLAIN, OPFClassifier(n_conquerors=3).fit(X, Y)):
+        costs = dict(zip(model.classes_, model.class_costs([QUERY])[0], strict=True))
+        (first, lowest), (second, next_lowest), _ = sorted(costs.items(), key=lambda item: item[1])
+        expected = f"Predicted {first}, cost {lowest:.3g} (next: {second}, {next_lowest:.3g})"
+        assert plot_explanation(model, QUERY).ax_.get_title() == expected
+
+
+def test_what_explains_nothing_is_refused():
+    for model in (StandardScaler().fit(X), CLUSTERS):
+        with pytest.raises(TypeError, match=f"{type(model).__name__} explains no predictions"):
+            plot_explanation(model, QUERY)
+
+
+# Explanations by features
+
+
+WIDE, WIDE_CODES = make_samples(n_features=14)
+WIDE_QUERY = WIDE[0] + np.linspace(-1, 1, 14)
+
+
+def widths(bars):
+    return np.array([bar.get_width() for bar in bars])
+
+
+def test_many_features_are_drawn_as_bars_that_are_parts_of_the_distance():
+    model = OPFClassifier().fit(WIDE, WIDE_CODES)
+    display = plot_explanation(model, WIDE_QUERY)
+    one = display.explanation_
+    assert (display.path_, display.images_) == (None, None)
+    for bars, sample, distance, name in zip(
+        display.bars_,
+        (one.conqueror, one.rival.conquerors[0]),
+        (one.distance, one.rival.distance),
+        ("share", "rival_share"),
+        strict=True,
+    ):
+        drawn = one.features[:10]
+        columns = [feature.column for feature in drawn]
+        expected = np.array([getattr(feature, name) for feature in drawn]) * distance
+        np.testing.assert_allclose(np.abs(widths(bars)), expected)
+        np.testing.assert_array_equal(np.sign(widths(bars)), np.sign((WIDE_QUERY - WIDE[sample])[columns]))
+    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert labels == [f"{feature.name} = {feature.value:.4g}" for feature in one.features[:10]]
+
+
+def test_without_shares_bars_are_standard_deviations():
+    model = OPFClassifier(metric="cosine").fit(WIDE, WIDE_CODES)
+    display = plot_explanation(model, WIDE_QUERY)
+    one = display.explanation_
+    expected = [feature.difference / WIDE[:, feature.column].std() for feature in one.features[:10]]
+    np.testing.assert_allclose(widths(display.bars_[0]), expected)
+    assert "standard deviations" in display.ax_.get_xlabel()
+
+
+def test_a_pipeline_is_drawn_in_the_units_of_its_samples():
+    model = make_pipeline(StandardScaler(), OPFClassifier()).fit(WIDE, WIDE_CODES)
+    display = plot_explanation(model, WIDE_QUERY)
+    assert {feature.value for feature in display.explanation_.features} == set(WIDE_QUERY.tolist())
+
+
+def test_dollars_in_names_are_not_mathematics():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(WIDE[:, :3], columns=["a$_{", "b$", "$c$ {"])
+    display = plot_explanation(OPFClassifier().fit(frame, np.where(WIDE_CODES, "$x_$", "$y^$")), frame[:1])
+    display.figure_.canvas.draw()
+
+
+def test_a_model_of_distances_has_no_features_to_draw():
+    with pytest.raises(ValueError, match="kind='features' needs features"):
+        plot_explanation(MATRIX, pairwise_distances([QUERY], X), kind="features")
+
+
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(ValueError, match="kind='tree' is unknown"):
+        plot_explanation(PLAIN, QUERY, kind="tree")
+
+
+def test_the_plane_is_drawn_if_asked_for():
+    model = OPFClassifier().fit(WIDE, WIDE_CODES)
+    assert plot_explanation(model, WIDE_QUERY, kind="plane").path_ is not None
+
+
+def test_of_a_search_the_model_that_is_explained_is_drawn():
+    search = FuzzyOPFClassifierCV(transforms="linear", k_max=5, sigmas=1.0, cv=2).fit(WIDE, WIDE_CODES)
+    cells = [one.cell for one in search.explain(WIDE)]
+    for row in (cells.index(cell) for cell in set(cells)):
+        display = plot_explanation(search, WIDE[row], kind="plane")
+        one, model = display.explanation_, search.estimators_[cells[row]]
+        assert one.cell == cells[row]
+        assert len(display.path_.get_xydata()) == 1 + len(one.path)
+        assert str(display) == f"<ExplanationDisplay: {one.headline}>"
+        assert hasattr(model, "predict")
+
+
+# Explanations by images
+
+
+def test_images_are_the_sample_the_path_and_the_rival():
+    model = OPFClassifier().fit(WIDE, WIDE_CODES)
+    display = plot_explanation(model, WIDE_QUERY, image_shape=(2, 7))
+    one = display.explanation_
+    assert len(one.path) <= 7
+    rows = [WIDE_QUERY, *WIDE[one.path], WIDE[one.rival.conquerors[0]]]
+    assert len(display.images_) == len(rows)
+    for image, row in zip(display.images_, rows, strict=True):
+        np.testing.assert_array_equal(image.get_array(), row.reshape(2, 7))
+    lefts = [image.get_extent()[0] for image in display.images_]
+    assert lefts == sorted(lefts)
+
+
+def test_of_a_long_path_a_few_images_are_drawn():
+    line = np.cumsum(np.linspace(1, 2, 40))[:, None] * [1.0, 0.0]
+    model = OPFClassifier().fit(line, np.arange(40) == 0)
+    display = plot_explanation(model, line[-1] + 1, image_shape=(1, 2))
+    assert len(display.explanation_.path) == 39
+    assert len(display.images_) == 1 + 7 + 1
+    np.testing.assert_array_equal(display.images_[-2].get_array()[0], line[1])  # the prototype
+
+
+def test_colour_images_are_drawn_in_colour():
+    model = OPFClassifier().fit(np.abs(WIDE[:, :12]) % 1, WIDE_CODES)
+    display = plot_explanation(model, model._fit_X[0], image_shape=(2, 2, 3))
+    assert display.images_[0].get_array().shape == (2, 2, 3)
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (14,), (2, 7, 1), "ab", 14])
+def test_an_image_shape_that_does_not_fit_is_refused(shape):
+    model = OPFClassifier().fit(WIDE, WIDE_CODES)
+    with pytest.raises(ValueError, match=r"image_shape=.* does not fit 14 features; pass \(height, width\)"):
+        plot_explanation(model, WIDE_QUERY, image_shape=shape)
+    assert plt.get_fignums() == []
+
+
+def test_images_of_a_pipeline_are_those_before_its_scalers():
+    scaled = make_pipeline(StandardScaler(), OPFClassifier()).fit(WIDE, WIDE_CODES)
+    display = plot_explanation(scaled, WIDE_QUERY, image_shape=(2, 7))
+    one = display.explanation_
+    np.testing.assert_array_equal(display.images_[0].get_array(), WIDE_QUERY.reshape(2, 7))
+    np.testing.assert_allclose(display.images_[1].get_array(), WIDE[one.conqueror].reshape(2, 7))
+    mixed = make_pipeline(PCA(3), OPFClassifier()).fit(WIDE, WIDE_CODES)
+    with pytest.raises(ValueError, match="pass them as X"):
+        plot_explanation(mixed, WIDE_QUERY, image_shape=(2, 7))
+    display = plot_explanation(mixed, WIDE_QUERY, WIDE, image_shape=(2, 7))
+    conqueror = WIDE[display.explanation_.conqueror]
+    np.testing.assert_array_equal(display.images_[1].get_array(), conqueror.reshape(2, 7))
+
+
+def test_images_of_a_search_are_the_samples_as_given():
+    search = FuzzyOPFClassifierCV(transforms="linear", k_max=5, sigmas=1.0, cv=2).fit(WIDE, WIDE_CODES)
+    display = plot_explanation(search, WIDE_QUERY, image_shape=(2, 7))
+    conqueror = WIDE[display.explanation_.conqueror]
+    np.testing.assert_array_equal(display.images_[1].get_array(), conqueror.reshape(2, 7))
+
+
+# Pruners
+
+
+def test_kept_samples_are_a_forest_and_the_others_crosses():
+    display = plot_pruned(PRUNED, X)
+    kept = PRUNED.sample_indices_
+    np.testing.assert_array_equal(display.kept_.get_offsets(), X[kept])
+    np.testing.assert_array_equal(display.gone_.get_offsets(), np.delete(X, kept, axis=0))
+    assert display.ax_.get_title() == f"{len(kept)} of 60 samples kept"
+    assert legend_texts(display.ax_) == [*CLASSES, "prototype", "not in the model"]
+
+
+def test_without_samples_those_kept_are_drawn():
+    display = plot_pruned(make_pipeline(StandardScaler(), OPFPruner()).fit(X, Y))
+    assert display.gone_ is None
+    assert display.ax_.get_title().endswith("samples kept")
+
+
+def test_a_pruner_has_a_forest():
+    shown = plot_forest(PRUNED).samples_.get_offsets()
+    np.testing.assert_array_equal(shown, X[PRUNED.sample_indices_])
+
+
+def test_a_pruner_of_distances_needs_positions():
+    pruner = OPFPruner(OPFClassifier(metric="precomputed")).fit(pairwise_distances(X), Y)
+    with pytest.raises(ValueError, match="pass X with one row for each sample"):
+        plot_pruned(pruner)
+    assert len(plot_pruned(pruner, X).gone_.get_offsets()) == 60 - len(pruner.sample_indices_)
+
+
+def test_pictures_of_pruners_refuse_what_does_not_fit():
+    with pytest.raises(TypeError, match="OPFClassifier prunes nothing; pass a fitted OPFPruner"):
+        plot_pruned(PLAIN)
+    with pytest.raises(ValueError, match=r"X has 9 rows, but sample \d+ was kept"):
+        plot_pruned(PRUNED, X[:9])
+
+
+# Outliers
+
+
+@pytest.mark.parametrize("new", [None, X[::3] * 1.5], ids=["training", "new"])
+def test_outliers_have_rings_and_colours_are_scores(new):
+    display = plot_outliers(OUTLIERS, new)
+    seen = X if new is None else new
+    scores, is_outlier = OUTLIERS.score_samples(seen), OUTLIERS.predict(seen) < 0
+    np.testing.assert_array_equal(display.samples_.get_offsets(), seen)
+    np.testing.assert_allclose(display.samples_.get_array(), np.maximum(scores, -3))
+    np.testing.assert_array_equal(display.outliers_.get_offsets(), seen[is_outlier])
+    n = int(is_outlier.sum())
+    assert display.ax_.get_title() == f"{n} outlier{'s' * (n != 1)} among {len(seen)} samples"
+    assert sum(bar.get_height() for bar in display.score_ax_.patches) == len(seen)
+
+
+def test_the_border_is_where_scores_cross_the_threshold():
+    border = plot_outliers(OUTLIERS).border_
+    points = np.vstack([path.vertices for path in border.get_paths()])
+    assert len(points) > 20
+    assert np.abs(OUTLIERS.decision_function(points)).max() < 0.2
+    assert plot_outliers(OPFOutlierDetector().fit(WIDE)).border_ is None
+
+
+def test_outliers_at_other_positions():
+    distances = OPFOutlierDetector(metric="precomputed", contamination=0.1).fit(pairwise_distances(X))
+    with pytest.raises(ValueError, match="pass position"):
+        plot_outliers(distances)
+    with pytest.raises(ValueError, match="position has 9 rows for 60 samples"):
+        plot_outliers(distances, position=X[:9])
+    display = plot_outliers(distances, position=X)
+    np.testing.assert_array_equal(display.samples_.get_offsets(), X)
+    assert display.border_ is None
+
+
+def test_outliers_of_a_pipeline_and_of_one_feature():
+    model = make_pipeline(StandardScaler(), OPFOutlierDetector()).fit(X)
+    shown = plot_outliers(model, X).samples_.get_array()
+    np.testing.assert_allclose(shown, np.maximum(model.score_samples(X), -3))
+    assert plot_outliers(OPFOutlierDetector().fit(X[:, :1])).ax_.get_ylabel() == "score"
+
+
+def test_pictures_of_outliers_refuse_other_models():
+    with pytest.raises(TypeError, match="OPFClassifier finds no outliers; pass a fitted OPFOutlierDetector"):
+        plot_outliers(PLAIN)

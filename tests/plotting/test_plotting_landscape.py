@@ -1,14 +1,19 @@
 """The landscape of a search: what it shows, not how it looks."""
 
 import sys
+from copy import copy
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 
 from pathforest import FuzzyOPFClassifierCV
 from pathforest.plotting import plot_landscape
 
-pytest.importorskip("matplotlib")
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+import matplotlib.pyplot as plt  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -26,18 +31,36 @@ def search():
     ).fit(X, y)
 
 
-def panels(figure):
-    return [axes for axes in figure.axes if axes.get_xlabel() == "k_max"]
+def panels(figure, x="k_max"):
+    return [axes for axes in figure.axes if axes.get_xlabel() == x]
+
+
+def over_the_paper_s_parameters(search):
+    return panels(plot_landscape(search, x="k_max", y="sigma"))
+
+
+def changed(search, best=None, **results):
+    """A search with other results."""
+    other = copy(search)
+    other.cv_results_ = {**search.cv_results_, **results}
+    other.best_params_ = {**search.best_params_, **(best or {})}
+    return other
+
+
+@pytest.fixture(autouse=True)
+def no_figures():
+    yield
+    plt.close("all")
 
 
 def test_there_is_a_panel_per_competition(search):
-    titles = [axes.get_title() for axes in panels(search.plot_landscape())]
+    titles = [axes.get_title() for axes in over_the_paper_s_parameters(search)]
     assert titles == ['competition="tree"', 'competition="complete"']
 
 
 def test_each_place_shows_the_best_over_the_other_parameters(search):
     results = search.cv_results_
-    for axes in panels(search.plot_landscape()):
+    for axes in over_the_paper_s_parameters(search):
         shown = axes.images[0].get_array()
         for (row, column), value in np.ndenumerate(np.ma.filled(shown, np.nan)):
             competition = axes.get_title().split('"')[1]
@@ -51,47 +74,88 @@ def test_each_place_shows_the_best_over_the_other_parameters(search):
 
 
 def test_a_score_of_nan_leaves_the_others_of_its_place(search):
-    results = dict(search.cv_results_)
-    results["mean_test_score"] = results["mean_test_score"].copy()
-    first = results["param_n_conquerors"] == 1
-    results["mean_test_score"][first] = np.nan
-    left = results["mean_test_score"][~first]
-    shown = [axes.images[0].get_array() for axes in panels(plot_landscape(results, search.best_params_))]
-    assert sum(np.isfinite(np.ma.filled(values, np.nan)).sum() for values in shown) == len(left)
+    score = search.cv_results_["mean_test_score"].copy()
+    first = search.cv_results_["param_n_conquerors"] == 1
+    score[first] = np.nan
+    other = changed(search, mean_test_score=score)
+    shown = [axes.images[0].get_array() for axes in over_the_paper_s_parameters(other)]
+    assert sum(np.isfinite(np.ma.filled(values, np.nan)).sum() for values in shown) == sum(~first)
 
 
 def test_without_any_score_there_is_nothing_to_draw(search):
-    results = {**search.cv_results_, "mean_test_score": np.full(len(search.cv_results_["params"]), np.nan)}
+    nothing = np.full(len(search.cv_results_["params"]), np.nan)
     with pytest.raises(ValueError, match="every mean score is nan"):
-        plot_landscape(results, search.best_params_)
+        plot_landscape(changed(search, mean_test_score=nothing))
 
 
 def test_every_place_with_the_best_score_has_a_frame(search):
-    shown = [np.ma.filled(axes.images[0].get_array(), np.nan) for axes in panels(search.plot_landscape())]
-    frames = [len(axes.patches) for axes in panels(search.plot_landscape())]
-    assert frames == [int(np.sum(values == search.best_score_)) for values in shown]
+    axes = over_the_paper_s_parameters(search)
+    shown = [np.ma.filled(one.images[0].get_array(), np.nan) for one in axes]
+    assert [len(one.patches) for one in axes] == [
+        int(np.sum(values == search.best_score_)) for values in shown
+    ]
 
 
 def test_trials_are_drawn_as_points(search):
-    results = dict(search.cv_results_)
-    results["param_sigma"] = np.linspace(0.2, 0.9, len(results["params"]))
-    results["param_k_max"] = np.arange(1, len(results["params"]) + 1)
-    figure = plot_landscape(results, {**search.best_params_, "k_max": 3, "sigma": 0.4})
-    points = sum(len(axes.collections[0].get_offsets()) for axes in panels(figure))
-    assert points == len(results["params"])
+    n = len(search.cv_results_["params"])
+    spread = {"param_sigma": np.linspace(0.2, 0.9, n), "param_k_max": np.arange(1, n + 1)}
+    best = {"k_max": 3, "sigma": spread["param_sigma"][2]}
+    drawn = over_the_paper_s_parameters(changed(search, best, **spread))
+    assert sum(len(axes.collections[0].get_offsets()) for axes in drawn) == n
+
+
+def test_the_parameters_that_matter_most_are_the_axes(search):
+    params = search.cv_results_["params"]
+    score = [0.9 + 0.05 * (p["n_conquerors"] == 5) + 0.01 * (p["sigma"] == 1.0) for p in params]
+    best = {"k_max": 2, "sigma": 1.0, "competition": "tree", "n_conquerors": 5}
+    figure = plot_landscape(changed(search, best, mean_test_score=np.array(score)))
+    assert {figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()} == {"n_conquerors", "sigma"}
+    bars = next(axes for axes in figure.axes if axes.get_title() == "what matters")
+    worth = dict(zip([t.get_text() for t in bars.get_yticklabels()], bars.patches, strict=True))
+    found = {name: bar.get_width() for name, bar in worth.items()}
+    expected = {"n_conquerors": 0.05, "sigma": 0.01, "k_max": 0, "competition": 0}
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_representations_have_panels_if_there_is_one_competition():
+    X, y = load_iris(return_X_y=True)
+    search = FuzzyOPFClassifierCV(transforms="kernel", k_max=(3, 5), sigmas=1.0, n_conquerors=(1, 3), cv=2)
+    figure = plot_landscape(search.fit(X, y))
+    titles = [axes.get_title() for axes in panels(figure, "n_conquerors")]
+    assert len(titles) == 3
+    assert f'transform="{search.best_params_["transform"]}"' in titles
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [({"x": "metric"}, "x='metric' is unknown"), ({"x": "sigma", "y": "sigma"}, "both 'sigma'")],
+)
+def test_axes_that_make_no_sense_are_refused(search, axes, message):
+    with pytest.raises(ValueError, match=message):
+        plot_landscape(search, **axes)
 
 
 def test_a_figure_given_is_drawn_into(search):
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 4), layout="constrained")
-    assert plot_landscape(search.cv_results_, search.best_params_, figure=figure) is figure
+    assert plot_landscape(search, x="k_max", figure=figure) is figure
     assert len(panels(figure)) == 2
+
+
+def test_a_new_figure_belongs_to_pyplot(search):
+    figure = search.plot_landscape()
+    assert [plt.figure(number) for number in plt.get_fignums()] == [figure]
 
 
 def test_the_figure_can_be_saved(search, tmp_path):
     search.plot_landscape().savefig(tmp_path / "landscape.png")
     assert (tmp_path / "landscape.png").stat().st_size > 10_000
+
+
+def test_an_unfitted_search_is_refused():
+    with pytest.raises(NotFittedError):
+        plot_landscape(FuzzyOPFClassifierCV())
 
 
 def test_without_matplotlib_the_error_says_how_to_get_it(search, monkeypatch):

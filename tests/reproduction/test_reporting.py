@@ -21,6 +21,7 @@ from pathforest.reproduction.experiment import CLASSIFIERS
 from pathforest.reproduction.figures.ranks import cliques, rank_figure
 from pathforest.reproduction.figures.samples import MOST_POINTS, dataset_figure, usual_k_max
 from pathforest.reproduction.figures.search import landscape_figure
+from pathforest.reproduction.figures.ties import tie_figure
 from pathforest.reproduction.formats import duration, percent, ratio, signed
 from pathforest.reproduction.page import report_html, write_report
 from pathforest.reproduction.summary import tables_markdown, terminal_table
@@ -292,6 +293,20 @@ def test_the_summary_says_where_fuzzy_opf_does_not_help(experiment):
     assert "better than OPF on 1 of 5 (Cone-Torus)" in text
     assert "does not differ significantly on 3 of 5 (Boat, Breast Tissue and made)" in text
     assert "worse on 1 of 5 (Data1)" in text
+
+
+@pytest.mark.parametrize(("runs", "step"), [(4, 1), (12, 1), (20, 2), (100, 9)])
+def test_the_axis_of_ties_shows_whole_runs(runs, step):
+    axis = tie_figure(an_experiment(runs=runs)).layout.xaxis
+    assert (axis.tick0, axis.dtick) == (1, step)
+
+
+def test_hover_texts_are_sentences_without_a_box_beside_them(experiment):
+    for drawn in (tie_figure(experiment), dataset_figure(experiment.samples["boat"])):
+        for trace in drawn.data:
+            assert trace.hovertemplate.endswith("<extra></extra>")
+            name = "textbook algorithm" if trace.name.startswith("textbook") else trace.name
+            assert trace.hovertemplate.startswith((f"{name}, ", f"{name}: "))
 
 
 def test_ties_are_shown_on_data1_or_on_the_set_that_loses_most(experiment):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import additive_chi2_kernel
+from sklearn.metrics.pairwise import additive_chi2_kernel, nan_euclidean_distances
 from strategies import BRUTE_METRICS, METRICS, NON_NEGATIVE, memberships, problems
 
 EVERY_METRIC = METRICS + BRUTE_METRICS
@@ -32,6 +32,12 @@ def test_distances_mean_what_their_names_say(metric, p):
         expected = 1e5 * np.log1p(cdist(A, B, "sqeuclidean"))
     elif metric == "minkowski":
         expected = cdist(A, B, "minkowski", p=p)
+    elif metric == "nan_euclidean":
+        A[::3, 1:], B[::2, ::2] = np.nan, np.nan
+        B[:, 0] = A[:20, 0].mean()
+        expected = nan_euclidean_distances(A, B)
+    elif metric == "gower":
+        expected = cdist(A, B, "cityblock") / 5
     else:
         expected = cdist(A, B, "cityblock" if metric == "manhattan" else metric)
     np.testing.assert_allclose(reference.distance_matrix(A, B, metric, p), expected, rtol=1e-12)

@@ -1,5 +1,6 @@
 """Samples, comparisons and marks of the tests on a Dask cluster."""
 
+import gc
 import time
 
 import numpy as np
@@ -60,17 +61,23 @@ def same(got, expected):
             same(*pair)
     elif hasattr(expected, "__dict__"):
         assert type(got) is type(expected)
-        same(vars(got), vars(expected))
+        left_out = ("_fit_cache", "_fit_grown")  # files keep what growing needs only if asked
+        same(*({k: v for k, v in vars(o).items() if k not in left_out} for o in (got, expected)))
     else:
         assert got == expected or (got != got and expected != expected)
 
 
 def tasks_on(client):
-    return client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+    return client.run_on_scheduler(lambda dask_scheduler: sorted(map(str, dask_scheduler.tasks)))
 
 
 def wait_for_no_tasks(client):
-    deadline = time.monotonic() + 10
-    while tasks_on(client) and time.monotonic() < deadline:
+    """Wait until the cluster has no tasks; return those that stay.
+
+    Errors of tests before this one may hold futures in frames that are garbage, but have not been collected.
+    """
+    deadline = time.monotonic() + 60
+    while (tasks := tasks_on(client)) and time.monotonic() < deadline:
+        gc.collect()
         time.sleep(0.05)
-    return tasks_on(client)
+    return tasks

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import reference
-from strategies import BRUTE_METRICS, METRICS, NON_NEGATIVE
+from strategies import BRUTE_METRICS, METRICS, NON_NEGATIVE, with_gaps
 
 from pathforest import _core
 
@@ -42,9 +42,25 @@ def needs_non_negative(case):
 def open_engine(case, X, Q):
     """The engine of a case over X, and the reference distances of X and Q."""
     name, metric, p = case
+    if metric == "gower":
+        return open_gower(*with_gaps(X, Q))
+    if metric == "nan_euclidean":
+        X, Q = with_gaps(X, Q, whole_rows=False)
     D, DQ = reference.distance_matrix(X, X, metric, p), reference.distance_matrix(Q, X, metric, p)
     if name == "rows":
         return Opened(_core.Engine.rows(len(X), "float64"), D, DQ, DQ)
     if name == "precomputed":
         return Opened(_core.Engine.precomputed(D), D, DQ, DQ)
     return Opened(getattr(_core.Engine, name)(X, metric, p), D, DQ, Q)
+
+
+def open_gower(X, Q):
+    """A scan by Gower's distance: every third feature is a category, and every fourth has no weight."""
+    j = np.arange(X.shape[1])
+    categorical, weights = j % 3 == 1, np.where(j % 4 == 3, 0.0, 1 + j / 3)
+    low, high = np.fmin.reduce(X.astype(float)), np.fmax.reduce(X.astype(float))
+    ranges = np.nan_to_num(high - low)
+    params = {"categorical": categorical, "ranges": ranges, "weights": weights}
+    D, DQ = reference.gower_matrix(X, X, **params), reference.gower_matrix(Q, X, **params)
+    as_taken = np.where(categorical, 0.0, np.where(ranges > 0, ranges, np.inf))
+    return Opened(_core.Engine.brute(X, "gower", ranges=as_taken, weights=weights), D, DQ, Q)

@@ -41,6 +41,15 @@ def distance(a, b, metric="euclidean", p=2.0):
             top += abs(x - y)
             bottom += x + y
         return top / bottom if bottom else 0.0
+    if metric == "nan_euclidean":
+        total, present = 0.0, 0
+        for x, y in pairs:
+            if x == x and y == y:
+                total += (x - y) * (x - y)
+                present += 1
+        return math.sqrt(total / (present / len(pairs))) if present else math.inf
+    if metric == "gower":
+        return gower(a, b)
     total = 0.0
     for x, y in pairs:
         if metric in ("euclidean", "sqeuclidean", "log_sqeuclidean"):
@@ -89,6 +98,15 @@ def distance_matrix(A, B, metric="euclidean", p=2.0):
         for a, b in columns:
             top, bottom = top + np.abs(a - b), bottom + (a + b)
         return np.divide(top, bottom, out=zero.copy(), where=bottom != 0)
+    if metric == "nan_euclidean":
+        total, present = zero, zero
+        for a, b in columns:
+            both = ~np.isnan(a) & ~np.isnan(b)
+            total, present = total + np.where(both, (a - b) * (a - b), 0.0), present + both
+        share = present / A.shape[1]
+        return np.sqrt(np.divide(total, share, out=np.full_like(zero, np.inf), where=present > 0))
+    if metric == "gower":
+        return gower_matrix(A, B)
     total = zero
     for a, b in columns:
         if metric in ("euclidean", "sqeuclidean", "log_sqeuclidean"):
@@ -108,6 +126,30 @@ def distance_matrix(A, B, metric="euclidean", p=2.0):
     if metric == "log_sqeuclidean":
         return 1e5 * log_of_one_plus(total)
     return total
+
+
+def gower(a, b, categorical=None, ranges=None, weights=None):
+    """Gower's distance of two samples: no categories, and ranges and weights of 1, unless they are given."""
+    total = present = 0.0
+    for j, (x, y) in enumerate(zip(a, b, strict=True)):
+        x, y, weight = float(x), float(y), 1.0 if weights is None else float(weights[j])
+        if x != x or y != y:
+            continue
+        if categorical is not None and categorical[j]:
+            term = float(x != y)
+        else:
+            width = 1.0 if ranges is None else float(ranges[j])
+            term = abs(x - y) / width if width else 0.0
+        total += term * weight
+        present += weight
+    return total / present if present else 1.0
+
+
+def gower_matrix(A, B, categorical=None, ranges=None, weights=None):
+    """All of Gower's distances between the rows of A and of B."""
+    return np.array([[gower(a, b, categorical, ranges, weights) for b in B] for a in A]).reshape(
+        len(A), len(B)
+    )
 
 
 def power(x, y):

@@ -14,7 +14,14 @@ METRICS = [
     ("minkowski", 3.0),
     ("minkowski", 1.5),
 ]
-BRUTE_METRICS = [("cosine", 2.0), ("chi2", 2.0), ("canberra", 2.0), ("braycurtis", 2.0)]
+BRUTE_METRICS = [
+    ("cosine", 2.0),
+    ("chi2", 2.0),
+    ("canberra", 2.0),
+    ("braycurtis", 2.0),
+    ("nan_euclidean", 2.0),
+    ("gower", 2.0),
+]
 NON_NEGATIVE = {"chi2", "braycurtis"}
 DTYPES = [np.float32, np.float64]
 
@@ -114,6 +121,19 @@ def make_samples(recipe, seed, n, d, dtype=np.float64, non_negative=False):
     X = np.abs(X) if non_negative else X
     X, fresh = X[:n].astype(dtype), X[n:].astype(dtype)
     return X, np.concatenate([fresh, X[rng.integers(0, n, size=4)]])
+
+
+def with_gaps(X, Q, whole_rows=True):
+    """Samples and queries with missing values; without `whole_rows` each keeps its first feature."""
+    rng = np.random.default_rng(X.size)
+    for array in (X := X.copy(), Q := Q.copy()):
+        gaps = rng.random(array.shape) < 0.25
+        if whole_rows:
+            gaps |= rng.random((len(array), 1)) < 0.1
+        else:
+            gaps[:, 0] = False
+        array[gaps] = np.nan
+    return X, Q
 
 
 def make_codes(kind, seed, X):

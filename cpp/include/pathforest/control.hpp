@@ -1,4 +1,5 @@
-// How long work asks whether it should stop: the caller hands in a question, the kernels ask it now and then.
+// How long work asks whether it should stop, and says how far it is: the caller hands in a question, the
+// kernels ask it now and then.
 #pragma once
 
 #include "pathforest/limits.hpp"
@@ -18,10 +19,20 @@ struct Interrupted : std::exception {
 // Belongs to the calling thread; other threads learn of an interruption through a Pause.
 class Control {
   public:
-    explicit Control(int n_threads = 1, std::function<bool()> interrupted = {})
+    // `interrupted` gets the share of the work that is done, as far as the loop at hand knows.
+    explicit Control(int n_threads = 1, std::function<bool(double)> interrupted = {})
         : n_threads_(n_threads), interrupted_(std::move(interrupted)) {}
 
     int n_threads() const { return n_threads_; }
+
+    // Loops to come are this part of the work.
+    void set_part(double begin, double end) {
+        begin_ = done_ = begin;
+        end_ = end;
+    }
+
+    // Share of the loop.
+    void set_done(double share) { done_ = begin_ + share * (end_ - begin_); }
 
     // Cheap enough for every few microseconds of work: asks at most ten times a second.
     void check() {
@@ -29,12 +40,13 @@ class Control {
         const auto now = std::chrono::steady_clock::now();
         if (now - last_asked_ < std::chrono::milliseconds(100)) return;
         last_asked_ = now;
-        if (interrupted_()) throw Interrupted{};
+        if (interrupted_(done_)) throw Interrupted{};
     }
 
   private:
     int n_threads_;
-    std::function<bool()> interrupted_;
+    std::function<bool(double)> interrupted_;
+    double begin_ = 0, end_ = 1, done_ = 0;
     std::chrono::steady_clock::time_point last_asked_ = std::chrono::steady_clock::now();
 };
 

@@ -47,6 +47,7 @@ void parallel_for(Index count, Control& control, MakeState make_state, Work work
             if (i >= count) return;  // a thread that comes too late needs no scratch space
             auto state = make_state();
             for (; i < count; i = next++) {
+                if (is_caller) control.set_done(static_cast<double>(i) / count);
                 work(i, state, pause);
                 pause();
             }

@@ -67,7 +67,7 @@ struct Cosine {
         sums[1] += a * a;
         sums[2] += b * b;
     }
-    static double combine(const double* sums) {
+    static double combine(const double* sums, Index) {
         if (sums[1] == 0 || sums[2] == 0) return sums[1] == sums[2] ? 0.0 : 1.0;
         const double product = sums[1] * sums[2];
         const bool in_range = 1e-290 < product && product < 1e290;
@@ -106,20 +106,58 @@ struct BrayCurtis {
         sums[0] += absolute(a - b);
         sums[1] += a + b;
     }
-    static double combine(const double* sums) { return divided(sums[0], sums[1]); }
+    static double combine(const double* sums, Index) { return divided(sums[0], sums[1]); }
+};
+
+// Missing values are NaN, and so is their difference from anything.
+template <class V>
+V if_present(V difference, V term) {
+    return difference == difference ? term : V{};
+}
+
+// What the features in common leave of a distance is scaled up to all of them.
+struct NanSquares {
+    static constexpr int n_sums = 2;
+    template <class V>
+    static void add(V* sums, V a, V b, const Exponent&) {
+        const V difference = a - b;
+        sums[0] += if_present(difference, difference * difference);
+        sums[1] += if_present(difference, broadcast<V>(1.0));
+    }
+    static double combine(const double* sums, Index n_features) {
+        return sums[1] > 0 ? sums[0] / (sums[1] / static_cast<double>(n_features)) : infinity;
+    }
+};
+
+struct Gower {
+    static constexpr int n_sums = 2;
+    template <class V>
+    static void add(V* sums, V a, V b, double range, double weight) {
+        const V difference = absolute(a - b);
+        const V one = broadcast<V>(1.0);
+        const V term = range > 0 ? difference / range : (difference > 0 ? one : V{});
+        sums[0] += if_present(difference, term * weight);
+        sums[1] += if_present(difference, one * weight);
+    }
+    static double combine(const double* sums, Index) { return sums[1] > 0 ? sums[0] / sums[1] : 1.0; }
 };
 
 template <class S, class T>
-std::uint32_t block_kernel(const double* query, const T* block, Index n_features, double p, double limit,
-                           double* reduced) {
+std::uint32_t block_kernel(const double* query, const T* block, Index n_features, const TermParameters& terms,
+                           double limit, double* reduced) {
     constexpr int n_vectors = lanes / double_width;
     Doubles sums[n_vectors][S::n_sums] = {};
-    const Exponent exponent(p);
+    const Exponent exponent(terms.p);
     for (Index j = 0; j < n_features; ++j) {
         const Doubles a = broadcast<Doubles>(query[j]);
 #pragma GCC unroll 8
         for (int v = 0; v < n_vectors; ++v) {
-            S::add(sums[v], a, load_wide(block + v * double_width), exponent);
+            const Doubles b = load_wide(block + v * double_width);
+            if constexpr (std::is_same_v<S, Gower>) {
+                S::add(sums[v], a, b, terms.ranges[j], terms.weights[j]);
+            } else {
+                S::add(sums[v], a, b, exponent);
+            }
         }
         block += lanes;
     }
@@ -131,7 +169,7 @@ std::uint32_t block_kernel(const double* query, const T* block, Index n_features
         for (int lane = 0; lane < lanes; ++lane) {
             double own[S::n_sums];
             for (int s = 0; s < S::n_sums; ++s) own[s] = sums[lane / double_width][s][lane % double_width];
-            reduced[lane] = S::combine(own);
+            reduced[lane] = S::combine(own, n_features);
         }
     }
     std::uint64_t within = 0;
@@ -239,6 +277,8 @@ Kernels<T> kernels_of(Sum sum) {
     case Sum::chi2: return without_box<Chi2, T>();
     case Sum::canberra: return without_box<Canberra, T>();
     case Sum::braycurtis: return without_box<BrayCurtis, T>();
+    case Sum::nan_squares: return without_box<NanSquares, T>();
+    case Sum::gower: return without_box<Gower, T>();
     }
     return {};
 }

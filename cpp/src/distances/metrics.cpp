@@ -37,6 +37,8 @@ const auto metrics = std::to_array<Metric>({
     {"chi2", Sum::chi2, 2, false, identity, identity},
     {"canberra", Sum::canberra, 1, false, identity, identity},
     {"braycurtis", Sum::braycurtis, 1, false, identity, identity},
+    {"nan_euclidean", Sum::nan_squares, 2, false, square_root, square},
+    {"gower", Sum::gower, 1, false, identity, identity},
 });
 
 }  // namespace

@@ -11,7 +11,8 @@
 namespace pathforest {
 namespace {
 
-// Looks for the nearest sample of another component, no farther than the best arc any member has found.
+// Looks for the nearest sample of another component, no farther than `foresight` times the best arc any
+// member has found.
 class NearestForeign : public PolicyDefaults {
   public:
     // What all searches of a round read. Components go by sample, by position, or both.
@@ -20,6 +21,7 @@ class NearestForeign : public PolicyDefaults {
         std::span<const Index> by_position;
         std::vector<Index> of_nodes;             // none where several meet
         const std::vector<Index>& first_sample;  // per node
+        double foresight = 1;
     };
 
     NearestForeign(Index own, const Round& round, std::atomic<double>& reach)
@@ -41,9 +43,9 @@ class NearestForeign : public PolicyDefaults {
         if (!(candidate < best_)) return;
         best_ = candidate;
         position_ = position;
+        const double enough = round_->foresight * distance;
         double reach = reach_->load(std::memory_order_relaxed);
-        while (distance < reach &&
-               !reach_->compare_exchange_weak(reach, distance, std::memory_order_relaxed)) {
+        while (enough < reach && !reach_->compare_exchange_weak(reach, enough, std::memory_order_relaxed)) {
         }
     }
 
@@ -70,6 +72,10 @@ constexpr bool answers_are_cheap = false;
 template <class T>
 constexpr bool answers_are_cheap<TreeEngine<T>> = true;
 
+// Components find ever longer arcs, but not by much. Who has looked a little farther than this round needs
+// is not asked again in the next ones.
+constexpr double foresight = 1.15;
+
 // Builds the tree from lists that name samples by position, or by index.
 template <KnowsSamples Engine>
 class Builder {
@@ -94,7 +100,7 @@ class Builder {
 
     void ask(Control& control) {
         const std::vector<Index>& component = boruvka_.component();
-        NearestForeign::Round round{component, {}, {}, first_sample_};
+        NearestForeign::Round round{component, {}, {}, first_sample_, foresight};
         std::vector<Index> by_sample;
         if (by_position_) {
             round.by_position = component;
@@ -110,8 +116,8 @@ class Builder {
             std::sort(asking.begin(), asking.end(),
                       [&](Index a, Index b) { return position_of(a) < position_of(b); });
         }
-        std::vector<std::atomic<double>> reach(component.size());
-        for (const Index i : asking) reach[as_size(component[as_size(i)])] = boruvka_.reach(i);
+        std::vector<std::atomic<double>> reach(as_size(boruvka_.n_components()));
+        for (const Index i : asking) reach[as_size(component[as_size(i)])] = foresight * boruvka_.reach(i);
         search_all(
             engine_, sample_tile<Engine>, static_cast<Index>(asking.size()), control,
             [&](Index a, auto& query) { ask_at(engine_, position_of(asking[as_size(a)]), query); },

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pathforest import _core
+from pathforest._engines.gower import engine_ranges
 from pathforest._engines.metric import Metric
 
 
@@ -17,4 +18,5 @@ def features_engine(
     """
     if algorithm == "tree":
         return _core.Engine.tree(X, metric.name, metric.p, n_threads)
-    return _core.Engine.brute(X, metric.name, metric.p, keep_order, n_threads)
+    of_features = (engine_ranges(metric.params), metric.params["weights"]) if metric.name == "gower" else ()
+    return _core.Engine.brute(X, metric.name, metric.p, keep_order, n_threads, *of_features)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
+from pathforest._engines.gower import complete_gower
 from pathforest._engines.metric import Metric
 from pathforest._utils.show import shorten, show
 from pathforest._utils.warnings import warn
@@ -179,11 +180,13 @@ def _check_pairwise(D: np.ndarray, metric: Metric, first_row: int, first_column:
 
 
 def complete_metric(metric: Metric, X: np.ndarray) -> Metric:
-    """Fix what a matrix metric takes from the training samples, and try it on the first of them.
+    """Fix what a metric takes from the training samples; try one of a matrix on the first of them.
 
     scikit-learn would estimate the variances of ``"seuclidean"`` anew in each call; prediction needs those of
     the training samples.
     """
+    if metric.name == "gower":
+        return metric._replace(params=complete_gower(metric.params, X))
     if metric.kind != "matrix" or callable(metric.name):
         return metric
     completed = metric._replace(params=_complete_params(metric.name, dict(metric.params), X))

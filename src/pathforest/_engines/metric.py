@@ -15,8 +15,7 @@ from pathforest import _core
 from pathforest._utils.checks import check_choice
 from pathforest._utils.show import shorten, show
 
-# "nan_euclidean" skips missing features; they are refused here, and without them it is Euclidean.
-ALIASES = {"l2": "euclidean", "nan_euclidean": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
+ALIASES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
 
 # What sklearn.metrics.pairwise_distances knows beyond the engines' own metrics (scikit-learn 1.6 to 1.9), and
 # the parameters of each.
@@ -38,6 +37,15 @@ MATRIX_METRICS = {
 # Metrics that take no negative values.
 NONNEGATIVE = ("braycurtis", "chi2", "precomputed")
 
+# Metrics that take missing values, NaN.
+WITH_GAPS = ("gower", "nan_euclidean")
+
+# Parameters of "gower".
+GOWER_PARAMS = ("categorical", "ranges", "weights")
+
+# The parameter that these metrics learn from the training samples, unless it is given.
+LEARNED = {"gower": "ranges", "mahalanobis": "VI", "seuclidean": "V"}
+
 # Up to this many features a search tree visits few enough of its nodes to beat a vectorised scan: the two
 # were level between 7 (overlapping Gaussians) and 16 (separate ones) for 5,000 to 20,000 samples.
 TREE_MAX_FEATURES = 8
@@ -55,7 +63,7 @@ class Metric(NamedTuple):
     name: str | Callable[..., float]  # canonical: no alias, no p = 1, 2 or infinity
     kind: str  # "features" (an engine computes it), "matrix" (from X, in full) or "precomputed"
     p: float = 2.0  # exponent of "minkowski"
-    params: Mapping[str, Any] = {}  # keyword arguments of a "matrix" metric
+    params: Mapping[str, Any] = {}  # keyword arguments of a "matrix" metric; those of "gower"
 
     @property
     def squared(self) -> bool:
@@ -66,6 +74,16 @@ class Metric(NamedTuple):
     def nonnegative(self) -> bool:
         """Whether X must not hold negative values."""
         return self.name in NONNEGATIVE
+
+    @property
+    def takes_gaps(self) -> bool:
+        """Whether X may hold missing values."""
+        return self.name in WITH_GAPS
+
+    @property
+    def learns(self) -> bool:
+        """Whether something of it is still to be learned from the training samples: variances, ranges."""
+        return self.name in LEARNED and self.params.get(LEARNED[self.name]) is None
 
 
 def resolve_metric(
@@ -78,7 +96,8 @@ def resolve_metric(
     metric : str or callable
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper.
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
+        tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
 
@@ -109,6 +128,9 @@ def resolve_metric(
     if name in MATRIX_METRICS:
         _check_names(name, params, MATRIX_METRICS[name])
         return Metric(name, "matrix", params=params)
+    if name == "gower":
+        _check_names(name, params, GOWER_PARAMS)
+        return Metric(name, "features", params={k: v for k, v in params.items() if v is not None})
     if name not in (*_core.METRICS_BRUTE, "precomputed"):
         known = sorted({*_core.METRICS_BRUTE, *MATRIX_METRICS, *ALIASES, "precomputed"})
         raise ValueError(
@@ -116,6 +138,14 @@ def resolve_metric(
         )
     _check_names(metric, params, ())
     return Metric(name, "precomputed" if name == "precomputed" else "features")
+
+
+def before_learning(completed: Metric, asked: Metric) -> Metric:
+    """Return a completed metric without what it learned from the samples, where `asked` left that to it."""
+    if not asked.learns:
+        return completed
+    known = {k: v for k, v in completed.params.items() if k != LEARNED[asked.name]}
+    return completed._replace(params=known)
 
 
 def _check_names(metric: str, params: Mapping[str, Any], known: tuple[str, ...]) -> None:
@@ -196,5 +226,6 @@ def array_options(metric: Metric) -> dict[str, Any]:
     """Arguments of scikit-learn's array checks for this metric."""
     return {
         "dtype": np.float64 if metric.kind == "matrix" else [np.float64, np.float32],
+        "ensure_all_finite": "allow-nan" if metric.takes_gaps else True,
         "order": "C",
     }

@@ -1,4 +1,4 @@
-"""Refusal of features a metric cannot take: negative ones, or so large that a distance overflows."""
+"""Refusal of features a metric cannot take: negative ones, too large ones, too many missing ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pathforest._engines.matrix import check_distances
+from pathforest._engines.matrix import blocks, check_distances
 from pathforest._engines.metric import Metric
 
 # Rounding adds a little to each sum; half the largest float64 leaves ample room for it.
@@ -21,12 +21,12 @@ class Reach(NamedTuple):
 
 
 def magnitude(X: np.ndarray) -> float:
-    """Largest absolute value in `X`, without a copy of it."""
-    return max(float(X.max()), -float(X.min()))
+    """Largest absolute value in `X`, gaps apart, without a copy of it."""
+    return max(0.0, float(np.fmax.reduce(X, axis=None)), -float(np.fmin.reduce(X, axis=None)))
 
 
 def check_features(X: np.ndarray, metric: Metric, squares: bool = False, known: Reach | None = None) -> None:
-    """Raise if a feature's sign or range does not suit the metric.
+    """Raise if a feature's sign or range, or what is missing, does not suit the metric.
 
     `squares` says that a density will square the distances; `known` are the training samples that queries `X`
     will be compared with.
@@ -37,15 +37,18 @@ def check_features(X: np.ndarray, metric: Metric, squares: bool = False, known: 
             f"Negative values in data passed to metric={metric.name!r}, which needs features >= 0: "
             f"X[{row}, {column}] is {X[row, column]:.6g}; shift or clip them, or choose another metric"
         )
-    # Three tests, from free to thorough: the range of the dtype, the largest magnitude, each feature.
     arrays = [X] if known is None else [X, known.X]
+    if metric.name == "nan_euclidean":
+        _check_in_common(X, arrays[-1])
+    # Three tests, from free to thorough: the range of the dtype, the largest magnitude, each feature.
     if _fits(metric, squares, X.shape[1], max(float(np.finfo(array.dtype).max) for array in arrays)):
         return
     if _fits(metric, squares, X.shape[1], max(magnitude(X), known.magnitude if known else 0.0)):
         return
-    low = np.min([array.min(axis=0) for array in arrays], axis=0).astype(np.float64)
-    high = np.max([array.max(axis=0) for array in arrays], axis=0).astype(np.float64)
-    with np.errstate(over="ignore"):
+    low = np.fmin.reduce([np.fmin.reduce(array, axis=0) for array in arrays]).astype(np.float64)
+    high = np.fmax.reduce([np.fmax.reduce(array, axis=0) for array in arrays]).astype(np.float64)
+    low, high = np.where(np.isnan(low), 0.0, [low, high])
+    with np.errstate(over="ignore", invalid="ignore"):
         width = high - low
         bound = _largest_term(metric, squares, width, np.maximum(np.abs(low), np.abs(high)))
     if not bound <= LIMIT:
@@ -64,9 +67,32 @@ def check_training_values(X: np.ndarray, metric: Metric, squares: bool = False) 
         check_features(X, metric, squares)
 
 
+def _check_in_common(X: np.ndarray, known: np.ndarray) -> None:
+    """Refuse samples that share no feature with one of the known: their distance would be undefined."""
+    has, known_has = ~np.isnan(X), ~np.isnan(known)
+    if (has.all(axis=0) & known_has.all(axis=0)).any():
+        return
+    if has.sum(axis=1).min() + known_has.sum(axis=1).min() > X.shape[1]:
+        return
+    # Samples with gaps in the same places are alike.
+    (has, first), (known_has, known_first) = (
+        np.unique(array, axis=0, return_index=True) for array in (has, known_has)
+    )
+    columns = known_has.T.astype(np.float32)
+    for rows in blocks(len(has), len(known_has), has.shape[1] * len(known_has)):
+        n_common = has[rows].astype(np.float32) @ columns
+        if not n_common.all():
+            row, column = np.argwhere(n_common == 0)[0]
+            raise ValueError(
+                f"metric='nan_euclidean' is undefined between row {first[rows.start + row]} of X and "
+                f"training sample {known_first[column]}, which have no feature in common; fill in missing "
+                "values, drop such rows, or use metric='gower', where their distance is 1"
+            )
+
+
 def _fits(metric: Metric, squares: bool, n_features: int, magnitude: float) -> bool:
     """Tell whether no distance can overflow as long as no feature exceeds `magnitude`."""
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         width = np.full(n_features, 2 * np.float64(magnitude))
         return bool(_largest_term(metric, squares, width, width / 2) <= LIMIT)
 
@@ -76,6 +102,11 @@ def _largest_term(metric: Metric, squares: bool, width: np.ndarray, size: np.nda
     match metric.name:
         case "euclidean" | "sqeuclidean" | "log_sqeuclidean":
             return np.sum(width * width)
+        case "nan_euclidean":
+            return len(width) * np.sum(width * width)
+        case "gower":
+            terms = _gower_terms(metric, width)
+            distance, reached = np.max(terms), np.maximum(np.max(width), metric.params["weights"] @ terms)
         case "manhattan":
             distance = reached = np.sum(width)
         case "chebyshev":
@@ -93,3 +124,10 @@ def _largest_term(metric: Metric, squares: bool, width: np.ndarray, size: np.nda
         case _:
             raise NotImplementedError(f"metric={metric.name!r} has no bound here; add its case")
     return max(reached, distance * distance if squares else distance)
+
+
+def _gower_terms(metric: Metric, width: np.ndarray) -> np.ndarray:
+    """Bound the terms of Gower's distance; where they are 0 or 1, by 1."""
+    ranges = metric.params["ranges"]
+    is_scaled = (ranges > 0) & ~metric.params["categorical"]
+    return np.divide(width, ranges, out=np.ones_like(width), where=is_scaled)

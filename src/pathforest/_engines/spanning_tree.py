@@ -7,7 +7,18 @@ from collections.abc import Callable
 import numpy as np
 
 from pathforest._core import TreeBuilder
-from pathforest._engines.protocol import KnnGraph, SpanningTree
+from pathforest._engines.protocol import Engine, KnnGraph, SpanningTree
+
+# Lists of this length leave few components for the slower search of the tree's remaining arcs.
+TREE_NEIGHBORS = 10
+
+
+def tree_without_lists(engine: Engine, n_threads: int = 1) -> SpanningTree:
+    """Build the minimum spanning tree for callers who need no lists."""
+    if hasattr(engine, "spanning_tree_without_lists"):
+        return SpanningTree(*engine.spanning_tree_without_lists(n_threads))
+    lists = engine.knn(min(TREE_NEIGHBORS, engine.n_samples - 1), n_threads)
+    return SpanningTree(*engine.spanning_tree(*lists, n_threads))
 
 
 def spanning_tree_by_asking(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
 from pathforest import _core
 from pathforest._engines.build import EngineFactory, build_engine
+from pathforest._engines.gower import with_categories
 from pathforest._engines.matrix import (
     as_metric_takes,
     blocks,
@@ -19,13 +21,15 @@ from pathforest._engines.matrix import (
     distance_blocks,
     pairwise,
 )
-from pathforest._engines.metric import NONNEGATIVE, Metric, array_options
+from pathforest._engines.metric import NONNEGATIVE, WITH_GAPS, Metric, array_options
 from pathforest._engines.protocol import Engine
 from pathforest._engines.ranges import Reach, check_features, check_training_values, magnitude
 from pathforest._models.labels import check_labels, on_host
 from pathforest._models.parameters import check_parameters, checked_metric
 from pathforest._models.state import SavableEstimator
 from pathforest._utils.dates import validated
+from pathforest._utils.progress import SILENCE, progress
+from pathforest._utils.tables import as_table, code_table
 from pathforest._utils.threads import thread_count
 from pathforest._utils.timers import StageTimer
 from pathforest.persistence.checks import check_samples
@@ -41,7 +45,31 @@ class MetricEstimator(SavableEstimator):
         name = self.metric if isinstance(self.metric, str) else ""
         tags.input_tags.pairwise = name == "precomputed"
         tags.input_tags.positive_only = name in NONNEGATIVE
+        tags.input_tags.allow_nan = name in WITH_GAPS
+        tags.input_tags.string = name == "gower"
         return tags
+
+    def _read_samples(
+        self, X: Any, metric: Metric, reset: bool = True, copy: bool = False
+    ) -> tuple[np.ndarray, Metric]:
+        """Check samples; where the metric takes categories, turn a table with text into numbers.
+
+        With `reset` the categories are learned, and the metric returned knows which features they are.
+        """
+        X = on_host(X)
+        table = as_table(X) if metric.name == "gower" else None
+        known = None if reset else vars(self).get("categories_")
+        if table is None:
+            X = validated(self, X, reset=reset, copy=copy, **array_options(metric))
+            if known is not None:
+                code_table(X, known)  # refuses numbers in the place of text
+            return X, metric
+        validate_data(self, table, reset=reset, skip_check_array=True)
+        coded = code_table(table, known if reset or known else [None] * table.shape[1])
+        if reset:
+            self.categories_ = coded.categories
+            metric = with_categories(metric, coded, getattr(table, "columns", None))
+        return check_array(coded.values, input_name="X", estimator=self, **array_options(metric)), metric
 
 
 class OPFEstimator(MetricEstimator):
@@ -51,6 +79,11 @@ class OPFEstimator(MetricEstimator):
     def _device(self) -> str:
         """Where distances are computed; models pickled before they had the parameter use the CPU."""
         return getattr(self, "device", "cpu")
+
+    @property
+    def _squares(self) -> bool:
+        """Whether a density will square the distances."""
+        return False
 
     def _make_engine(
         self,
@@ -76,9 +109,10 @@ class OPFEstimator(MetricEstimator):
         """Check the training samples and fix what the metric takes from them."""
         # A copy, because later engines are built from it: the user may change X in the meantime.
         # A distance matrix is not kept, hence not copied.
-        X = validated(self, on_host(X), copy=metric.kind != "precomputed", **array_options(metric))
+        X, metric = self._read_samples(X, metric, copy=metric.kind != "precomputed")
+        metric = complete_metric(metric, X)
         check_training_values(X, metric, squares)
-        return X, complete_metric(metric, X)
+        return X, metric
 
     def _keep_samples(self, X: np.ndarray, metric: Metric, engine: Engine) -> None:
         """Keep what predictions need: the samples, but no matrix of distances between them."""
@@ -141,7 +175,7 @@ class OPFEstimator(MetricEstimator):
         check_is_fitted(self)
         check_parameters(self, ("n_jobs", "device"))
         metric = Metric(*self._fit_metric)
-        Q = validated(self, on_host(X), reset=False, **array_options(metric))
+        Q, _ = self._read_samples(X, metric, reset=False)
         if metric.kind == "precomputed":
             check_distances(Q, square=False)
         if metric.kind != "features":
@@ -150,7 +184,13 @@ class OPFEstimator(MetricEstimator):
         check_features(Q, metric, known=reach)
         return _lossless(Q, self._fit_X.dtype)
 
-    def _nearest(self, Q: np.ndarray, k: int, n: int) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    def _progress(self, Q: np.ndarray) -> AbstractContextManager[Any]:
+        """Show how many of some queries are answered."""
+        return progress(len(Q), f"{type(self).__name__}: predict", "samples")
+
+    def _nearest(
+        self, Q: np.ndarray, k: int, n: int, bar: Any = SILENCE
+    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Yield blocks of queries with the distances and indices of their `k` nearest of `n` samples."""
         n_threads = thread_count(self.n_jobs)
 
@@ -159,7 +199,7 @@ class OPFEstimator(MetricEstimator):
             return self._build_engine(Q.dtype, members), members
 
         engine, members = self._cached((Q.dtype.char, k, self._device), gather)
-        for rows, block in self._query_blocks(Q, width=k):
+        for rows, block in bar.over(self._query_blocks(Q, width=k)):
             distances, positions = engine.query(block, k, n_threads)
             yield rows, distances, members[positions]
 
@@ -190,7 +230,8 @@ class LabelledEstimator(ClassifierMixin, OPFEstimator):
         X, metric = self._check_samples(X, metric, squares)
         labels = check_labels(y)
         check_consistent_length(X, labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        self.classes_ = np.unique(labels)
+        codes = np.searchsorted(self.classes_, labels)  # quicker than return_inverse, which sorts the samples
         return X, labels, codes, metric
 
 
@@ -200,4 +241,4 @@ def _lossless(Q: np.ndarray, dtype: np.dtype) -> np.ndarray:
         return Q.astype(dtype, copy=False)
     with np.errstate(over="ignore"):
         narrow = Q.astype(dtype)
-    return narrow if np.array_equal(narrow, Q) else Q
+    return narrow if np.array_equal(narrow, Q, equal_nan=True) else Q

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.metric import Metric
 from pathforest._engines.protocol import Engine
 from pathforest._models.base import OPFEstimator
@@ -16,12 +17,21 @@ from pathforest.membership import DensityEstimate, estimate_density
 class DensityEstimator(OPFEstimator):
     """Density of the training samples."""
 
+    @property
+    def _squares(self) -> bool:
+        return True
+
     def _estimate_density(
-        self, X: np.ndarray, metric: Metric, n_threads: int, timed: StageTimer
+        self,
+        X: np.ndarray,
+        metric: Metric,
+        n_threads: int,
+        timed: StageTimer,
+        make_engine: EngineFactory = build_engine,
     ) -> tuple[Engine, KnnGraph, DensityEstimate]:
         """Find the neighbours of the training samples, and the density that the parameters ask for."""
         k, search = self._neighborhood(len(X))
-        engine = self._make_engine(timed, X, metric, n_threads)
+        engine = self._make_engine(timed, X, metric, n_threads, make_engine)
         graph = timed(knn_graph, engine, k, n_threads)
         estimate = timed(estimate_density, graph, k, search, metric.squared, n_threads)
         return engine, graph, estimate

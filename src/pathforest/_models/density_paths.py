@@ -54,8 +54,9 @@ class DensityForestEstimator(DensityEstimator):
         extremes = float(self.density_.min()), float(self.density_.max())
         squared = Metric(*self._fit_metric).squared
         query = DensityQuery(self.best_k_, self.cost_, *extremes, self._fit_largest_arc, squared)
-        for rows, distances, indices in self._nearest(Q, self.best_k_, len(self.cost_)):
-            winners[rows], scaled[rows] = query.conquerors(distances, indices)
+        with self._progress(Q) as bar:
+            for rows, distances, indices in self._nearest(Q, self.best_k_, len(self.cost_), bar):
+                winners[rows], scaled[rows] = query.conquerors(distances, indices)
         return winners, scaled
 
 

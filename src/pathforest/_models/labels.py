@@ -2,11 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
+
+
+class Labels(NamedTuple):
+    """Checked labels of samples."""
+
+    values: np.ndarray  # distinct and ascending; some may be in no sample
+    codes: np.ndarray  # (n,) place of each sample's label in `values`
+
+    @classmethod
+    def of(cls, labels: np.ndarray) -> Self:
+        """Take apart the labels of samples."""
+        return cls(*np.unique(labels, return_inverse=True))
+
+    def all(self) -> np.ndarray:
+        """Return the label of each sample."""
+        return self.values[self.codes]
+
+    def extended(self, new: Labels) -> Labels:
+        """Add samples with labels of the same kind."""
+        is_text = [values.dtype.kind in "OU" for values in (self.values, new.values)]
+        if is_text[0] != is_text[1]:
+            raise TypeError(
+                f"new labels are of type {new.values.dtype} and earlier ones of type {self.values.dtype}, "
+                "which have no common order; convert them to one type"
+            )
+        values = np.unique(np.concatenate([self.values, new.values]))
+        codes = [np.searchsorted(values, part.values)[part.codes] for part in (self, new)]
+        return Labels(values, np.concatenate(codes))
+
+    def in_use(self, named: np.ndarray | None = None) -> Labels:
+        """Leave out values that no sample has; those that are named stay, or join."""
+        used = np.bincount(self.codes, minlength=len(self.values)) > 0
+        if named is None and used.all():
+            return self
+        values = self.values[used]
+        values = values if named is None else Labels.of(values).extended(Labels.of(named)).values
+        place = np.searchsorted(values, self.values)
+        return Labels(values, place[self.codes])
 
 
 def on_host(X: Any) -> Any:

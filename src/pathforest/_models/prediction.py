@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,7 +23,17 @@ from pathforest._models.class_costs import (
     probabilities,
     ranks,
 )
+from pathforest._models.explanation import (
+    Explanation,
+    Explanations,
+    Feature,
+    Rival,
+    compare_features,
+    feature_scales,
+    with_texts,
+)
 from pathforest._models.parameters import check_parameters
+from pathforest._utils.progress import SILENCE
 from pathforest._utils.threads import thread_count
 from pathforest.forest import Conquest, Forest, path_to_root
 from pathforest.persistence.checks import (
@@ -33,18 +43,6 @@ from pathforest.persistence.checks import (
     check_order,
     check_propagated,
 )
-
-
-class Explanation(NamedTuple):
-    """Why a sample got its label."""
-
-    label: Any  # predicted class
-    conqueror: int  # index of the training sample that made the winning class's cheapest offer
-    offer: float  # that offer: the larger of cost and distance; their sum along neighbour lists
-    path: list[int]  # training samples from the conqueror to its prototype
-    costs: list[float]  # their costs, down to 0 at the prototype
-    transform: str = "as given"  # of a search: the representation that distances are measured in,
-    cell: int = 0  # and which of its `estimators_` is explained
 
 
 class Rivals(NamedTuple):
@@ -62,6 +60,24 @@ class Rivals(NamedTuple):
         # Queries have been checked; `forest.conquer` would check them again, which doubles the time of rows.
         offers, positions = self.engine.conquer(block, self.cost, order, r, n_threads)
         return Conquest(offers, self.members[positions])
+
+
+class Bids(NamedTuple):
+    """The cheapest offers of one class to some queries."""
+
+    rows: slice  # of the queries
+    code: int  # class
+    offers: np.ndarray  # (m, r) ascending; inf, or fewer columns, if the class has fewer
+    indices: np.ndarray  # (m, r) the training samples that make them, -1 for none
+
+
+class ClassOffer(NamedTuple):
+    """What one class offers one query."""
+
+    code: int
+    cost: float  # the mean of the offers
+    members: list[int]  # training samples that make them
+    offers: list[float]  # ascending
 
 
 class ClassOffers(NamedTuple):
@@ -133,7 +149,7 @@ class BaseOPFClassifier(LabelledEstimator):
         return probabilities(self.class_costs(X), self.beta)
 
     def explain(self, X: Any) -> list[Explanation]:
-        """Tell for each sample who conquered it, and along which path of training samples.
+        """Say for each sample which training samples conquered it, along which path, and who came second.
 
         Parameters
         ----------
@@ -143,18 +159,77 @@ class BaseOPFClassifier(LabelledEstimator):
         Returns
         -------
         explanations : list of Explanation
-            Named tuples ``(label, conqueror, offer, path, costs)``: the predicted class; the
-            training sample that made the winning class's cheapest offer; that offer; the training
-            samples from there to the prototype; and their costs.
+            One for each sample. A notebook shows them as tables, and so does `print`. They are named tuples:
+            `label`, the predicted class, and its `cost`, as `class_costs` returns it; `conquerors`, the
+            training samples whose `offers` it is the mean of, cheapest first (a single one unless
+            `n_conquerors` is larger); the `distance` to the first of them; `path`, the training samples
+            from there to its prototype, and their `costs`; `rival`, the same of the class that came
+            second; and `features`, the values of the sample beside those of the first conqueror and of
+            the rival, with the share that each feature has in the distance. `conqueror` and `offer` are
+            the first of their lists.
+
+        Examples
+        --------
+        >>> from pathforest import OPFClassifier
+        >>> model = OPFClassifier().fit([[0, 0], [1, 0], [3, 1], [4, 1]], ["a", "a", "b", "b"])
+        >>> print(model.explain([[5, 1.5]])[0])
+        Predicted b, cost 1.12 (next: a, 4.27)
+        Conquered by training sample 3 at distance 1.12, whose path costs 1: 3 -> 2
+        feature    sample  conqueror 3 (b)  difference  share of distance  rival 1 (a)
+        feature 0       5                4           1                80%            1
+        feature 1     1.5                1         0.5                20%            0
         """
-        decision = self._decide(self._check_prediction(X))
-        explanations = []
-        classes = self.classes_.tolist()  # as Python prints them
-        for code, conqueror, offer in zip(*decision, strict=True):
-            path = path_to_root(self.predecessor_, conqueror)
-            costs = self.cost_[path].tolist()
-            explanations.append(Explanation(classes[code], int(conqueror), float(offer), path, costs))
+        Q = self._check_prediction(X)
+        decision = self._decide(Q)
+        explanations = Explanations()
+        for query, code, offers in zip(Q, decision.code, self._offers_of_each(Q), strict=True):
+            winner, *others = sorted(offers, key=lambda offer: (offer.code != code, offer.cost))
+            winner, rival = (self._bidder(query, offer) for offer in (winner, *others, None)[:2])
+            path = path_to_root(self.predecessor_, winner.conquerors[0])
+            features = self._compare(query, winner, rival)
+            explanations.append(Explanation(*winner, path, self.cost_[path].tolist(), rival, features))
         return explanations
+
+    def _compare(self, query: np.ndarray, winner: Rival, rival: Rival | None) -> list[Feature] | None:
+        """Set the features of a query beside those of the samples that made the cheapest offers."""
+        if self._fit_X is None:
+            return None
+        names = getattr(self, "feature_names_in_", None)
+        names = feature_names(len(query)) if names is None else names
+        scale = self._cached("scale", lambda: feature_scales(self._fit_X))
+        other = None if rival is None else self._fit_X[rival.conquerors[0]]
+        near, metric = self._fit_X[winner.conquerors[0]], Metric(*self._fit_metric)
+        features = compare_features(names, query, near, other, scale, metric)
+        return with_texts(features, self.categories_) if "categories_" in vars(self) else features
+
+    def _offers_of_each(self, Q: np.ndarray) -> list[list[ClassOffer]]:
+        """List for each query the classes that make offers."""
+        found: list[list[ClassOffer]] = [[] for _ in Q]
+        r = int(self._n_deciding[0])
+        for rows, code, offers, indices in self._bids(Q):
+            costs = mean_offers(offers, self._n_deciding)[0].tolist()
+            made = np.isfinite(offers[:, :r]).sum(axis=1).tolist()
+            for i, query in enumerate(range(rows.start, rows.stop)):
+                if made[i]:
+                    members, values = indices[i, : made[i]].tolist(), offers[i, : made[i]].tolist()
+                    found[query].append(ClassOffer(code, costs[i], members, values))
+        return found
+
+    def _bidder(self, query: np.ndarray, offer: ClassOffer | None) -> Rival | None:
+        """Describe the class that makes an offer, as explanations do."""
+        if offer is None:
+            return None
+        code, *rest = offer
+        return Rival(self.classes_[code].item(), *rest, self._distance(query, offer.members[0]))
+
+    def _distance(self, query: np.ndarray, member: int) -> float:
+        """Return the distance from a query to a training sample."""
+        if self._fit_X is None:
+            return float(query[member])
+        ((_, block),) = self._query_blocks(query[None], width=1)
+        if Metric(*self._fit_metric).kind == "matrix":
+            return float(block[0, member])
+        return float(self._build_engine(query.dtype, np.array([member])).query(block, 1, 1)[0][0, 0])
 
     def _remember(
         self,
@@ -227,9 +302,10 @@ class BaseOPFClassifier(LabelledEstimator):
         """Take the cheapest offer of all; on ties that of the sample first in `order_`."""
         everyone, n_threads = self._rivals(Q.dtype, 1), thread_count(self.n_jobs)
         offer, conqueror = np.empty(len(Q)), np.empty(len(Q), dtype=np.intp)
-        for rows, block in self._query_blocks(Q, width=1):
-            values, indices = everyone.offers(block, 1, n_threads)
-            offer[rows], conqueror[rows] = values[:, 0], indices[:, 0]
+        with self._progress(Q) as bar:
+            for rows, block in bar.over(self._query_blocks(Q, width=1)):
+                values, indices = everyone.offers(block, 1, n_threads)
+                offer[rows], conqueror[rows] = values[:, 0], indices[:, 0]
         return Decision(self._fit_codes[conqueror], conqueror, offer)
 
     def _decide_by_class(self, Q: np.ndarray) -> Decision:
@@ -242,19 +318,34 @@ class BaseOPFClassifier(LabelledEstimator):
 
     def _class_offers(self, Q: np.ndarray) -> ClassOffers:
         """Collect the offers of every class to every query."""
-        shape, n_threads = (len(Q), len(self.classes_)), thread_count(self.n_jobs)
-        r = min(int(self.n_conquerors), len(self.order_))  # a class with fewer samples offers all it has
-        offers = ClassOffers(
-            np.full(shape, np.inf), np.full(shape, np.inf), np.full(shape, -1, dtype=np.intp)
-        )
-        present, counts = np.unique(self._fit_codes).tolist(), np.array([r], dtype=np.int32)
+        shape = len(Q), len(self.classes_)
+        found = ClassOffers(np.full(shape, np.inf), np.full(shape, np.inf), np.full(shape, -1, dtype=np.intp))
+        with self._progress(Q) as bar:
+            for rows, code, offers, indices in self._bids(Q, bar):
+                found.cost[rows, code] = mean_offers(offers, self._n_deciding)[0]
+                found.cheapest[rows, code] = offers[:, 0]
+                found.conqueror[rows, code] = indices[:, 0]
+        return found
+
+    @property
+    def _n_deciding(self) -> np.ndarray:
+        """How many offers of a class decide, as the core takes it; a class with fewer offers all it has."""
+        return np.array([min(int(self.n_conquerors), len(self.order_))], dtype=np.int32)
+
+    def _bids(self, Q: np.ndarray, bar: Any = SILENCE) -> Iterator[Bids]:
+        """Yield the offers of every class to every query, block by block."""
+        n_threads, r = thread_count(self.n_jobs), int(self._n_deciding[0])
+        present = np.unique(self._fit_codes).tolist()
         for rows, block in self._query_blocks(Q, width=r):
             for code in present:
-                values, indices = self._rivals(Q.dtype, r, code).offers(block, r, n_threads)
-                offers.cost[rows, code] = mean_offers(values, counts)[0]
-                offers.cheapest[rows, code] = values[:, 0]
-                offers.conqueror[rows, code] = indices[:, 0]
-        return offers
+                bar.expect(len(block) / len(present))
+                yield Bids(rows, code, *self._rivals(Q.dtype, r, code).offers(block, r, n_threads))
+                bar.update(len(block) / len(present))
+
+
+def feature_names(n_features: int) -> list[str]:
+    """Name features that have no names."""
+    return [f"feature {i}" for i in range(n_features)]
 
 
 def costs_in_each(models: Sequence[BaseOPFClassifier], X: Any) -> list[np.ndarray]:
@@ -273,11 +364,12 @@ def costs_in_each(models: Sequence[BaseOPFClassifier], X: Any) -> list[np.ndarra
     counts = [np.array([min(int(model.n_conquerors), len(model.order_))], np.int32) for model in models]
     r, n_classes, n_threads = int(max(counts)[0]), len(first.classes_), thread_count(first.n_jobs)
     costs = [np.empty((len(Q), n_classes)) for _ in models]
-    for rows, block in first._query_blocks(Q, width=2 * n_classes * (r + EXTRA_MEMBERS)):
-        nearest = groups.nearest(block, r, n_threads)
-        parts = answer_each(forests, block, nearest, counts, n_threads)
-        for cost, part in zip(costs, parts, strict=True):
-            cost[rows] = part.cost[0]
+    with first._progress(Q) as bar:
+        for rows, block in bar.over(first._query_blocks(Q, width=2 * n_classes * (r + EXTRA_MEMBERS))):
+            nearest = groups.nearest(block, r, n_threads)
+            parts = answer_each(forests, block, nearest, counts, n_threads)
+            for cost, part in zip(costs, parts, strict=True):
+                cost[rows] = part.cost[0]
     return costs
 
 

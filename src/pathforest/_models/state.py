@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 from sklearn.base import BaseEstimator
 
+from pathforest._models.documentation import DocumentedEstimator
+from pathforest._models.fitting import ReportingEstimator, reported
 from pathforest.persistence import save
 from pathforest.persistence.allowed import is_fitted_name
 
@@ -19,13 +21,14 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 def unfitted_on_failure(fit: Fit) -> Fit:
-    """Make `fit` start from an unfitted estimator, and leave one if it fails or is interrupted."""
+    """Make `fit` start from an unfitted estimator, leave one if it fails, and report on its stages."""
+    reporting = reported(fit)
 
     @wraps(fit)
     def wrapper(self: SavableEstimator, *args: Any, **kwargs: Any) -> Any:
         self._forget()
         try:
-            return fit(self, *args, **kwargs)
+            return reporting(self, *args, **kwargs)
         except BaseException:
             self._forget()
             raise
@@ -33,7 +36,7 @@ def unfitted_on_failure(fit: Fit) -> Fit:
     return wrapper
 
 
-class SavableEstimator(BaseEstimator):
+class SavableEstimator(DocumentedEstimator, ReportingEstimator, BaseEstimator):
     """An estimator whose fitted state can be dropped, pickled and saved."""
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -18,6 +18,7 @@ from sklearn.utils.validation import _get_feature_names
 
 from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.ranges import check_training_values
+from pathforest._engines.spanning_tree import TREE_NEIGHBORS
 from pathforest._models.class_costs import EXTRA_MEMBERS
 from pathforest._models.parameters import as_list
 from pathforest._search.known import Evaluation, KnownModels
@@ -29,7 +30,6 @@ from pathforest._search.training import Near, Settings, SharedTraining, own_list
 from pathforest._utils.progress import Progress, Share
 from pathforest._utils.show import show
 from pathforest.fuzzy import FuzzyOPFClassifier
-from pathforest.graph import TREE_NEIGHBORS
 
 # What trials keep from one to the next of the neighbours of evaluation samples, over all folds and
 # representations.
@@ -110,6 +110,17 @@ class Samples(NamedTuple):
     checked: np.ndarray | None  # None if every candidate has a transformer
 
 
+def as_numbers(samples: Samples) -> np.ndarray | None:
+    """Return a copy of samples as they were given; None if they are not all numbers."""
+    if isinstance(samples.checked, np.ndarray) and samples.checked.dtype.kind == "f":
+        return samples.checked.copy()
+    try:
+        numbers = np.array(samples.given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return numbers if numbers.ndim == 2 and np.isfinite(numbers).all() else None
+
+
 # Scores the parts of some folds, in any order: ``run(folds, parts, judge, bar)``.
 Runner = Callable[["Folds", list[Part], Judge, Progress], Iterator[tuple[Part, Scores]]]
 
@@ -188,8 +199,8 @@ class Folds:
         models = KnownModels(evaluation, shared.classes, blank, build)
         return _score(shared, Q, models, part.cells, judge, share)
 
-    def refit(self, cells: Sequence[Cell], betas: Sequence[float]) -> list[Any]:
-        """Fit the cells on all samples: classifiers, or pipelines that end in one."""
+    def refit(self, cells: Sequence[Cell], betas: Sequence[float], bar: Progress) -> list[Any]:
+        """Fit the cells on all samples: classifiers, or pipelines that end in one, each a step of the bar."""
         trained: dict[str, tuple[Any, SharedTraining]] = {}
         with sharing_work():
             for name in dict.fromkeys(cell.transform for cell in cells):
@@ -202,12 +213,17 @@ class Folds:
             models.append(_model(transformer, shared, cell, beta))
             classifier = models[-1] if transformer is None else models[-1][-1]
             classifier._warn_of_training_error()
+            bar.update()
         return models
 
     @property
     def n_samples(self) -> int:
         """Number of samples, in all folds."""
         return len(self._y)
+
+    def numbers(self) -> np.ndarray | None:
+        """Return a copy of all samples as given, None if they have no numbers for features."""
+        return None if self._template.metric == "precomputed" else as_numbers(self._samples)
 
     def search_size(self, part: Part) -> tuple[int, int, int] | None:
         """Return the numbers of evaluation samples, of training samples and of features.
@@ -295,8 +311,8 @@ class Folds:
 
     def _can_share_lists(self) -> bool:
         metric = self._template._check_settings()[0]
-        if metric.kind != "features" or self._samples.checked is None:
-            return False
+        if metric.kind != "features" or metric.name == "gower" or self._samples.checked is None:
+            return False  # each part of the samples has Gower's distances of its own
         if 2 * min(len(train) for train, _ in self._splits) < len(self._y):
             return False  # lists of all samples would have to be very long
         try:

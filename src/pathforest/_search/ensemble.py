@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import update_wrapper
 from types import MethodType
 from typing import Any
@@ -16,11 +16,21 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from pathforest._engines.metric import Metric, array_options
 from pathforest._models.base import MetricEstimator
 from pathforest._models.class_costs import probabilities
-from pathforest._models.prediction import Explanation, costs_in_each
-from pathforest._search.cells import Samples
+from pathforest._models.explaining import only_scales
+from pathforest._models.explanation import (
+    Explanation,
+    Explanations,
+    compare_features,
+    feature_scales,
+    in_units_of,
+)
+from pathforest._models.prediction import costs_in_each, feature_names
+from pathforest._search.cells import Samples, as_numbers
 from pathforest._search.scoring import resolve_scoring
-from pathforest._utils.dates import refuse_missing_dates, validated
+from pathforest._utils.dates import refuse_missing_dates
+from pathforest._utils.tables import as_table
 from pathforest.fuzzy import FuzzyOPFClassifier
+from pathforest.persistence import checks
 from pathforest.persistence.allowed import check_steps, check_transformer, is_fitted_name
 from pathforest.persistence.checks import (
     check_classes,
@@ -134,19 +144,45 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         -------
         explanations : list of Explanation
             As from :meth:`pathforest.FuzzyOPFClassifier.explain`; `transform` names the
-            representation, and `cell` is the place among `estimators_`.
+            representation, and `cell` is the place among `estimators_`. Costs and distances are those of
+            the representation; `features` shows the samples as they were given, with shares of the
+            distance if it was measured between them as given or scaled.
         """
         samples = self._check_prediction(X)
         given = self._probabilities(samples)
-        chosen = _representative(given)
+        chosen, queries = _representative(given), as_numbers(samples)
         found: dict[int, Explanation] = {}
         for position in np.unique(chosen):
             model, rows = self.estimators_[position], np.flatnonzero(chosen == position)
             name = self.cv_results_["params"][self.averaged_[position]].get("transform", "as given")
             explained = classifier_of(model).explain(_safe_indexing(represent(model, samples), rows))
-            for row, one in zip(rows, explained, strict=True):
-                found[row] = one._replace(transform=name, cell=int(position))
-        return [found[row] for row in range(len(chosen))]
+            explained = [one._replace(transform=name, cell=int(position)) for one in explained]
+            if model is not classifier_of(model):
+                explained = self._with_own_features(explained, queries, rows, only_scales(model[:-1]))
+            found |= zip(rows.tolist(), explained, strict=True)
+        return Explanations(found[row] for row in range(len(chosen)))
+
+    def _with_own_features(
+        self, explained: Sequence[Explanation], queries: np.ndarray | None, rows: np.ndarray, scaled: bool
+    ) -> Iterator[Explanation]:
+        """Show the features of the samples in the place of those that a transformer made of them."""
+        kept = self._training_samples()
+        if kept is None or queries is None:
+            yield from (one._replace(features=None) for one in explained)
+            return
+        names = getattr(self, "feature_names_in_", None)
+        names = feature_names(queries.shape[1]) if names is None else names
+        scale = feature_scales(kept)
+        for one, row in zip(explained, rows, strict=True):
+            rival = None if one.rival is None else kept[one.rival.conquerors[0]]
+            shown = names, queries[row], kept[one.conqueror], rival, scale
+            features = in_units_of(one.features, *shown) if scaled else compare_features(*shown)
+            yield one._replace(features=features)
+
+    def _training_samples(self) -> np.ndarray | None:
+        """Return the training samples as they were given; None if they had no numbers for features."""
+        bare = [model for model in self.estimators_ if isinstance(model, FuzzyOPFClassifier)]
+        return bare[0]._fit_X if bare else vars(self).get("_fit_samples")
 
     def _take_over_best(self) -> None:
         """Show what the best classifier has learned as the search's own."""
@@ -186,6 +222,9 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
             raise ValueError("estimators_ is not a list of models")
         for model in self.estimators_:
             self._check_member(model)
+        if "_fit_samples" in vars(self):
+            n_samples = len(classifier_of(self.estimators_[0]).order_)
+            checks.check_array(self, "_fit_samples", (n_samples, self.n_features_in_), checks.FEATURE_TYPES)
         if "averaged_" in vars(self):
             n_rows = len(self.cv_results_["params"])
             rows = check_indices(self, "averaged_", (len(self.estimators_),), n_rows)
@@ -212,13 +251,19 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         they get the samples `untouched`. `as_given` says that a classifier takes them without a transformer.
         """
         options = array_options(metric)
+        # Every classifier learns the categories of its own samples.
+        table = as_table(X) if metric.name == "gower" else None
         if not untouched:
-            checked = validated(self, X, reset=reset, **options)
+            checked, _ = self._read_samples(X, metric, reset)
+            if table is not None:
+                return Samples(table, table)
             with_names = hasattr(self, "feature_names_in_") and hasattr(X, "columns")
             return Samples(X if with_names and metric.kind != "precomputed" else checked, checked)
         (given,) = indexable(validate_data(self, X, reset=reset, skip_check_array=True))
         if not as_given:
             return Samples(given, None)
+        if table is not None:
+            return Samples(given, table)
         checked = check_array(X, input_name="X", **options)
         refuse_missing_dates(X, checked)
         return Samples(given, checked)

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from pathforest import _core
 from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.protocol import Engine, KnnGraph
+from pathforest._engines.spanning_tree import TREE_NEIGHBORS
 from pathforest._models.class_costs import (
     EXTRA_MEMBERS,
     ClassCosts,
@@ -24,7 +25,7 @@ from pathforest._models.class_costs import (
 from pathforest._utils.threads import map_threads
 from pathforest.forest import Forest, boundary_prototypes
 from pathforest.fuzzy import FuzzyOPFClassifier
-from pathforest.graph import COMPETITION_NEIGHBORS, TREE_NEIGHBORS, knn_graph, shorter_lists, spanning_tree
+from pathforest.graph import COMPETITION_NEIGHBORS, knn_graph, shorter_lists, spanning_tree
 from pathforest.membership import density, fuzzy_membership, search_k, values_to_membership
 
 # Forests kept for cells to come. Trials rarely ask for the same one twice: their sigmas are continuous.
@@ -129,7 +130,7 @@ class SharedTraining:
     def classifier(self, settings: Settings, **params: Any) -> FuzzyOPFClassifier:
         """Return the classifier that `fit` would give for some settings and other parameters."""
         model = self._configure(settings).set_params(**params)
-        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+        for name in ("classes_", "n_features_in_", "feature_names_in_", "categories_"):
             if hasattr(self._template, name):
                 setattr(model, name, getattr(self._template, name))
         if self._feature_names is not None:

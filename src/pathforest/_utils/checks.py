@@ -41,3 +41,22 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
     """Refuse anything but one of `choices`."""
     if not (isinstance(value, str) and value in choices):
         raise ValueError(f"{name}={show(value)} is unknown; use one of {', '.join(map(repr, choices))}")
+
+
+def check_sample_indices(name: str, given: Any, n: int) -> np.ndarray:
+    """Return indices of samples in the type of the core; refuse values that the cast would change."""
+    indices = np.atleast_1d(given)
+    if indices.dtype == bool:
+        raise TypeError(f"{name}={show(given)} is a boolean mask, not indices; give np.flatnonzero(mask)")
+    if indices.dtype.kind not in "iu":
+        raise TypeError(
+            f"{name}={show(given)} must be integers from 0 to {n - 1}, not {indices.dtype}; give the indices "
+            "of samples"
+        )
+    if indices.ndim != 1:
+        raise ValueError(f"{name} has shape {indices.shape}; give the indices of samples as one list")
+    outside = np.flatnonzero((indices < 0) | (indices >= n))
+    if outside.size:
+        first = outside[0]
+        raise ValueError(f"{name}[{first}]={indices[first]} is not a sample; give indices from 0 to {n - 1}")
+    return np.ascontiguousarray(indices, dtype=np.int32)

@@ -6,7 +6,7 @@ import inspect
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from pathforest import __version__
 from pathforest._utils.show import escape
@@ -29,7 +29,23 @@ COMMANDS = (info, audit, split, convert, train, tune, predict, evaluate, explain
 USAGE_ERROR = typer.BadParameter.__bases__[0]  # click's, of which some versions of typer have a copy
 
 
-class Group(TyperGroup):
+class Flags:
+    """Flags without a type in the help: they take no value."""
+
+    def get_params(self, *args: Any) -> Any:
+        """Return the options and arguments."""
+        params = super().get_params(*args)
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = " "
+        return params
+
+
+class Command(Flags, TyperCommand):
+    """A command."""
+
+
+class Group(Flags, TyperGroup):
     """The commands, with what click says of mistyped options made safe to print."""
 
     def parse_args(self, *args: Any) -> Any:
@@ -81,4 +97,4 @@ def _help(docstring: str) -> str:
 
 
 for command in COMMANDS:
-    app.command(command.__name__, help=_help(command.__doc__))(one_line_errors(command))
+    app.command(command.__name__, cls=Command, help=_help(command.__doc__))(one_line_errors(command))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
@@ -41,15 +41,19 @@ def find_column(stream: Stream, wanted: str, way_out: str = "") -> str:
     )
 
 
-def find_label(stream: Stream, label: str | None, *, needed: bool = True) -> str | None:
+def find_label(
+    stream: Stream, label: str | None, *, needed: bool = True, known: str | None = None
+) -> str | None:
     """Return the name of the label column, given by name or position.
 
-    If none is given, it is the one that the format has, or one called `label`; None if it is not needed and
-    does not exist.
+    If none is given, it is the one that the format has, the one that a model was trained with (`known`), or
+    one called `label`; None if it is not needed and does not exist.
     """
     if label is None:
         if stream.label is not None:
             return stream.label
+        if known in stream.names:
+            return known
         if not needed and ("label" not in stream.names or "label" in stream.beside):
             return None
         label = "label"
@@ -75,16 +79,19 @@ def choose_features(
 
 # Whole tables
 
+Cells = np.ndarray | dict[str, np.ndarray]  # a matrix of numbers, or columns of a mixed table
+
 
 class Samples(NamedTuple):
     """A whole table."""
 
-    X: np.ndarray
+    X: Cells
     y: np.ndarray | None
     features: list[str]
     label: str | None
     stream: Stream  # the columns' names
     rows: Batch  # and all their cells
+    kinds: dict[str, str]  # of the columns that were asked for, by name
 
 
 def read_samples(
@@ -97,12 +104,16 @@ def read_samples(
     labels: Literal["needed", "kept", "left out"] = "needed",
     empty_labels: bool = False,
     distances: str | None = None,
+    encode: bool = False,
+    kinds: Mapping[str, str] | None = None,
+    sep: str | None = None,
+    decimal: str | None = None,
 ) -> Samples:
     """Read a whole file.
 
     Parameters
     ----------
-    path, ending : str
+    path, ending, sep, decimal : str
         The file and its format.
     label : str, default=None
         Name or position of the label column.
@@ -114,9 +125,15 @@ def read_samples(
         Whether cells of the label column may be empty; if so, `y` is a masked array.
     distances : str, default=None
         A LibOPF file of distances, to be used instead of features.
+    encode : bool, default=False
+        Whether text and empty cells are read too: `X` is then a dict of columns, unless all are numbers.
+    kinds : mapping, default=None
+        Columns to be read as numbers or categories, or to be left out, whatever they hold.
     """
-    with open_stream(path, ending=ending) as stream:
+    with open_stream(path, ending=ending, sep=sep, decimal=decimal) as stream:
         column = find_label(stream, label, needed=labels == "needed")
+        kinds = {find_column(stream, name): kind for name, kind in (kinds or {}).items()}
+        ignore = [*(ignore or ()), *(name for name, kind in kinds.items() if kind == "drop")]
         chosen = [] if distances else choose_features(stream, column, features, ignore)
         rows = gather(stream)
     if distances:
@@ -124,14 +141,46 @@ def read_samples(
         positions = _positions_of(stream, rows, D, distances)
         X, chosen = D[np.ix_(positions, positions)], [f"{POSITION} {p}" for p in positions.tolist()]
     else:
-        try:
-            X = stream.samples(rows, chosen)
-        except ValueError as error:
-            raise ValueError(f"{error} (--ignore leaves a column out)") from None
+        X = _read_features(stream, rows, chosen, encode, kinds)
     y = None
     if column is not None and labels != "left out":
         y = _labels(stream, rows, column, empty_labels)
-    return Samples(X, y, chosen, column, stream, rows)
+    return Samples(X, y, chosen, column, stream, rows, {n: k for n, k in kinds.items() if n in chosen})
+
+
+def kinds_of(X: Cells) -> dict[str, str]:
+    """Return what the columns of a mixed table were read as; nothing for a matrix of numbers."""
+    columns = {} if isinstance(X, np.ndarray) else X
+    return {name: "category" if column.dtype == object else "number" for name, column in columns.items()}
+
+
+def join_features(X: Cells, more: Cells) -> Cells:
+    """Put two tables, read alike, one below the other."""
+    if isinstance(X, np.ndarray):
+        return np.concatenate([X, more])
+    return {name: np.concatenate([X[name], more[name]]) for name in X}
+
+
+def _read_features(
+    stream: Stream, rows: Batch, names: Sequence[str], encode: bool, kinds: Mapping[str, str]
+) -> Cells:
+    """Read columns as numbers, or with `encode` as what they are."""
+    try:
+        if not any(name in kinds for name in names):
+            return stream.samples(rows, names)
+    except ValueError as error:
+        if not encode:
+            raise ValueError(f"{error} (--ignore leaves a column out)") from None
+    try:
+        return stream.table(rows, names, kinds)
+    except ValueError as error:
+        raise ValueError(f"{error} (--ignore leaves a column out)") from None
+
+
+def numbers_of(X: Cells, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return the columns that are numbers by name; gaps are NaN."""
+    columns = dict(zip(names, np.ascontiguousarray(X.T), strict=True)) if isinstance(X, np.ndarray) else X
+    return {name: column for name, column in columns.items() if column.dtype.kind == "f"}
 
 
 def _labels(stream: Stream, rows: Batch, column: str, empty_labels: bool) -> np.ndarray:
@@ -183,8 +232,13 @@ class Queries(NamedTuple):
     """How batches become samples."""
 
     features: list[str]  # columns that are taken as they are
-    samples: Callable[[Batch], np.ndarray]
+    read: Callable[[Batch], Cells]
+    prepare: Callable[[Cells], np.ndarray]  # what the model learned to do with the columns
     batches: Iterator[Batch]  # no larger than samples of this width allow
+
+    def samples(self, batch: Batch) -> np.ndarray:
+        """Return the samples of a batch."""
+        return self.prepare(self.read(batch))
 
 
 def queries_for(loaded: Loaded, stream: Stream, label: str | None, distances: str | None) -> Queries:
@@ -200,9 +254,18 @@ def queries_for(loaded: Loaded, stream: Stream, label: str | None, distances: st
         def samples(batch: Batch) -> np.ndarray:
             return D[np.ix_(_positions_of(stream, batch, D, distances), columns)]
 
-        return Queries([], samples, stream.narrow(len(columns)))
-    features = _features(stream, loaded.names, loaded.model.n_features_in_, label)
-    return Queries(features, lambda batch: stream.samples(batch, features), stream.batches)
+        return Queries([], samples, lambda X: X, stream.narrow(len(columns)))
+    features = _features(stream, loaded, label)
+    if loaded.preprocessor is None:
+        return Queries(features, lambda batch: stream.samples(batch, features), lambda X: X, stream.batches)
+    kinds, absent = loaded.kinds, [name for name in features if name not in stream.names]
+
+    def cells(batch: Batch) -> dict[str, np.ndarray]:
+        nothing = dict.fromkeys(absent, np.full(len(batch.places), None))
+        present = stream.table(batch, [name for name in features if name not in absent], kinds)
+        return {name: (nothing | present)[name] for name in features}
+
+    return Queries(features, cells, loaded.prepare, stream.batches)
 
 
 def _positions_of(stream: Stream, batch: Batch, D: np.ndarray, path: str) -> np.ndarray:
@@ -235,9 +298,11 @@ def _training_positions(names: Sequence[str] | None, path: str) -> np.ndarray:
     return np.array(found)
 
 
-def _features(stream: Stream, names: Sequence[str] | None, n_features: int, label: str | None) -> list[str]:
+def _features(stream: Stream, loaded: Loaded, label: str | None) -> list[str]:
+    names, n_features = loaded.names, loaded.n_features
     if names is not None:
-        missing = [name for name in names if name not in stream.names]
+        needed = [name for name in names if loaded.kinds.get(name) != "drop"]
+        missing = [name for name in needed if name not in stream.names]
         if missing and missing[0].removeprefix(f"{POSITION} ").isdecimal():
             raise ValueError("the model was trained with distances; pass them with --distances")
         if missing:
@@ -246,7 +311,7 @@ def _features(stream: Stream, names: Sequence[str] | None, n_features: int, labe
                 f"needs and the file lacks; it has {listed(stream.names)}"
             )
         return list(names)
-    chosen = choose_features(stream, find_label(stream, label, needed=False))
+    chosen = choose_features(stream, find_label(stream, label, needed=False, known=loaded.label))
     if len(chosen) != n_features:
         raise ValueError(
             f"{stream.name}: there are {len(chosen)} columns besides labels, and the model, which knows "

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import joblib
@@ -14,20 +15,64 @@ import numpy as np
 
 import pathforest
 from pathforest._utils.show import show
+from pathforest.cli.advice import warn_row_numbers
 from pathforest.cli.errors import UsageError, did_you_mean, say
 from pathforest.datasets.formats import POSITION
 from pathforest.libopf import read_model, read_positions
 from pathforest.persistence.model_file import is_model_file
+from pathforest.preprocessing import TablePreprocessor
 
 LIBOPF = ".opf"  # the ending of LibOPF's files of models; nothing in them says what they are
+SHOWN = 20  # columns listed in the terminal
 FACTOR = 30  # between the widest and the narrowest feature, from which on we warn
 
 
 class Loaded(NamedTuple):
-    """A model, and the names of its features if it knows them."""
+    """A model, what is done to columns before it, and the names of its features if it knows them."""
 
     model: Any
     names: list[str] | None
+    preprocessor: Any = None  # a pipeline of transformers, or None for a table of numbers
+
+    @property
+    def label(self) -> str | None:
+        """Return the column of the labels in the training table."""
+        return getattr(self.model, "label_name_", None)
+
+    @property
+    def n_features(self) -> int:
+        """Return the number of columns that the model takes."""
+        return (self.model if self.preprocessor is None else self.preprocessor).n_features_in_
+
+    @property
+    def sample_names(self) -> list[str] | None:
+        """Return the names of the features that the model itself compares."""
+        if self.preprocessor is None or not hasattr(self.preprocessor, "get_feature_names_out"):
+            return self.names if self.preprocessor is None else None
+        return self.preprocessor.get_feature_names_out().tolist()
+
+    @property
+    def table(self) -> TablePreprocessor | None:
+        """Return the transformer for tables, if the model starts with one."""
+        first = None if self.preprocessor is None else self.preprocessor[0]
+        return first if isinstance(first, TablePreprocessor) else None
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Return what columns are treated as, if that was learned."""
+        if self.table is None or self.names is None:
+            return {}
+        return dict(zip(self.names, self.table.kinds_.tolist(), strict=True))
+
+    def prepare(self, columns: dict[str, np.ndarray]) -> np.ndarray:
+        """Make samples of columns, as other transformers of a pipeline take them."""
+        if self.table is not None and self.names is not None:
+            return self.preprocessor.transform(columns)
+        if self.names is not None and find_spec("pandas") is not None:
+            import pandas
+
+            return self.preprocessor.transform(pandas.DataFrame(columns))
+        return self.preprocessor.transform(np.column_stack(list(columns.values())))
 
 
 def make_estimator(class_name: str, settings: Sequence[str] | None, distances: str | None = None) -> Any:
@@ -72,30 +117,62 @@ def fit(estimator: Any, X: np.ndarray, y: np.ndarray | None, jobs: int | None) -
     return time.perf_counter() - start
 
 
-def set_scale(model: Any) -> None:
-    """Let a search standardise its samples."""
+def check_scale(model: Any) -> None:
+    """Check that the samples of a model can be standardised."""
+    params = model.get_params(deep=False)
+    if params.get("transforms", "auto") != "auto":
+        raise UsageError("--scale: not with --set transforms; choose one of them")
+    if params.get("metric") == "precomputed":
+        raise UsageError("--scale: distances cannot be standardised; leave it out")
+
+
+class Prepared(NamedTuple):
+    """Samples of a table, and what was learned to make them."""
+
+    X: np.ndarray
+    table: TablePreprocessor | None  # None for numbers that are used as they are
+
+    def more(self, X: np.ndarray | dict[str, np.ndarray], names: Sequence[str]) -> np.ndarray:
+        """Make samples of another table with the same columns."""
+        return X if self.table is None else self.table.transform(_columns(X, names))
+
+
+def prepare(
+    model: Any,
+    X: np.ndarray | dict[str, np.ndarray],
+    names: Sequence[str],
+    *,
+    scale: bool,
+    kinds: Mapping[str, str] | None = None,
+) -> Prepared:
+    """Make samples of a training table: numbers stay as they are unless they are to be scaled."""
     from sklearn.preprocessing import StandardScaler
 
-    params = model.get_params(deep=False)
-    if "transforms" not in params:
-        name = type(model).__name__
-        raise UsageError(
-            f"--scale: {name} has no transforms; use fuzzy-cv, or convert --normalize before the split"
-        )
-    if params["transforms"] != "auto":
-        raise UsageError("--scale: not with --set transforms; choose one of them")
-    model.set_params(transforms=[StandardScaler()])
+    warn_row_numbers(X, names)
+    if isinstance(X, np.ndarray):
+        if scale and "transforms" in model.get_params(deep=False):
+            model.set_params(transforms=[StandardScaler()])  # by a search, in each of its folds
+            scale = False
+        if not scale:
+            warn_scales(model, X, names)
+            return Prepared(X, None)
+    asked = {name: kind for name, kind in (kinds or {}).items() if name in names}
+    try:
+        table = TablePreprocessor(asked or None).fit(_columns(X, names))
+    except ValueError as error:
+        raise ValueError(f"{error} (--ignore leaves a column out)") from None
+    return Prepared(table.transform(_columns(X, names)), table)
+
+
+def _columns(X: np.ndarray | dict[str, np.ndarray], names: Sequence[str]) -> dict[str, np.ndarray]:
+    return dict(zip(names, X.T, strict=True)) if isinstance(X, np.ndarray) else X
 
 
 def warn_scales(model: Any, X: np.ndarray, names: Sequence[str]) -> None:
     """Warn if one feature is likely to outweigh the others in a model."""
     params = model.get_params(deep=False)
-    if params.get("metric") == "precomputed" or params.get("transforms") is not None:
-        return
-    way_out = "--scale evens them out"
-    if "transforms" not in params:  # scaled apart, two files would no longer be comparable
-        way_out = "convert --normalize evens them out, for training and new samples in one file"
-    warn_spans(X, names, way_out)
+    if params.get("metric") != "precomputed" and params.get("transforms") is None:
+        warn_spans(X, names, "--scale evens them out")
 
 
 def warn_spans(X: np.ndarray, names: Sequence[str], way_out: str) -> None:
@@ -113,10 +190,28 @@ def warn_spans(X: np.ndarray, names: Sequence[str], way_out: str) -> None:
     )
 
 
-def save(model: Any, names: Sequence[str], path: str) -> None:
-    """Save a model that was fitted to arrays, with the names of its features."""
-    model.feature_names_in_ = np.array(names, dtype=object)
-    model.save(path)
+def save(
+    model: Any, names: Sequence[str], path: str, *, label: str | None, table: TablePreprocessor | None
+) -> None:
+    """Save a model that was fitted to arrays, with the names of its columns and what is done to them."""
+    from sklearn.pipeline import Pipeline
+
+    if label is not None:
+        model.label_name_ = label
+    if table is None:
+        model.feature_names_in_ = np.array(names, dtype=object)
+    pathforest.save(model if table is None else Pipeline([("table", table), ("model", model)]), path)
+
+
+def rule_lines(table: TablePreprocessor | None) -> list[str]:
+    """Say what is done to columns, a line for each of the first."""
+    lines = [] if table is None else [f"  {line}" for line in table.describe().splitlines()]
+    return lines if len(lines) <= SHOWN else [*lines[:SHOWN], f"  and {len(lines) - SHOWN} more columns"]
+
+
+def rule_facts(table: TablePreprocessor | None) -> list[dict[str, str]] | None:
+    """Return what is done to columns, for programs."""
+    return None if table is None else [rule._asdict() for rule in table.column_rules()]
 
 
 def is_model(path: str) -> bool:
@@ -142,6 +237,9 @@ def load_model(path: str, distances: str | None = None) -> Loaded:
         names = [f"{POSITION} {position}" for position in read_positions(path).tolist()]
         return Loaded(read_model(path, metric="precomputed"), names)
     model = pathforest.load(path)
+    if hasattr(model, "steps"):  # a pipeline
+        names = getattr(model, "feature_names_in_", None)
+        return Loaded(model[-1], None if names is None else names.tolist(), model[:-1])
     names = vars(model).pop("feature_names_in_", None)
     return Loaded(model, None if names is None else names.tolist())
 

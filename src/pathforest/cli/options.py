@@ -20,6 +20,7 @@ ESTIMATORS = {
     "pruner": "OPFPruner",
     "outliers": "OPFOutlierDetector",
 }
+KINDS = ("number", "category", "drop")  # what a column can be treated as
 FORMATS = "CSV, TSV, Parquet, NPZ, LibOPF (.dat, .txt) or LIBSVM, also with .gz"
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help=f"A file: {FORMATS}; - for standard input.")]
@@ -76,14 +77,55 @@ Set = Annotated[
         help="A parameter, such as k_max=30, sigmas=0.2,1 or metric=l1. Repeatable.",
     ),
 ]
-Scale = Annotated[
-    bool, typer.Option("--scale", help="Standardise the features, as part of the model (fuzzy-cv only).")
+Scale = Annotated[bool, typer.Option("--scale", help="Standardise the features, as part of the model.")]
+Sep = Annotated[
+    str | None,
+    typer.Option("--sep", help="Separator of a CSV file, such as ';' or tab.", show_default="found"),
+]
+Decimal = Annotated[
+    str | None, typer.Option("--decimal", help="Decimal mark of a CSV file: . or ,", show_default="found")
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        metavar="NAME=KIND",
+        help="Treat a column as number, category or drop. Repeatable.",
+        show_default="by what they hold",
+    ),
+]
+NoEncode = Annotated[
+    bool, typer.Option("--no-encode", help="Refuse text and empty cells; use the numbers as they are.")
 ]
 Jobs = Annotated[
     int | None,
     typer.Option(min=1, help="Threads. They change time, never answers.", show_default="all cores"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def reading(from_: str | None, sep: str | None, decimal: str | None) -> dict[str, str | None]:
+    """Return how a file is to be read."""
+    sep = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}.get(sep, sep)
+    if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
+        raise UsageError(f"--sep {sep}: give one character, such as ';', or tab")
+    if decimal not in (None, ".", ","):
+        raise UsageError(f"--decimal {decimal}: give . or ,")
+    if decimal == "," == sep:
+        raise UsageError("--sep and --decimal are both a comma; they have to differ")
+    return {"ending": from_, "sep": sep, "decimal": decimal}
+
+
+def kinds(texts: Sequence[str] | None) -> dict[str, str]:
+    """Read what columns are to be treated as."""
+    found = {}
+    for text in texts or ():
+        for pair in _split(text):
+            name, _, kind = pair.rpartition("=")
+            if kind not in KINDS or not name:
+                raise UsageError(f"--columns {text}: write NAME=KIND with one of {', '.join(KINDS)}")
+            found[name.strip()] = kind
+    return found
 
 
 def names(texts: Sequence[str] | None) -> list[str] | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -16,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pathforest._utils.files import check_writable
+from pathforest._utils.progress import hidden_progress, is_wanted
 from pathforest._utils.show import escape
 from pathforest.datasets import formats
 
@@ -59,10 +61,10 @@ def listed(values: Iterable[Any], most: int) -> str:
 
 @contextmanager
 def counted(what: str) -> Iterator[Any]:
-    """Show a count that grows, on a terminal only."""
-    console = Console(stderr=True)
+    """Show a count that grows, where progress bars are shown."""
+    console, hidden = Console(stderr=True), not is_wanted(sys.stderr)
     columns = (TextColumn(what), TextColumn("{task.completed:,.0f}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with hidden_progress(), Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task(what, total=None)
         yield lambda n: bar.advance(task, n)
 
@@ -109,15 +111,16 @@ class TableOutput:
         self._ending = "json" if as_json and self.path is None and to is None else to
         self._form = formats.check_sink(self.path, self._ending)
 
-    def open(self, names: Sequence[str]) -> AbstractContextManager[Any]:
-        """Open the file; what this gives writes columns."""
-        return formats.open_sink(self.path, self._ending, formats.Layout(list(names)))
+    def open(self, names: Sequence[str], source: formats.Stream | None = None) -> AbstractContextManager[Any]:
+        """Open the file, in CSV with separator and decimals of the source; what this gives writes columns."""
+        layout = formats.Layout(list(names), dialect=None if source is None else source.dialect)
+        return formats.open_sink(self.path, self._ending, layout)
 
     def columns(
-        self, stream: formats.Stream, batch: formats.Batch, features: Sequence[str], X: np.ndarray
+        self, stream: formats.Stream, batch: formats.Batch, numbers: Mapping[str, np.ndarray]
     ) -> list[Any]:
         """Return the columns of the input as the output shows them: in CSV, character by character.
 
         If the output distinguishes numbers from text, features that came as text are written as numbers.
         """
-        return stream.with_numbers(batch, features, X) if self._form.has_types else batch.columns
+        return stream.with_numbers(batch, numbers) if self._form.has_types else batch.columns

@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import inspect
 import traceback
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 from dask import is_dask_collection
 from distributed import Client, default_client
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pathforest._engines.metric import WITH_GAPS
 from pathforest._models.parameters import Rules, check_parameters, checked_where_used
 from pathforest._models.state import is_fitted_name, unfitted_on_failure
 from pathforest._utils.show import show
@@ -32,7 +33,7 @@ def _train(client: Client, model: Any, X: Any, y: Any, **fit_params: Any) -> Any
     """Fit a local model with its large searches on the cluster."""
     check_parameters(model, ("n_jobs",))
     # Transformers that the user passes may take missing values; they are refused later if they do not.
-    finite = isinstance(getattr(model, "transforms", None), str | None)
+    finite = isinstance(getattr(model, "transforms", None), str | None) and model.metric not in WITH_GAPS
     if model.device != "cpu":
         raise ValueError(
             f"device={show(model.device)} is not for clusters; use device='cpu', or the local class"
@@ -179,6 +180,14 @@ class _DaskClassifier:
             The file.
         """
         self.to_local().save(path)
+
+    def _grow(self, *_: Any) -> NoReturn:
+        raise NotImplementedError(
+            f"{type(self).__name__} does not grow; use pathforest.{self._local_class.__name__}, whose "
+            "partial_fit gives the same model, or fit again"
+        )
+
+    _growth = _grow  # forget and set_labels begin with it
 
     def _fit_on_cluster(self, X: Any, y: Any, **fit_params: Any) -> Self:
         return _take_state(self, _train(self.client_, self._make_local(), X, y, **fit_params))

@@ -176,7 +176,7 @@ def _without_samples(model: Any) -> Any:
 def _bare(model: Any) -> Any:
     """Return a model that knows its classes and features, and nothing else."""
     bare = clone(model)
-    for name in ("classes_", "n_features_in_", "feature_names_in_"):
+    for name in ("classes_", "n_features_in_", "feature_names_in_", "categories_"):
         if hasattr(model, name):
             setattr(bare, name, getattr(model, name))
     return bare

@@ -28,6 +28,11 @@ def ask_unseen(
     """Judge labels by models that were fitted to the other folds."""
     if metric.kind == "precomputed":
         raise ValueError("method='thorough' needs features, not metric='precomputed'; use method='fast'")
+    if metric.name == "gower" or np.isnan(X).any():
+        raise ValueError(
+            "method='thorough' needs numbers without gaps, for its linear algebra; use method='fast', or "
+            "fill in missing values and encode categories"
+        )
     if len(X) < FEWEST:
         raise ValueError(
             f"method='thorough' needs {FEWEST} samples or more for its folds, got {len(X)}; use method='fast'"

@@ -7,11 +7,12 @@ line in `PARTS` and a method `_check_fitted`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
-from pathforest.persistence.checks import check_array, check_whole
+from pathforest.persistence.checks import check_whole
+from pathforest.persistence.transformers import INPUT, TRANSFORMERS, Part, check_inputs
 
 # Name of each estimator, and its module, imported when a file asks for it.
 ESTIMATORS = {
@@ -26,15 +27,6 @@ ESTIMATORS = {
 }
 
 
-class Part(NamedTuple):
-    """A class that models contain objects of: transformers and splitters."""
-
-    module: str
-    params: tuple[str, ...]  # passed to the constructor
-    fitted: tuple[str, ...] = ()  # set afterwards, those that exist
-    check: Callable[[Any, int], int] | None = None  # of a transformer that does not bring its own
-
-
 def is_fitted_name(name: str) -> bool:
     """Say whether an attribute of this name is fitted state: a public result, or data for predictions."""
     return name.startswith("_fit_") or (name.endswith("_") and not name.startswith("_"))
@@ -42,7 +34,7 @@ def is_fitted_name(name: str) -> bool:
 
 def check_transformer(transformer: Any, n_features: int) -> int:
     """Raise ValueError unless a transformer takes samples of `n_features`; return how many it gives."""
-    if transformer is None or transformer == "passthrough":
+    if transformer is None or transformer == PASSED:
         return n_features
     name = type(transformer).__name__
     if hasattr(transformer, "_check_fitted"):
@@ -68,24 +60,104 @@ def _check_pipeline(pipeline: Any, n_features: int) -> int:
     return n_features
 
 
-def _check_scaler(scaler: Any, n_features: int) -> int:
-    for name, attribute in (("with_mean", "mean_"), ("with_std", "scale_")):
-        if type(getattr(scaler, name)) is not bool:
-            raise ValueError(f"{name} is neither True nor False")
-        if getattr(scaler, name):
-            check_array(scaler, attribute, (n_features,))
-    return check_whole(scaler, "n_features_in_", n_features, n_features)
+def check_pipeline_model(pipeline: Any) -> None:
+    """Check a pipeline of transformers that ends with one of our estimators."""
+    *transformers, (_, model) = check_steps(pipeline)
+    if type(model).__name__ not in ESTIMATORS:
+        raise ValueError("a pipeline does not end with a model of pathforest")
+    first = next((step for _, step in transformers if step not in (None, PASSED)), model)
+    n_features = check_whole(first, "n_features_in_", 1)
+    for _, step in transformers:
+        n_features = check_transformer(step, n_features)
+    if model.n_features_in_ != n_features:
+        raise ValueError(f"a pipeline makes {n_features} features for a model of {model.n_features_in_}")
 
 
+# Transformers for groups of columns
+
+
+def _pack_columns(state: dict[str, Any]) -> dict[str, Any]:
+    """Name columns by lists of positions, however they were chosen."""
+    places = state.get("_transformer_to_input_indices")
+    if places is None:
+        raise TypeError("it is not fitted")
+    if any(isinstance(columns, str) for *_, columns in state["transformers"]):
+        raise TypeError("a file takes columns as lists, such as ['name'] instead of 'name'")
+    packed = dict(state)
+    for key in ("transformers", "transformers_"):
+        packed[key] = [(name, step, list(map(int, places[name]))) for name, step, _ in state[key]]
+    return packed
+
+
+def _unpack_columns(value: Any) -> None:
+    """Derive what scikit-learn's ColumnTransformer keeps beside `transformers_`."""
+    names = getattr(value, "feature_names_in_", None)
+    n_features, start, value.output_indices_ = check_whole(value, "n_features_in_", 1), 0, {}
+    for name, _, places in (*_check_groups(value.transformers), *_check_groups(value.transformers_)):
+        if not all(type(place) is int and 0 <= place < n_features for place in places):
+            raise ValueError(f"the columns of {name!r} are not in the table")
+    for name, step, places in value.transformers_:
+        width = 0 if step == DROPPED or not places else check_transformer(step, len(places))
+        value.output_indices_[name] = slice(start, start + width)
+        start += width
+    value._transformer_to_input_indices = {name: places for name, _, places in value.transformers_}
+    value._transformer_to_input_indices.setdefault("remainder", [])
+    value._remainder = ("remainder", value.remainder, value._transformer_to_input_indices["remainder"])
+    value._columns = [places for *_, places in value.transformers]
+    if names is not None:
+        value.transformers = [(n, step, names[places].tolist()) for n, step, places in value.transformers]
+
+
+def _check_groups(groups: Any) -> list[tuple[str, Any, list[int]]]:
+    if type(groups) is not list or not all(type(group) is tuple and len(group) == 3 for group in groups):
+        raise ValueError("a ColumnTransformer does not consist of names, transformers and columns")
+    if not all(type(name) is str and type(places) is list for name, _, places in groups):
+        raise ValueError("a ColumnTransformer does not consist of names, transformers and columns")
+    if len({name for name, *_ in groups}) < len(groups):
+        raise ValueError("a ColumnTransformer has two transformers of one name")
+    return groups
+
+
+def _check_columns(value: Any, n_features: int) -> int:
+    if type(getattr(value, "sparse_output_", None)) is not bool:
+        raise ValueError("sparse_output_ is neither True nor False")
+    weights = value.transformer_weights or {}
+    if not all(type(weight) in (int, float) and math.isfinite(weight) for weight in weights.values()):
+        raise ValueError("transformer_weights are not numbers")
+    check_inputs(value, n_features)
+    return max(indices.stop for indices in value.output_indices_.values())
+
+
+PIPELINE = "Pipeline"
+LABEL_NAME = "label_name_"  # an attribute of models from tables: the column of their labels
+PASSED, DROPPED = "passthrough", "drop"  # in the place of a transformer
+COLUMNS = ("transformers", "remainder", "sparse_threshold", "n_jobs", "transformer_weights", "verbose")
+COLUMN_STATE = ("_columns", "_transformer_to_input_indices", "_remainder", "output_indices_")
+TABLE = ("kinds_", "fill_", "mean_", "scale_", "categories_", "has_missing_", "has_other_", "n_gaps_")
 SHUFFLED = ("n_splits", "shuffle", "random_state")
-SCALED = ("mean_", "var_", "scale_", "n_samples_seen_", "n_features_in_", "feature_names_in_")
 DISCRIMINANTS = "pathforest._search.discriminants"
 LANDMARKS = ("landmarks_", "root_", "discriminant_")
 TREES = ("feature_", "threshold_", "left_", "right_", "roots_", "shares_")
 # The `memory` of a pipeline is left out on purpose: it would make scikit-learn unpickle files of a folder.
 PARTS = {
     "Pipeline": Part("sklearn.pipeline", ("steps", "verbose"), check=_check_pipeline),
-    "StandardScaler": Part("sklearn.preprocessing", ("copy", "with_mean", "with_std"), SCALED, _check_scaler),
+    **TRANSFORMERS,
+    "ColumnTransformer": Part(
+        "sklearn.compose",
+        (*COLUMNS, "verbose_feature_names_out"),
+        ("transformers_", "sparse_output_", *INPUT),
+        _check_columns,
+        (*COLUMN_STATE, "_transformers_feature_names_out", "_n_features", "force_int_remainder_cols"),
+        _pack_columns,
+        _unpack_columns,
+    ),
+    "TablePreprocessor": Part(
+        "pathforest.preprocessing",
+        ("kinds", "max_categories"),
+        (*TABLE, "n_samples_seen_", *INPUT),
+        pack=lambda state: {**state, "kinds": list((state["kinds"] or {}).items())},  # keys may be numbers
+        unpack=lambda value: value.set_params(kinds=dict(value.kinds) or None),
+    ),
     "RidgeDiscriminant": Part(DISCRIMINANTS, (), ("mean_", "ridge_", "scalings_")),
     "KernelDiscriminant": Part(DISCRIMINANTS, ("gamma_scale", "n_landmarks", "random_state"), LANDMARKS),
     "QuadraticDiscriminant": Part(DISCRIMINANTS, ("n_landmarks", "random_state"), LANDMARKS),
@@ -112,9 +184,10 @@ def object_state(value: Any) -> dict[str, Any]:
         raise TypeError("a file that is safe to open has no place for such an object")
     if name in ESTIMATORS:
         return value._state_to_save()
-    known = PARTS[name].params + PARTS[name].fitted
-    state = vars(value)
-    if unknown := [key for key in state if key not in known and state[key] is not None]:
+    part = PARTS[name]
+    known = part.params + part.fitted
+    state = part.pack(vars(value))
+    if unknown := [key for key in state if key not in known + part.derived and state[key] is not None]:
         raise TypeError(f"a file has no place for its {unknown[0]}")
     return {key: state[key] for key in known if key in state}
 
@@ -124,7 +197,7 @@ def build_object(name: str, state: dict[str, Any]) -> Any:
     kind = _find_class(name)
     if name in PARTS:
         params, fitted = PARTS[name].params, PARTS[name].fitted
-        value = kind(**{key: state[key] for key in params})
+        value = kind(**{key: state[key] for key in params if key in state})
     else:
         params, value = kind._get_param_names(), kind()
         fitted = (k for k in state if is_fitted_name(k) and k != "_fit_cache" and not hasattr(kind, k))
@@ -132,7 +205,11 @@ def build_object(name: str, state: dict[str, Any]) -> Any:
         raise ValueError(f"{name} has no attribute {min(unknown)!r}; it may need a later pathforest")
     for key, item in state.items():
         setattr(value, key, item)
-    if name in ESTIMATORS:
+    if name in PARTS:
+        PARTS[name].unpack(value)
+    else:
+        if type(state.get(LABEL_NAME, "")) is not str:
+            raise ValueError(f"{LABEL_NAME} is not text")
         value._check_fitted_state()
         value._derive_state()
     return value

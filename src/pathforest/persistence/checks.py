@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from pathforest._engines.matrix import complete_metric
 from pathforest._engines.metric import Metric, check_algorithm, resolve_metric
@@ -29,8 +32,9 @@ def check_array(
     shape: tuple[int | None, ...],
     dtypes: tuple[np.dtype, ...] = FEATURE_TYPES[1:],
     nonnegative: bool = False,
+    gaps: bool = False,
 ) -> np.ndarray:
-    """Return an attribute that must be an array of this shape, None for any length, and finite."""
+    """Return an attribute that must be an array of this shape, None for any length; finite, but for gaps."""
     array = _get(model, name)
     if type(array) is not np.ndarray or array.dtype not in dtypes:
         found = getattr(array, "dtype", type(array).__name__)
@@ -38,7 +42,7 @@ def check_array(
     if array.ndim != len(shape) or any(b not in (None, a) for a, b in zip(array.shape, shape, strict=True)):
         wanted = tuple("any" if length is None else length for length in shape)
         raise ValueError(f"{name} has shape {array.shape} instead of {wanted}")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
+    if array.dtype.kind == "f" and not (np.isfinite(array) | (gaps & np.isnan(array))).all():
         raise ValueError(f"{name} has values that are not finite")
     if nonnegative and (array < 0).any():
         raise ValueError(f"{name} has negative values")
@@ -90,7 +94,23 @@ def check_features(model: Any) -> int:
         is_array = type(names) is np.ndarray and names.dtype == object and names.shape == (n_features,)
         if not is_array or not all(isinstance(name, str) for name in names):
             raise ValueError("feature_names_in_ does not name each feature")
+    if "categories_" in vars(model):
+        _check_categories(model.categories_, n_features)
     return n_features
+
+
+def _check_categories(categories: Any, n_features: int) -> None:
+    """Check the texts that the codes of each feature stand for; None is for features that are numbers."""
+    if type(categories) is not list or len(categories) != n_features:
+        raise ValueError("categories_ does not have an entry for each feature")
+    for texts in categories:
+        if texts is None:
+            continue
+        is_array = type(texts) is np.ndarray and texts.dtype == object and texts.ndim == 1
+        if not is_array or not all(isinstance(text, str) for text in texts):
+            raise ValueError("categories_ contains something other than arrays of texts")
+        if (texts[:-1] >= texts[1:]).any():
+            raise ValueError("categories_ are not sorted, or one is repeated")
 
 
 def check_paths(model: Any, n_samples: int) -> np.ndarray:
@@ -158,14 +178,42 @@ def check_samples(model: Any) -> int:
             raise ValueError("a model of precomputed distances keeps no samples")
         return n_features
     types = FEATURE_TYPES if metric.kind == "features" else FEATURE_TYPES[1:]
-    X = check_array(model, "_fit_X", (None, n_features), types)
+    X = check_array(model, "_fit_X", (None, n_features), types, gaps=metric.takes_gaps)
     if not len(X) or not X.flags.c_contiguous:
         raise ValueError("the training samples are missing, or not stored row by row")
-    check_training_values(X, metric)
     if metric.kind == "matrix":
         _check_metric_params(metric, n_features)
-        complete_metric(metric, X)
+    check_training_values(X, complete_metric(metric, X))
     return len(X)
+
+
+def check_growth(grown: Any, n_samples: int) -> None:
+    """Check what a model of so many samples keeps in order to grow."""
+    if type(grown) is not dict or not all(type(key) is str for key in grown):
+        raise ValueError("what is kept to grow is not a table of arrays")
+    part = SimpleNamespace(**grown)
+    if "magnitude" in grown:
+        check_number(part, "magnitude")
+    if grown.get("indices") is not None:
+        k = check_indices(part, "indices", (n_samples, None), n_samples).shape[1]
+        distances = check_array(part, "distances", (n_samples, k), nonnegative=True)
+        if k > n_samples - 1 or (np.diff(distances, axis=1) < 0).any():
+            raise ValueError("the neighbour lists do not ascend, or are longer than there are neighbours")
+    if grown.get("weight") is not None:
+        ends = [check_indices(part, name, (n_samples - 1,), n_samples) for name in ("source", "target")]
+        weight = check_array(part, "weight", (n_samples - 1,), nonnegative=True)
+        order = np.lexsort((*reversed(ends), weight))
+        if not np.array_equal(order, np.arange(n_samples - 1)) or not (ends[0] < ends[1]).all():
+            raise ValueError("the arcs of the spanning tree are not in order")
+        arcs = coo_array((np.ones(n_samples - 1), ends), shape=(n_samples, n_samples))
+        if connected_components(arcs, directed=False, return_labels=False) > 1:
+            raise ValueError("the spanning tree does not join all samples")
+    if "codes" in grown:
+        part.classes_ = grown.get("values")
+        check_indices(part, "codes", (n_samples,), len(check_classes(part)))
+        if grown.get("named") is not None:
+            part.classes_ = grown["named"]
+            check_classes(part)
 
 
 def check_metric(model: Any) -> Metric:
@@ -175,7 +223,8 @@ def check_metric(model: Any) -> Metric:
         raise ValueError("the metric is not described by name, kind, exponent and parameters")
     metric = Metric(*found)
     given = {"p": metric.p} if metric[:2] == ("minkowski", "features") else metric.params
-    if resolve_metric(metric.name, given)[:3] != metric[:3] or (metric.kind != "matrix" and metric.params):
+    takes_params = metric.kind == "matrix" or metric.name == "gower"
+    if resolve_metric(metric.name, given)[:3] != metric[:3] or (metric.params and not takes_params):
         raise ValueError(f"metric={metric.name!r} does not have this kind or these parameters")
     return metric
 

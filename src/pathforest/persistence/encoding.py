@@ -12,7 +12,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from pathforest.persistence.allowed import ESTIMATORS, INNER, build_object, object_state
+from pathforest.persistence.allowed import (
+    ESTIMATORS,
+    INNER,
+    PIPELINE,
+    build_object,
+    check_pipeline_model,
+    object_state,
+)
 from pathforest.persistence.arrays import DTYPE, MOST_DIMENSIONS, is_portable
 
 SCALARS = {"b": bool, "i": int, "u": int, "f": float, "U": str}  # kinds of NumPy's own scalars
@@ -35,16 +42,22 @@ def encode(model: Any) -> tuple[list[Any], list[np.ndarray]]:
 def decode(objects: list[Any], arrays: list[np.ndarray]) -> Any:
     """Make the model that :func:`encode` has taken apart, and check everything."""
     names = [item["class"] for item in objects]
-    if not names or names[-1] not in ESTIMATORS:
+    # A pipeline comes last, after the model that it ends with; the parts of models come before.
+    is_pipeline = names[-1:] == [PIPELINE]
+    n_parts = len(names) - 1 - is_pipeline
+    if n_parts < 0 or names[n_parts] not in ESTIMATORS:
         raise ValueError(f"{brief.repr(names[-1:])} is not a model; it may need a later pathforest")
-    if unknown := [name for name in names[:-1] if name not in INNER]:
+    if unknown := [name for name in names[:n_parts] if name not in INNER]:
         raise ValueError(
             f"{brief.repr(unknown[0])} cannot be part of a model; it may need a later pathforest"
         )
     decoder = _Decoder(arrays)
     for item in objects:
         decoder.add(item["class"], item["state"])
-    return decoder.objects[-1]
+    model = decoder.objects[-1]
+    if is_pipeline:
+        check_pipeline_model(model)
+    return model
 
 
 class _Encoder:

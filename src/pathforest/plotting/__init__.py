@@ -6,6 +6,8 @@ from pathforest.plotting.explanation import ExplanationDisplay, plot_explanation
 from pathforest.plotting.forest import ForestDisplay, plot_forest
 from pathforest.plotting.landscape import plot_landscape
 from pathforest.plotting.membership import MembershipDisplay, plot_membership
+from pathforest.plotting.outliers import OutliersDisplay, plot_outliers
+from pathforest.plotting.pruned import PrunedDisplay, plot_pruned
 from pathforest.plotting.regions import DecisionRegionsDisplay, plot_decision_regions
 
 __all__ = [
@@ -15,6 +17,8 @@ __all__ = [
     "ExplanationDisplay",
     "ForestDisplay",
     "MembershipDisplay",
+    "OutliersDisplay",
+    "PrunedDisplay",
     "plot_cluster_tree",
     "plot_clusters",
     "plot_decision_regions",
@@ -22,4 +26,6 @@ __all__ = [
     "plot_forest",
     "plot_landscape",
     "plot_membership",
+    "plot_outliers",
+    "plot_pruned",
 ]

@@ -23,13 +23,13 @@ def check_matplotlib() -> None:
         raise ImportError("the figure needs matplotlib; run pip install 'pathforest[plot]'") from None
 
 
-def axes_or_new(ax: Axes | None) -> Axes:
-    """Return the axes given, or those of a new figure."""
+def axes_or_new(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
+    """Return the axes given, or those of a new figure of some size."""
     check_matplotlib()
     if ax is None:
         import matplotlib.pyplot as plt
 
-        _, ax = plt.subplots(layout="constrained")
+        _, ax = plt.subplots(figsize=size, layout="constrained")
     return ax
 
 

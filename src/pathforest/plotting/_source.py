@@ -46,10 +46,16 @@ def find_source(estimator: Any, X: Any = None, needs: str = "predecessor_") -> S
             "the model was fitted with metric='precomputed' and knows no positions; pass X with one row for "
             "each training sample, such as Isomap(metric='precomputed').fit_transform(distances)"
         )
-    known = [item for item in (model, estimator) if hasattr(item, "feature_names_in_")]
-    named = known[0].feature_names_in_.tolist() if known and not transformers else None
     samples = model._fit_X.astype(np.float64, copy=False)
-    return Source(model, transformers, samples, named or column_names(None, samples.shape[1]))
+    return Source(model, transformers, samples, known_names(samples.shape[1], transformers, model, estimator))
+
+
+def known_names(n_columns: int, transformers: list[Any], *models: Any) -> list[str]:
+    """Return the names of features that models were fitted with, or numbers."""
+    known = [model for model in models if hasattr(model, "feature_names_in_")]
+    return (
+        known[0].feature_names_in_.tolist() if known and not transformers else column_names(None, n_columns)
+    )
 
 
 ADVICE = {
@@ -62,17 +68,25 @@ ADVICE = {
 
 def open_up(estimator: Any) -> tuple[Any, list[Any]]:
     """Return the model with the forest, and the transformers of the pipelines around it."""
+    model, transformers = take_apart(estimator)
+    if hasattr(model, "sample_indices_"):  # a pruner, which has its forest in a smaller classifier
+        model = model.estimator_
+    if not hasattr(model, "predecessor_"):
+        raise TypeError(
+            f"{type(model).__name__} has no optimum-path forest; pass a fitted estimator of pathforest, "
+            "alone, at the end of a pipeline or in a search with refit=True"
+        )
+    return model, transformers
+
+
+def take_apart(estimator: Any) -> tuple[Any, list[Any]]:
+    """Return the estimator inside pipelines and searches, and the transformers around it."""
     check_is_fitted(estimator)
     model, transformers = estimator, []
     while isinstance(model, Pipeline) or hasattr(model, "best_estimator_"):
         if isinstance(model, Pipeline):
             transformers.append(model[:-1])
         model = model[-1] if isinstance(model, Pipeline) else model.best_estimator_
-    if not hasattr(model, "predecessor_"):
-        raise TypeError(
-            f"{type(model).__name__} has no optimum-path forest; pass a fitted estimator of pathforest, "
-            "alone, at the end of a pipeline or in a search with refit=True"
-        )
     return model, transformers
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from pathforest._utils.checks import check_integer
 from pathforest.plotting._axes import check_matplotlib
 from pathforest.plotting._colors import class_colors
+from pathforest.plotting._repr import short_repr
 from pathforest.plotting._source import open_up
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class ClusterTreeDisplay(NamedTuple):
     figure_: Figure
     size_ax_: Axes | None
     founders_: np.ndarray
+
+    __repr__ = short_repr
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, n_domes: int = 30, ax: Any = None) -> ClusterTreeDisplay:

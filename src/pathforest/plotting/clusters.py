@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pathforest.plotting._axes import check_matplotlib
+from pathforest.plotting._repr import short_repr
 from pathforest.plotting._source import find_source
 from pathforest.plotting.cluster_tree import two_axes
 from pathforest.plotting.forest import ForestDisplay, plot_forest
@@ -38,6 +39,8 @@ class ClustersDisplay(NamedTuple):
     figure_: Figure
     cut_ax_: Axes | None
     forest_: ForestDisplay
+
+    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

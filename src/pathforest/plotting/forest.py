@@ -9,6 +9,7 @@ import numpy as np
 from pathforest.plotting._axes import RASTER, add_legend, axes_or_new, marker_size
 from pathforest.plotting._colors import PALETTE, class_codes, class_colors
 from pathforest.plotting._plane import find_plane
+from pathforest.plotting._repr import short_repr
 from pathforest.plotting._source import find_source
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class ForestDisplay(NamedTuple):
     samples_: PathCollection
     paths_: LineCollection
     prototypes_: PathCollection
+
+    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

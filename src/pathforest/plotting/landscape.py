@@ -1,4 +1,4 @@
-"""The landscape of a search: its mean score over k_max and sigma."""
+"""The landscape of a search: its scores over the two parameters that matter most, and what each is worth."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from pathforest._utils.checks import check_choice
 from pathforest.plotting._axes import check_matplotlib
 
 if TYPE_CHECKING:
@@ -15,29 +17,37 @@ if TYPE_CHECKING:
 
 TIE = 1e-12  # scores nearer than this are equal
 WIDEST = 12  # columns up to which every cell has its number
+NUMBERS = ("k_max", "sigma", "n_conquerors")  # parameters for axes
+NAMES = ("competition", "transform")  # parameters for panels
+MOST_PANELS = 3
+BARS_WIDTH = 2.4  # inches
+MARK, BAR = "#D55E00", "#56B4E9"
 
 
 def plot_landscape(
-    results: Mapping[str, Any], best: Mapping[str, Any], *, figure: Figure | None = None
+    search: Any, *, x: str | None = None, y: str | None = None, figure: Figure | None = None
 ) -> Figure:
-    """Draw the mean score over k_max and sigma, one panel per competition.
+    """Draw the mean scores of a search over two of its parameters, and how much each parameter matters.
 
     Parameters
     ----------
-    results : dict
-        `cv_results_` of a fitted search.
-    best : dict
-        `best_params_` of the same search; its cell is marked.
+    search : FuzzyOPFClassifierCV
+        A fitted search.
+    x, y : {"k_max", "sigma", "n_conquerors"}, default=None
+        Parameters of the two axes. None takes those that matter most.
     figure : matplotlib.figure.Figure, default=None
         Figure or subfigure to draw into, best with ``layout="constrained"``. None makes a new one, of a size
-        that suits the grid and outside pyplot: save it, or let a notebook show it.
+        that suits the grid.
 
     Returns
     -------
     figure : matplotlib.figure.Figure
-        A grid search as a map with a number in every cell; a search by trials as points. Of the other
-        parameters, such as the number of conquerors, each place shows the best value. Places that share the
-        best score of all have a frame.
+        A grid search as a map with a number in every cell; a search by trials as points. There is a panel for
+        each competition if there are several, else for each of the three best representations. Of the
+        parameters that are not shown, each place has the best value. Places that share the best score of all
+        have a frame, and the cell chosen has a ring. The bars on the right show how much a parameter matters:
+        what its worst value loses if all others stay as chosen; of trials, which share no values, by how much
+        the best scores of its low, middle and high values differ.
 
     Examples
     --------
@@ -45,72 +55,120 @@ def plot_landscape(
     >>> from pathforest import FuzzyOPFClassifierCV
     >>> from pathforest.plotting import plot_landscape
     >>> X, y = load_iris(return_X_y=True)
-    >>> search = FuzzyOPFClassifierCV(k_max=(5, 10), sigmas=(0.8, 1.0), cv=3).fit(X, y)
-    >>> figure = plot_landscape(search.cv_results_, search.best_params_)
-    >>> figure.axes[0].get_title()
-    'competition="tree"'
+    >>> search = FuzzyOPFClassifierCV(k_max=(5, 10), sigmas=(0.8, 1.0), transforms=None, cv=3).fit(X, y)
+    >>> figure = plot_landscape(search)
+    >>> figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()
+    ('n_conquerors', 'k_max')
     """
     check_matplotlib()
-    k_max, sigma = (np.asarray(results[f"param_{name}"]) for name in ("k_max", "sigma"))
-    competition = np.asarray(results["param_competition"])
+    check_is_fitted(search, "cv_results_")
+    results, best = search.cv_results_, search.best_params_
     score = np.asarray(results["mean_test_score"], dtype=float)
     if np.isnan(score).all():
         raise ValueError("every mean score is nan, which leaves nothing to draw; check scoring and the folds")
-    names = list(dict.fromkeys(competition.tolist()))
-    sizes, factors = np.unique(k_max), np.unique(sigma)
-    is_grid = len(sizes) * len(factors) * len(names) <= 2 * len(score)
+    names = [name for name in (*NUMBERS, *NAMES) if f"param_{name}" in results]
+    values = {name: np.asarray(results[f"param_{name}"]) for name in names}
+    worth = {name: _worth(name, values, score, best) for name in names}
+    x, y = _axes_for(worth, values, x, y)
+    by, panels = _panels(values, worth, score, best)
+    columns, rows = np.unique(values[x]), np.unique(values[y])
+    is_grid = len(columns) * len(rows) * len(np.unique(values[by]) if by else [0]) <= 2 * len(score)
+    width, height = _panel_size(len(columns), len(rows), is_grid)
     if figure is None:
-        figure = _new_figure(_size(len(sizes), len(factors), len(names), is_grid))
-    limits = np.nanmin(score), np.nanmax(score)
-    panels = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
-    for axes, name in zip(panels, names, strict=True):
-        here = competition == name
+        import matplotlib.pyplot as plt
+
+        size = len(panels) * width + BARS_WIDTH + 1.6, height
+        figure = plt.figure(figsize=size, layout="constrained")
+    seen = score[np.isin(values[by], panels)] if by else score  # colours are for the differences in sight
+    limits = np.nanmin(seen), np.nanmax(score)
+    ratios = [*[width] * len(panels), BARS_WIDTH]
+    *maps, beside = figure.subplots(1, len(ratios), squeeze=False, width_ratios=ratios)[0]
+    for axes, name in zip(maps, panels, strict=True):
+        here = np.ones(len(score), dtype=bool) if by is None else values[by] == name
+        place = values[x][here], values[y][here], score[here]
         if is_grid:
-            values = _best_values(k_max[here], sigma[here], score[here], sizes, factors)
-            drawn = _draw_map(axes, values, sizes, factors, limits)
+            drawn = _draw_map(axes, _best_values(*place, columns, rows), columns, rows, limits)
         else:
-            drawn = _draw_points(axes, k_max[here], sigma[here], score[here], limits)
-        axes.set(title=f'competition="{name}"', xlabel="k_max")
-        if name == best["competition"]:
-            _mark_best(axes, best, sizes, factors, is_grid)
-    panels[0].set_ylabel("sigma")
+            drawn = _draw_points(axes, *place, limits)
+        axes.set(xlabel=x, ylabel=y, title="" if by is None else f'{by}="{name}"')
+        if by is None or name == best[by]:
+            _mark_best(axes, best[x], best[y], columns, rows, is_grid)
+        axes.label_outer()
+    figure.colorbar(drawn, ax=list(maps), label="mean score of the folds")
+    _draw_worth(beside, worth, {x, y, by})
     tied = int(np.sum(score >= limits[1] - TIE))
-    figure.colorbar(drawn, ax=list(panels), label="mean score of the folds")
-    rest = {key: value for key, value in best.items() if key not in ("k_max", "sigma", "competition")}
-    others = ", ".join(f"{key}={value}" for key, value in rest.items())
+    shown = (f"{value:.3g}" if isinstance(value, float) else value for value in best.values())
+    chosen = ", ".join(f"{key}={value}" for key, value in zip(best, shown, strict=True))
     figure.suptitle(
-        f"best {limits[1]:.4f}, shared by {tied} of {len(score)} cells; chosen: {others}", fontsize=10
+        f"best {limits[1]:.4f}, shared by {tied} of {len(score)} cells\nchosen: {chosen}", fontsize=10
     )
     return figure
 
 
-def _new_figure(size: tuple[float, float]) -> Figure:
-    """Make a figure outside pyplot, which need not be closed."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+def _worth(name: str, values: Mapping[str, np.ndarray], score: np.ndarray, best: Mapping[str, Any]) -> float:
+    """Return how much a parameter matters: the range of scores along it, through the chosen cell."""
+    others = [values[other] == best[other] for other in values if other != name]
+    along = np.all([*others, ~np.isnan(score)], axis=0)
+    if np.sum(along) < len(np.unique(values[name])):  # trials share no values
+        along = ~np.isnan(score)
+        if name in NUMBERS:
+            thirds = np.quantile(values[name], [1 / 3, 2 / 3])
+            groups = np.searchsorted(thirds, values[name])
+        else:
+            groups = values[name]
+        tops = [score[along & (groups == group)].max(initial=-np.inf) for group in np.unique(groups)]
+        return float(max(tops) - min(top for top in tops if np.isfinite(top)))
+    return float(np.ptp(score[along]))
 
-    figure = Figure(figsize=size, layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
+
+def _axes_for(
+    worth: Mapping[str, float], values: Mapping[str, np.ndarray], x: str | None, y: str | None
+) -> tuple[str, str]:
+    """Choose the parameters of the axes that are not given: several values first, then those that matter."""
+    for name, given in (("x", x), ("y", y)):
+        if given is not None:
+            check_choice(name, given, NUMBERS)
+    if x is not None and x == y:
+        raise ValueError(f"x and y are both {x!r}; they are parameters of different axes")
+    ranked = sorted(NUMBERS, key=lambda name: (len(np.unique(values[name])) == 1, -worth[name]))
+    left = [name for name in ranked if name not in (x, y)]
+    # The one with more values goes along the wide side.
+    if x is None and y is None:
+        x, y = sorted(left[:2], key=lambda name: -len(np.unique(values[name])))
+    return x or left[0], y or left[0]
 
 
-def _size(n_sizes: int, n_factors: int, n_panels: int, is_grid: bool) -> tuple[float, float]:
-    width = np.clip(0.62 * n_sizes, 2.6, 9) if is_grid else 4.5
-    height = np.clip(0.45 * n_factors + 1.7, 3, 8) if is_grid else 4
-    return float(n_panels * width + 2.2), float(height)
+def _panels(
+    values: Mapping[str, np.ndarray], worth: Mapping[str, float], score: np.ndarray, best: Mapping[str, Any]
+) -> tuple[str | None, list[Any]]:
+    """Choose the parameter of the panels, if one has several values, and which of them are shown."""
+    for by in NAMES:
+        names = list(dict.fromkeys(values[by].tolist())) if by in values else []
+        if len(names) > 1:
+            tops = {name: np.nanmax(score[values[by] == name], initial=-np.inf) for name in names}
+            leading = sorted(names, key=lambda name: (name != best[by], -tops[name]))[:MOST_PANELS]
+            return by, [name for name in names if name in leading]
+    return None, [None]
+
+
+def _panel_size(n_columns: int, n_rows: int, is_grid: bool) -> tuple[float, float]:
+    """Return the width and height of a panel in inches."""
+    width = np.clip(0.55 * n_columns, 2.4, 9) if is_grid else 4.0
+    height = np.clip(0.45 * n_rows + 2.0, 3.2, 8) if is_grid else 4.2
+    return float(width), float(height)
 
 
 def _best_values(
-    k_max: np.ndarray, sigma: np.ndarray, score: np.ndarray, sizes: np.ndarray, factors: np.ndarray
+    x: np.ndarray, y: np.ndarray, score: np.ndarray, columns: np.ndarray, rows: np.ndarray
 ) -> np.ndarray:
-    """Best score at each (sigma, k_max), over all other parameters; nan if there is none."""
-    values = np.full((len(factors), len(sizes)), -np.inf)
-    np.fmax.at(values, (np.searchsorted(factors, sigma), np.searchsorted(sizes, k_max)), score)
+    """Best score at each place, over all other parameters; nan if there is none."""
+    values = np.full((len(rows), len(columns)), -np.inf)
+    np.fmax.at(values, (np.searchsorted(rows, y), np.searchsorted(columns, x)), score)
     return np.where(np.isfinite(values), values, np.nan)
 
 
 def _draw_map(
-    axes: Axes, values: np.ndarray, sizes: np.ndarray, factors: np.ndarray, limits: Sequence[float]
+    axes: Axes, values: np.ndarray, columns: np.ndarray, rows: np.ndarray, limits: Sequence[float]
 ) -> Any:
     """Draw one cell per place, with its score; those that share the best have a frame."""
     from matplotlib.patches import Rectangle
@@ -118,42 +176,49 @@ def _draw_map(
     image = axes.imshow(
         values, cmap="viridis", vmin=limits[0], vmax=limits[1], origin="lower", aspect="auto"
     )  # places are evenly spaced, whatever their values
-    axes.set_xticks(range(len(sizes)), [f"{size:g}" for size in sizes])
-    axes.set_yticks(range(len(factors)), [f"{factor:g}" for factor in factors])
+    axes.set_xticks(range(len(columns)), [f"{value:g}" for value in columns])
+    axes.set_yticks(range(len(rows)), [f"{value:g}" for value in rows])
     middle = (limits[0] + limits[1]) / 2
     for (row, column), value in np.ndenumerate(values):
         if np.isnan(value):
             continue
-        if len(sizes) <= 2 * WIDEST:
+        if len(columns) <= 2 * WIDEST:
             color = "white" if value < middle else "black"
-            size = 7 if len(sizes) <= WIDEST else 6
+            size = 7 if len(columns) <= WIDEST else 6
             axes.text(
                 column, row, f"{value:.3f}".lstrip("0"), ha="center", va="center", fontsize=size, color=color
             )
         if value >= limits[1] - TIE:
             axes.add_patch(
-                Rectangle((column - 0.46, row - 0.46), 0.92, 0.92, fill=False, edgecolor="#D55E00", lw=1.4)
+                Rectangle((column - 0.46, row - 0.46), 0.92, 0.92, fill=False, edgecolor=MARK, lw=1.4)
             )
     return image
 
 
-def _draw_points(
-    axes: Axes, k_max: np.ndarray, sigma: np.ndarray, score: np.ndarray, limits: Sequence[float]
-) -> Any:
+def _draw_points(axes: Axes, x: np.ndarray, y: np.ndarray, score: np.ndarray, limits: Sequence[float]) -> Any:
     """Draw one point per trial, the better ones on top."""
     order = np.argsort(score, kind="stable")
     axes.grid(alpha=0.3)
     return axes.scatter(
-        k_max[order], sigma[order], c=score[order], cmap="viridis", vmin=limits[0], vmax=limits[1], s=36,
+        x[order], y[order], c=score[order], cmap="viridis", vmin=limits[0], vmax=limits[1], s=36,
         edgecolors="white", linewidths=0.4,
     )  # fmt: skip
 
 
-def _mark_best(
-    axes: Axes, best: Mapping[str, Any], sizes: np.ndarray, factors: np.ndarray, is_grid: bool
-) -> None:
+def _mark_best(axes: Axes, x: float, y: float, columns: np.ndarray, rows: np.ndarray, is_grid: bool) -> None:
     """Put a ring around the cell that was chosen."""
-    x, y = best["k_max"], best["sigma"]
     if is_grid:
-        x, y = np.searchsorted(sizes, x), np.searchsorted(factors, y)
-    axes.plot(x, y, "o", markersize=21, markerfacecolor="none", markeredgecolor="#D55E00", markeredgewidth=2)
+        x, y = np.searchsorted(columns, x), np.searchsorted(rows, y)
+    axes.plot(x, y, "o", markersize=21, markerfacecolor="none", markeredgecolor=MARK, markeredgewidth=2)
+
+
+def _draw_worth(axes: Axes, worth: Mapping[str, float], shown: set[str | None]) -> None:
+    """Draw a bar per parameter, the most important on top; those with one value have none."""
+    names = sorted(worth, key=lambda name: worth[name])
+    axes.barh(names, [worth[name] for name in names], color=[BAR if n in shown else "#BBBBBB" for n in names])
+    axes.set(title="what matters", xlabel="score lost by the worst value")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.margins(x=0.25)
+    axes.locator_params(axis="x", nbins=3)
+    for place, name in enumerate(names):
+        axes.text(worth[name], place, f" {worth[name]:.3f}", va="center", fontsize=8)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pathforest.plotting._axes import RASTER, axes_or_new, marker_size
 from pathforest.plotting._plane import find_plane
+from pathforest.plotting._repr import short_repr
 from pathforest.plotting._source import find_source
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class MembershipDisplay(NamedTuple):
     figure_: Figure
     samples_: PathCollection
     colorbar_: Colorbar | None
+
+    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from pathforest.plotting._axes import RASTER, add_legend, axes_or_new, marker_size
 from pathforest.plotting._colors import PALETTE, class_codes, class_colors
+from pathforest.plotting._repr import short_repr
 from pathforest.plotting._source import column_names, find_source, without_names
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class DecisionRegionsDisplay(NamedTuple):
     figure_: Figure
     regions_: AxesImage
     samples_: PathCollection
+
+    __repr__ = short_repr
 
     @classmethod
     def from_estimator(

@@ -47,8 +47,8 @@ template <class T>
 struct Kernels {
     // The reduced distances of one query to the samples of a block, exactly as defined. Returns the bits of
     // those that are <= limit.
-    std::uint32_t (*block)(const double* query, const T* block, Index n_features, double p, double limit,
-                           double* reduced);
+    std::uint32_t (*block)(const double* query, const T* block, Index n_features, const TermParameters& terms,
+                           double limit, double* reduced);
 
     // A reduced distance no sample in the box can be below; nullptr where a box says nothing.
     double (*box)(const double* query, const T* low, const T* high, Index n_features, double p);

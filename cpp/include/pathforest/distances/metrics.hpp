@@ -9,7 +9,26 @@ namespace pathforest {
 
 // What the inner loops add up. Metrics that differ only in their last step share a sum: euclidean,
 // sqeuclidean and log_sqeuclidean all add squared differences.
-enum class Sum { squares, absolutes, largest, powers, cosine, chi2, canberra, braycurtis };
+enum class Sum {
+    squares,
+    absolutes,
+    largest,
+    powers,
+    cosine,
+    chi2,
+    canberra,
+    braycurtis,
+    nan_squares,
+    gower
+};
+
+// What a term depends on beside the two values: the exponent of powers; and of gower, per feature, the range
+// and the weight.
+struct TermParameters {
+    double p;
+    const double* ranges;
+    const double* weights;
+};
 
 // The "reduced" distance is what the loops compute; the distance itself is an increasing function of it.
 struct Metric {
@@ -23,6 +42,13 @@ struct Metric {
     // Every reduced value whose distance is <= the given one is <= this; a little room for rounding is fine,
     // since whatever passes is settled by `distance`.
     double (*reduced_limit)(double distance, double p);
+
+    // Of "gower", one of each per feature: the range, 0 for categories and infinity for values that are never
+    // apart; and the weight.
+    std::vector<double> ranges = {};
+    std::vector<double> weights = {};
+
+    TermParameters terms() const { return {p, ranges.data(), weights.data()}; }
 };
 
 // Throws std::invalid_argument for an unknown name.

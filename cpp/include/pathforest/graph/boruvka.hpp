@@ -26,6 +26,19 @@
 
 namespace pathforest {
 
+// How the ascending arcs of a tree join components, the smaller to the larger.
+struct Joins {
+    explicit Joins(std::vector<Arc> arcs);
+
+    // Per sample, the heaviest arc by which a component that it was in joined one at least as large; 0: none.
+    std::vector<double> levels() const;
+
+    std::vector<Arc> tree;
+    // Per arc, a sample that stands for the smaller component until then, and the one for the larger.
+    std::vector<Index> smaller;
+    std::vector<Index> larger;
+};
+
 class Boruvka {
   public:
     // The lists must outlive this. Per sample its original, as in originals.hpp; none for no copies. Per
@@ -33,6 +46,13 @@ class Boruvka {
     // half of the components are settled; reading the lists again would take longer.
     explicit Boruvka(const KnnGraph& graph, std::vector<Index> original = {},
                      std::span<const Index> name = {}, bool answers_are_cheap = false);
+
+    // Before anything else: ascending arcs that belong to the tree. Copies are then not distinguished.
+    void keep(std::span<const Arc> arcs);
+
+    // Before anything else but answers for all samples: the tree of some samples. Lists and answers then need
+    // not concern arcs between these. Copies are then not distinguished.
+    void know(const Joins& tree);
 
     // Merges as far as is known. True if samples must be asked before it can go on, false if the tree is
     // complete.
@@ -43,6 +63,7 @@ class Boruvka {
     const std::vector<Index>& asking() const { return asking_; }
     // Components are numbered from 0.
     const std::vector<Index>& component() const { return component_; }
+    Index n_components() const { return static_cast<Index>(size_.size()); }
     double reach(Index sample) const { return best_[as_size(component_[as_size(sample)])].arc.weight; }
 
     // No sample but `nearest` is at most `searched` away, or comes before it; `nearest` may be farther than
@@ -66,12 +87,20 @@ class Boruvka {
 
     Index name(Index i) const { return name_.empty() ? i : name_[as_size(i)]; }
     Arc arc_between(double weight, Index i, Index j) const { return Arc::between(weight, name(i), name(j)); }
-    Index n_components() const { return static_cast<Index>(size_.size()); }
     void read_lists();
+    bool read_on(Index i);
     bool is_spoken_for(Index i) const {
         return !arcs_.empty() && !original_.empty() && original_[as_size(i)] != i;
     }
-    bool is_open(Index i) const { return bound_[as_size(i)] < best_[as_size(component_[as_size(i)])].arc; }
+    // Whether what lies beyond the sample's list may be nearer than what its component knows.
+    bool is_open(Index i) const {
+        return cursor_[as_size(i)] == graph_.k &&
+               bound_[as_size(i)] < best_[as_size(component_[as_size(i)])].arc;
+    }
+    bool knows_outsider(Index i) const {
+        const Index found = asked_[as_size(i)].sample;
+        return found != none && component_[as_size(found)] != component_[as_size(i)];
+    }
     void improve(Index i, const Neighbour& foreign);
     template <class MayMove>
     bool merge(MayMove may_move);
@@ -83,13 +112,15 @@ class Boruvka {
     std::span<const Index> name_;
     bool answers_are_cheap_;
     std::vector<Index> component_;
+    std::vector<Arc> known_;        // arcs beside lists and answers that may belong to the tree
     std::vector<Index> cursor_;     // first list entry that may lie outside
     std::vector<Neighbour> asked_;  // the nearest outsider found beyond the list
     std::vector<Arc> bound_;        // every arc to an unknown outsider comes after this one
     std::vector<Index> size_;       // per component
     std::vector<Exit> best_;        // per component
     std::vector<Index> open_;       // per component, how many samples might have a lighter arc
-    std::vector<Index> waiting_;    // samples whose lists are exhausted
+    std::vector<Index> reading_;    // samples whose lists are not exhausted
+    std::vector<Index> answered_;   // samples that know an outsider beyond their lists
     std::vector<Index> asking_;
     Index largest_ = none;  // the component that waits for the others
     std::vector<Arc> arcs_;

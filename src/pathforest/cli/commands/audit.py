@@ -11,10 +11,12 @@ import typer
 
 from pathforest._utils.files import replace_file
 from pathforest.cli import models, options
+from pathforest.cli.advice import warn_one_class, warn_row_numbers
 from pathforest.cli.errors import UsageError
 from pathforest.cli.input import Samples, find_column, find_label, read_samples
 from pathforest.cli.output import TableOutput, check_outputs, show_facts, show_table
 from pathforest.datasets.formats import ArrayColumn, as_labels, format_of, gather, open_sink, open_stream
+from pathforest.preprocessing import TablePreprocessor
 from pathforest.review import summary
 from pathforest.review.contents import Review, Table, make_review
 from pathforest.review.decisions import (
@@ -59,6 +61,8 @@ def audit(
     ] = 13,
     metric: Annotated[str, typer.Option(help="Distance between samples, such as manhattan.")] = "euclidean",
     scale: Annotated[bool, typer.Option("--scale", help="Standardise the features first.")] = False,
+    columns: options.Columns = None,
+    no_encode: options.NoEncode = False,
     features: options.Features = None,
     ignore: options.Ignore = None,
     image_shape: Annotated[
@@ -86,6 +90,8 @@ def audit(
     device: Annotated[str, typer.Option(help="Where to compute: cpu or cuda.")] = "cpu",
     seed: Annotated[int, typer.Option(min=0, help="For 'thorough': decides folds and trees.")] = 0,
     from_: options.From = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
 ) -> None:
@@ -104,7 +110,7 @@ def audit(
       pathforest audit digits.csv --image-shape 8x8 --suspects suspects.csv --out review.html
     """
     if apply is not None:
-        _apply(data, apply, out, suspects, label, from_, as_json)
+        _apply(data, apply, out, suspects, label, options.reading(from_, sep, decimal), as_json)
         return
     if out is not None:
         _refuse_table(out)
@@ -112,8 +118,15 @@ def audit(
     check_outputs([out, suspects], [data])
     left_out = [*(options.names(ignore) or ()), *([image_column] if image_column is not None else ())]
     samples = read_samples(
-        data, ending=from_, label=label, features=options.names(features), ignore=left_out or None
+        data,
+        label=label,
+        features=options.names(features),
+        ignore=left_out or None,
+        encode=not no_encode,
+        kinds=options.kinds(columns),
+        **options.reading(from_, sep, decimal),
     )
+    warn_one_class(samples.y, samples.label)
     pictures = _pictures(samples, data, image_shape, image_column)
     review = _audit(
         samples,
@@ -126,14 +139,17 @@ def audit(
         random_state=seed,
     )
     if listing is not None:
-        columns = _suspect_columns(review)
-        with listing.open(columns) as write:
-            write(list(columns.values()))
+        listed = _suspect_columns(review)
+        with listing.open(listed) as write:
+            write(list(listed.values()))
     if out is not None:
-        scaled = "features standardised" if scale else "features as they are"
+        is_table = isinstance(samples.X, dict)
+        scaled = "features as they are"
+        if scale or is_table:
+            scaled = "text encoded, features standardised" if is_table else "features standardised"
         page = review_html(
             review,
-            command=_command(data, samples.label, from_),
+            command=_command(data, samples.label, from_, sep, decimal),
             settings=f"{metric} distance, {scaled}",
             pictures=pictures,
             most=most,
@@ -152,19 +168,13 @@ def _refuse_table(out: str) -> None:
 
 
 def _audit(samples: Samples, scale: bool, jobs: int | None, **parameters: Any) -> Review:
-    from sklearn.preprocessing import StandardScaler
-
     from pathforest.issues import find_issues
 
-    Z = samples.X
-    if scale:
-        Z = StandardScaler().fit_transform(Z)
-    elif parameters["method"] == "fast":
-        models.warn_spans(Z, samples.features, "--scale evens them out")
+    X, Z, features = _features(samples, scale, parameters["method"])
     with models.threads(jobs):
         issues = find_issues(Z, samples.y, **parameters)
     stream, rows = samples.stream, samples.rows
-    taken = {samples.label, *samples.features}
+    taken = {samples.label, *features}  # text that was encoded is shown as it is too
     others = {
         name: column.text()
         for name, column in zip(stream.names, rows.columns, strict=True)
@@ -174,14 +184,33 @@ def _audit(samples: Samples, scale: bool, jobs: int | None, **parameters: Any) -
         stream.name,
         stream.place,
         rows.places,
-        samples.X,
+        X,
         Z,
-        samples.features,
+        features,
         samples.label,
         others,
         fingerprint(stream, rows),
     )
     return make_review(table, issues)
+
+
+def _features(samples: Samples, scale: bool, method: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Return the features as the page shows them, as the audit takes them, and their names."""
+    from sklearn.preprocessing import StandardScaler
+
+    X, names = samples.X, samples.features
+    warn_row_numbers(X, names)
+    if isinstance(X, np.ndarray):
+        if not scale and method == "fast":
+            models.warn_spans(X, names, "--scale evens them out")
+        return X, StandardScaler().fit_transform(X) if scale else X, names
+    table = TablePreprocessor(samples.kinds or None).fit(X)
+    Z = table.transform(X)
+    names, shown = table.get_feature_names_out().tolist(), Z.copy()
+    for j, name in enumerate(samples.features):
+        if name in names:  # a number, shown as it is in the file
+            shown[:, names.index(name)] = np.where(np.isnan(X[name]), table.fill_[j], X[name])
+    return shown, Z, names
 
 
 def _pictures(samples: Samples, data: str, shape: str | None, column: str | None) -> Pictures | None:
@@ -200,14 +229,17 @@ def _pictures(samples: Samples, data: str, shape: str | None, column: str | None
     for name, cells in zip(samples.stream.names, samples.rows.columns, strict=True):
         if name not in taken and names_images(cells.text()):
             return Pictures(column=name, folder=folder)
-    found = guess_shape(samples.X, samples.features)
+    is_table = isinstance(samples.X, dict)
+    found = None if is_table else guess_shape(samples.X, samples.features)
     return None if found is None else Pictures(shape=found)
 
 
-def _command(data: str, label: str, from_: str | None) -> str:
+def _command(data: str, label: str, from_: str | None, sep: str | None, decimal: str | None) -> str:
     """Return the command that applies decisions to the table."""
     _, suffix, is_packed = format_of(data, from_)
-    words = ["pathforest", "audit", data, "--label", label, *(["--from", from_] if from_ else [])]
+    words = ["pathforest", "audit", data, "--label", label]
+    for option, value in (("--from", from_), ("--sep", sep), ("--decimal", decimal)):
+        words += [option, value] if value else []
     words += ["--apply", "decisions.csv", "--out", f"cleaned{suffix}{'.gz' * is_packed}"]
     return shlex.join(words)
 
@@ -286,20 +318,20 @@ def _apply(
     out: str | None,
     suspects: str | None,
     label: str | None,
-    from_: str | None,
+    how: dict[str, str | None],
     as_json: bool,
 ) -> None:
     if out is None:
         raise UsageError("--apply: name the cleaned table with --out")
     if suspects is not None:
         raise UsageError("--suspects: not with --apply, which looks for no suspects")
-    (_, wanted, _), (_, given, _) = format_of(data, from_), format_of(out)
+    (_, wanted, _), (_, given, _) = format_of(data, how["ending"]), format_of(out)
     if wanted != given:
         raise UsageError(
             f"--out {out}: the cleaned table has the format of DATA, {wanted}; convert changes formats"
         )
     check_outputs([out], [data, decisions])
-    with open_stream(data, ending=from_) as stream:
+    with open_stream(data, **how) as stream:
         column = find_label(stream, label)
         rows = gather(stream)
     y = as_labels(stream.labels(rows, column))

@@ -9,7 +9,7 @@ import typer
 
 from pathforest._utils.show import show
 from pathforest.cli import models, options
-from pathforest.cli.input import read_samples
+from pathforest.cli.input import numbers_of, read_samples
 from pathforest.cli.output import TableOutput, check_outputs, show_facts
 from pathforest.datasets.formats import ArrayColumn
 
@@ -24,9 +24,14 @@ def cluster(
     label: options.Label = None,
     features: options.Features = None,
     ignore: options.Ignore = None,
+    scale: options.Scale = False,
+    columns: options.Columns = None,
+    no_encode: options.NoEncode = False,
     distances: options.Distances = None,
     column: Annotated[str, typer.Option(help="Name of the column of clusters.")] = "cluster",
     from_: options.From = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
     to: options.To = None,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
@@ -45,39 +50,45 @@ def cluster(
     table = TableOutput(out, to, as_json=as_json)
     check_outputs([table.path, save], [data, distances])
     model = models.make_estimator("OPFClustering", settings, distances)
+    if scale:
+        models.check_scale(model)
     samples = read_samples(
         data,
-        ending=from_,
         label=label,
         features=options.names(features),
         ignore=options.names(ignore),
         labels="left out",
         distances=distances,
+        encode=not no_encode,
+        kinds=options.kinds(columns),
+        **options.reading(from_, sep, decimal),
     )
     if column in samples.stream.names:
         raise ValueError(f"{data}: there is a column {show(column)} already; pass another --column")
-    models.warn_scales(model, samples.X, samples.features)
-    seconds = models.fit(model, samples.X, None, jobs)
-    with table.open([*samples.stream.names, column]) as write:
-        features = [] if distances else samples.features
-        given = table.columns(samples.stream, samples.rows, features, samples.X)
+    prepared = models.prepare(model, samples.X, samples.features, scale=scale, kinds=samples.kinds)
+    seconds = models.fit(model, prepared.X, None, jobs)
+    with table.open([*samples.stream.names, column], samples.stream) as write:
+        numbers = {} if distances else numbers_of(samples.X, samples.features)
+        given = table.columns(samples.stream, samples.rows, numbers)
         write([*given, ArrayColumn(model.labels_)])
     if save is not None:
-        models.save(model, samples.features, save)
+        models.save(model, samples.features, save, label=None, table=prepared.table)
     sizes = np.bincount(model.labels_[model.labels_ >= 0]).tolist()
-    n_noise = len(samples.X) - sum(sizes)
+    n_noise = len(prepared.X) - sum(sizes)
     facts = {
         "clusters": table.path,
         "model": save,
-        "n_samples": len(samples.X),
+        "n_samples": len(prepared.X),
+        "columns": models.rule_facts(prepared.table),
         "sizes": sizes,
         "noise": n_noise,
         "best_k": int(model.best_k_),
         "seconds": round(seconds, 3),
     }
     text = (
-        f"{len(sizes)} cluster{'s' if len(sizes) > 1 else ''} of {len(samples.X)} samples, the largest of "
+        f"{len(sizes)} cluster{'s' if len(sizes) > 1 else ''} of {len(prepared.X)} samples, the largest of "
         f"{max(sizes)}{f', {n_noise} left out as noise' if n_noise else ''}; k = {model.best_k_}, "
         f"{seconds:.1f} s"
     )
-    show_facts(facts, [text], as_json and table.path is not None, on_error_stream=table.path is None)
+    lines = [text, *models.rule_lines(prepared.table)]
+    show_facts(facts, lines, as_json and table.path is not None, on_error_stream=table.path is None)

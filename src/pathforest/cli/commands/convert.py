@@ -38,6 +38,8 @@ def convert(
     ] = None,
     metric: Annotated[str, typer.Option(help="For a LibOPF model: its distance.")] = "log_sqeuclidean",
     from_: options.From = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
     as_json: options.Json = False,
 ) -> None:
     """Turn data files into another format, or a LibOPF model into one of ours.
@@ -65,7 +67,8 @@ def convert(
     if distances is None:
         format_of(out)
     choice = {"features": options.names(features), "ignore": options.names(ignore)}
-    parts = [read_samples(path, ending=from_, label=label, labels="kept", **choice) for path in data]
+    choice |= options.reading(from_, sep, decimal)
+    parts = [read_samples(path, label=label, labels="kept", **choice) for path in data]
     X, y = _stack(parts)
     if normalize:
         X = StandardScaler().fit_transform(X)

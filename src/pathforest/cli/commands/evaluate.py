@@ -25,17 +25,20 @@ def evaluate(
     label: options.Label = None,
     distances: options.Distances = None,
     from_: options.From = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
 ) -> None:
     """Compare a model's predictions with the labels of a file.
 
-    Prints accuracy, OPF's balanced accuracy, weighted F1, log loss if the model has probabilities, and per
-    class the samples, the share found (recall) and the share of its predictions that are right (precision).
+    Labels are in the column that the model was trained with, unless --label names another. Prints accuracy,
+    OPF's balanced accuracy, weighted F1, log loss if the model has probabilities, and per class the samples,
+    the share found (recall) and the share of its predictions that are right (precision).
 
     Examples
     --------
-      pathforest evaluate iris.pf test.csv --label species
+      pathforest evaluate iris.pf test.csv
 
       pathforest evaluate model.pf testing.dat --json
     """
@@ -45,8 +48,9 @@ def evaluate(
     classes = loaded.model.classes_
     has_proba = hasattr(loaded.model, "predict_proba")
     true, predicted, chances = [], [], []
-    with open_stream(data, ending=from_, n_features=loaded.model.n_features_in_) as stream:
-        column = find_label(stream, label)
+    how = options.reading(from_, sep, decimal)
+    with open_stream(data, n_features=loaded.n_features, **how) as stream:
+        column = find_label(stream, label, known=loaded.label)
         queries = queries_for(loaded, stream, label, distances)
         with counted("evaluated") as advance, threads(jobs):
             for batch in queries.batches:

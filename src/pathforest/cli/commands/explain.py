@@ -9,16 +9,17 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from pathforest._models.explaining import in_units_of_table, with_names
+from pathforest._models.explanation import Explanation
 from pathforest.cli import options
 from pathforest.cli.errors import UsageError
 from pathforest.cli.input import Queries, queries_for
-from pathforest.cli.models import load_model, require
+from pathforest.cli.models import Loaded, load_model, require
 from pathforest.cli.output import show_facts, visible
 from pathforest.datasets.formats import open_stream
 
 RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 FIRST = 5  # samples explained by default
-STEPS = 6  # of a path shown in a line
 
 
 def explain(
@@ -33,12 +34,15 @@ def explain(
     label: options.Label = None,
     distances: options.Distances = None,
     from_: options.From = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
     as_json: options.Json = False,
 ) -> None:
     """Explain why samples got their class.
 
-    For each: the class, what the classes cost, and the path from the training sample that conquered it to a
-    prototype, each training sample by its position in the training data and its class.
+    For each: the class and its cost, what the other classes cost, the path from the training sample that
+    conquered it to a prototype, and the features of the sample beside those of its conqueror and of the best
+    bidder of the next class. Training samples are named by their position in the training data.
 
     Examples
     --------
@@ -49,14 +53,16 @@ def explain(
     wanted = _positions(rows)
     loaded = load_model(model, distances)
     require(loaded.model, "explain", model)
-    with open_stream(data, ending=from_, n_features=loaded.model.n_features_in_) as stream:
+    how = options.reading(from_, sep, decimal)
+    with open_stream(data, n_features=loaded.n_features, **how) as stream:
         queries = queries_for(loaded, stream, label, distances)
         found = dict(_pick(queries, wanted))
     missing = [row for row in wanted or () if row not in found]
     if missing:
         raise ValueError(f"{stream.name}: there is no sample {missing[0]}; they count from 0")
-    facts = [_facts(loaded.model, row, found[row]) for row in (wanted or found)]
-    show_facts(facts, [line for sample in facts for line in _lines(sample)], as_json)
+    explained = [_facts(loaded, row, found[row]) for row in (wanted or found)]
+    lines = [line for facts, reason in explained for line in _lines(facts, reason)]
+    show_facts([facts for facts, _ in explained], lines, as_json)
 
 
 def _positions(text: str | None) -> list[int] | None:
@@ -84,8 +90,11 @@ def _pick(queries: Queries, wanted: list[int] | None) -> Iterator[tuple[int, np.
             return
 
 
-def _facts(model: Any, row: int, x: Any) -> dict[str, Any]:
-    found = model.explain(x)[0]
+def _facts(loaded: Loaded, row: int, x: Any) -> tuple[dict[str, Any], Explanation]:
+    model = loaded.model
+    found = with_names(model.explain(x)[0], loaded.sample_names)
+    if loaded.preprocessor is not None:
+        found = in_units_of_table(found, loaded.preprocessor)
     is_search = hasattr(model, "estimators_")
     offered = model.class_costs(x, found.cell) if is_search else model.class_costs(x)
     costs = dict(zip(map(str, model.classes_.tolist()), offered[0].tolist(), strict=True))
@@ -93,24 +102,25 @@ def _facts(model: Any, row: int, x: Any) -> dict[str, Any]:
         "sample": row,
         "prediction": found.label,
         **({"transform": found.transform} if is_search else {}),
-        "offer": found.offer,
-        "conqueror": found.conqueror,
+        "cost": found.cost,
+        "distance": found.distance,
+        "conquerors": found.conquerors,
+        "offers": found.offers,
         "path": found.path,
         "path_labels": model.label_[found.path].tolist(),
         "path_costs": found.costs,
         "class_costs": costs,
-    }
+        "rival": found.rival and found.rival._asdict(),
+        "features": found.features and [feature._asdict() for feature in found.features],
+    }, found
 
 
-def _lines(facts: dict[str, Any]) -> list[str]:
+def _lines(facts: dict[str, Any], found: Explanation) -> list[str]:
     ranked = sorted(facts["class_costs"].items(), key=lambda item: item[1])
     costs = ", ".join(f"{visible(label)} {cost:.4g}" for label, cost in ranked[:4])
-    steps = [f"{i} ({visible(label)})" for i, label in zip(facts["path"], facts["path_labels"], strict=True)]
-    if len(steps) > STEPS:
-        steps = [*steps[: STEPS - 2], f"... {len(steps) - STEPS + 1} more ...", steps[-1]]
+    answer, *details = str(found).split("\n")
     return [
-        f"sample {facts['sample']}: {visible(facts['prediction'])}",
-        *([f"  transform: {visible(facts['transform'])}"] if "transform" in facts else []),
+        f"sample {facts['sample']}: {answer}",
         f"  class costs: {costs}",
-        f"  path to a prototype: {' -> '.join(steps)}",
+        *(f"  {line}" for line in details),
     ]

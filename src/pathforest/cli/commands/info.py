@@ -12,7 +12,7 @@ from pathforest._utils.show import show
 from pathforest.cli import options
 from pathforest.cli.commands.train import chosen_text, search_facts
 from pathforest.cli.input import find_label, known_labels
-from pathforest.cli.models import is_model, load_model
+from pathforest.cli.models import is_model, load_model, rule_facts, rule_lines
 from pathforest.cli.output import listed, show_facts, show_table, visible
 from pathforest.datasets.formats import as_labels, open_stream
 
@@ -23,6 +23,8 @@ def info(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A model or a data file.")],
     label: options.Label = None,
     from_: options.From = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
     as_json: options.Json = False,
 ) -> None:
     """Describe a model or a data file.
@@ -40,7 +42,7 @@ def info(
     if file != "-" and is_model(file):
         _show_model(file, load_model(file), as_json)
     else:
-        _show_table(file, label, from_, as_json)
+        _show_table(file, label, options.reading(from_, sep, decimal), as_json)
 
 
 def _show_model(path: str, loaded: Any, as_json: bool) -> None:
@@ -55,13 +57,15 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
     facts = {
         "model": path,
         "estimator": type(model).__name__,
-        "n_features": model.n_features_in_,
+        "n_features": loaded.n_features,
         "features": loaded.names,
+        "label": loaded.label,
+        "columns": rule_facts(loaded.table),
         "params": params,
     }
     is_precomputed = params.get("metric") == "precomputed"
     what = "distances" if is_precomputed else "features"
-    lines = [f"{path}: {facts['estimator']}, {model.n_features_in_} {what}"]
+    lines = [f"{path}: {facts['estimator']}, {loaded.n_features} {what}"]
     learned = next((getattr(model, name) for name in ("cost_", "density_") if hasattr(model, name)), None)
     if learned is not None:
         facts["n_samples"] = len(learned)
@@ -72,8 +76,15 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
     if hasattr(model, "best_k_"):
         facts["best_k"] = int(model.best_k_)
         lines[0] += f", k = {model.best_k_}"
-    if loaded.names and not is_precomputed:
+    if loaded.preprocessor is not None and loaded.table is None:
+        steps = ", ".join(type(step).__name__ for _, step in loaded.preprocessor.steps)
+        lines.append(f"before the model: {steps}")
+    if loaded.table is not None:
+        lines += ["columns:", *rule_lines(loaded.table)]
+    elif loaded.names and not is_precomputed:
         lines.append(f"features: {listed(loaded.names, SHOWN)}")
+    if loaded.label is not None:
+        lines.append(f"label: {visible(loaded.label)}")
     if hasattr(model, "classes_"):
         facts["classes"] = model.classes_.tolist()
         lines.append(f"classes: {listed(facts['classes'], SHOWN)}")
@@ -88,8 +99,8 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
     show_facts(facts, lines, as_json)
 
 
-def _show_table(path: str, label: str | None, ending: str | None, as_json: bool) -> None:
-    with open_stream(path, ending=ending) as stream:
+def _show_table(path: str, label: str | None, how: dict[str, str | None], as_json: bool) -> None:
+    with open_stream(path, **how) as stream:
         column = find_label(stream, label, needed=False)
         n_samples, n_labels, classes = 0, 0, Counter()
         spans = {name: Span() for name in stream.names if name != column}

@@ -10,7 +10,7 @@ import typer
 
 from pathforest._utils.show import show
 from pathforest.cli import options
-from pathforest.cli.input import queries_for
+from pathforest.cli.input import numbers_of, queries_for
 from pathforest.cli.models import load_model, require, threads
 from pathforest.cli.output import TableOutput, check_outputs, counted, show_facts
 from pathforest.datasets.formats import ArrayColumn, open_stream
@@ -28,6 +28,8 @@ def predict(
     label: options.Label = None,
     distances: options.Distances = None,
     from_: options.From = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
     to: options.To = None,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
@@ -35,8 +37,9 @@ def predict(
     """Predict with a saved model.
 
     Features are found by name; other columns, the label among them, are ignored by the model and written as
-    they came. The prediction is the last column. Samples are read in batches, so files may be larger than the
-    memory. --label matters only for models that know no names of features.
+    they came. A text that the training table did not have counts as "other", and gaps are filled as in
+    training; info says how. The prediction is the last column. Samples are read in batches, so files may be
+    larger than the memory. --label matters only for models that know no names of features.
 
     Examples
     --------
@@ -52,8 +55,8 @@ def predict(
     require(loaded.model, "predict", model)
     if proba:
         require(loaded.model, "predict_proba", model)
-    n_features, n_rows = loaded.model.n_features_in_, 0
-    with open_stream(data, ending=from_, n_features=n_features) as stream:
+    n_rows, how = 0, options.reading(from_, sep, decimal)
+    with open_stream(data, n_features=loaded.n_features, **how) as stream:
         queries = queries_for(loaded, stream, label, distances)
         added = [*(_probability_names(loaded.model) if proba else ()), column]
         kept = [] if only else stream.names
@@ -62,11 +65,12 @@ def predict(
             raise ValueError(
                 f"{stream.name}: there is a column {show(taken)} already; pass --only, or another --column"
             )
-        with table.open([*kept, *added]) as write, counted("predicted") as advance, threads(jobs):
+        with table.open([*kept, *added], stream) as write, counted("predicted") as advance, threads(jobs):
             for batch in queries.batches:
-                X = queries.samples(batch)
-                given = [] if only else table.columns(stream, batch, queries.features, X)
-                write([*given, *map(ArrayColumn, _answers(loaded.model, X, proba))])
+                cells = queries.read(batch)
+                numbers = {} if distances else numbers_of(cells, queries.features)
+                given = [] if only else table.columns(stream, batch, numbers)
+                write([*given, *map(ArrayColumn, _answers(loaded.model, queries.prepare(cells), proba))])
                 n_rows += len(batch.places)
                 advance(len(batch.places))
     if table.path is not None:

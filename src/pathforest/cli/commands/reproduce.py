@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from joblib import cpu_count
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from pathforest._utils.progress import is_wanted
 from pathforest.cli.errors import say
 from pathforest.cli.output import show_facts
 
@@ -110,9 +112,9 @@ def _check_folder(out: Path) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[float], None]]:
-    """Show a bar with the time that remains, on a terminal only."""
-    console = Console(stderr=True)
+    """Show a bar with the time that remains, where progress bars are shown."""
+    console, hidden = Console(stderr=True), not is_wanted(sys.stderr)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task("reproducing", total=1.0)
         yield lambda share: bar.advance(task, share)

@@ -30,6 +30,8 @@ def split(
     ] = 0,
     label: options.Label = None,
     from_: options.From = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
     as_json: options.Json = False,
 ) -> None:
     """Cut a file into parts at random, with the classes in the same shares.
@@ -48,7 +50,7 @@ def split(
     shares = _shares(parts) if folds is None else {f"fold{i}": Fraction(1, folds) for i in range(folds)}
     _, suffix, is_packed = format_of(data, from_)
     paths = {name: str(out / f"{name}{suffix}{'.gz' * is_packed}") for name in shares}
-    with open_stream(data, ending=from_) as stream:
+    with open_stream(data, **options.reading(from_, sep, decimal)) as stream:
         column = find_label(stream, label, needed=False)
         rows = gather(stream)
     labels = np.zeros(len(rows.places)) if column is None else stream.labels(rows, column)

@@ -10,8 +10,9 @@ import numpy as np
 import typer
 
 from pathforest.cli import models, options
+from pathforest.cli.advice import warn_one_class
 from pathforest.cli.errors import UsageError
-from pathforest.cli.input import Samples, read_samples
+from pathforest.cli.input import Samples, join_features, kinds_of, read_samples
 from pathforest.cli.output import check_outputs, show_facts
 from pathforest.learning import learn as learn_from
 from pathforest.pruning import prune as prune_by
@@ -46,16 +47,22 @@ def train(
         float, typer.Option(min=0, max=1, help="For --prune: accuracy that may be lost, such as 0.01.")
     ] = 0.0,
     scale: options.Scale = False,
+    columns: options.Columns = None,
+    no_encode: options.NoEncode = False,
     distances: options.Distances = None,
     from_: options.From = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
 ) -> None:
     """Fit a classifier to labelled samples and save it.
 
-    By default this is the fuzzy classifier with its parameters chosen by cross-validation. The
-    model remembers the names of its features. For 'semi', an empty cell, and nothing else, is a sample
-    without a label; 'outliers' needs no labels.
+    By default this is the fuzzy classifier with its parameters chosen by cross-validation. If a table has
+    text, truth values or empty cells, text is encoded, gaps are filled and numbers standardised, as part of
+    the model, and what was done to each column is shown; a table of numbers is used as it is. The model
+    remembers the names of its columns and of its label. For 'semi', an empty cell, and nothing else, is a
+    sample without a label; 'outliers' needs no labels.
 
     Examples
     --------
@@ -64,6 +71,8 @@ def train(
       pathforest train training.dat --estimator opf --set metric=log_sqeuclidean --out model.pf
 
       pathforest train wine.csv --label 0 --ignore id --scale --out wine.pf
+
+      pathforest train titanic.csv --label survived --columns pclass=category --out titanic.pf
     """
     if estimator not in options.ESTIMATORS:
         raise UsageError(f"--estimator {estimator} is unknown; choose one of {LISTED}")
@@ -77,40 +86,54 @@ def train(
     if not getattr(model, "refit", True):
         raise UsageError("--set refit=false: the model could not predict; use tune to see scores only")
     if scale:
-        models.set_scale(model)
+        models.check_scale(model)
     check_outputs([out], [data, unlabeled, learn, prune, distances])
-    choice = {"label": label, "features": options.names(features), "ignore": options.names(ignore)}
+    how = options.reading(from_, sep, decimal)
+    kinds = options.kinds(columns)
     samples = read_samples(
         data,
-        ending=from_,
+        label=label,
+        features=options.names(features),
+        ignore=options.names(ignore),
         labels="left out" if estimator == "outliers" else "needed",
         empty_labels=estimator == "semi",
         distances=distances,
-        **choice,
+        encode=not no_encode,
+        kinds=kinds,
+        **how,
     )
     X, y = samples.X, samples.y
+    kinds, how["ending"] = kinds_of(X), None  # the other files are read as this one was
     if unlabeled is not None:
-        more = read_samples(unlabeled, features=samples.features, labels="left out").X
-        X = np.concatenate([X, more])
-        y = np.ma.concatenate([y, np.ma.masked_all(len(more), y.dtype)])
+        more = read_samples(unlabeled, features=samples.features, labels="left out", kinds=kinds, **how)
+        X = join_features(X, more.X)
+        y = np.ma.concatenate([y, np.ma.masked_all(len(more.rows.places), y.dtype)])
+    if y is not None:
+        warn_one_class(y, samples.label)
     if estimator == "semi":
         y = _marked(model, y)
-    models.warn_scales(model, X, samples.features)
+    prepared = models.prepare(model, X, samples.features, scale=scale, kinds=samples.kinds)
+    X = prepared.X
     seconds = models.fit(model, X, y, jobs)
     evaluation = []
+    training = samples._replace(X=X)
     for file, improve in ((learn, _learn), (prune, partial(_prune, max_loss=max_loss))):
         if file is not None:
-            evaluated = read_samples(file, label=label, features=samples.features)
-            improved, scores = improve(model, samples, evaluated)
+            evaluated = read_samples(file, label=label, features=samples.features, kinds=kinds, **how)
+            evaluated = evaluated._replace(X=prepared.more(evaluated.X, samples.features))
+            improved, scores = improve(model, training, evaluated)
             sizes = {"n_before": len(model.cost_), "n_after": len(improved.cost_)}
             evaluation.append({"file": file, **scores, **sizes})
             model = improved
-    models.save(model, samples.features, out)
+    models.save(
+        model, samples.features, out, label=samples.label if y is not None else None, table=prepared.table
+    )
     facts = {
         "model": out,
         "estimator": type(model).__name__,
         "n_samples": len(X),
         "features": samples.features,
+        "columns": models.rule_facts(prepared.table),
         "label": samples.label,
         "classes": model.classes_.tolist() if y is not None else None,
         "seconds": round(seconds, 3),
@@ -124,7 +147,8 @@ def train(
     if evaluation:
         facts |= {"n_kept": len(model.cost_), "evaluation": evaluation}
         text += f"; {len(model.cost_)} samples in the model"
-    show_facts(facts, [text, *map(_evaluated, evaluation), *search_lines(facts)], as_json)
+    rules = models.rule_lines(prepared.table)
+    show_facts(facts, [text, *rules, *map(_evaluated, evaluation), *search_lines(facts)], as_json)
 
 
 def _marked(model: Any, y: np.ma.MaskedArray) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 import typer
 
 from pathforest.cli import models, options
+from pathforest.cli.advice import warn_one_class
 from pathforest.cli.commands.train import search_facts, search_lines
 from pathforest.cli.input import read_samples
 from pathforest.cli.output import TableOutput, check_outputs, show_facts, show_table
@@ -31,7 +32,11 @@ def tune(
     features: options.Features = None,
     ignore: options.Ignore = None,
     scale: options.Scale = False,
+    columns: options.Columns = None,
+    no_encode: options.NoEncode = False,
     from_: options.From = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
     to: options.To = None,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
@@ -50,22 +55,30 @@ def tune(
     check_outputs([out, save], [data])
     model = models.make_estimator("FuzzyOPFClassifierCV", settings)
     if scale:
-        models.set_scale(model)
+        models.check_scale(model)
     if save is None:
         model.set_params(refit=False)
     samples = read_samples(
-        data, ending=from_, label=label, features=options.names(features), ignore=options.names(ignore)
+        data,
+        label=label,
+        features=options.names(features),
+        ignore=options.names(ignore),
+        encode=not no_encode,
+        kinds=options.kinds(columns),
+        **options.reading(from_, sep, decimal),
     )
-    models.warn_scales(model, samples.X, samples.features)
-    seconds = models.fit(model, samples.X, samples.y, jobs)
+    warn_one_class(samples.y, samples.label)
+    prepared = models.prepare(model, samples.X, samples.features, scale=scale, kinds=samples.kinds)
+    seconds = models.fit(model, prepared.X, samples.y, jobs)
     names, cells = _cells(model.cv_results_)
     if table is not None:
         with table.open(names) as write:
             write(cells)
     if save is not None:
-        models.save(model, samples.features, save)
+        models.save(model, samples.features, save, label=samples.label, table=prepared.table)
     facts = {
-        "n_samples": len(samples.X),
+        "n_samples": len(prepared.X),
+        "columns": models.rule_facts(prepared.table),
         "n_cells": len(cells[0].values()),
         "seconds": round(seconds, 3),
         **search_facts(model),
@@ -78,7 +91,7 @@ def tune(
         header = [SHORT.get(name, name.removeprefix("param_")) for name in names]
         show_table(header, list(zip(*shown, strict=True)))
     text = f"{facts['n_cells']} cells in {seconds:.1f} s, the best {min(SHOWN, facts['n_cells'])} above"
-    show_facts(facts, [text, *search_lines(facts)], as_json)
+    show_facts(facts, [text, *search_lines(facts), *models.rule_lines(prepared.table)], as_json)
 
 
 def _cells(results: dict[str, Any]) -> tuple[list[str], list[Any]]:

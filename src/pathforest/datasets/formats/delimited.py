@@ -10,10 +10,10 @@ import csv
 import gc
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
-from typing import BinaryIO
+from itertools import chain, islice
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from pathforest.datasets.formats.stream import (
     ArrayColumn,
     Batch,
     Column,
+    Dialect,
     Layout,
     Stream,
     TextColumn,
@@ -29,29 +30,88 @@ from pathforest.datasets.formats.stream import (
     rows_per_batch,
 )
 from pathforest.datasets.formats.table import check_distinct, listed
-from pathforest.datasets.formats.text import is_number, labels_of_text, text_lines
+from pathforest.datasets.formats.text import DECIMAL_COMMA, is_number, labels_of_text, text_lines
 
 BYTE_ORDER_MARK = "\ufeff"
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+SAMPLED, SAMPLED_CHARACTERS = 100, 2**20  # lines from which separator and decimal mark are found, at most
+THOUSANDS = re.compile(r"\s*[+-]?[0-9]{1,3},[0-9]{3}\s*")
 FORMULA = re.compile(r"'*[=+\-@\t\r\n].", re.DOTALL)  # how a formula starts, guarded or not
 
 Rows = Iterator[tuple[int, list[str]]]  # with their lines
 
 
-def stream(file: BinaryIO, *, delimiter: str = ",") -> Stream:
-    """Read a table in batches; lines are counted from 1, the header's."""
-    rows = _rows(file, delimiter)
+def stream(
+    file: BinaryIO, *, delimiter: str = ",", sep: str | None = None, decimal: str | None = None
+) -> Stream:
+    """Read a table in batches; lines are counted from 1, the header's.
+
+    `sep` and `decimal` are found if they are not given: `sep` is `delimiter` unless another one is plain.
+    """
+    lines = text_lines(file)
+    sample = _sample(lines)
+    sep = sep or find_separator(sample, delimiter)
+    decimal = decimal or find_decimal(sample, sep)
+    rows = _rows(chain(sample.lines, lines), sep)
     _, names = next(rows, (1, []))
     if not names:
         raise ValueError("line 1 is empty; the first line must name the columns")
     names = list(map(_without_guard, names))
-    _check_header(names, delimiter)
+    _check_header(names, sep)
 
     def batches() -> Iterator[Batch]:
         while lines := _take(rows, columns := [[] for _ in names]):
-            yield Batch(lines, [TextColumn(_without_guards(cells)) for cells in columns])
+            yield Batch(lines, [TextColumn(_without_guards(cells), decimal) for cells in columns])
 
-    return Stream(names, place="line", batches=batches())
+    return Stream(names, place="line", batches=batches(), dialect=Dialect(sep, decimal))
+
+
+class Sample(NamedTuple):
+    """The first lines of a file."""
+
+    lines: list[str]
+    is_cut: bool  # whether more lines may follow, so that the last row may be incomplete
+
+    def rows(self, delimiter: str) -> list[list[str]]:
+        """Return the cells of the complete rows."""
+        try:
+            rows = [row for row in csv.reader(self.lines, delimiter=delimiter) if row]
+        except csv.Error:
+            return []
+        return rows[:-1] if self.is_cut else rows
+
+
+def _sample(lines: Iterator[str]) -> Sample:
+    """Take the first lines, few enough for the memory."""
+    first: list[str] = []
+    for line in islice(lines, SAMPLED):
+        first.append(line)
+        if sum(map(len, first)) > SAMPLED_CHARACTERS:
+            return Sample(first, True)
+    return Sample(first, len(first) == SAMPLED)
+
+
+def find_separator(sample: Sample, own: str) -> str:
+    """Return what separates cells: `own`, unless it does not and exactly one other does."""
+    if _separates(sample, own):
+        return own
+    others = [other for other in SEPARATORS if other != own and _separates(sample, other)]
+    return others[0] if len(others) == 1 else own
+
+
+def _separates(sample: Sample, delimiter: str) -> bool:
+    """Say whether rows have the same number of cells, at least two."""
+    widths = {len(row) for row in sample.rows(delimiter)}
+    return len(widths) == 1 and min(widths) > 1
+
+
+def find_decimal(sample: Sample, sep: str) -> str:
+    """Return the decimal mark: a comma only if numbers have commas that are not those of thousands."""
+    cells = [cell for row in sample.rows(sep)[1:] for cell in row]
+    if sep == "," or any("." in cell and is_number(cell) for cell in cells):
+        return "."
+    commas = (cell for cell in cells if DECIMAL_COMMA.fullmatch(cell) and not THOUSANDS.fullmatch(cell))
+    return "," if next(commas, None) is not None else "."
 
 
 def _take(rows: Rows, columns: list[list[str]]) -> list[int]:
@@ -72,9 +132,9 @@ def _take(rows: Rows, columns: list[list[str]]) -> list[int]:
             gc.enable()
 
 
-def _rows(file: BinaryIO, delimiter: str) -> Rows:
+def _rows(lines: Iterable[str], delimiter: str) -> Rows:
     """Yield the header, then the lines that are not empty, all of them as wide as the header."""
-    reader = csv.reader(text_lines(file), delimiter=delimiter, strict=True)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     width = None
     try:
         for row in reader:
@@ -107,20 +167,25 @@ def _check_header(names: Sequence[str], delimiter: str) -> None:
     found = next((other for other in SEPARATORS if other != delimiter and other in names[0]), None)
     if len(names) == 1 and found:
         raise ValueError(
-            f"line 1 names a single column, {show(names[0])}; its parts are separated by "
-            f"{SEPARATORS[found]}, and columns must be by {SEPARATORS[delimiter]}"
+            f"line 1 names a single column, {show(names[0])}; if {SEPARATORS[found]} separate columns, pass "
+            f"--sep '{found}' (sep='{found}' in Python)"
         )
 
 
 @contextmanager
 def sink(file: BinaryIO, layout: Layout, *, delimiter: str = ",") -> Iterator[Write]:
-    """Write lines."""
+    """Write lines, a CSV file with the separator and the decimal mark of the file that the table is from."""
+    dialect = layout.dialect or Dialect(delimiter)
+    if delimiter == "," and dialect.delimiter != "\t":
+        delimiter = dialect.delimiter
+    if delimiter == dialect.decimal:
+        delimiter = ";"
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
     header = [list(map(_guarded, layout.names))]  # not written before the first rows, which may be in error
 
     def write(columns: Sequence[Column]) -> None:
-        cells = [_cells(column) for column in columns]
+        cells = [_cells(column, dialect.decimal) for column in columns]
         writer.writerows(header)
         header.clear()
         writer.writerows(zip(*cells, strict=True))
@@ -132,9 +197,10 @@ def sink(file: BinaryIO, layout: Layout, *, delimiter: str = ",") -> Iterator[Wr
         text.detach()  # the file belongs to the caller
 
 
-def _cells(column: Column) -> list[str]:
+def _cells(column: Column, decimal: str) -> list[str]:
     if isinstance(column, ArrayColumn) and column.array.dtype.kind in "biuf":
-        return column.text()
+        texts = column.text()
+        return texts if decimal == "." else [text.replace(".", decimal) for text in texts]
     return list(map(_guarded, column.text()))
 
 

@@ -100,7 +100,14 @@ def _split_ending(path: str | os.PathLike[str] | None, ending: str | None) -> tu
 
 
 @contextmanager
-def open_stream(path: str, *, ending: str | None = None, n_features: int | None = None) -> Iterator[Stream]:
+def open_stream(
+    path: str,
+    *,
+    ending: str | None = None,
+    n_features: int | None = None,
+    sep: str | None = None,
+    decimal: str | None = None,
+) -> Iterator[Stream]:
     """Open a file to be read in batches; `-` is the standard input.
 
     Memory stays small however large the file is, unless the caller keeps the batches. A `.gz` file that
@@ -114,6 +121,8 @@ def open_stream(path: str, *, ending: str | None = None, n_features: int | None 
         The format by its ending, as for `format_of`.
     n_features : int, default=None
         Number of features, for LIBSVM files, which do not say it.
+    sep, decimal : str, default=None
+        Separator and decimal mark of CSV and TSV files, found in the file if they are not given.
 
     Yields
     ------
@@ -122,7 +131,12 @@ def open_stream(path: str, *, ending: str | None = None, n_features: int | None 
     """
     is_input = path == "-"
     name = "standard input" if is_input else escape(path)
-    form, _, is_packed = format_of(path, ending)
+    form, suffix, is_packed = format_of(path, ending)
+    dialect = {key: value for key, value in (("sep", sep), ("decimal", decimal)) if value is not None}
+    if dialect and suffix not in (".csv", ".tsv"):
+        raise ValueError(
+            f"{name}: {min(dialect)} is for CSV and TSV files, and this is {suffix}; leave it out"
+        )
     with ExitStack() as stack:
         with named(name, is_guess=is_input and ending is None):
             file: Any = sys.stdin.buffer if is_input else stack.enter_context(open(path, "rb"))
@@ -132,7 +146,7 @@ def open_stream(path: str, *, ending: str | None = None, n_features: int | None 
                 file = stack.enter_context(Unpacked(file))
             if not form.in_one_pass and (is_packed or not file.seekable()):
                 file = stack.enter_context(_copy(file))
-            stream = form.stream(file, n_features) if form is _LIBSVM else form.stream(file)
+            stream = form.stream(file, n_features) if form is _LIBSVM else form.stream(file, **dialect)
         batches = _read_on(stream.batches, name, is_input and ending is None)
         yield replace(stream, name=name, batches=batches)
 

@@ -16,6 +16,7 @@ from pathforest.datasets.formats.stream import (
     Layout,
     Stream,
     Write,
+    objects,
     rows_per_batch,
 )
 from pathforest.datasets.formats.table import check_distinct, check_exact, check_labels
@@ -82,6 +83,36 @@ class ArrowColumn:
         if values.dtype.kind in "iu":
             check_exact(values[:, None], wide[:, None])
         return wide
+
+    def numbers_and_gaps(self) -> np.ndarray:
+        """Return numbers as float64, NaN for what is missing."""
+        pyarrow, _ = require_pyarrow()
+        if pyarrow.types.is_boolean(self.cells.type):
+            raise ValueError("it holds truth values, not numbers")
+        present = np.flatnonzero(~np.asarray(self.cells.is_null()))
+        numbers = np.full(len(self.cells), np.nan)
+        numbers[present] = self.take(present).numbers() if len(present) else []
+        return numbers
+
+    def categories(self) -> np.ndarray:
+        """Return text and truth values; what is missing is None."""
+        pyarrow, _ = require_pyarrow()
+        kind, types = self.cells.type, pyarrow.types
+        if types.is_dictionary(kind):
+            kind = kind.value_type
+        if types.is_boolean(kind):
+            return objects(self.cells.to_pylist())
+        if types.is_integer(kind) or types.is_floating(kind):
+            return objects(
+                [
+                    None if value is None else ArrayColumn(np.array([value])).text()[0]
+                    for value in self.cells.to_pylist()
+                ]
+            )
+        if types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind):
+            return objects(self.cells.to_pylist())
+        self.numbers()  # which says what is wrong with the others
+        raise ValueError(f"it holds {kind}, which is neither numbers nor text; leave the column out")
 
     def labels(self) -> np.ndarray:
         """Return integers or strings."""

@@ -12,7 +12,16 @@ import numpy as np
 
 from pathforest._utils.show import show
 from pathforest.datasets.formats.table import Table, check_labels
-from pathforest.datasets.formats.text import cell_number, check_label, labels_of_text
+from pathforest.datasets.formats.text import (
+    DECIMAL_COMMA,
+    TRUTH,
+    cell_number,
+    check_label,
+    is_gap,
+    is_number,
+    labels_of_text,
+    with_point,
+)
 
 CELLS = 2**18  # of a batch: enough to keep threads busy, little enough to forget about memory
 
@@ -30,6 +39,12 @@ class Column(Protocol):
 
     def numbers(self) -> np.ndarray:
         """Return float32 or float64, or raise ValueError."""
+
+    def numbers_and_gaps(self) -> np.ndarray:
+        """Return floats with NaN for what is missing, or raise ValueError if it holds anything else."""
+
+    def categories(self) -> np.ndarray:
+        """Return objects: text, truth values, and None for what is missing; dates raise ValueError."""
 
     def labels(self) -> Any:
         """Return integers or strings, or raise ValueError."""
@@ -54,24 +69,47 @@ class Column(Protocol):
 class TextColumn:
     """Cells of a text file."""
 
-    def __init__(self, cells: Sequence[str]) -> None:
-        self.cells = list(cells)
+    def __init__(self, cells: Sequence[str], decimal: str = ".") -> None:
+        self.cells, self.decimal = list(cells), decimal
 
     def numbers(self) -> np.ndarray:
         """Read the cells."""
         try:
-            if "_" in "".join(self.cells):
+            if self.decimal != "." or "_" in "".join(self.cells):
                 raise ValueError
             return np.fromiter(map(float, self.cells), np.float64, len(self.cells))
-        except ValueError:  # a truth value, or a cell that is wrong
+        except ValueError:  # a truth value, another decimal mark, or a cell that is wrong
             return np.array([self._number(row) for row in range(len(self.cells))])
 
     def _number(self, row: int) -> float:
+        cell = self.cells[row]
         try:
-            return cell_number(self.cells[row])
+            return cell_number(with_point(cell, self.decimal))
         except ValueError:
             self._refuse_empty(row)
-            raise BadCell(row, f"{show(self.cells[row])} is not a number") from None
+            is_comma = DECIMAL_COMMA.fullmatch(cell) and self.decimal == "."
+            way_out = (
+                "; if this is a decimal comma, pass --decimal , (decimal=',' in Python)" if is_comma else ""
+            )
+            raise BadCell(row, f"{show(cell)} is not a number{way_out}") from None
+
+    def numbers_and_gaps(self) -> np.ndarray:
+        """Read the cells that are not empty."""
+        return np.array(
+            [np.nan if is_gap(cell) else self._number(row) for row, cell in enumerate(self.cells)],
+            dtype=float,
+        )
+
+    def categories(self) -> np.ndarray:
+        """Return text without the space around it; cells that are true or false are truth values."""
+        return objects([_category(cell) for cell in self.cells])
+
+    def check_commas(self) -> None:
+        """Refuse cells that would be numbers if a comma were the decimal mark."""
+        present = [(row, cell) for row, cell in enumerate(self.cells) if not is_gap(cell)]
+        commas = [row for row, cell in present if DECIMAL_COMMA.fullmatch(cell)]
+        if commas and all(DECIMAL_COMMA.fullmatch(cell) or is_number(cell) for _, cell in present):
+            self._number(commas[0])  # says how to read it
 
     def labels(self) -> list[str]:
         """Return the cells; only the end of the file shows whether all labels are integers."""
@@ -91,20 +129,34 @@ class TextColumn:
 
     def take(self, rows: np.ndarray) -> TextColumn:
         """Return some of the cells."""
-        return TextColumn([self.cells[row] for row in rows.tolist()])
+        return TextColumn([self.cells[row] for row in rows.tolist()], self.decimal)
 
     def with_labels(self, labels: Mapping[int, Any]) -> TextColumn:
         """Return the cells with other labels in some rows."""
-        return TextColumn([str(labels.get(row, cell)) for row, cell in enumerate(self.cells)])
+        cells = [str(labels.get(row, cell)) for row, cell in enumerate(self.cells)]
+        return TextColumn(cells, self.decimal)
 
     @classmethod
     def join(cls, columns: Sequence[TextColumn]) -> TextColumn:
         """Return the cells of all columns."""
-        return cls(chain.from_iterable(column.cells for column in columns))
+        return cls(chain.from_iterable(column.cells for column in columns), columns[0].decimal)
 
     def _refuse_empty(self, row: int) -> None:
         if not self.cells[row].strip():
             raise BadCell(row, "the cell is empty; fill it or leave the line out")
+
+
+def _category(cell: str) -> str | bool | None:
+    cell = cell.strip()
+    truth = TRUTH.get(cell.lower())
+    return truth == 1 if truth is not None else None if is_gap(cell) else cell
+
+
+def objects(values: Sequence[Any]) -> np.ndarray:
+    """Return an array of Python's objects."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 class ArrayColumn:
@@ -118,6 +170,12 @@ class ArrayColumn:
         if self.array.dtype.kind not in "biuf":
             raise ValueError(f"{show(str(self.array[0]))} is not a number")
         return self.array if self.array.dtype == np.float32 else self.array.astype(np.float64)
+
+    numbers_and_gaps = numbers
+
+    def categories(self) -> np.ndarray:
+        """Return text; numbers that are only names become text too."""
+        return objects(self.text())
 
     def labels(self) -> np.ndarray:
         """Return integers or strings."""
@@ -168,6 +226,13 @@ class Batch(NamedTuple):
         return Batch([self.places[row] for row in rows.tolist()], [c.take(rows) for c in self.columns])
 
 
+class Dialect(NamedTuple):
+    """How a text file separates cells and writes decimals."""
+
+    delimiter: str
+    decimal: str = "."
+
+
 @dataclass(frozen=True)
 class Layout:
     """The columns of a file."""
@@ -175,6 +240,7 @@ class Layout:
     names: list[str]
     label: str | None = None  # the column of labels, if the format has one of its own
     beside: tuple[str, ...] = ()  # columns that are not features
+    dialect: Dialect | None = None  # of a text file
 
     @property
     def features(self) -> list[str]:
@@ -196,14 +262,28 @@ class Stream(Layout):
         columns = dict(zip(self.names, batch.columns, strict=True))
         return np.column_stack([self._asked(batch, name, columns[name], numbers) for name in names])
 
+    def table(
+        self, batch: Batch, names: Sequence[str], kinds: Mapping[str, str] | None = None
+    ) -> dict[str, np.ndarray]:
+        """Return the named columns as numbers with NaN for gaps, or as text with None.
+
+        `kinds` says which of the two, "number" or "category"; else it is what the cells are.
+        """
+        columns, kinds = dict(zip(self.names, batch.columns, strict=True)), kinds or {}
+        read = {"number": _numbers_and_gaps, "category": lambda column: column.categories()}
+        return {
+            name: self._asked(batch, name, columns[name], read.get(kinds.get(name), _numbers_or_categories))
+            for name in names
+        }
+
     def labels(self, batch: Batch, name: str) -> Any:
         """Return a column as labels: integers or strings, or a list of cells that may be either."""
         column = batch.columns[self.names.index(name)]
         return self._asked(batch, name, column, lambda column: column.labels())
 
-    def with_numbers(self, batch: Batch, features: Sequence[str], X: np.ndarray) -> list[Column]:
-        """Return all columns, with features that came as text as the numbers they are in a matrix."""
-        numbers = dict(zip(features, array_columns(X), strict=True)) if features else {}
+    def with_numbers(self, batch: Batch, numbers: Mapping[str, np.ndarray]) -> list[Column]:
+        """Return all columns, with those that came as text as numbers where these are known."""
+        numbers = {name: ArrayColumn(values) for name, values in numbers.items()}
         return [
             numbers.get(name, column) if isinstance(column, TextColumn) else column
             for name, column in zip(self.names, batch.columns, strict=True)
@@ -232,6 +312,27 @@ def _finite(column: Column) -> np.ndarray:
         row = int(np.flatnonzero(~np.isfinite(numbers))[0])
         raise BadCell(row, f"{numbers[row]} is not finite; replace it, or leave the sample out")
     return numbers
+
+
+def _numbers_and_gaps(column: Column) -> np.ndarray:
+    numbers = column.numbers_and_gaps()
+    if np.isinf(numbers).any():
+        row = int(np.flatnonzero(np.isinf(numbers))[0])
+        raise BadCell(row, f"{numbers[row]} is not finite; replace it, or leave the sample out")
+    return numbers
+
+
+def _numbers_or_categories(column: Column) -> np.ndarray:
+    """Read a column as what its cells are; truth values are not numbers here."""
+    is_text = isinstance(column, TextColumn)
+    if is_text and any(cell.strip().lower() in TRUTH for cell in column.cells):
+        return column.categories()
+    try:
+        return _numbers_and_gaps(column)
+    except ValueError:
+        if is_text:
+            column.check_commas()
+        return column.categories()
 
 
 def gather(stream: Stream) -> Batch:

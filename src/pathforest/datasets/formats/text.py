@@ -14,6 +14,8 @@ from pathforest._utils.show import show
 
 INTEGER = re.compile(r"[+-]?[0-9]+")
 TRUTH = {"true": 1.0, "false": 0.0}  # cells that are truth values, in any case
+GAPS = {"", "na", "n/a", "#n/a", "nan", "null", "none", "?"}  # cells without a value, in any case
+DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?\s*")
 LONGEST_LABEL = 1000  # characters: one long label would widen all
 LONGEST = 2**26  # characters of a line: a file without line ends must not fill the memory
 
@@ -42,6 +44,20 @@ def cell_number(text: str) -> float:
     """Read a cell: a number, or a truth value as 1 or 0."""
     truth = TRUTH.get(text.strip().lower())
     return number(text) if truth is None else truth
+
+
+def is_gap(text: str) -> bool:
+    """Return whether a cell has no value."""
+    return text.strip().lower() in GAPS
+
+
+def with_point(text: str, decimal: str) -> str:
+    """Return a number of a file as Python writes it, or raise ValueError if it has a point of thousands."""
+    if decimal == ".":
+        return text
+    if "." in text:
+        raise ValueError
+    return text.replace(decimal, ".")
 
 
 def integer(text: str) -> int:

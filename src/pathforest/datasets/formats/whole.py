@@ -16,7 +16,13 @@ from pathforest.datasets.formats.stream import ArrayColumn, Column, Layout, arra
 from pathforest.datasets.formats.table import Table, check_table, check_text, listed
 
 
-def read(path: str | os.PathLike[str], *, label: str | int | None = "label") -> Table:
+def read(
+    path: str | os.PathLike[str],
+    *,
+    label: str | int | None = "label",
+    sep: str | None = None,
+    decimal: str | None = None,
+) -> Table:
     r"""Read a data file.
 
     Parameters
@@ -28,6 +34,9 @@ def read(path: str | os.PathLike[str], *, label: str | int | None = "label") -> 
         Name or position of the label column of CSV, TSV and Parquet files; the other formats have a place of
         their own for labels. None reads no labels: `y` is None, and in CSV, TSV and Parquet every column is a
         feature.
+    sep, decimal : str, default=None
+        Separator and decimal mark of CSV and TSV files. None finds them where they are plain: a separator
+        that gives every line the same number of cells, and commas in numbers that other characters separate.
 
     Returns
     -------
@@ -55,7 +64,7 @@ def read(path: str | os.PathLike[str], *, label: str | int | None = "label") -> 
     (['cat', 'dog'], ['weight', 'height'])
     """
     _, ending, is_packed = format_of(os.fspath(path))
-    table = _read(path, ending + ".gz" * is_packed, label)
+    table = _read(path, ending + ".gz" * is_packed, label, sep=sep, decimal=decimal)
     if table.y is None and label is not None:
         raise ValueError(
             f"{escape(str(path))}: there are no labels; pass label=None to read the samples alone"
@@ -63,9 +72,9 @@ def read(path: str | os.PathLike[str], *, label: str | int | None = "label") -> 
     return table
 
 
-def _read(path: str | os.PathLike[str], ending: str, label: str | int | None) -> Table:
+def _read(path: str | os.PathLike[str], ending: str, label: str | int | None, **dialect: Any) -> Table:
     form, _, _ = format_of(None, ending)
-    with open_stream(os.fspath(path), ending=ending) as stream:
+    with open_stream(os.fspath(path), ending=ending, **dialect) as stream:
         if label is None or not form.is_free:
             column = None if label is None else stream.label
         else:

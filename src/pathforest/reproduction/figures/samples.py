@@ -31,6 +31,7 @@ def dataset_figure(samples: Samples) -> go.Figure:
             y=X[here, 1],
             mode="markers",
             name=text(f"class {label}"),
+            hovertemplate=text(f"class {label}") + ": %{x:.3g}, %{y:.3g}<extra></extra>",
             marker={
                 "color": PALETTE[place % len(PALETTE)],
                 # Past one round of colours the symbols move on, so that pairs stay distinct.

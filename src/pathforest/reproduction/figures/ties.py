@@ -8,6 +8,8 @@ from pathforest.reproduction.experiment import Experiment
 from pathforest.reproduction.figures.style import COLORS, figure
 from pathforest.reproduction.findings import tie_focus
 
+MOST_TICKS = 12
+
 
 def tie_figure(experiment: Experiment) -> go.Figure | None:
     """Draw the runs of the dataset that shows it best, the worst first."""
@@ -24,7 +26,7 @@ def tie_figure(experiment: Experiment) -> go.Figure | None:
         name="textbook algorithm",
         marker={"color": COLORS["fuzzy_opf"]},
         customdata=here["run"],
-        hovertemplate="run %{customdata}: %{y:.2f} % lost<extra>textbook</extra>",
+        hovertemplate="textbook algorithm, run %{customdata}: %{y:.2f} % lost<extra></extra>",
     )
     result.add_scatter(
         x=runs,
@@ -34,10 +36,11 @@ def tie_figure(experiment: Experiment) -> go.Figure | None:
         cliponaxis=False,
         marker={"color": COLORS["opf"], "size": 9, "line": {"color": "white", "width": 1}},
         customdata=here["run"],
-        hovertemplate="run %{customdata}: %{y:.2f} % lost<extra>ours</extra>",
+        hovertemplate="ours, run %{customdata}: %{y:.2f} % lost<extra></extra>",
     )
     reach = [0.4, len(here) + 0.6]
+    step = -(-len(here) // MOST_TICKS)  # there is no half run
     result.update_xaxes(
-        title_text="runs, the worst first", range=reach, showgrid=False, zeroline=False, nticks=12
+        title_text="runs, the worst first", range=reach, showgrid=False, zeroline=False, tick0=1, dtick=step
     )
     return result.update_yaxes(title_text="training labels lost, in %", rangemode="tozero")

@@ -62,7 +62,8 @@ struct Blocks {
     void scan(Index b, const double* query, double reduced_limit, const Kernels<T>& kernels,
               const Metric& metric, const Order& order, P& policy) const {
         double reduced[lanes];
-        std::uint32_t within = kernels.block(query, block(b), n_features, metric.p, reduced_limit, reduced);
+        std::uint32_t within =
+            kernels.block(query, block(b), n_features, metric.terms(), reduced_limit, reduced);
         const Index first = first_position(b);
         within &= (std::uint32_t{1} << (end_position(b) - first)) - 1;  // padding does not count
         for (; within != 0; within &= within - 1) {

@@ -52,6 +52,7 @@ class OwnSamples {
     // Calls finish(position, policy) when a policy has been offered all that matters.
     template <class Finish>
     void search(Finish finish) {
+        control_.set_part(0, 0);
         for_each_panel([&](Index p, Scratch& scratch, const Pause& pause) { meet(p, 0, 0, scratch, pause); });
         const Index farthest = n_panels_ / 2;
         for (Index first = 1; first <= farthest; first *= 2) {
@@ -60,8 +61,12 @@ class OwnSamples {
             mail_.assign(at(n_panels_, last - first + 1), {});
             // Some times what is to be expected where distances differ.
             most_letters_ = panel * (1 + 4 * as_size(n_wanted_) / as_size(first));
+            const double before = static_cast<double>(first - 1) / farthest;
+            const double after = static_cast<double>(last) / farthest;
+            control_.set_part(before, after);
             for_each_panel(
                 [&](Index p, Scratch& scratch, const Pause& pause) { meet(p, first, last, scratch, pause); });
+            control_.set_part(after, after);  // nearly all of a round is meeting
             for_each_panel([&](Index p, Scratch& scratch, const Pause& pause) {
                 read_mail(p, first, last, scratch, pause);
             });

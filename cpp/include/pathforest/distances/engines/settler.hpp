@@ -42,7 +42,8 @@ class Settler {
         }
         double reduced[lanes];
         const Metric& metric = engine_.metric();
-        engine_.kernels().block(query, block_.data(), engine_.n_features(), metric.p, infinity, reduced);
+        engine_.kernels().block(query, block_.data(), engine_.n_features(), metric.terms(), infinity,
+                                reduced);
         for (std::size_t lane = 0; lane < positions.size(); ++lane)
             offer_at(policy, engine_.order(), positions[lane], metric.distance(reduced[lane], metric.p));
     }

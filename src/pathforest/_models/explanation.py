@@ -1,0 +1,319 @@
+"""Why a sample got its label: what its class and the next one cost, and who made which offers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape as escape_html
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pathforest._engines.gower import gower_terms
+from pathforest._engines.metric import Metric
+from pathforest._utils.show import escape
+
+MOST_FEATURES = 10  # rows of a table, those that matter most; more could not be read
+MOST_STEPS = 6  # of a path in a line
+LONGEST = 40  # characters of a label or a name
+MOST_TABLES = 5  # of a list of explanations in a notebook
+
+# What each feature adds to a distance; metrics that are not sums over features have no such shares.
+TERMS: dict[Any, Callable[[np.ndarray, np.ndarray, Metric], np.ndarray]] = {
+    "euclidean": lambda a, b, metric: (a - b) ** 2,
+    "sqeuclidean": lambda a, b, metric: (a - b) ** 2,
+    "log_sqeuclidean": lambda a, b, metric: (a - b) ** 2,
+    "seuclidean": lambda a, b, metric: (a - b) ** 2 / np.asarray(metric.params["V"]),
+    "manhattan": lambda a, b, metric: np.abs(a - b),
+    "braycurtis": lambda a, b, metric: np.abs(a - b),
+    "minkowski": lambda a, b, metric: np.abs(a - b) ** metric.p,
+    "canberra": lambda a, b, metric: np.abs(a - b) / np.maximum(np.abs(a) + np.abs(b), TINY),
+    "chi2": lambda a, b, metric: (a - b) ** 2 / np.maximum(a + b, TINY),
+    "gower": lambda a, b, metric: gower_terms(a, b, metric.params),
+    "nan_euclidean": lambda a, b, metric: (a - b) ** 2,
+    # The feature that differs most decides alone.
+    "chebyshev": lambda a, b, metric: np.arange(len(a)) == np.abs(a - b).argmax(),
+}
+TINY = np.finfo(np.float64).tiny
+ROUNDING = 1e-12  # of a value that was scaled and scaled back
+
+
+class Feature(NamedTuple):
+    """One feature of a sample, beside the training samples that made the cheapest offers."""
+
+    name: str
+    column: int  # its position
+    value: float  # of the sample
+    conqueror: float  # of the sample that conquered it
+    rival: float | None  # of the next class's cheapest bidder, None if there is no other class
+    scale: float  # standard deviation among the training samples, 1 if that is 0
+    share: float | None = None  # of the distance to the conqueror; None if that is not a sum over features
+    rival_share: float | None = None  # of the distance to the rival
+    texts: tuple[str, str, str | None] | None = (
+        None  # that sample, conqueror and rival have, where these are codes
+    )
+
+    @property
+    def difference(self) -> float:
+        """Value less that of the conqueror, 0 if they differ by the rounding of a scaler; of texts 0 or 1."""
+        if self.texts is not None:
+            return float(self.texts[0] != self.texts[1])
+        difference = self.value - self.conqueror
+        return difference if abs(difference) > ROUNDING * abs(self.value) else 0.0
+
+    @property
+    def weight(self) -> float:
+        """How much the feature matters: its share, or its difference in standard deviations."""
+        return abs(self.difference) / self.scale if self.share is None else self.share
+
+    @property
+    def shown(self) -> tuple[str, str, str | None]:
+        """What sample, conqueror and rival have, as tables print it."""
+        if self.texts is not None:
+            return self.texts
+        return tuple(
+            None if value is None else number(value) for value in (self.value, self.conqueror, self.rival)
+        )
+
+
+class Rival(NamedTuple):
+    """The class that came second."""
+
+    label: Any
+    cost: float  # of the class: the mean of `offers`
+    conquerors: list[int]  # training samples that made them
+    offers: list[float]  # ascending
+    distance: float  # from the sample to the first of them
+
+
+class Explanation(NamedTuple):
+    """Why a sample got its label.
+
+    The cost of a class is the mean of its `n_conquerors` cheapest offers, as `class_costs` returns it; the
+    class with the lowest cost wins. An offer is the larger of a training sample's own cost and its distance
+    (their sum along neighbour lists).
+    """
+
+    label: Any  # predicted class
+    cost: float  # of that class: the mean of `offers`
+    conquerors: list[int]  # training samples that made them, the cheapest first
+    offers: list[float]  # ascending
+    distance: float  # from the sample to the first of them
+    path: list[int]  # training samples from the first conqueror to its prototype
+    costs: list[float]  # their costs, down to 0 at the prototype
+    rival: Rival | None = None  # the next class, None if no other class made an offer
+    features: list[Feature] | None = None  # those that matter most first; None if samples have none
+    transform: str = "as given"  # of a search: the representation that distances are measured in,
+    cell: int = 0  # and which of its `estimators_` is explained
+
+    @property
+    def conqueror(self) -> int:
+        """The training sample that made the cheapest offer."""
+        return self.conquerors[0]
+
+    @property
+    def offer(self) -> float:
+        """That offer."""
+        return self.offers[0]
+
+    @property
+    def headline(self) -> str:
+        """The answer, its cost, and the class that came second."""
+        rival = "" if self.rival is None else f" (next: {text(self.rival.label)}, {self.rival.cost:.3g})"
+        return f"Predicted {text(self.label)}, cost {self.cost:.3g}{rival}"
+
+    def __str__(self) -> str:
+        header, *rows = self._table()
+        widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+        lines = [
+            "  ".join(
+                cell.rjust(width) if i else cell.ljust(width)
+                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in (header, *rows)
+        ]
+        return "\n".join([self.headline, *self.sentences(), *(lines if rows else [])])
+
+    def _repr_html_(self) -> str:
+        header, *rows = self._table()
+        head = "".join(f"<th>{escape_html(cell)}</th>" for cell in header)
+        body = "".join(
+            f"<tr><th>{escape_html(row[0])}</th>{''.join(f'<td>{escape_html(c)}</td>' for c in row[1:])}</tr>"
+            for row in rows
+        )
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if rows else ""
+        notes = "<br>".join(map(escape_html, self.sentences()))
+        return f"<div><p><b>{escape_html(self.headline)}</b><br>{notes}</p>{table}</div>"
+
+    def sentences(self) -> list[str]:
+        """Say who decided, and along which path."""
+        path = [str(i) for i in self.path]
+        if len(path) > MOST_STEPS:
+            path = [*path[: MOST_STEPS - 2], f"... {len(path) - MOST_STEPS + 1} more ...", path[-1]]
+        lines = [
+            f"Conquered by training sample {self.conqueror} at distance {self.distance:.3g}, "
+            f"whose path costs {self.costs[0]:.3g}: {' -> '.join(path)}"
+        ]
+        if len(self.offers) > 1:
+            offers = ", ".join(
+                f"{i} ({offer:.3g})"
+                for i, offer in list(zip(self.conquerors, self.offers, strict=True))[:MOST_STEPS]
+            )
+            more = f" and {len(self.offers) - MOST_STEPS} more" if len(self.offers) > MOST_STEPS else ""
+            lines.append(f"The cost is the mean of {len(self.offers)} offers: {offers}{more}")
+        if self.transform != "as given":
+            lines.append(f"Distances are measured in the representation {text(self.transform)}")
+        if self.features and len(self.features) > MOST_FEATURES:
+            lines.append(
+                f"The table has {MOST_FEATURES} of {len(self.features)} features, those that differ most"
+            )
+        return lines
+
+    def _table(self) -> list[list[str]]:
+        """Lay the features out as rows of cells, the header first."""
+        features = (self.features or [])[:MOST_FEATURES]
+        with_shares = bool(features) and features[0].share is not None
+        header = ["feature", "sample", f"conqueror {self.conqueror} ({text(self.label)})", "difference"]
+        header += ["share of distance"] if with_shares else []
+        if self.rival:
+            header.append(f"rival {self.rival.conquerors[0]} ({text(self.rival.label)})")
+        rows = []
+        for feature in features:
+            value, conqueror, rival = feature.shown
+            row = [text(feature.name), value, conqueror, number(feature.difference)]
+            row += [f"{feature.share:.0%}"] if with_shares else []
+            rows.append(row + ([rival] if self.rival else []))
+        return [header, *rows]
+
+
+class Explanations(list[Explanation]):
+    """Explanations of several samples, which a notebook shows as tables."""
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self))
+
+    def _repr_html_(self) -> str:
+        shown = "".join(explanation._repr_html_() for explanation in self[:MOST_TABLES])
+        more = len(self) - MOST_TABLES
+        return shown + (f"<p>and {more} more</p>" if more > 0 else "")
+
+
+def compare_features(
+    names: Sequence[str],
+    sample: np.ndarray,
+    conqueror: np.ndarray,
+    rival: np.ndarray | None,
+    scale: np.ndarray,
+    metric: Metric | None = None,
+) -> list[Feature]:
+    """Set a sample beside its conqueror and the rival, the features that matter most first.
+
+    `scale` comes from :func:`feature_scales`; without a `metric` there are no shares of the distance.
+    """
+    nothing = [None] * len(sample)
+    features = [
+        Feature(name, column, *values)
+        for column, (name, *values) in enumerate(
+            zip(
+                *_columns(names, sample, conqueror, rival, scale),
+                nothing if metric is None else distance_shares(sample, conqueror, metric),
+                nothing if metric is None or rival is None else distance_shares(sample, rival, metric),
+                strict=True,
+            )
+        )
+    ]
+    return sorted(features, key=lambda feature: -feature.weight)
+
+
+def in_units_of(
+    features: Sequence[Feature],
+    names: Sequence[str],
+    sample: np.ndarray,
+    conqueror: np.ndarray,
+    rival: np.ndarray | None,
+    scale: np.ndarray,
+) -> list[Feature]:
+    """Show features by other names and values, such as those before they were scaled; shares stay."""
+    columns = list(zip(*_columns(names, sample, conqueror, rival, scale), strict=True))
+    return [
+        feature._replace(**dict(zip(SHOWN, columns[feature.column], strict=True))) for feature in features
+    ]
+
+
+def rescaled(features: Sequence[Feature], mean: np.ndarray, scale: np.ndarray) -> list[Feature]:
+    """Show features as they were before a mean was subtracted and a scale divided by."""
+
+    def value(feature: Feature, scaled: float) -> float:
+        return float(scaled * scale[feature.column] + mean[feature.column])
+
+    return [
+        feature._replace(
+            value=value(feature, feature.value),
+            conqueror=value(feature, feature.conqueror),
+            rival=None if feature.rival is None else value(feature, feature.rival),
+            scale=float(feature.scale * scale[feature.column]),
+        )
+        for feature in features
+    ]
+
+
+SHOWN = ("name", "value", "conqueror", "rival", "scale")
+
+
+def _columns(
+    names: Sequence[str],
+    sample: np.ndarray,
+    conqueror: np.ndarray,
+    rival: np.ndarray | None,
+    scale: np.ndarray,
+) -> list[list[Any]]:
+    other = [None] * len(sample) if rival is None else np.asarray(rival).tolist()
+    rows = (np.asarray(row).tolist() for row in (sample, conqueror))
+    return [list(map(str, names)), *rows, other, scale.tolist()]
+
+
+def distance_shares(a: np.ndarray, b: np.ndarray, metric: Metric) -> list[float | None]:
+    """Return the share of each feature in a distance, all 0 if they are equal and None if it is not a sum."""
+    if metric.name not in TERMS:
+        return [None] * len(a)
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    unit = 1.0 if metric.name == "gower" else np.fmax.reduce(np.abs(a - b), initial=0.0)
+    if unit == 0:
+        return [0.0] * len(a)
+    with np.errstate(over="ignore", invalid="ignore"):  # of the features' size, where differences are tiny
+        terms = np.nan_to_num(TERMS[metric.name](a / unit, b / unit, metric) * 1.0)
+    return (terms / max(terms.sum(), TINY)).tolist()
+
+
+def with_texts(features: Sequence[Feature], categories: Sequence[np.ndarray | None]) -> list[Feature]:
+    """Let features whose values are codes of texts show these; a text that `fit` did not see is "new"."""
+
+    def find(code: float | None, known: np.ndarray) -> str | None:
+        if code is None:
+            return None
+        return number(code) if np.isnan(code) else "new" if code < 0 else text(known[int(code)])
+
+    shown = []
+    for feature in features:
+        known = categories[feature.column]
+        values = feature.value, feature.conqueror, feature.rival
+        texts = None if known is None else tuple(find(code, known) for code in values)
+        shown.append(feature._replace(texts=texts))
+    return shown
+
+
+def feature_scales(X: np.ndarray) -> np.ndarray:
+    """Return the standard deviation of each feature, 1 if that is 0 or too large for a number."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        scale = X.std(axis=0, dtype=np.float64)
+    return np.where(np.isfinite(scale) & (scale > 0), scale, 1.0)
+
+
+def text(value: Any) -> str:
+    """Return a label or a name as a line prints it, cut if it is long."""
+    shown = escape(str(value)[: LONGEST + 1])
+    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 3]}..."
+
+
+def number(value: float) -> str:
+    """Return a value of a feature in a few digits, without an exponent where it can do without."""
+    return "missing" if np.isnan(value) else f"{value:.4g}"

@@ -1,0 +1,338 @@
+"""Models that grow: samples come and leave, labels change, and every array equals that of a new fit.
+
+What `fit` computes from neighbour lists and the spanning tree is cheap, and is computed again. The lists and
+the tree are updated, by :class:`pathforest._engines.growing.GrowingEngine`.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from pathforest._engines.build import EngineFactory, build_engine
+from pathforest._engines.features import features_engine
+from pathforest._engines.growing import GrowingEngine, Known, Parts
+from pathforest._engines.metric import Metric, array_options, choose_algorithm
+from pathforest._engines.protocol import KnnGraph, SpanningTree
+from pathforest._engines.ranges import Reach, check_features, magnitude
+from pathforest._models.base import OPFEstimator
+from pathforest._models.labels import Labels, check_labels, on_host
+from pathforest._utils.checks import check_sample_indices
+from pathforest._utils.dates import validated
+from pathforest._utils.show import show
+from pathforest.persistence.checks import check_growth
+
+Change = TypeVar("Change", bound=Callable[..., Any])
+
+# They describe the features, and stay as the first call has set them.
+FEATURES = ("n_features_in_", "feature_names_in_")
+
+
+def unchanged_on_failure(change: Change) -> Change:
+    """Make a method leave the estimator as it was if it fails or is interrupted."""
+
+    @wraps(change)
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return change(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return wrapper
+
+
+class GrowingEstimator(OPFEstimator):
+    """Base of the models that can grow.
+
+    `_fit_grown` has what the next call needs, as files can store it. After `fit` that is, of classifiers, the
+    labels as they were given, ``values`` and ``codes``. After `partial_fit` there are also the classes that
+    were ``named``, the ``magnitude`` that no feature exceeds and, if the model uses them, the neighbour lists
+    ``distances`` and ``indices`` and the spanning tree ``source``, ``target`` and ``weight``.
+    """
+
+    @unchanged_on_failure
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Add samples: every fitted array is then that of a `fit` to all samples so far, in their order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New samples. Those of later calls get the type of the first, float32 or float64.
+        y : None
+            Ignored; there so that pipelines can pass it.
+
+        Returns
+        -------
+        self : object
+            The estimator. If the call fails or is interrupted, it stays as it was.
+        """
+        return self._grow(X, lambda grown, n_new: {})
+
+    @unchanged_on_failure
+    def forget(self, indices: Any) -> Self:
+        """Remove samples: every fitted array is then that of a `fit` to those that remain, in their order.
+
+        Parameters
+        ----------
+        indices : array-like of int
+            Indices of samples, in the order in which they came. Afterwards the remaining ones are counted
+            from 0 again.
+
+        Returns
+        -------
+        self : object
+            The estimator. If the call fails or is interrupted, it stays as it was.
+        """
+        grown, known = self._growth("forget")
+        n = len(self._fit_X)
+        leaving = np.zeros(n, dtype=bool)
+        leaving[check_sample_indices("indices", indices, n)] = True
+        if leaving.all():
+            raise ValueError(
+                f"all {n} samples would leave, and a model needs one; fit to other samples instead"
+            )
+        if "codes" in grown:
+            labels = Labels(grown["values"], grown["codes"][~leaving]).in_use(grown["named"])
+            grown = grown | labels._asdict()
+        return self._retrain(self._fit_X[~leaving], grown, known.without(leaving))
+
+    def save(self, path: str | os.PathLike[str], *, growable: bool = False) -> None:
+        """Write the fitted model to one file, to be read by :func:`pathforest.load`.
+
+        The file contains parameters, fitted attributes and a checksum, but no code, so that a file from
+        anyone is safe to open. Other machines and later versions of pathforest can read it. It is written
+        beside `path` and moved there when complete, so a failure leaves an earlier file as it was.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+        growable : bool, default=False
+            Whether the loaded model can grow. The file is then larger: it contains the neighbour lists, the
+            spanning tree and the labels as given.
+
+        Raises
+        ------
+        ValueError
+            If the model contains something that cannot be stored that way: a metric, membership or scorer
+            that is a function, a transformer of the user's own, an object in `cv` other than a plain k-fold
+            splitter. Use joblib or skops for such models. Also if the estimator is not fitted
+            (`NotFittedError`), or cannot grow although `growable` asks for it.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import pathforest
+        >>> model = pathforest.OPFClustering(n_neighbors=2)
+        >>> model = model.partial_fit([[0.0], [1.0], [1.5], [9.0], [9.5], [11.0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(os.path.join(folder, "clusters.opf"), growable=True)
+        ...     loaded = pathforest.load(os.path.join(folder, "clusters.opf"))
+        >>> loaded.partial_fit([[2.0]]).predict([[3.0], [7.0]]).tolist()
+        [0, 1]
+        """
+        model = self
+        if growable:
+            self._growth("growable=True")
+            model = copy.copy(self)
+            model._keeps_growth = True
+        super(GrowingEstimator, model).save(path)
+
+    def _derived_names(self) -> set[str]:
+        return super()._derived_names() | (set() if "_keeps_growth" in vars(self) else {"_fit_grown"})
+
+    def _learn(
+        self, make_engine: EngineFactory, X: np.ndarray, labels: Labels | None, metric: Metric, n_threads: int
+    ) -> Self:
+        """Fit to checked samples, and keep the labels for the case that the model will grow."""
+        self._train(make_engine, X, labels, metric, n_threads)
+        self._fit_grown = {} if labels is None else {**labels._asdict(), "named": None}
+        return self
+
+    def _train(
+        self, make_engine: EngineFactory, X: np.ndarray, labels: Labels | None, metric: Metric, n_threads: int
+    ) -> Self:
+        """Fit to samples, and labels if the estimator has some, that have been checked."""
+        raise NotImplementedError
+
+    def _grow(self, X: Any, add_labels: Callable[[dict[str, Any], int], dict[str, Any]]) -> Self:
+        """Add samples; `add_labels` returns what their labels change in `_fit_grown`."""
+        metric, _ = self._check_settings()
+        if metric.kind != "features":
+            _refuse(metric, "it is a full matrix of distances")
+        if "_fit_algorithm" not in vars(self):
+            X, completed = self._check_samples(X, metric, self._squares)
+            if completed is not metric:
+                _refuse(metric, "its parameters come from the samples, and every distance would change")
+            grown: dict[str, Any] = {"magnitude": magnitude(X)}
+            return self._retrain(X, grown | add_labels(grown, len(X)), Known())
+        grown, known = self._growth("partial_fit")
+        with np.errstate(over="ignore"):  # what is too large for float32 is refused as infinite
+            options = array_options(metric) | {"dtype": self._fit_X.dtype}
+            new = validated(self, on_host(X), reset=False, **options)
+        largest = grown.get("magnitude") or magnitude(self._fit_X)
+        check_features(new, metric, self._squares, Reach(self._fit_X, largest))
+        grown = grown | {"magnitude": max(largest, magnitude(new))} | add_labels(grown, len(new))
+        buffer, n = self._room_for(len(new)), len(self._fit_X)
+        buffer[n : n + len(new)] = new
+        return self._retrain(buffer[: n + len(new)], grown, known, buffer)
+
+    def _growth(self, wish: str) -> tuple[dict[str, Any], Known]:
+        """Return what is kept for growing, as it is in files and as engines take it."""
+        check_is_fitted(self)
+        metric = Metric(*self._fit_metric)
+        if metric.kind != "features":
+            _refuse(metric, "it is a full matrix of distances")
+        grown = vars(self).get("_fit_grown")
+        if grown is None:
+            raise ValueError(
+                f"{wish} needs labels, neighbour lists or the spanning tree, and this {type(self).__name__} "
+                "has not kept them: it comes from a file or a search. Save models with growable=True, or fit "
+                "to all samples"
+            )
+        graph = tree = None
+        if grown.get("indices") is not None:
+            graph = KnnGraph(grown["distances"], grown["indices"])
+        if grown.get("weight") is not None:
+            tree = SpanningTree(grown["source"], grown["target"], grown["weight"])
+        n = len(self._fit_X)
+        parts = self._fit_cache.get("parts", Parts((0, n)))
+        return grown, Known(n, graph, tree, parts)
+
+    def _room_for(self, n_new: int) -> np.ndarray:
+        """Return an array that begins with the samples and has room for new ones."""
+        n, n_features = self._fit_X.shape
+        buffer = self._fit_cache.get("buffer")
+        if buffer is None or len(buffer) < n + n_new:
+            # Twice as much, so that a sample is seldom copied; the system hands out memory as it is used.
+            buffer = np.empty((max(n + n_new, 2 * n), n_features), dtype=self._fit_X.dtype)
+            buffer[:n] = self._fit_X
+        return buffer
+
+    def _retrain(
+        self, X: np.ndarray, grown: dict[str, Any], known: Known, buffer: np.ndarray | None = None
+    ) -> Self:
+        """Fit to samples, the first of which are known, and keep what the next call needs."""
+        metric, n_threads = self._check_settings()
+        if tuple(metric) != vars(self).get("_fit_metric", tuple(metric)):
+            check_features(X, metric, self._squares)
+            known = Known()
+        features = {name: value for name, value in vars(self).items() if name in FEATURES}
+        self._forget()
+        vars(self).update(features)
+        engines: list[GrowingEngine] = []
+
+        def make_engine(
+            X: np.ndarray, metric: Metric, algorithm: str, n_threads: int, verbose: int, device: str
+        ) -> GrowingEngine:
+            chosen = choose_algorithm(metric, X.shape[1], algorithm)
+
+            def build(part: np.ndarray) -> Any:
+                return features_engine(part, metric, chosen, n_threads)
+
+            def build_on_device() -> Any:
+                return build_engine(X, metric, algorithm, n_threads, verbose, device=device)
+
+            on_device = None if device == "cpu" else build_on_device
+            engines.append(GrowingEngine(X, known, chosen, build, on_device))
+            return engines[-1]
+
+        labels = Labels(grown["values"], grown["codes"]) if "codes" in grown else None
+        self._train(make_engine, X, labels, metric, n_threads)
+        after = engines[-1].remembered()
+        distances, indices = after.graph or (None, None)
+        source, target, weight = after.tree or (None, None, None)
+        arrays = {"distances": distances, "indices": indices}
+        self._fit_grown = grown | arrays | {"source": source, "target": target, "weight": weight}
+        self._fit_cache |= {"parts": after.parts, "buffer": buffer}
+        return self
+
+    def _check_fitted_state(self) -> int:
+        n = super()._check_fitted_state()
+        if "_fit_grown" in vars(self):
+            check_growth(self._fit_grown, n)
+        return n
+
+
+class GrowingClassifier(GrowingEstimator):
+    """Base of the classifiers that can grow."""
+
+    @unchanged_on_failure
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Add samples: every fitted array is then that of a `fit` to all samples so far, in their order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New samples. Those of later calls get the type of the first, float32 or float64.
+        y : array-like of shape (n_samples,)
+            Their labels, as `fit` takes them.
+        classes : array-like, default=None
+            Classes that are in `classes_` from now on, even if no sample has them: their class cost is
+            infinity. They need not be named; a call may bring samples of new classes.
+
+        Returns
+        -------
+        self : object
+            The estimator. If the call fails or is interrupted, it stays as it was.
+        """
+
+        def add_labels(grown: dict[str, Any], n_new: int) -> dict[str, Any]:
+            if y is None:
+                raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+            labels = Labels.of(check_labels(y))
+            check_consistent_length(np.empty(n_new), labels.codes)
+            named = grown.get("named")
+            if classes is not None:
+                added = check_labels(classes)
+                named = Labels.of(added if named is None else np.concatenate([named, added])).values
+            if "codes" in grown:
+                labels = Labels(grown["values"], grown["codes"]).extended(labels)
+            return {**labels.in_use(named)._asdict(), "named": named}
+
+        return self._grow(X, add_labels)
+
+    @unchanged_on_failure
+    def set_labels(self, indices: Any, y: Any) -> Self:
+        """Give samples other labels: every fitted array is then that of a `fit` with these.
+
+        Parameters
+        ----------
+        indices : array-like of int
+            Indices of samples, in the order in which they came.
+        y : array-like of shape (len(indices),)
+            Their labels from now on.
+
+        Returns
+        -------
+        self : object
+            The estimator. If the call fails or is interrupted, it stays as it was.
+        """
+        grown, known = self._growth("set_labels")
+        chosen = check_sample_indices("indices", indices, len(self._fit_X))
+        labels = Labels.of(check_labels(y))
+        check_consistent_length(chosen, labels.codes)
+        n = len(self._fit_X)
+        both = Labels(grown["values"], grown["codes"]).extended(labels)
+        codes = both.codes[:n].copy()
+        codes[chosen] = both.codes[n:]
+        labels = Labels(both.values, codes).in_use(grown["named"])
+        return self._retrain(self._fit_X, grown | labels._asdict(), known, self._fit_cache.get("buffer"))
+
+
+def _refuse(metric: Metric, reason: str) -> None:
+    raise ValueError(
+        f"metric={show(metric.name)} cannot grow: {reason}; fit to all samples again, or use one of the "
+        "metrics with an engine of their own, such as 'euclidean'"
+    )

@@ -1,0 +1,427 @@
+"""Tables of numbers, text, truth values and gaps, turned into samples that distances can compare."""
+
+from __future__ import annotations
+
+from collections import Counter
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    check_array,
+    check_is_fitted,
+    validate_data,
+)
+
+from pathforest._utils.columns import (
+    CATEGORY,
+    DATE_KIND,
+    NOTHING,
+    NUMBER,
+    Columns,
+    columns_of,
+    is_frame,
+    is_gap,
+    is_number,
+    kind_of,
+)
+from pathforest._utils.show import show
+from pathforest.persistence.checks import check_array as check_fitted_array
+from pathforest.persistence.checks import check_indices, check_whole
+from pathforest.persistence.transformers import check_inputs
+
+DROP = "drop"
+KINDS = NUMBER, CATEGORY, DROP
+SHOWN = 6  # categories listed for a column
+LISTED = 12  # columns listed in a message
+MISSING, OTHER = (
+    ("", "missing"),
+    ("", "other"),
+)  # keys of gaps and of rare texts; those of categories are shorter
+
+
+class ColumnRule(NamedTuple):
+    """What a :class:`TablePreprocessor` does to one column."""
+
+    column: str
+    kind: str  # "number", "category" or "left out"
+    treatment: str  # in words
+
+
+class TablePreprocessor(TransformerMixin, BaseEstimator):
+    """Turn a table of numbers, text, truth values and gaps into numbers for distances.
+
+    Numbers are standardised; a gap gets the median of its column. Text and truth values become one column of
+    0 and 1 per category, so that two samples of different categories are as far apart as two samples are on
+    average in a column of numbers. A column of text in which no text occurs twice, such as a name, tells
+    nothing about other samples and is left out; so is a column without values. Columns of dates are refused.
+
+    Everything is learned by `fit`, from the training samples alone. Later, a text that `fit` has not seen
+    counts as "other" if rare texts are, and is equally far from all categories if there are none. A gap in
+    text is a category of its own if there were gaps in training, and otherwise counts as a new text.
+
+    Parameters
+    ----------
+    kinds : dict, default=None
+        Columns that are not to be treated by what they hold: their names, or positions, and ``"number"``,
+        ``"category"`` or ``"drop"``. Use ``{"zip": "category"}`` for numbers that are only names, and
+        ``{"id": "drop"}`` to leave a column out.
+    max_categories : int, default=30
+        Most categories of a column, the most frequent ones. All others, and texts that occur once, are one
+        category together, "other".
+
+    Attributes
+    ----------
+    kinds_ : ndarray of shape (n_features_in_,)
+        What each column is treated as: ``"number"``, ``"category"`` or ``"drop"``.
+    fill_, mean_, scale_ : ndarray of shape (n_features_in_,)
+        For columns of numbers: the value for gaps, and what is subtracted and divided by.
+    categories_ : list of ndarray
+        The categories of each column, none for columns of numbers.
+    has_missing_, has_other_ : ndarray of shape (n_features_in_,)
+        Whether gaps, and rare texts, are a category of a column.
+    n_gaps_ : ndarray of shape (n_features_in_,)
+        Missing values of each column in training.
+    n_samples_seen_ : int
+        Number of training samples.
+    n_features_in_ : int
+        Number of columns of the table.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if the table has names of columns.
+
+    See Also
+    --------
+    sklearn.compose.ColumnTransformer : Any transformer for any column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from pathforest import OPFClassifier, TablePreprocessor
+    >>> X = np.array([[22, "S"], [38, "C"], [None, "S"], [35, "C"], [29, "Q"]], dtype=object)
+    >>> model = make_pipeline(TablePreprocessor(), OPFClassifier()).fit(X, [0, 1, 0, 1, 0])
+    >>> model.predict(np.array([[36, "C"], [None, "X"]], dtype=object)).tolist()
+    [1, 0]
+    >>> print(model[0].describe())
+    x0: number, mean 31.2, standard deviation 5.492, 1 gap filled with 32
+    x1: category, C, S, (other)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list]] = {
+        "kinds": [dict, None],
+        "max_categories": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(self, kinds: dict[Any, str] | None = None, *, max_categories: int = 30) -> None:
+        self.kinds = kinds
+        self.max_categories = max_categories
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> TablePreprocessor:
+        """Learn what to do with each column.
+
+        Parameters
+        ----------
+        X : data frame, dict or array-like of shape (n_samples, n_features)
+            The table: a data frame of pandas or polars, a dict of columns by name, an array, or a list of
+            rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : TablePreprocessor
+            The fitted transformer.
+        """
+        self._validate_params()
+        X = self._check(X, reset=True)
+        asked = self._asked_kinds()
+        n = X.shape[1]
+        self.kinds_ = np.full(n, DROP, dtype=object)
+        self.fill_, self.mean_, self.scale_ = np.zeros(n), np.zeros(n), np.ones(n)
+        self.categories_ = [np.empty(0, dtype=object) for _ in range(n)]
+        self.has_missing_, self.has_other_ = np.zeros((2, n), dtype=bool)
+        self.n_gaps_ = np.zeros(n, dtype=np.int64)
+        self.n_samples_seen_ = int(X.shape[0])
+        for j, column in enumerate(columns_of(X)):
+            kind = asked.get(j) or self._kind(column, j)
+            if kind == NUMBER:
+                self._learn_numbers(column, j)
+            elif kind == CATEGORY:
+                self._learn_categories(column, j)
+            elif kind == NOTHING:
+                self.n_gaps_[j] = self.n_samples_seen_
+        if (self.kinds_ == DROP).all():
+            raise ValueError(
+                f"none of the {n} columns is left: each is empty, or text in which nothing repeats; pass "
+                "other columns, or make numbers of the text"
+            )
+        return self
+
+    def _learn_numbers(self, column: np.ndarray, j: int) -> None:
+        values = self._numbers(column, j)
+        gaps = np.isnan(values)
+        self.n_gaps_[j] = gaps.sum()
+        if gaps.all():
+            return
+        self.kinds_[j] = NUMBER
+        self.fill_[j] = np.median(values[~gaps])
+        values[gaps] = self.fill_[j]
+        scaler = StandardScaler().fit(values[:, None])
+        self.mean_[j], self.scale_[j] = scaler.mean_[0], scaler.scale_[0]
+
+    def _learn_categories(self, column: np.ndarray, j: int) -> None:
+        texts = self._texts(column, j)
+        counts = Counter(text for text in texts if text is not None)
+        self.n_gaps_[j] = len(texts) - counts.total()
+        common = sorted((-n, text) for text, n in counts.items() if n > 1)[: self.max_categories]
+        if not common:
+            return
+        self.kinds_[j] = CATEGORY
+        self.categories_[j] = np.array(sorted(text for _, text in common), dtype=object)
+        self.has_missing_[j] = self.n_gaps_[j] > 0
+        self.has_other_[j] = len(counts) > len(common)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Turn a table into numbers, as learned.
+
+        Parameters
+        ----------
+        X : data frame, dict or array-like of shape (n_samples, n_features)
+            A table with the columns of the training table.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_features_out)
+            float64, without gaps. `get_feature_names_out` names its columns.
+        """
+        check_is_fitted(self)
+        X = self._check(X, reset=False)
+        parts = []
+        for j, column in enumerate(columns_of(X)):
+            if self.kinds_[j] == NUMBER:
+                values = self._numbers(column, j)
+                values[np.isnan(values)] = self.fill_[j]
+                parts.append((values - self.mean_[j])[:, None] / self.scale_[j])
+            elif self.kinds_[j] == CATEGORY:
+                parts.append(self._one_hot(self._texts(column, j), j))
+        return np.hstack(parts)
+
+    def _one_hot(self, texts: list[str | None], j: int) -> np.ndarray:
+        """Return a column of 0 and 1 per category, then one for gaps and one for other texts, if they are."""
+        groups = self._groups(j)
+        places = {group: place for place, group in enumerate(groups)}
+        nowhere = places.get(OTHER, len(groups))  # a column more, which is cut off
+        rows = np.zeros((len(texts), len(groups) + 1))
+        rows[np.arange(len(texts)), [places.get(_key(text), nowhere) for text in texts]] = 1
+        return rows[:, : len(groups)]
+
+    def _groups(self, j: int) -> list[tuple[str, ...]]:
+        """Return the keys of a column's categories: texts as tuples, which no text can be mistaken for."""
+        extra = [MISSING] * bool(self.has_missing_[j]) + [OTHER] * bool(self.has_other_[j])
+        return [_key(text) for text in self.categories_[j].tolist()] + extra
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Name the columns that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the table's columns if the training table had none.
+
+        Returns
+        -------
+        names : ndarray of str objects
+            The name of a column of numbers, and ``"column=text"`` for each category.
+        """
+        check_is_fitted(self)
+        names = []
+        for j, name in enumerate(_check_feature_names_in(self, input_features)):
+            if self.kinds_[j] == NUMBER:
+                names.append(name)
+            elif self.kinds_[j] == CATEGORY:
+                names += [f"{name}{label}" for label in map(_label, self._groups(j))]
+        return np.array(names, dtype=object)
+
+    def _scaling_out(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return what was subtracted from each column of the result, and what it was divided by."""
+        widths = [self._width(j) for j in range(self.n_features_in_)]
+        return np.repeat(self.mean_, widths), np.repeat(self.scale_, widths)
+
+    def _width(self, j: int) -> int:
+        """Return how many columns of the result a column of the table becomes."""
+        return {NUMBER: 1, CATEGORY: len(self._groups(j)), DROP: 0}[self.kinds_[j]]
+
+    def describe(self) -> str:
+        """Say what is done to each column, a line for each.
+
+        Returns
+        -------
+        text : str
+            Lines such as ``age: number, mean 29.7, standard deviation 13, 177 gaps filled with 28``.
+        """
+        return "\n".join(f"{name}: {kind}, {treatment}" for name, kind, treatment in self.column_rules())
+
+    def column_rules(self) -> list[ColumnRule]:
+        """Return what is done to each column, as `describe` says it.
+
+        Returns
+        -------
+        rules : list of ColumnRule
+            For each column its name, its kind and the treatment in words.
+        """
+        check_is_fitted(self)
+        names = _check_feature_names_in(self, None)
+        kinds = ["left out" if kind == DROP else kind for kind in self.kinds_.tolist()]
+        return [ColumnRule(str(name), kinds[j], self._treatment(j)) for j, name in enumerate(names)]
+
+    def _treatment(self, j: int) -> str:
+        gaps = int(self.n_gaps_[j])
+        if self.kinds_[j] == NUMBER:
+            spread = f"mean {self.mean_[j]:.4g}, standard deviation {self.scale_[j]:.4g}"
+            filled = f", {gaps} gap{'s' * (gaps > 1)} filled with {self.fill_[j]:.4g}"
+            return spread + filled * (gaps > 0)
+        if self.kinds_[j] == CATEGORY:
+            names = [_label(group).strip("= ") for group in self._groups(j)]
+            more = [f"{len(names) - SHOWN} more"] if len(names) > SHOWN else []
+            return ", ".join([*names[:SHOWN], *more])
+        if j in self._asked_kinds():
+            return "as asked"
+        return "no values" if gaps == self.n_samples_seen_ else "no text occurs twice"
+
+    # Columns
+
+    def _check(self, X: Any, reset: bool) -> Any:
+        """Return a data frame as it is, and anything else as an array; check names and number of columns."""
+        if isinstance(X, dict):
+            return self._check_dict(X, reset)
+        if issparse(X):
+            raise TypeError("a sparse matrix is not a table; pass X.toarray(), or scale it with MaxAbsScaler")
+        if not is_frame(X):
+            if not hasattr(X, "dtype"):
+                X = np.array(X, dtype=object)  # numbers beside text would become text
+            X = check_array(X, dtype=None, ensure_all_finite=False)
+        elif 0 in X.shape:
+            raise ValueError(f"a table of shape {X.shape} has no samples; it needs a row and a column")
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return X
+
+    def _check_dict(self, X: dict[str, Any], reset: bool) -> Columns:
+        """Take a table as columns by name, which needs no package for data frames."""
+        if reset:
+            self.feature_names_in_ = np.array([str(name) for name in X], dtype=object)
+            self.n_features_in_ = len(X)
+        names = getattr(self, "feature_names_in_", ())
+        missing = [name for name in names if name not in X]
+        if missing or not len(names):
+            raise ValueError(f"the table has no column {show(missing[0] if missing else 0)}; add it")
+        table = Columns([np.asarray(X[name]) for name in names])
+        if 0 in table.shape or any(column.shape != table.shape[:1] for column in table):
+            raise ValueError("the columns of a table are empty, or not of the same length")
+        return table
+
+    def _asked_kinds(self) -> dict[int, str]:
+        """Return the kinds that `kinds` asks for, by position."""
+        names = list(getattr(self, "feature_names_in_", ()))
+        found = {}
+        for column, kind in (self.kinds or {}).items():
+            is_place = type(column) is int and 0 <= column < self.n_features_in_
+            if column not in names and not is_place:
+                known = ", ".join(map(show, names[:LISTED])) or f"0 to {self.n_features_in_ - 1}"
+                raise ValueError(f"kinds names the column {show(column)}, which is not one of {known}")
+            if kind not in KINDS:
+                raise ValueError(f"kinds[{show(column)}]={show(kind)} should be one of {', '.join(KINDS)}")
+            found[names.index(column) if column in names else column] = kind
+        return found
+
+    def _kind(self, column: np.ndarray, j: int) -> str:
+        kind = kind_of(column)
+        if kind == DATE_KIND:
+            found = next(value for value in column if not is_gap(value))
+            raise ValueError(
+                f"{self._name(j)} holds dates, such as {found}; turn them into numbers, such as days since "
+                "the first, or leave the column out"
+            )
+        return kind
+
+    def _numbers(self, column: np.ndarray, j: int) -> np.ndarray:
+        """Return a column as new float64 numbers, NaN for gaps."""
+        try:
+            values = np.array([np.nan if is_gap(v) else v for v in column.tolist()], dtype=np.float64)
+        except (ValueError, TypeError):
+            wrong = next(v for v in column.tolist() if not (is_gap(v) or is_number(v) or type(v) is bool))
+            raise ValueError(
+                f"{self._name(j)} is a column of numbers, and {show(wrong)} is not a number; correct it, or "
+                "fit with this column as a category"
+            ) from None
+        if np.isinf(values).any():
+            raise ValueError(f"{self._name(j)} has infinite values; replace them, by NaN if they are missing")
+        return values
+
+    def _texts(self, column: np.ndarray, j: int) -> list[str | None]:
+        """Return a column as text, None for gaps."""
+        try:
+            return [None if is_gap(value) else _text(value) for value in column.tolist()]
+        except TypeError as error:
+            raise TypeError(f"{self._name(j)}: {error}") from None
+
+    def _name(self, j: int) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        return f"column {j}" if names is None else f"column {show(str(names[j]))}"
+
+    def _check_fitted(self, n_features: int) -> int:
+        """Raise ValueError unless fitted attributes fit together; return how many columns they make."""
+        check_inputs(self, n_features)
+        self._asked_kinds()
+        kinds = vars(self).get("kinds_")
+        if type(kinds) is not np.ndarray or kinds.shape != (n_features,) or not {*kinds.tolist()} <= {*KINDS}:
+            raise ValueError("kinds_ does not name the kind of each column")
+        shape = (n_features,)
+        for name in ("fill_", "mean_", "scale_"):
+            check_fitted_array(self, name, shape)
+        for name in ("has_missing_", "has_other_"):
+            check_fitted_array(self, name, shape, (np.dtype(bool),))
+        if not (self.scale_ > 0).all():
+            raise ValueError("scale_ has values that are not positive")
+        check_whole(self, "n_samples_seen_", 1)
+        check_indices(self, "n_gaps_", shape, self.n_samples_seen_ + 1)
+        groups = vars(self).get("categories_")
+        if type(groups) is not list or len(groups) != n_features or not all(map(_is_list_of_texts, groups)):
+            raise ValueError("categories_ is not a list of texts for each column")
+        return sum(self._width(j) for j in range(n_features))
+
+
+def _is_list_of_texts(values: Any) -> bool:
+    is_array = type(values) is np.ndarray and values.ndim == 1 and values.dtype == object
+    return is_array and len(set(values.tolist())) == len(values)
+
+
+def _text(value: Any) -> str:
+    """Return a category as text; whole numbers are the same with and without a point."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if is_number(value):
+        return str(int(value)) if value == value // 1 else str(value)
+    raise TypeError(f"{show(value)} is not a category; the argument must be a string or a number")
+
+
+def _key(text: str | None) -> tuple[str, ...]:
+    return MISSING if text is None else (text,)
+
+
+def _label(group: tuple[str, ...]) -> str:
+    """Return how a category is shown behind the name of its column."""
+    return f"={group[0]}" if len(group) == 1 else f" ({group[1]})"

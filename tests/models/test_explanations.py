@@ -1,0 +1,290 @@
+"""Explanations: one notion of cost, features in their own units, tables for people."""
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given
+from sklearn.datasets import load_wine
+from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.metrics import pairwise_distances
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
+from strategies import problems
+
+import pathforest
+from pathforest import (
+    FuzzyOPFClassifier,
+    FuzzyOPFClassifierCV,
+    OPFClassifier,
+    OPFClustering,
+    OPFSemiSupervisedClassifier,
+    explain,
+)
+
+X, y = load_wine(return_X_y=True)
+NAMES = load_wine().feature_names
+Q, X, y = X[::5], X[np.arange(178) % 5 > 0], y[np.arange(178) % 5 > 0]
+
+
+@pytest.mark.parametrize("n_conquerors", [1, 3])
+@given(problem=problems())
+def test_costs_are_class_costs_and_means_of_offers(problem, n_conquerors):
+    model = OPFClassifier(n_conquerors=n_conquerors).fit(problem.X, problem.codes)
+    costs = model.class_costs(problem.Q)
+    for one, row in zip(model.explain(problem.Q), costs, strict=True):
+        assert one.cost == row[model.classes_ == one.label][0] == row.min()
+        assert one.cost == pytest.approx(np.mean(one.offers))
+        assert one.offers == sorted(one.offers)
+        others = row[model.classes_ != one.label]
+        assert (one.rival is None) == (not np.isfinite(others).any())
+        if one.rival:
+            assert one.rival.cost == others.min() == pytest.approx(np.mean(one.rival.offers))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        OPFClassifier(n_conquerors=2),
+        OPFClassifier(metric="correlation"),
+        FuzzyOPFClassifier(competition="tree", n_conquerors=4),
+        OPFSemiSupervisedClassifier(method="geodesic", n_conquerors=2),
+    ],
+    ids=str,
+)
+def test_offers_are_made_of_costs_and_distances(model):
+    model.fit(X, y)
+    join = np.add if isinstance(model, OPFSemiSupervisedClassifier) else np.maximum
+    D = pairwise_distances(Q, X, metric=model.metric)
+    for i, one in enumerate(model.explain(Q)):
+        for bidder in filter(None, (one, one.rival)):
+            expected = join(model.cost_[bidder.conquerors], D[i, bidder.conquerors])
+            np.testing.assert_allclose(bidder.offers, expected)
+            assert bidder.distance == pytest.approx(D[i, bidder.conquerors[0]])
+            assert (model.label_[bidder.conquerors] == bidder.label).all()
+
+
+def test_distances_of_a_matrix_are_those_given():
+    D = pairwise_distances(X)
+    model = OPFClassifier(metric="precomputed").fit(D, y)
+    DQ = pairwise_distances(Q, X)
+    one = model.explain(DQ)[0]
+    assert one.distance == DQ[0, one.conqueror]
+    assert one.features is None
+    assert "feature" not in str(one)
+
+
+TERMS = {
+    "euclidean": lambda a, b: (a - b) ** 2,
+    "sqeuclidean": lambda a, b: (a - b) ** 2,
+    "log_sqeuclidean": lambda a, b: (a - b) ** 2,
+    "manhattan": lambda a, b: abs(a - b),
+    "canberra": lambda a, b: abs(a - b) / (a + b),
+    "chi2": lambda a, b: (a - b) ** 2 / (a + b),
+    "braycurtis": lambda a, b: abs(a - b),
+    "seuclidean": lambda a, b: (a - b) ** 2 / X.var(axis=0, ddof=1),
+}
+
+
+@pytest.mark.parametrize("metric", TERMS)
+def test_shares_are_the_terms_of_the_distance(metric):
+    model = OPFClassifier(metric=metric).fit(X, y)
+    one = model.explain(Q[:1])[0]
+    for other, name in ((one.conqueror, "share"), (one.rival.conquerors[0], "rival_share")):
+        terms = TERMS[metric](Q[0], X[other])
+        found = {feature.column: getattr(feature, name) for feature in one.features}
+        np.testing.assert_allclose([found[j] for j in range(13)], terms / terms.sum())
+
+
+def test_of_the_chebyshev_distance_one_feature_has_all():
+    one = OPFClassifier(metric="chebyshev").fit(X, y).explain(Q[:1])[0]
+    assert [feature.share for feature in one.features] == [1, *[0] * 12]
+    assert abs(one.features[0].difference) == pytest.approx(one.distance)
+
+
+@pytest.mark.parametrize("metric", ["cosine", "mahalanobis", lambda a, b: abs(a - b).sum()])
+def test_metrics_that_are_no_sums_have_no_shares_and_rank_by_deviations(metric):
+    one = OPFClassifier(metric=metric).fit(X, y).explain(Q[:1])[0]
+    scale = X.std(axis=0)
+    deviations = [abs(feature.difference) / scale[feature.column] for feature in one.features]
+    assert deviations == sorted(deviations, reverse=True)
+    assert {feature.share for feature in one.features} == {None}
+    assert "share" not in str(one)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-12, 1e12, 1e150])
+def test_shares_do_not_depend_on_the_unit(scale):
+    one, other = (OPFClassifier().fit(X * s, y).explain(Q[:1] * s)[0] for s in (1, scale))
+    assert [feature.share for feature in other.features] == pytest.approx([f.share for f in one.features])
+
+
+def test_features_are_those_of_sample_conqueror_and_rival():
+    pd = pytest.importorskip("pandas")
+    model = OPFClassifier().fit(pd.DataFrame(X, columns=NAMES), y)
+    one = model.explain(pd.DataFrame(Q[:1], columns=NAMES))[0]
+    shares = [feature.share for feature in one.features]
+    assert shares == sorted(shares, reverse=True)
+    for feature in one.features:
+        j = NAMES.index(feature.name)
+        seen = feature.value, feature.conqueror, feature.rival
+        assert seen == (Q[0, j], X[one.conqueror, j], X[one.rival.conquerors[0], j])
+
+
+# Searches and pipelines
+
+
+@pytest.mark.parametrize("transforms", [None, "linear", "kernel", [StandardScaler()], [PCA(2)]], ids=str)
+def test_a_search_shows_samples_as_they_were_given(transforms, tmp_path):
+    search = FuzzyOPFClassifierCV(transforms=transforms, sigmas=1.0, cv=2).fit(X, y)
+    for i, (one, query) in enumerate(zip(search.explain(Q), Q, strict=True)):
+        by_column = {feature.column: feature for feature in one.features}
+        np.testing.assert_array_equal([by_column[j].value for j in range(13)], query)
+        np.testing.assert_array_equal([by_column[j].conqueror for j in range(13)], X[one.conqueror])
+        has_shares = one.transform in ("as given", "standardised", "StandardScaler")
+        assert (one.features[0].share is not None) == has_shares
+        assert one.cost == search.class_costs(Q, one.cell)[i].min()
+    if not isinstance(transforms, list):  # files have no place for transformers of the user's own
+        search.save(tmp_path / "search.opf")
+        assert pathforest.load(tmp_path / "search.opf").explain(Q) == search.explain(Q)
+
+
+def test_a_search_over_text_explains_without_features():
+    texts = [["red wine", "white wine"][i % 2] + f" {i}" for i in range(20)]
+    encoder = make_pipeline(CountVectorizer(), FunctionTransformer(lambda counts: counts.toarray()))
+    search = FuzzyOPFClassifierCV(transforms=[encoder], sigmas=1.0, k_max=3, cv=2)
+    one = search.fit(texts, np.arange(20) % 2).explain(texts[:1])[0]
+    assert one.features is None
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler()], ids=str)
+def test_a_pipeline_with_a_scaler_is_explained_in_the_units_of_the_samples(scaler):
+    model = make_pipeline(scaler, OPFClassifier()).fit(X, y)
+    inner = model[-1].explain(model[:-1].transform(Q))
+    for one, scaled, query in zip(explain(model, Q), inner, Q, strict=True):
+        assert one[:-3] == scaled[:-3]  # all but features
+        assert [feature.share for feature in one.features] == [feature.share for feature in scaled.features]
+        for feature in one.features:
+            assert feature.value == query[feature.column]
+            assert feature.conqueror == pytest.approx(X[one.conqueror, feature.column])
+            assert feature.rival == pytest.approx(X[one.rival.conquerors[0], feature.column])
+            assert feature.scale == pytest.approx(X[:, feature.column].std())
+
+
+def test_a_scaled_feature_that_is_equal_has_no_difference():
+    model = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, y)
+    prototype = model[-1].prototypes_[0]
+    one = explain(model, X[[prototype]])[0]
+    assert (one.conqueror, one.distance) == (prototype, 0)
+    assert {feature.difference for feature in one.features} == {0}
+
+
+def test_other_transformers_give_the_features_that_the_classifier_sees():
+    model = make_pipeline(StandardScaler(), PCA(2), OPFClassifier()).fit(X, y)
+    one = explain(model, Q[:1])[0]
+    assert sorted(feature.name for feature in one.features) == ["pca0", "pca1"]
+    seen = model[:-1].transform(Q[:1])[0]
+    assert {feature.value for feature in one.features} == set(seen.tolist())
+
+
+def test_a_grid_search_is_explained_by_its_best_estimator():
+    pipeline = make_pipeline(StandardScaler(), OPFClassifier())
+    search = GridSearchCV(pipeline, {"opfclassifier__n_conquerors": [1, 3]}, cv=2).fit(X, y)
+    assert explain(search, Q) == explain(search.best_estimator_, Q)
+
+
+def test_what_cannot_be_explained_is_refused():
+    with pytest.raises(TypeError, match="OPFClustering explains no predictions; pass a fitted classifier"):
+        explain(OPFClustering().fit(X), Q)
+
+
+# For people
+
+
+class Cells(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.cells, self.tags = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_data(self, data):
+        self.cells.append(data)
+
+
+def test_a_notebook_shows_a_table_of_escaped_texts():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"<script>": [0.0, 1.0, 3.0, 4.0], "b": 0.0})
+    model = OPFClassifier().fit(frame, ["<b>", "<b>", "c", "c"])
+    found = model.explain(frame[:1])
+    html = found._repr_html_()
+    assert html == found[0]._repr_html_()
+    page = Cells(html)
+    assert "script" not in page.tags
+    assert page.tags.count("tr") == 3
+    assert "Predicted <b>, cost 1 (next: c, 3)" in page.cells
+    assert page.cells[page.cells.index("<script>") :][:4] == ["<script>", "0", "1", "-1"]
+
+
+def test_many_explanations_are_not_all_shown():
+    found = OPFClassifier().fit(X, y).explain(Q)
+    assert found._repr_html_().count("<table>") == 5
+    assert f"and {len(Q) - 5} more" in found._repr_html_()
+    assert isinstance(found, list)
+
+
+def test_control_characters_do_not_reach_the_terminal():
+    model = OPFClassifier().fit([[0.0], [1.0]], ["a\x1b[31m", "b" * 500])
+    said = str(model.explain([[0.1]])[0])
+    assert "\x1b" not in said
+    assert "b" * 50 not in said
+
+
+def test_ten_features_are_shown_of_more():
+    one = OPFClassifier().fit(X, y).explain(Q[:1])[0]
+    assert "The table has 10 of 13 features" in str(one)
+    header = next(i for i, line in enumerate(str(one).split("\n")) if line.startswith("feature "))
+    assert len(str(one).split("\n")[header + 1 :]) == 10
+
+
+def test_one_class_has_no_rival():
+    one = OPFClassifier().fit(X, np.zeros(len(X))).explain(Q[:1])[0]
+    assert one.rival is None
+    assert one.headline.startswith("Predicted 0.0, cost ")
+    assert "next" not in one.headline
+    assert "rival" not in str(one)
+
+
+# The link to the documentation
+
+
+ESTIMATORS = [name for name in pathforest.__all__ if hasattr(getattr(pathforest, name), "get_params")]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_pictures_of_estimators_link_to_their_pages(name, monkeypatch):
+    kind = getattr(pathforest, name)
+    assert kind()._get_doc_link() == ""  # the package does not say where its site is
+    monkeypatch.setattr("pathforest._models.documentation.find_site", lambda: "https://docs.example")
+    page = f"https://docs.example/api/generated/pathforest.{name}.html"
+    assert kind()._get_doc_link() == page
+    assert page in kind()._repr_html_()
+
+
+def test_the_site_is_that_of_the_package(monkeypatch):
+    from email.message import Message
+
+    from pathforest._models import documentation
+
+    about = Message()
+    about["Project-URL"] = "Source, https://code.example"
+    about["Project-URL"] = "Documentation, https://docs.example/"
+    monkeypatch.setattr(documentation, "metadata", lambda name: about)
+    documentation.find_site.cache_clear()
+    try:
+        assert documentation.find_site() == "https://docs.example"
+    finally:
+        documentation.find_site.cache_clear()
