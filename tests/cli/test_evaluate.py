@@ -60,7 +60,24 @@ def test_explain_gives_the_path(model):
     assert found[0]["path"] == expected.path
     assert found[0]["path_labels"] == KINDS[expected.path].tolist()
     assert found[0]["class_costs"]["setosa"] == model.class_costs(X[[70]])[0, 0]
-    assert succeed("explain iris.pf iris.csv").count("sample ") == 5
+    shown = succeed("explain iris.pf iris.csv").splitlines()
+    assert [line.split(":")[0] for line in shown if line.startswith("sample")] == [
+        f"sample {i}" for i in range(5)
+    ]
+
+
+def test_explain_has_one_cost_and_the_features(folder):
+    succeed("train iris.csv -l kind --ignore name -e opf --set n_conquerors=3 -o three.pf")
+    (found,) = json.loads(succeed("explain three.pf iris.csv --rows 70 --json"))
+    assert (
+        found["cost"] == found["class_costs"][found["prediction"]] == pytest.approx(np.mean(found["offers"]))
+    )
+    assert found["rival"]["cost"] == sorted(found["class_costs"].values())[1]
+    assert {feature["name"]: feature["value"] for feature in found["features"]} == dict(
+        zip(FEATURES, X[70].tolist(), strict=True)
+    )
+    lines = succeed("explain three.pf iris.csv --rows 70").splitlines()
+    assert {line.strip().split("  ")[0] for line in lines[-4:]} == set(FEATURES)
 
 
 # info

@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from pathforest._models.explanation import Explanation, Explanations, in_units_of
+from pathforest._models.explanation import Explanation, Explanations, in_units_of, rescaled
 
 # Transformers that change features one by one, so that what holds of scaled features holds of them.
 SCALERS = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)
@@ -50,7 +50,8 @@ def explain(estimator: Any, X: Any) -> Explanations:
     -------
     explanations : list of Explanation
         As from :meth:`pathforest.OPFClassifier.explain`. If all transformers of a pipeline are scalers of
-        scikit-learn, `features` has the values before they were scaled, else those that the classifier sees.
+        scikit-learn, or one TablePreprocessor, `features` has the values before they were scaled, else those
+        that the classifier sees.
 
     Examples
     --------
@@ -75,6 +76,8 @@ def explain(estimator: Any, X: Any) -> Explanations:
         return explanations
     names = [_names_after(pipeline) for pipeline in explainer.transformers][-1]
     explanations = Explanations(with_names(one, names) for one in explanations)
+    if len(explainer.transformers) == 1:
+        explanations = Explanations(in_units_of_table(one, explainer.transformers[0]) for one in explanations)
     if not all(map(only_scales, explainer.transformers)):
         return explanations
     rows = np.asarray(X, dtype=np.float64)
@@ -118,6 +121,14 @@ def with_names(explanation: Explanation, names: Sequence[str] | None) -> Explana
         return explanation
     features = [feature._replace(name=str(names[feature.column])) for feature in explanation.features]
     return explanation._replace(features=features)
+
+
+def in_units_of_table(explanation: Explanation, pipeline: Pipeline) -> Explanation:
+    """Show numbers as they are in a table, if a preprocessor of tables alone has standardised them."""
+    steps = [step for _, step in pipeline.steps if step not in (None, "passthrough")]
+    if explanation.features is None or len(steps) != 1 or not hasattr(steps[0], "_scaling_out"):
+        return explanation
+    return explanation._replace(features=rescaled(explanation.features, *steps[0]._scaling_out()))
 
 
 def _unscaled(explanation: Explanation, sample: np.ndarray, explainer: Explainer) -> Explanation:
