@@ -73,6 +73,16 @@ def test_larger_batches_into_larger_models(recipe, n_features):
     assert_same_model(model.forget(leaving), fit(FuzzyOPFClassifier(k_max=8), X, y), Q)
 
 
+@pytest.mark.parametrize("algorithm", ["tree", "brute"])
+def test_ties_between_parts_go_to_the_lower_index(algorithm):
+    X, _ = make_samples("grid", 6, 150, 2)
+    y = make_codes("random", 6, X)
+    model = OPFClassifier(algorithm=algorithm)
+    for i in range(150):
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+        assert_same_model(model, OPFClassifier().fit(X[: i + 1], y[: i + 1]))
+
+
 def test_parts_are_few_and_their_engines_are_kept():
     X, _ = make_samples("gaussian", 1, 300, 3)
     model = OPFClassifier()
