@@ -277,7 +277,11 @@ REFUSED = [  # an estimator, parameters that are set after fitting, and the reas
     (FuzzyOPFClassifierCV(**SMALL, scoring=make_scorer(accuracy_score)), {}, f"^scoring=.*{ADVICE}"),
     (FuzzyOPFClassifierCV(**SMALL | {"cv": ShuffleSplit(2, random_state=0)}), {}, f"^cv=.*{ADVICE}"),
     (FuzzyOPFClassifierCV(**SMALL, random_state=np.random.RandomState(0)), {}, f"^random_state=.*{ADVICE}"),
-    (FuzzyOPFClassifierCV(**ONE, transforms=[None, ("a", PowerTransformer())]), {}, rf"^transforms\[1\]\[1\]=.*{ADVICE}"),
+    (
+        FuzzyOPFClassifierCV(**ONE, transforms=[None, ("a", PowerTransformer())]),
+        {},
+        rf"^transforms\[1\]\[1\]=.*{ADVICE}",
+    ),
     (FuzzyOPFClassifierCV(**ONE, transforms=[CACHED]), {}, r"^transforms\[0\]=.*no place for its memory"),
     (FuzzyOPFClassifierCV(**SMALL), {"cv": ITSELF}, "nested too deeply"),
     (FuzzyOPFClassifierCV(**SMALL), {"cv": {1: 2}}, "keys are not all text"),
