@@ -18,6 +18,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from pathforest._models.documentation import DocumentedEstimator
 from pathforest._utils.columns import (
     CATEGORY,
     DATE_KIND,
@@ -53,7 +54,7 @@ class ColumnRule(NamedTuple):
     treatment: str  # in words
 
 
-class TablePreprocessor(TransformerMixin, BaseEstimator):
+class TablePreprocessor(DocumentedEstimator, TransformerMixin, BaseEstimator):
     """Turn a table of numbers, text, truth values and gaps into numbers for distances.
 
     Numbers are standardised; a gap gets the median of its column. Text and truth values become one column of
@@ -226,6 +227,13 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         rows = np.zeros((len(texts), len(groups) + 1))
         rows[np.arange(len(texts)), [places.get(_key(text), nowhere) for text in texts]] = 1
         return rows[:, : len(groups)]
+
+    def _unscale(self, X: np.ndarray) -> np.ndarray:
+        """Give numbers that were transformed their own units again, for explanations; categories stay."""
+        widths = [self.kinds_[j] == NUMBER or len(self._groups(j)) for j in range(len(self.kinds_))]
+        own = np.repeat(np.arange(len(widths)), np.where(self.kinds_ == DROP, 0, widths).astype(int))
+        is_number = self.kinds_[own] == NUMBER
+        return np.where(is_number, X * self.scale_[own] + self.mean_[own], X)
 
     def _groups(self, j: int) -> list[tuple[str, ...]]:
         """Return the keys of a column's categories: texts as tuples, which no text can be mistaken for."""

@@ -288,3 +288,44 @@ def test_the_site_is_that_of_the_package(monkeypatch):
         assert documentation.find_site() == "https://docs.example"
     finally:
         documentation.find_site.cache_clear()
+
+
+# Mixed tables
+
+
+def mixed_table(n=60):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    age, sex = rng.integers(1, 80, n).astype(float), np.array(["f", "m"])[np.arange(n) % 2]
+    frame = pd.DataFrame({"age": age, "sex": sex, "fare": np.exp(rng.normal(size=n))})
+    return frame, np.where((sex == "f") | (age < 12), "yes", "no")
+
+
+def test_gower_s_distance_is_explained_by_texts_and_shares():
+    frame, survived = mixed_table()
+    frame.loc[3, "age"] = np.nan
+    model = OPFClassifier(metric="gower").fit(frame[5:], survived[5:])
+    for i, one in enumerate(model.explain(frame[:5])):
+        by_name = {feature.name: feature for feature in one.features}
+        assert by_name["sex"].value == frame["sex"][i]
+        near = frame.iloc[5 + one.conqueror]
+        assert by_name["sex"].conqueror == near["sex"]
+        parts = [
+            abs(frame["age"][i] - near["age"]) / np.ptp(frame["age"][5:]),
+            float(frame["sex"][i] != near["sex"]),
+            abs(frame["fare"][i] - near["fare"]) / np.ptp(frame["fare"][5:]),
+        ]
+        shares = [by_name[name].share for name in frame]
+        np.testing.assert_allclose(shares, np.nan_to_num(parts) / max(np.nansum(parts), 1e-300))
+        assert frame["sex"][i] in str(one)
+
+
+def test_a_table_that_was_encoded_is_explained_in_its_own_units():
+    frame, survived = mixed_table()
+    model = make_pipeline(pathforest.TablePreprocessor(), OPFClassifier()).fit(frame[5:], survived[5:])
+    for i, one in enumerate(explain(model, frame[:5])):
+        by_name = {feature.name: feature for feature in one.features}
+        assert set(by_name) == {"age", "fare", "sex=f", "sex=m"}
+        assert by_name["age"].value == pytest.approx(frame["age"][i])
+        assert by_name["age"].conqueror == pytest.approx(frame["age"][5 + one.conqueror])
+        assert by_name["sex=f"].value == (frame["sex"][i] == "f")

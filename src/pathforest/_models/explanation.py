@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from html import escape as escape_html
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from pathforest._engines.gower import engine_ranges
 from pathforest._engines.metric import Metric
 from pathforest._utils.show import escape
 
@@ -27,6 +29,8 @@ TERMS: dict[Any, Callable[[np.ndarray, np.ndarray, Metric], np.ndarray]] = {
     "minkowski": lambda a, b, metric: np.abs(a - b) ** metric.p,
     "canberra": lambda a, b, metric: np.abs(a - b) / np.maximum(np.abs(a) + np.abs(b), TINY),
     "chi2": lambda a, b, metric: (a - b) ** 2 / np.maximum(a + b, TINY),
+    "nan_euclidean": lambda a, b, metric: (a - b) ** 2,
+    "gower": lambda a, b, metric: gower_terms(a, b, metric),
     # The feature that differs most decides alone.
     "chebyshev": lambda a, b, metric: np.arange(len(a)) == np.abs(a - b).argmax(),
 }
@@ -39,16 +43,18 @@ class Feature(NamedTuple):
 
     name: str
     column: int  # its position
-    value: float  # of the sample
-    conqueror: float  # of the sample that conquered it
-    rival: float | None  # of the next class's cheapest bidder, None if there is no other class
+    value: float | str  # of the sample, a text for a category
+    conqueror: float | str  # of the sample that conquered it
+    rival: float | str | None  # of the next class's cheapest bidder, None if there is no other class
     scale: float  # standard deviation among the training samples, 1 if that is 0
     share: float | None = None  # of the distance to the conqueror; None if that is not a sum over features
     rival_share: float | None = None  # of the distance to the rival
 
     @property
     def difference(self) -> float:
-        """Value less that of the conqueror, 0 if they differ by the rounding of a scaler."""
+        """Value less that of the conqueror, 0 if that is the rounding of a scaler, nan between texts."""
+        if isinstance(self.value, str):
+            return 0.0 if self.value == self.conqueror else math.nan
         difference = self.value - self.conqueror
         return difference if abs(difference) > ROUNDING * abs(self.value) else 0.0
 
@@ -241,12 +247,22 @@ def distance_shares(a: np.ndarray, b: np.ndarray, metric: Metric) -> list[float 
     if metric.name not in TERMS:
         return [None] * len(a)
     a, b = a.astype(np.float64), b.astype(np.float64)
-    unit = np.abs(a - b).max(initial=0.0)
+    unit = np.nanmax(np.abs(a - b), initial=0.0)  # missing values have no part in the distance
     if unit == 0:
         return [0.0] * len(a)
+    if metric.name == "gower":
+        unit = 1.0  # it has units of its own
     with np.errstate(over="ignore", invalid="ignore"):  # of the features' size, where differences are tiny
         terms = np.nan_to_num(TERMS[metric.name](a / unit, b / unit, metric) * 1.0)
     return (terms / max(terms.sum(), TINY)).tolist()
+
+
+def gower_terms(a: np.ndarray, b: np.ndarray, metric: Metric) -> np.ndarray:
+    """Return what features add to Gower's distance: differences over ranges, or 1 for another category."""
+    ranges = engine_ranges(metric.params)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(ranges == 0, np.where(np.isnan(a - b), np.nan, a != b), np.abs(a - b) / ranges)
+    return terms * metric.params["weights"]
 
 
 def feature_scales(X: np.ndarray) -> np.ndarray:
@@ -262,6 +278,23 @@ def text(value: Any) -> str:
     return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 3]}..."
 
 
-def number(value: float) -> str:
-    """Return a value of a feature in a few digits, without an exponent where it can do without."""
-    return f"{value:.4g}"
+def number(value: float | str) -> str:
+    """Return a value of a feature: in a few digits, or as a text."""
+    return text(value) if isinstance(value, str) else "-" if math.isnan(value) else f"{value:.4g}"
+
+
+def with_texts(features: list[Feature], categories: Sequence[np.ndarray | None]) -> list[Feature]:
+    """Show categories by their texts, in the place of the numbers that stand for them."""
+
+    def name(column: int, value: float | None) -> float | str | None:
+        texts = categories[column]
+        if texts is None or value is None or not 0 <= value < len(texts):  # an unknown text, or a gap
+            return value
+        return str(texts[int(value)])
+
+    return [
+        feature._replace(
+            **{side: name(feature.column, getattr(feature, side)) for side in ("value", "conqueror", "rival")}
+        )
+        for feature in features
+    ]

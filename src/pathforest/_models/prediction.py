@@ -30,6 +30,7 @@ from pathforest._models.explanation import (
     Rival,
     compare_features,
     feature_scales,
+    with_texts,
 )
 from pathforest._models.parameters import check_parameters
 from pathforest._utils.progress import SILENCE
@@ -198,7 +199,8 @@ class BaseOPFClassifier(LabelledEstimator):
         scale = self._cached("scale", lambda: feature_scales(self._fit_X))
         other = None if rival is None else self._fit_X[rival.conquerors[0]]
         near, metric = self._fit_X[winner.conquerors[0]], Metric(*self._fit_metric)
-        return compare_features(names, query, near, other, scale, metric)
+        features = compare_features(names, query, near, other, scale, metric)
+        return with_texts(features, self.categories_) if "categories_" in vars(self) else features
 
     def _offers_of_each(self, Q: np.ndarray) -> list[list[ClassOffer]]:
         """List for each query the classes that make offers."""

@@ -51,9 +51,12 @@ def draw_features(ax: Axes, explanation: Explanation, classes: list[Any], legend
 def parts(
     features: Sequence[Feature], values: Sequence[float], shares: Sequence[float], distance: float
 ) -> list[float]:
-    """Divide the distance among the features; the sign says which sample has more."""
-    more = np.sign([feature.value - value for feature, value in zip(features, values, strict=True)])
-    return (more * shares * distance).tolist()
+    """Divide the distance among the features; the sign says which sample has more, of categories neither."""
+    more = [
+        1.0 if isinstance(value, str) else np.sign(np.nan_to_num(feature.value - value))
+        for feature, value in zip(features, values, strict=True)
+    ]
+    return (np.array(more) * shares * distance).tolist()
 
 
 def deviations(features: Sequence[Feature], values: Sequence[float]) -> list[float]:

@@ -9,12 +9,12 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from pathforest._models.explaining import with_names
+from pathforest._models.explaining import Explainer, with_names
 from pathforest._models.explanation import Explanation
 from pathforest.cli import options
 from pathforest.cli.errors import UsageError
 from pathforest.cli.input import Queries, queries_for
-from pathforest.cli.models import load_model, require
+from pathforest.cli.models import Loaded, load_model, require
 from pathforest.cli.output import show_facts, visible
 from pathforest.datasets.formats import open_stream
 
@@ -60,7 +60,7 @@ def explain(
     missing = [row for row in wanted or () if row not in found]
     if missing:
         raise ValueError(f"{stream.name}: there is no sample {missing[0]}; they count from 0")
-    explained = [_facts(loaded.model, loaded.names, row, found[row]) for row in (wanted or found)]
+    explained = [_facts(loaded, row, found[row]) for row in (wanted or found)]
     lines = [line for facts, reason in explained for line in _lines(facts, reason)]
     show_facts([facts for facts, _ in explained], lines, as_json)
 
@@ -90,8 +90,12 @@ def _pick(queries: Queries, wanted: list[int] | None) -> Iterator[tuple[int, np.
             return
 
 
-def _facts(model: Any, names: list[str] | None, row: int, x: Any) -> tuple[dict[str, Any], Explanation]:
-    found = with_names(model.explain(x)[0], names)
+def _facts(loaded: Loaded, row: int, x: Any) -> tuple[dict[str, Any], Explanation]:
+    model = loaded.model
+    if loaded.preprocessor is None:
+        found = with_names(model.explain(x)[0], loaded.names)
+    else:
+        found = Explainer(model, [loaded.preprocessor]).restore(model.explain(x)[0])
     is_search = hasattr(model, "estimators_")
     offered = model.class_costs(x, found.cell) if is_search else model.class_costs(x)
     costs = dict(zip(map(str, model.classes_.tolist()), offered[0].tolist(), strict=True))
