@@ -23,7 +23,6 @@ IMAGES = Path(__file__).parent / "images"
 WIDTH, HEIGHT = 320, 240  # of a panel of the animation
 MARGIN = 0.15
 RADIUS = 2.9
-STEP = 14  # milliseconds between two conquests
 THEMES = {  # paper and ink, as on GitHub, and the colours of the two classes
     "light": ("#ffffff", "#1f2328", ("#0072B2", "#E69F00")),
     "dark": ("#0d1117", "#e6edf3", ("#56B4E9", "#FFC13B")),
@@ -61,6 +60,7 @@ def regions(model, low: np.ndarray, high: np.ndarray, columns: int = 240) -> np.
 
 
 def corners(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lower left and the upper right corner of the plane shown."""
     return X.min(axis=0) - MARGIN, X.max(axis=0) + MARGIN
 
 
@@ -85,7 +85,9 @@ def static_picture(story: Story, theme: str) -> bytes:
             aspect="auto",
         )
         wrong = story.noisy != story.y
-        ax.scatter(*story.X.T, s=17, c=[colors[code] for code in story.noisy], edgecolors=paper, linewidths=0.6)
+        ax.scatter(
+            *story.X.T, s=17, c=[colors[code] for code in story.noisy], edgecolors=paper, linewidths=0.6
+        )
         ax.scatter(*story.X[wrong].T, s=46, facecolors="none", edgecolors=ink, linewidths=0.9)
         ax.set(xticks=[], yticks=[], facecolor=paper)
         ax.spines[:].set_visible(False)
@@ -113,8 +115,9 @@ def animation(story: Story) -> str:
         ),
     ]
     figures = "\n".join(
-        f'<figure class="panel"><svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}. {text}">\n'
-        f"{drawing}\n</svg><figcaption><strong>{title}</strong><br>{text}</figcaption></figure>"
+        f'<figure class="panel"><svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'aria-label="{title}. {text}">\n{drawing}\n</svg>'
+        f"<figcaption><strong>{title}</strong><br>{text}</figcaption></figure>"
         for title, text, drawing in panels
     )
     again = "for (const a of this.parentElement.getAnimations({subtree: true})) { a.cancel(); a.play(); }"
@@ -164,6 +167,7 @@ def places(X: np.ndarray) -> list[str]:
 
 
 def dot(place: str) -> str:
+    """Return the attributes of a circle."""
     x, y = place.split()
     return f'cx="{x}" cy="{y}" r="{RADIUS}"'
 
@@ -176,12 +180,14 @@ def save_pixels(file: io.BytesIO, image: np.ndarray) -> None:
 
 
 def as_png(save) -> bytes:
+    """Return what a function writes to a file."""
     file = io.BytesIO()
     save(file)
     return file.getvalue()
 
 
 def main() -> None:
+    """Write the pictures and print the scores in them."""
     story = tell()
     (IMAGES / "story.html").write_text(animation(story), encoding="utf-8")
     for theme in THEMES:

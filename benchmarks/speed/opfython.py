@@ -36,6 +36,7 @@ def ours(X_train: np.ndarray, y_train: np.ndarray, X_test: np.ndarray) -> tuple[
 
 
 def timed(model, X_train, y_train, X_test) -> tuple[float, float, np.ndarray]:
+    """Fit and predict."""
     start = time.perf_counter()
     model.fit(X_train, y_train)
     fitted = time.perf_counter()
@@ -44,6 +45,7 @@ def timed(model, X_train, y_train, X_test) -> tuple[float, float, np.ndarray]:
 
 
 def main() -> None:
+    """Print both times, the accuracies, and how many predictions are the same."""
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
     contenders: dict[str, Callable] = {"opfython": theirs, "pathforest": ours}
@@ -59,7 +61,9 @@ def main() -> None:
         print(f"{name:10}  fit {fit:8.4f}  predict {predict:8.4f}  accuracy {score:.4f}")
     same = (rounds[0]["opfython"][2] == rounds[0]["pathforest"][2]).sum()
     ratio = median(sum(r["opfython"][:2]) / sum(r["pathforest"][:2]) for r in rounds)
-    print(f"{same} of {len(y_test)} predictions are the same; together opfython takes {ratio:.0f} times as long")
+    print(
+        f"{same} of {len(y_test)} predictions are the same; together opfython takes {ratio:.0f} times as long"
+    )
 
 
 if __name__ == "__main__":

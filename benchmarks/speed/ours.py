@@ -195,7 +195,7 @@ OURS = {
         "pathforest", lambda p, threads: partial(_fitted(p, threads).predict_proba, p.queries), _score_proba
     ),
     "search of the paper's grid": Contender("pathforest", _prepare_grid, _score_grid),
-    "FuzzyOPFClassifier(k_max=150), fit + predict": Contender("pathforest", _prepare_single, _score_single),
+    "one model with k_max=150, fit + predict": Contender("pathforest", _prepare_single, _score_single),
     "partial_fit, 1 sample": grow(1),
     "partial_fit, 1,000 samples": grow(1000),
     "partial_fit, batches of 100": Contender("pathforest", _prepare_batches, _score_model),

@@ -1,9 +1,9 @@
 """How quickly the playground opens and follows a slider in Chromium: python -m benchmarks.speed.playground.
 
 It opens the file of `make playground` from disk, without a window. *Opens*: from the navigation to the first
-model, drawn. *Fit and draw*: the time that the page's script takes to fit again, colour the plane coarsely and
-draw everything. *Frame*: from one picture on the screen to the next while a slider moves in every frame; 16.7
-ms is the display's own rate. Medians. Run it on an idle machine.
+model, drawn. *Fit and draw*: the time that the page's script takes to fit again, colour the plane coarsely
+and draw everything. *Frame*: from one picture on the screen to the next while a slider moves in every frame;
+16.7 ms is the display's own rate. Medians. Run it on an idle machine.
 """
 
 from __future__ import annotations
@@ -15,13 +15,20 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.tables import head, line
 from playwright.sync_api import sync_playwright
+
+from benchmarks.tables import head, line
 
 PAGE = Path(__file__).parents[2] / "build" / "playground" / "pathforest-playground.html"
 SIZES = 500, 2000
 ROUNDS = 40
-SLIDERS = {"plain": "n_conquerors", "fuzzy": "sigma", "tree": "sigma", "clusters": "min_height", "semi": "n_labels"}
+SLIDERS = {
+    "plain": "n_conquerors",
+    "fuzzy": "sigma",
+    "tree": "sigma",
+    "clusters": "min_height",
+    "semi": "n_labels",
+}
 
 FRAMES = """async ([name, rounds]) => {
   const input = document.querySelector(`input[name=${name}]`);

@@ -109,7 +109,7 @@ ROWS = [
     Row(
         "search of the paper's grid",
         _mixture(4000, 21),
-        (_bar("FuzzyOPFClassifier(k_max=150), fit + predict", 6.0),),
+        (_bar("one model with k_max=150, fit + predict", 6.0),),
         quick=True,
     ),
     *(

@@ -58,6 +58,17 @@ void spatial_order_parts_all_samples() {
     }
 }
 
+// Samples are parted by how far they lie from the lowest one, whatever their signs.
+void spatial_order_parts_samples_around_and_far_from_zero() {
+    std::mt19937 random(7);
+    Control control(2);
+    for (const float offset : {-16000000.0F, -250.0F, 16000000.0F}) {
+        std::vector<float> X(2000);
+        for (float& value : X) value = offset + static_cast<float>(random() % 500);
+        CHECK(is_parted({0, blocks_for(1000)}, X, spatial_order(X.data(), 1000, 2, control)));
+    }
+}
+
 // Values only rise, to the density at most; the highest leaves first, then the lower index.
 void the_density_queue_agrees_with_sorting() {
     std::mt19937 random(6);
@@ -98,6 +109,7 @@ void test_order() {
     path_costs_compare_by_value_then_arc();
     a_limit_below_a_distance_is_the_number_before_it();
     spatial_order_parts_all_samples();
+    spatial_order_parts_samples_around_and_far_from_zero();
     the_density_queue_agrees_with_sorting();
 }
 

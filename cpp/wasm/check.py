@@ -20,8 +20,8 @@ import { readFileSync } from "node:fs";
 import { load } from "MODULE";
 const pathforest = await load(readFileSync("WASM"));
 const answers = JSON.parse(readFileSync(0, "utf8")).map(({ kind, X, y, Q, ...options }) => {
-  const samples = { X: Float64Array.from(X.flat()), y: Int32Array.from(y), nFeatures: X[0].length, ...options };
-  const queries = Float64Array.from(Q.flat());
+  const [numbers, queries] = [X, Q].map((rows) => Float64Array.from(rows.flat()));
+  const samples = { X: numbers, y: Int32Array.from(y), nFeatures: X[0].length, ...options };
   try {
     const model = pathforest[kind](samples);
     if (kind === "cluster") return { ...model.arrays, ...model.join(queries) };
@@ -98,7 +98,7 @@ def semi_supervised(X, y, Q, shared, given, r):
 
 
 def answers_of(model, Q, names):
-    """What a classifier knows, and what it says of queries."""
+    """Return what a classifier knows, and what it says of queries."""
     forest = ["prototypes_", "cost_", "predecessor_", "root_", "order_", "label_"]
     return {
         **fitted(model, [*forest, *names]),
@@ -119,7 +119,7 @@ def clusters(X, Q, shared, given, height):
 
 
 def derived(question, got):
-    """What Python has a name for, and JavaScript finds in several arrays."""
+    """Find in several arrays of JavaScript what Python has a name for."""
     if question["kind"] == "cluster":
         return {"joined": np.array(got["label"])[got["conquerors"]]}
     classes = np.array(got["classes"])

@@ -26,7 +26,8 @@ struct Ends {
     Index low, high;
 };
 
-// The arcs of the graph, by the level from which on they exist: the density of their lower end. Highest first.
+// The arcs of the graph, by the level from which on they exist: the density of their lower end. Highest
+// first.
 std::vector<std::pair<double, std::vector<Ends>>> arcs_by_level(const KnnGraph& graph, Index k,
                                                                 std::span<const double> scaled) {
     std::map<double, std::vector<Ends>, std::greater<>> levels;

@@ -112,8 +112,8 @@ Model* pf_cluster(const double* X, Index n_samples, Index n_features, const char
     return model.release();
 }
 
-// Labels that spread along neighbour lists to the samples where y is -1; squares of Euclidean distances count.
-// Arrays: class_factors, prototypes, cost, predecessor, root, order, label.
+// Labels that spread along neighbour lists to the samples where y is -1; squares of Euclidean distances
+// count. Arrays: class_factors, prototypes, cost, predecessor, root, order, label.
 PATHFOREST_EXPORT(pf_spread)
 Model* pf_spread(const double* X, const Index* y, Index n_samples, Index n_features, Index n_classes,
                  const char* metric, double p, Index n_neighbors) {
@@ -150,8 +150,8 @@ PATHFOREST_EXPORT(pf_array) const void* pf_array(const Model* model, const char*
     return found ? found : look_into(model->integers);
 }
 
-// For each query its class; and for each class its cost, the mean of its n_conquerors cheapest offers, and the
-// training sample that makes the cheapest of them, -1 if there is none.
+// For each query its class; and for each class its cost, the mean of its n_conquerors cheapest offers, and
+// the training sample that makes the cheapest of them, -1 if there is none.
 PATHFOREST_EXPORT(pf_predict)
 bool pf_predict(Model* model, const double* queries, Index n_queries, Index n_conquerors, Index* classes,
                 double* costs, Index* conquerors) {

@@ -7,7 +7,7 @@ namespace pathforest::wasm {
 
 // Per query and class; `none` and infinity if a class makes no offer.
 struct Offers {
-    std::vector<double> cost;       // the mean of its n_conquerors cheapest offers
+    std::vector<double> cost;      // the mean of its n_conquerors cheapest offers
     std::vector<Index> conqueror;  // who makes the cheapest
 };
 Offers class_offers(Model& model, Rows<double> queries, Index n_conquerors);

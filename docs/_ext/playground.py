@@ -1,4 +1,4 @@
-"""The directive `playground`: the page of `make playground` within the site, or a note that it was not built."""
+"""The directive `playground`: the page of `make playground` within the site, or a note that it is missing."""
 
 from pathlib import Path
 
@@ -9,14 +9,15 @@ PAGE = Path(__file__).parents[2] / "build" / "playground" / "pathforest-playgrou
 
 # The page's theme and address go to the frame; the frame's state and height come back.
 FRAME = """
-<iframe id="playground" src="pathforest-playground.html" title="Playground" style="width: 100%; border: 0; height: 1250px"></iframe>
+<iframe id="playground-frame" src="pathforest-playground.html" title="Playground"></iframe>
 <script>
 (() => {
-  const frame = document.getElementById("playground");
+  const frame = document.getElementById("playground-frame");
   const theme = () => document.documentElement.dataset.theme;
   const send = (playground) => frame.contentWindow.postMessage({ playground }, "*");
   frame.addEventListener("load", () => send({ theme: theme(), hash: location.hash.slice(1) || undefined }));
-  new MutationObserver(() => send({ theme: theme() })).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  const watch = new MutationObserver(() => send({ theme: theme() }));
+  watch.observe(document.documentElement, { attributeFilter: ["data-theme"] });
   addEventListener("message", ({ source, data }) => {
     if (source !== frame.contentWindow || !data.playground) return;
     const { hash, height } = data.playground;
@@ -25,7 +26,7 @@ FRAME = """
   });
 })();
 </script>
-<p><a href="pathforest-playground.html">Open it on a page of its own</a>, which works from disk too: it is one file.</p>
+<p><a href="pathforest-playground.html">Open it on a page of its own</a>: one file, also from disk.</p>
 """
 MISSING = (
     "This copy of the site was built without the compiler for WebAssembly, so the playground is missing. "
@@ -37,6 +38,7 @@ class Playground(Directive):
     """Takes no arguments."""
 
     def run(self):
+        """Return the frame, or the note."""
         if not PAGE.is_file():
             return [nodes.note("", nodes.paragraph("", MISSING))]
         return [nodes.raw("", FRAME, format="html")]

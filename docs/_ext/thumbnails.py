@@ -44,5 +44,6 @@ def make_thumbnails(app):
 
 
 def setup(app):
+    """Register with Sphinx."""
     app.connect("builder-inited", make_thumbnails, priority=900)  # after sphinx-gallery
     return {"parallel_read_safe": True}

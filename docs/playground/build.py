@@ -1,4 +1,4 @@
-"""Puts the playground into one HTML file: pages, style, scripts and the compiled core. `make playground` runs it."""
+"""Puts the playground into one HTML file: page, style, scripts and compiled core, for `make playground`."""
 
 import base64
 import gzip
@@ -52,7 +52,7 @@ def script():
 
 
 def slider(name, words, lowest, highest, step):
-    """One row of the settings."""
+    """Write one row of the settings."""
     return (
         f'<div class="slider" id="row-{name}"><label for="{name}">{words}</label>'
         f'<output for="{name}"></output>'
@@ -61,7 +61,7 @@ def slider(name, words, lowest, highest, step):
 
 
 def chips():
-    """The buttons that choose a set, from the list in sets.js."""
+    """Write the buttons that choose a set, from the list in sets.js."""
     return "\n  ".join(
         f'<label class="chip"><input type="radio" name="set" value="{key}">'
         f'<canvas class="thumbnail" data-set="{key}" width="76" height="76" aria-hidden="true"></canvas>'

@@ -28,10 +28,7 @@ export function drawScene(canvas, scene) {
   const isOver = scene.conquered === undefined || scene.conquered >= n;
   const done = isOver ? null : new Set(scene.order.slice(0, scene.conquered));
   const isConquered = (i) => isOver || done.has(i);
-  if (scene.picture && isOver) {
-    context.imageSmoothingQuality = "high";
-    context.drawImage(scene.picture, 0, 0, SIDE, SIDE);
-  }
+  if (scene.picture && isOver) context.drawImage(scene.picture, 0, 0, SIDE, SIDE);
   if (scene.forest) drawArcs(context, unit, scene, isConquered);
   drawSamples(context, unit, scene, isConquered);
   if (!isOver && scene.conquered > 0) drawNewest(context, unit, scene, scene.order[scene.conquered - 1]);

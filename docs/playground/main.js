@@ -104,7 +104,10 @@ function writeState() {
 
 const INVITATION = ["Point at a place, or tap it, to see who conquers it, along which path, and what its rival would ask."];
 
+let said = null;
 function say(sentences) {
+  if (said === sentences) return; // the invitation again
+  said = sentences;
   $("words").replaceChildren(...sentences.map((text) => Object.assign(document.createElement("span"), { textContent: `${text} ` })));
 }
 
@@ -296,14 +299,11 @@ function open() {
   refit();
 }
 
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-addEventListener("resize", () => soon({ fits: false }));
-addEventListener("hashchange", open);
 // A page that embeds this one sends its theme and the state in its own address.
 addEventListener("message", ({ data: message }) => {
   const { theme: scheme, hash } = message?.playground ?? {};
   if (scheme) document.documentElement.dataset.theme = scheme;
-  if (scheme && core) redraw();
+  if (scheme && data) redraw();
   if (hash !== undefined && hash !== location.hash.slice(1)) location.replace(`#${hash}`);
 });
 
@@ -315,6 +315,10 @@ if (window.parent !== window) {
 
 core = await loadCore();
 open();
+// Only now: before the first model there is nothing to draw again.
+addEventListener("hashchange", open);
+addEventListener("resize", () => soon({ fits: false }));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 drawThumbnails();
 if (state.embed === "on") {
   document.body.classList.add("embedded");

@@ -3,7 +3,7 @@
 import { channels, colorOf } from "./colors.js";
 import { SIDE } from "./sets.js";
 
-const COARSE_MS = 4; // for the first picture of a model
+const COARSE_MS = 2; // for the first picture of a model
 const SLICE_MS = 9; // for a slice of a finer one, so that the page stays responsive
 const FINER = [120, 360];
 const WEAKEST = 0.14;
@@ -52,9 +52,13 @@ function paint({ side, classes, costs }, model, colors, mode, typical) {
   const context = picture.getContext("2d");
   const image = context.createImageData(side, side);
   const palette = model.classes.map((c) => channels(colorOf(colors, c)));
+  const { data } = image;
   for (let i = 0; i < classes.length; i++) {
-    const [r, g, b] = palette[classes[i]];
-    image.data.set([r, g, b, Math.round(255 * strength(costs[i], model, typical, mode))], 4 * i);
+    const color = palette[classes[i]];
+    data[4 * i] = color[0];
+    data[4 * i + 1] = color[1];
+    data[4 * i + 2] = color[2];
+    data[4 * i + 3] = 255 * strength(costs[i], model, typical, mode);
   }
   context.putImageData(image, 0, 0);
   return picture;

@@ -27,22 +27,15 @@ export function drawScale(canvas, { model, order, conquered, colors }) {
   context.textAlign = "right";
   context.fillStyle = colors.quiet;
   for (let tick = 0; tick <= highest; tick += roundStep(highest)) context.fillText(short(tick), width - 19, at(tick));
-  const count = conquered ?? order.length;
-  const paths = new Map();
-  order.forEach((sample, place) => {
-    const key = place < count ? colorOf(colors, model.classes[label[sample]]) : colors.line;
-    if (!paths.has(key)) paths.set(key, new Path2D());
-    paths.get(key).moveTo(width - 14, at(cost[sample]));
-    paths.get(key).lineTo(width, at(cost[sample]));
-  });
+  const count = conquered ?? cost.length;
   context.globalAlpha = 0.75;
-  paths.forEach((path, color) => {
-    context.strokeStyle = color;
-    context.lineWidth = 1.5;
-    context.stroke(path);
-  });
+  for (let place = 0; place < cost.length; place++) {
+    const sample = order ? order[place] : place; // without an order everything is conquered
+    context.fillStyle = place < count ? colorOf(colors, model.classes[label[sample]]) : colors.line;
+    context.fillRect(width - 14, at(cost[sample]) - 0.75, 14, 1.5);
+  }
   context.globalAlpha = 1;
-  if (count > 0 && count < order.length) drawQueue(context, at(cost[order[count - 1]]), width, short(cost[order[count - 1]]), colors);
+  if (count > 0 && count < cost.length) drawQueue(context, at(cost[order[count - 1]]), width, short(cost[order[count - 1]]), colors);
 }
 
 function drawQueue(context, y, width, text, colors) {

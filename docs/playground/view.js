@@ -11,6 +11,8 @@ import { modelInWords } from "./words.js";
 
 export function makeView(figure) {
   const part = (name) => figure.querySelector(name);
+  // What stays the same is not written: the page would be laid out again.
+  const write = (name, text) => part(name).textContent === text || (part(name).textContent = text);
   const view = { figure, plane: part(".plane"), model: null, settings: null, regions: { picture: null, stop() {} } };
   const scene = {};
 
@@ -26,15 +28,13 @@ export function makeView(figure) {
     view.settings = settings;
     Object.assign(scene, { X: data.X, truth: data.truth, colors: theme(), forest: settings.forest === "on" });
     scene.explained = scene.picture = null;
-    part(".title").textContent = settings.title ?? estimatorCall(settings);
-    part(".facts").textContent = problem ?? "";
-    part(".score").textContent = "";
-    if (problem) return;
+    write(".title", settings.title ?? estimatorCall(settings));
+    if (problem) return write(".facts", problem), write(".score", "");
     view.model = scene.model = fitModel(core, data.X, data.y, settings);
     scene.order = undefined;
     view.lost = lostLabels(view.model).length;
     view.paint();
-    part(".facts").textContent = modelInWords(view.model, view.lost);
+    write(".facts", modelInWords(view.model, view.lost));
     figure.classList.toggle("broken", view.lost > 0 && Boolean(settings.textbook));
   };
 
@@ -52,7 +52,7 @@ export function makeView(figure) {
   // Says how many fresh points the model gets right.
   view.judge = (points) => {
     const right = points && view.model && view.model.kind !== "clusters" ? accuracy(view.model, points) : null;
-    part(".score").textContent = right === null ? "" : `${(100 * right).toFixed(1)} % of fresh points right`;
+    write(".score", right === null ? "" : `${(100 * right).toFixed(1)} % of fresh points right`);
   };
 
   view.order = () => (scene.order ??= view.settings.textbook ? view.model.arrays.order : conquestOrder(view.model.arrays));
@@ -60,7 +60,7 @@ export function makeView(figure) {
   // How many samples are conquered; undefined is the finished forest.
   view.conquer = (count) => {
     scene.conquered = count;
-    if (view.model) view.order();
+    if (view.model && count !== undefined) view.order();
   };
 
   view.explain = (place, byKeys) => {
@@ -71,7 +71,7 @@ export function makeView(figure) {
 
   view.draw = () => {
     drawScene(view.plane, scene);
-    drawScale(part(".scale"), { ...scene, order: view.model ? view.order() : [] });
+    drawScale(part(".scale"), scene);
   };
   return view;
 }

@@ -3,6 +3,7 @@
 `make docs-test` builds the site and runs these.
 """
 
+import io
 import re
 from functools import cache
 from html.parser import HTMLParser
@@ -28,6 +29,17 @@ CUT_OFF = """() => [...document.querySelectorAll(
     if (["auto", "scroll"].includes(getComputedStyle(a).overflowX)) return false;
   return true;
 }).map(e => e.textContent.trim().slice(0, 40))"""
+
+# Tables that go on beyond what is shown, without the shadow that says so or with rows that hide it.
+WITHOUT_A_SIGN = """() => [...document.querySelectorAll(".bd-article table")].filter(table => {
+  let box = table.parentElement;
+  while (!box.matches("body") && getComputedStyle(box).overflowX === "visible") box = box.parentElement;
+  if (table.getBoundingClientRect().width <= box.clientWidth + 1) return false;
+  const opaque = e => !/^rgba|\\/ 0|^color\\(|transparent/.test(getComputedStyle(e).backgroundColor);
+  return !box.matches(".pst-scrollable-table-container")
+    || !getComputedStyle(box).backgroundAttachment.includes("local")
+    || [table, ...table.querySelectorAll("thead, tbody, tr, th, td")].some(opaque);
+}).map(table => table.textContent.trim().slice(0, 40))"""
 
 assert PAGES, f"there is no site in {SITE}; run: make docs"
 
@@ -101,6 +113,69 @@ def test_pages_fit_their_window_and_ask_for_nothing(browser, width):
     assert [problem for problem in page.problems if not problem.startswith("[PST]")] == []
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_tables_that_are_cut_show_that_they_scroll(browser, width):
+    page = a_page(browser, width, allowed=lambda url: url.startswith("file://"))
+    silent = []
+    for name in LOOKED_AT:
+        page.goto((SITE / name).as_uri())
+        silent += [f"{name}: {text}" for text in page.evaluate(WITHOUT_A_SIGN)]
+    assert silent == []
+
+
+def test_the_benchmarks_show_all_their_columns_on_a_desk(browser):
+    page = a_page(browser, 1280, allowed=lambda url: url.startswith("file://"))
+    page.goto((SITE / "developer" / "benchmarks.html").as_uri())
+    boxes = page.eval_on_selector_all(
+        ".pst-scrollable-table-container", "all => all.map(e => [e.scrollWidth, e.clientWidth])"
+    )
+    assert boxes
+    assert all(needed <= shown for needed, shown in boxes)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_shadow_at_the_edge_of_a_table_can_be_seen(browser, scheme):
+    """The edge of a table that goes on differs from that of the same table at its end."""
+    page = a_page(browser, 390, scheme, allowed=lambda url: url.startswith("file://"))
+    page.goto((SITE / "guide" / "fuzzy_cv.html").as_uri())
+    table = page.locator(".numbers .pst-scrollable-table-container").first
+    table.scroll_into_view_if_needed()
+    lightness = []
+    for place in (0, 10_000):
+        table.evaluate("(e, place) => { e.scrollLeft = place; }", place)
+        box = table.bounding_box()
+        # Between the text of the last line and the rule below it, at the very edge.
+        clip = {"x": box["x"] + box["width"] - 3, "y": box["y"] + 60, "width": 2, "height": 300}
+        lightness.append(mean_lightness(page.screenshot(clip=clip)))
+    assert abs(lightness[0] - lightness[1]) > 8
+
+
+def mean_lightness(png):
+    image = pytest.importorskip("PIL.Image").open(io.BytesIO(png)).convert("L")
+    pixels = image.tobytes()
+    return sum(pixels) / len(pixels)
+
+
+def test_the_story_of_the_front_page_keeps_still_if_the_reader_asks(browser):
+    def running(motion):
+        page = a_page(browser, allowed=lambda url: url.startswith("file://"), reduced_motion=motion)
+        page.goto((SITE / "index.html").as_uri())
+        return page.evaluate("document.querySelector('.story').getAnimations({subtree: true}).length")
+
+    assert running("no-preference") > 100
+    assert running("reduce") == 0
+
+
+def test_thumbnails_of_the_gallery_are_large(browser):
+    page = a_page(browser, 1280, allowed=lambda url: url.startswith("file://"))
+    page.goto((SITE / "gallery" / "index.html").as_uri())
+    sizes = page.eval_on_selector_all(
+        ".sphx-glr-thumbcontainer img", "all => all.map(e => [e.clientWidth, e.naturalWidth])"
+    )
+    assert len(sizes) > 10
+    assert all(shown >= 300 and drawn >= 600 for shown, drawn in sizes)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_follow_the_scheme_of_the_reader(browser, scheme):
     page = a_page(browser, scheme=scheme, allowed=lambda url: url.startswith("file://"))
@@ -108,6 +183,22 @@ def test_pages_follow_the_scheme_of_the_reader(browser, scheme):
     color = page.evaluate("getComputedStyle(document.body).backgroundColor")
     lightness = sum(map(int, re.findall(r"\d+", color)[:3])) / (3 * 255)
     assert (lightness > 0.5) == (scheme == "light")
+
+
+def test_the_playground_has_the_theme_and_the_address_of_its_page(browser):
+    if "pathforest-playground.html" not in PAGES:
+        pytest.skip("the site was built without the compiler for WebAssembly")
+    page = a_page(browser, scheme="dark", allowed=lambda url: url.startswith(("file://", "data:")))
+    page.goto((SITE / "playground.html").as_uri() + "#set=rings&model=fuzzy")
+    page.frame_locator("#playground-frame").locator("body.ready").wait_for()
+    frame = page.frames[1]
+    frame.wait_for_function("playground.state().model === 'fuzzy' && playground.state().set === 'rings'")
+    assert frame.evaluate("document.documentElement.dataset.theme") == "dark"
+    frame.locator("input[name=k_max]").fill("9")
+    page.wait_for_function("location.hash.includes('k_max=9')")
+    height = page.evaluate("document.getElementById('playground-frame').offsetHeight")
+    assert abs(height - frame.evaluate("document.documentElement.offsetHeight")) <= 1
+    assert [problem for problem in page.problems if not problem.startswith("[PST]")] == []
 
 
 @pytest.mark.parametrize(

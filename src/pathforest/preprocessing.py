@@ -228,13 +228,6 @@ class TablePreprocessor(DocumentedEstimator, TransformerMixin, BaseEstimator):
         rows[np.arange(len(texts)), [places.get(_key(text), nowhere) for text in texts]] = 1
         return rows[:, : len(groups)]
 
-    def _unscale(self, X: np.ndarray) -> np.ndarray:
-        """Give numbers that were transformed their own units again, for explanations; categories stay."""
-        widths = [self.kinds_[j] == NUMBER or len(self._groups(j)) for j in range(len(self.kinds_))]
-        own = np.repeat(np.arange(len(widths)), np.where(self.kinds_ == DROP, 0, widths).astype(int))
-        is_number = self.kinds_[own] == NUMBER
-        return np.where(is_number, X * self.scale_[own] + self.mean_[own], X)
-
     def _groups(self, j: int) -> list[tuple[str, ...]]:
         """Return the keys of a column's categories: texts as tuples, which no text can be mistaken for."""
         extra = [MISSING] * bool(self.has_missing_[j]) + [OTHER] * bool(self.has_other_[j])
@@ -261,6 +254,15 @@ class TablePreprocessor(DocumentedEstimator, TransformerMixin, BaseEstimator):
             elif self.kinds_[j] == CATEGORY:
                 names += [f"{name}{label}" for label in map(_label, self._groups(j))]
         return np.array(names, dtype=object)
+
+    def _scaling_out(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return what was subtracted from each column of the result, and what it was divided by."""
+        widths = [self._width(j) for j in range(self.n_features_in_)]
+        return np.repeat(self.mean_, widths), np.repeat(self.scale_, widths)
+
+    def _width(self, j: int) -> int:
+        """Return how many columns of the result a column of the table becomes."""
+        return {NUMBER: 1, CATEGORY: len(self._groups(j)), DROP: 0}[self.kinds_[j]]
 
     def describe(self) -> str:
         """Say what is done to each column, a line for each.
@@ -398,8 +400,7 @@ class TablePreprocessor(DocumentedEstimator, TransformerMixin, BaseEstimator):
         groups = vars(self).get("categories_")
         if type(groups) is not list or len(groups) != n_features or not all(map(_is_list_of_texts, groups)):
             raise ValueError("categories_ is not a list of texts for each column")
-        widths = {NUMBER: lambda j: 1, CATEGORY: lambda j: len(self._groups(j)), DROP: lambda j: 0}
-        return sum(widths[kind](j) for j, kind in enumerate(kinds.tolist()))
+        return sum(self._width(j) for j in range(n_features))
 
 
 def _is_list_of_texts(values: Any) -> bool:

@@ -19,7 +19,13 @@ from pages import COMMAND, FLAGS, run_python, run_shell
 
 DOCS = Path(__file__).parents[2] / "docs"
 # The others name data that tests lack.
-SHELL = ("start.md", "using/command_line.md", "using/label_noise.md", "using/review_labels.md")
+SHELL = (
+    "start.md",
+    "using/command_line.md",
+    "using/label_noise.md",
+    "using/mixed_tables.md",
+    "using/review_labels.md",
+)
 ELSEWHERE = ("coming_from_", "gallery/", "api/")  # pages with tests of their own, and generated ones
 BLOCK = re.compile(r"^```(pycon|sh|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

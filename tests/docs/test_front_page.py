@@ -11,7 +11,12 @@ ROOT = Path(__file__).parents[2]
 README, FRONT = ROOT / "README.md", ROOT / "docs" / "index.md"
 ACCURACY, FEW, CLUSTERS, SPEED = (
     ROOT / "docs" / name
-    for name in ("guide/fuzzy_cv.md", "guide/semi_supervised.md", "guide/clustering.md", "developer/benchmarks.md")
+    for name in (
+        "guide/fuzzy_cv.md",
+        "guide/semi_supervised.md",
+        "guide/clustering.md",
+        "developer/benchmarks.md",
+    )
 )
 METHODS = {
     "pathforest": "**FuzzyOPFClassifierCV**, default",
@@ -40,7 +45,9 @@ def plain(cell):
 
 
 ACCURATE = table_with(ACCURACY, METHODS["pathforest"])
-GLANCE = {re.sub(r"\[(.*?)\]\(.*?\)", r"\1", name): cells for name, cells in table_with(FRONT, "10 % wrong").items()}
+GLANCE = {
+    re.sub(r"\[(.*?)\]\(.*?\)", r"\1", name): cells for name, cells in table_with(FRONT, "10 % wrong").items()
+}
 
 
 @pytest.mark.parametrize(
@@ -88,7 +95,9 @@ def test_the_three_numbers_are_those_of_the_reports(page):
     assert f"{ours} %" in text
     assert f"andom forest {forest}, SVM-RBF {svm}, plain OPF {opf}" in text
     speed = SPEED.read_text(encoding="utf-8")
-    found = re.search(r"\| OPFClassifier.fit +\| 20,000 x 20 +\| (\S+ s) +\| faiss kNN, k = 10 +\| (\S+ s)", speed)
+    found = re.search(
+        r"\| OPFClassifier.fit +\| 20,000 x 20 +\| (\S+ s) +\| faiss kNN, k = 10 +\| (\S+ s)", speed
+    )
     assert all(seconds in text for seconds in found.groups())
     times = re.search(r"OPFython takes (\d+) times as long", speed)[1]
     assert f"takes {times} times as long" in text
@@ -101,7 +110,9 @@ def test_the_mean_of_svm_and_random_forest_is_told():
 
 def test_migration_pages_have_the_times_of_the_benchmark():
     table = table_with(SPEED, "OPFython")
-    fit, predict = (sum(float(cell.split()[0]) for cell in table[name][:2]) for name in ("OPFython", "pathforest"))
+    fit, predict = (
+        sum(float(cell.split()[0]) for cell in table[name][:2]) for name in ("OPFython", "pathforest")
+    )
     page = (ROOT / "docs" / "coming_from_opfython.md").read_text(encoding="utf-8")
     assert f"OPFython takes {fit:.1f} s, pathforest {predict:.3f} s" in " ".join(page.split())
     times = re.search(r"(\d+) times as fast", page)[1]

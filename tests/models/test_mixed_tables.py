@@ -206,6 +206,32 @@ def test_each_fold_of_k_nearest_learns_its_own_ranges():
         assert score == hits / len(X)
 
 
+@pytest.mark.parametrize("name", ["plain", "search"])
+def test_explanations_show_texts_and_shares_of_the_distance(name):
+    X = pd.DataFrame({"x": [0.0, 1.0, 8.0, 8.0], "c": ["a", "a", "b", None], "z": [1.0, 2.0, np.nan, 5.0]})
+    model = by_metric(name, "gower").set_params(**{"cv": 2, "transforms": None} if name == "search" else {})
+    model.fit(X, [0, 0, 1, 1])
+    (one,) = model.explain(pd.DataFrame({"x": [2.0], "c": ["new town"], "z": [np.nan]}))
+    by_name = {feature.name: feature for feature in one.features}
+    assert by_name["c"].shown == ("new", "a", "missing")
+    assert by_name["z"].shown[0] == "missing"
+    assert by_name["x"].share == pytest.approx((1 / 8) / (1 + 1 / 8))
+    assert [by_name[c].share for c in "cz"] == pytest.approx([1 / (1 + 1 / 8), 0])
+    assert "missing" in str(one)
+
+
+def test_gaps_may_come_with_any_call_of_partial_fit():
+    grown = OPFClassifier(metric="nan_euclidean")
+    X = CODES[:, [0, 2, 3]]  # something is in common to all
+    for rows in np.array_split(np.arange(N), 4):
+        grown.partial_fit(X[rows], LABELS[rows])
+    expected = fitted("plain", X, "nan_euclidean")
+    np.testing.assert_array_equal(grown.cost_, expected.cost_)
+    np.testing.assert_array_equal(grown.order_, expected.order_)
+    with pytest.raises(ValueError, match="cannot grow: its parameters come from the samples"):
+        OPFClassifier(metric="gower").partial_fit(TABLE, LABELS)
+
+
 def test_prune_keeps_categories_and_ranges():
     X = pd.DataFrame({"x": [0.0, 1.0, 2.0, 5.0, 6.0, 99.0], "c": ["a", "a", "b", "b", "b", "c"]})
     model = OPFClassifier(metric="gower").fit(X, [0, 0, 0, 1, 1, 1])

@@ -31,6 +31,7 @@ ORDER = [
         "resampling",
         "metrics",
         "noise",
+        "preprocessing",
         "issues",
     ],
     [""],  # the package itself, which shows names of all these

@@ -1,4 +1,4 @@
-"""The models of the playground are those of Python, bit for bit, and it shows their conquest in the right order."""
+"""The models of the playground are those of Python, bit for bit; their conquest has the right order."""
 
 import contextlib
 import io
@@ -101,8 +101,16 @@ def test_models_are_those_of_python(page, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("address", ["set=overlap&wrong=10", "set=grid", "set=rings&n=80&seed=5"])
 def test_copied_lines_make_the_model_that_is_shown(page, kind, address):
-    page.evaluate(f"location.hash = '{address}&model={kind}&n_conquerors=4&min_height=0&sigma=0.4&n_labels=5'")
-    page.wait_for_function(f"playground.state().model === '{kind}' && playground.models()[0]?.kind === '{kind}'")
+    page.evaluate(
+        f"location.hash = '{address}&model={kind}&n_conquerors=4&min_height=0&sigma=0.4&n_labels=5'"
+    )
+    page.wait_for_function(
+        """([kind, address]) => {
+          const { set, model } = playground.state();
+          return model === kind && address.split("&")[0] === `set=${set}`;
+        }""",
+        arg=[kind, address],
+    )
     lines, shown = page.evaluate(
         """() => [playground.python(), Object.fromEntries(Object.entries(playground.models()[0].arrays)
             .map(([name, values]) => [name, Array.from(values)]))]"""

@@ -17,16 +17,15 @@ namespace {
 constexpr Arc before_all{-1.0, none, none};
 constexpr Index last = std::numeric_limits<Index>::max();
 
-// By weight digit by digit, which takes a third of the time of comparisons; then by ends where weights are
-// equal.
+// By the leading bits of the weight digit by digit, which takes a sixth of the time of comparisons; then by
+// comparisons where these bits are equal.
 void sort_arcs(std::vector<Arc>& arcs) {
-    constexpr int digit_bits = 11;
+    constexpr int digit_bits = 11, leading = 64 - 3 * digit_bits;
+    // The bits of doubles that are not negative count up like integers; -0 becomes 0.
+    const auto bits = [](const Arc& arc) { return std::bit_cast<std::uint64_t>(arc.weight + 0.0); };
     std::vector<Arc> other(arcs.size());
-    for (int shift = 0; shift < 64; shift += digit_bits) {
-        const auto digit = [&](const Arc& arc) {
-            // The bits of doubles that are not negative count up like integers; -0 becomes 0.
-            return (std::bit_cast<std::uint64_t>(arc.weight + 0.0) >> shift) & ((1 << digit_bits) - 1);
-        };
+    for (int shift = leading; shift < 64; shift += digit_bits) {
+        const auto digit = [&](const Arc& arc) { return (bits(arc) >> shift) & ((1 << digit_bits) - 1); };
         std::array<std::size_t, std::size_t{1} << digit_bits> place{};
         for (const Arc& arc : arcs) ++place[digit(arc)];
         std::exclusive_scan(place.begin(), place.end(), place.begin(), std::size_t{0});
@@ -34,8 +33,9 @@ void sort_arcs(std::vector<Arc>& arcs) {
         arcs.swap(other);
     }
     for (auto first = arcs.begin(); first != arcs.end();) {
-        const auto end =
-            std::find_if(first, arcs.end(), [&](const Arc& arc) { return arc.weight != first->weight; });
+        const auto end = std::find_if(first, arcs.end(), [&](const Arc& arc) {
+            return bits(arc) >> leading != bits(*first) >> leading;
+        });
         std::sort(first, end);
         first = end;
     }
@@ -47,8 +47,10 @@ Boruvka::Boruvka(const KnnGraph& graph, std::vector<Index> original, std::span<c
                  bool answers_are_cheap)
     : graph_(graph), n_(graph.n_samples), original_(std::move(original)), name_(name),
       answers_are_cheap_(answers_are_cheap), component_(as_size(n_)), cursor_(as_size(n_), 0),
-      asked_(as_size(n_), Neighbour{infinity, none}), bound_(as_size(n_), before_all), size_(as_size(n_), 1) {
+      asked_(as_size(n_), Neighbour{infinity, none}), bound_(as_size(n_), before_all), size_(as_size(n_), 1),
+      reading_(as_size(n_)) {
     std::iota(component_.begin(), component_.end(), Index{0});
+    std::iota(reading_.begin(), reading_.end(), Index{0});
     for (Index i = 0; i < n_ && graph.k > 0; ++i) {
         bound_[as_size(i)] = arc_between(graph.distance(i, graph.k - 1), i, graph.index(i, graph.k - 1));
     }
@@ -88,10 +90,7 @@ bool Boruvka::must_ask(Control& control) {
             if (merge([this](Index c) { return open_[as_size(c)] == 0; })) continue;
         }
         largest_ = static_cast<Index>(std::max_element(size_.begin(), size_.end()) - size_.begin());
-        asking_.clear();
-        for (const Index i : waiting_) {
-            if (component_[as_size(i)] != largest_ && is_open(i)) asking_.push_back(i);
-        }
+        std::erase_if(asking_, [this](Index i) { return component_[as_size(i)] == largest_; });
         return true;
     }
     return false;
@@ -108,9 +107,9 @@ void Boruvka::answer(Index sample, const Neighbour& nearest, double searched) {
 
 bool Boruvka::merge_answers() {
     for (const Index i : asking_) {
-        const Neighbour& foreign = asked_[as_size(i)];
-        if (foreign.sample != none && component_[as_size(foreign.sample)] != component_[as_size(i)])
-            improve(i, foreign);
+        if (!knows_outsider(i)) continue;
+        improve(i, asked_[as_size(i)]);
+        answered_.push_back(i);
     }
     return merge([this](Index c) { return c != largest_; });
 }
@@ -121,27 +120,15 @@ std::vector<Arc> Boruvka::arcs() const {
     return sorted;
 }
 
-// Fills best_ with each component's lightest known arc and open_ with how many of its samples might have a
-// lighter one that has not been looked for.
+// Fills best_ with each component's lightest known arc, asking_ with the samples that might have a lighter
+// one that has not been looked for, and open_ with how many these are.
 void Boruvka::read_lists() {
     best_.assign(size_.size(), Exit{});
     open_.assign(size_.size(), 0);
-    waiting_.clear();
-    for (Index i = 0; i < n_; ++i) {
-        if (is_spoken_for(i)) continue;
-        const Index own = component_[as_size(i)];
-        const auto is_foreign = [&](Index j) { return component_[as_size(j)] != own; };
-        Index& cursor = cursor_[as_size(i)];
-        while (cursor < graph_.k && !is_foreign(graph_.index(i, cursor))) ++cursor;
-        if (cursor < graph_.k) {
-            improve(i, {graph_.distance(i, cursor), graph_.index(i, cursor)});
-        } else if (const Neighbour& asked = asked_[as_size(i)];
-                   asked.sample != none && is_foreign(asked.sample)) {
-            improve(i, asked);
-        } else {
-            waiting_.push_back(i);
-        }
-    }
+    asking_.clear();
+    std::erase_if(reading_, [this](Index i) { return !read_on(i); });
+    std::erase_if(answered_, [this](Index i) { return !knows_outsider(i); });
+    for (const Index i : answered_) improve(i, asked_[as_size(i)]);
     std::erase_if(known_, [this](const Arc& arc) {
         return component_[as_size(arc.low)] == component_[as_size(arc.high)];
     });
@@ -149,9 +136,25 @@ void Boruvka::read_lists() {
         improve(arc.low, {arc.weight, arc.high});
         improve(arc.high, {arc.weight, arc.low});
     }
-    for (const Index i : waiting_) {
-        if (is_open(i)) ++open_[as_size(component_[as_size(i)])];
+    for (Index i = 0; i < n_; ++i) {
+        if (!is_open(i)) continue;
+        asking_.push_back(i);
+        ++open_[as_size(component_[as_size(i)])];
     }
+}
+
+// False if the sample's list is of no more use.
+bool Boruvka::read_on(Index i) {
+    if (is_spoken_for(i)) return false;
+    const Index own = component_[as_size(i)];
+    Index& cursor = cursor_[as_size(i)];
+    while (cursor < graph_.k && component_[as_size(graph_.index(i, cursor))] == own) ++cursor;
+    if (cursor == graph_.k) {
+        if (knows_outsider(i)) answered_.push_back(i);
+        return false;
+    }
+    improve(i, {graph_.distance(i, cursor), graph_.index(i, cursor)});
+    return true;
 }
 
 void Boruvka::improve(Index i, const Neighbour& foreign) {

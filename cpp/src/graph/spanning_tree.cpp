@@ -116,7 +116,7 @@ class Builder {
             std::sort(asking.begin(), asking.end(),
                       [&](Index a, Index b) { return position_of(a) < position_of(b); });
         }
-        std::vector<std::atomic<double>> reach(component.size());
+        std::vector<std::atomic<double>> reach(as_size(boruvka_.n_components()));
         for (const Index i : asking) reach[as_size(component[as_size(i)])] = foresight * boruvka_.reach(i);
         search_all(
             engine_, sample_tile<Engine>, static_cast<Index>(asking.size()), control,

@@ -68,6 +68,13 @@ def with_categories(metric: Metric, coded: Coded, names: Sequence[str] | None) -
     return metric._replace(params={**metric.params, "categorical": categorical})
 
 
+def gower_terms(a: np.ndarray, b: np.ndarray, params: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return what each feature adds to the distance of two samples, NaN where one of them lacks it."""
+    apart, ranges = np.abs(a - b), engine_ranges(params)
+    terms = np.divide(apart, ranges, out=(apart > 0).astype(np.float64), where=ranges > 0)
+    return np.where(np.isnan(apart), np.nan, terms * params["weights"])
+
+
 def engine_ranges(params: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return the ranges as the engine takes them: 0 marks categories, infinity features that are constant."""
     ranges = np.where(params["ranges"] > 0, params["ranges"], np.inf)

@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from pathforest._models.explanation import Explanation, Explanations, in_units_of
+from pathforest._models.explanation import Explanation, Explanations, in_units_of, rescaled
 
 # Transformers that change features one by one, so that what holds of scaled features holds of them.
 SCALERS = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)
@@ -28,39 +28,10 @@ class Explainer(NamedTuple):
             X = transformer.transform(X)
         return X
 
-    def restore(self, explanation: Explanation, sample: np.ndarray | None = None) -> Explanation:
-        """Give features the names and units that they had before the transformers, as far as possible.
-
-        `sample` are the values explained, if they are known.
-        """
-        if not self.transformers or explanation.features is None:
-            return explanation
-        explanation = with_names(explanation, _names_after(self.transformers[-1]))
-        if not all(map(only_scales, self.transformers)):
-            return explanation
-        columns = sorted(explanation.features, key=lambda feature: feature.column)
-        value, near, rival = (
-            np.array([getattr(feature, name) for feature in columns], dtype=np.float64)
-            for name in ("value", "conqueror", "rival")
-        )
-        step = self._unscale(near + [feature.scale for feature in columns])
-        near = self._unscale(near)
-        shown = (
-            [feature.name for feature in columns],
-            self._unscale(value) if sample is None else sample,
-            near,
-            None if explanation.rival is None else self._unscale(rival),
-            np.abs(step - near),
-        )
-        return explanation._replace(features=in_units_of(explanation.features, *shown))
-
-    def _unscale(self, row: np.ndarray) -> np.ndarray:
+    def unscale(self, row: np.ndarray) -> np.ndarray:
         """Undo what scalers did to a sample."""
-        for pipeline in reversed(self.transformers):
-            for _, step in reversed(pipeline.steps):
-                if step not in (None, "passthrough"):
-                    undo = getattr(step, "_unscale", None) or step.inverse_transform
-                    row = np.asarray(undo(row[None]))[0]
+        for transformer in reversed(self.transformers):
+            row = np.asarray(transformer.inverse_transform(row[None]))[0]
         return row
 
 
@@ -79,8 +50,8 @@ def explain(estimator: Any, X: Any) -> Explanations:
     -------
     explanations : list of Explanation
         As from :meth:`pathforest.OPFClassifier.explain`. If all transformers of a pipeline are scalers of
-        scikit-learn or a :class:`TablePreprocessor`, `features` has numbers as they were before they were
-        scaled, else those that the classifier sees.
+        scikit-learn, or one TablePreprocessor, `features` has the values before they were scaled, else those
+        that the classifier sees.
 
     Examples
     --------
@@ -101,10 +72,16 @@ def explain(estimator: Any, X: Any) -> Explanations:
     """
     explainer = find_explainer(estimator)
     explanations = explainer.estimator.explain(explainer.represent(X))
-    steps = [step for pipeline in explainer.transformers for _, step in pipeline.steps]
-    given = all(isinstance(step, SCALERS) for step in steps)  # then numbers can be shown as they are
-    rows = np.asarray(X, dtype=np.float64) if steps and given else [None] * len(explanations)
-    return Explanations(explainer.restore(one, row) for one, row in zip(explanations, rows, strict=True))
+    if not explainer.transformers:
+        return explanations
+    names = [_names_after(pipeline) for pipeline in explainer.transformers][-1]
+    explanations = Explanations(with_names(one, names) for one in explanations)
+    if len(explainer.transformers) == 1:
+        explanations = Explanations(in_units_of_table(one, explainer.transformers[0]) for one in explanations)
+    if not all(map(only_scales, explainer.transformers)):
+        return explanations
+    rows = np.asarray(X, dtype=np.float64)
+    return Explanations(_unscaled(one, row, explainer) for one, row in zip(explanations, rows, strict=True))
 
 
 def find_explainer(estimator: Any) -> Explainer:
@@ -126,11 +103,8 @@ def find_explainer(estimator: Any) -> Explainer:
 
 
 def only_scales(pipeline: Pipeline) -> bool:
-    """Say whether all steps of a pipeline change features one by one, in a way that can be undone."""
-    return all(
-        step in (None, "passthrough") or isinstance(step, SCALERS) or hasattr(step, "_unscale")
-        for _, step in pipeline.steps
-    )
+    """Say whether all steps of a pipeline change features one by one."""
+    return all(step in (None, "passthrough") or isinstance(step, SCALERS) for _, step in pipeline.steps)
 
 
 def _names_after(pipeline: Pipeline) -> list[str] | None:
@@ -146,4 +120,27 @@ def with_names(explanation: Explanation, names: Sequence[str] | None) -> Explana
     if names is None or explanation.features is None:
         return explanation
     features = [feature._replace(name=str(names[feature.column])) for feature in explanation.features]
+    return explanation._replace(features=features)
+
+
+def in_units_of_table(explanation: Explanation, pipeline: Pipeline) -> Explanation:
+    """Show numbers as they are in a table, if a preprocessor of tables alone has standardised them."""
+    steps = [step for _, step in pipeline.steps if step not in (None, "passthrough")]
+    if explanation.features is None or len(steps) != 1 or not hasattr(steps[0], "_scaling_out"):
+        return explanation
+    return explanation._replace(features=rescaled(explanation.features, *steps[0]._scaling_out()))
+
+
+def _unscaled(explanation: Explanation, sample: np.ndarray, explainer: Explainer) -> Explanation:
+    """Show features as they were before scalers changed them."""
+    if explanation.features is None:
+        return explanation
+    columns = sorted(explanation.features, key=lambda feature: feature.column)
+    names, near = [feature.name for feature in columns], np.array([feature.conqueror for feature in columns])
+    rival = None
+    if explanation.rival is not None:
+        rival = explainer.unscale(np.array([feature.rival for feature in columns]))
+    step = explainer.unscale(near + [feature.scale for feature in columns])
+    near = explainer.unscale(near)
+    features = in_units_of(explanation.features, names, sample, near, rival, np.abs(step - near))
     return explanation._replace(features=features)

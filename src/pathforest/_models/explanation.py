@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from html import escape as escape_html
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pathforest._engines.gower import engine_ranges
+from pathforest._engines.gower import gower_terms
 from pathforest._engines.metric import Metric
 from pathforest._utils.show import escape
 
@@ -29,8 +28,8 @@ TERMS: dict[Any, Callable[[np.ndarray, np.ndarray, Metric], np.ndarray]] = {
     "minkowski": lambda a, b, metric: np.abs(a - b) ** metric.p,
     "canberra": lambda a, b, metric: np.abs(a - b) / np.maximum(np.abs(a) + np.abs(b), TINY),
     "chi2": lambda a, b, metric: (a - b) ** 2 / np.maximum(a + b, TINY),
+    "gower": lambda a, b, metric: gower_terms(a, b, metric.params),
     "nan_euclidean": lambda a, b, metric: (a - b) ** 2,
-    "gower": lambda a, b, metric: gower_terms(a, b, metric),
     # The feature that differs most decides alone.
     "chebyshev": lambda a, b, metric: np.arange(len(a)) == np.abs(a - b).argmax(),
 }
@@ -43,18 +42,21 @@ class Feature(NamedTuple):
 
     name: str
     column: int  # its position
-    value: float | str  # of the sample, a text for a category
-    conqueror: float | str  # of the sample that conquered it
-    rival: float | str | None  # of the next class's cheapest bidder, None if there is no other class
+    value: float  # of the sample
+    conqueror: float  # of the sample that conquered it
+    rival: float | None  # of the next class's cheapest bidder, None if there is no other class
     scale: float  # standard deviation among the training samples, 1 if that is 0
     share: float | None = None  # of the distance to the conqueror; None if that is not a sum over features
     rival_share: float | None = None  # of the distance to the rival
+    texts: tuple[str, str, str | None] | None = (
+        None  # that sample, conqueror and rival have, where these are codes
+    )
 
     @property
     def difference(self) -> float:
-        """Value less that of the conqueror, 0 if that is the rounding of a scaler, nan between texts."""
-        if isinstance(self.value, str):
-            return 0.0 if self.value == self.conqueror else math.nan
+        """Value less that of the conqueror, 0 if they differ by the rounding of a scaler; of texts 0 or 1."""
+        if self.texts is not None:
+            return float(self.texts[0] != self.texts[1])
         difference = self.value - self.conqueror
         return difference if abs(difference) > ROUNDING * abs(self.value) else 0.0
 
@@ -62,6 +64,15 @@ class Feature(NamedTuple):
     def weight(self) -> float:
         """How much the feature matters: its share, or its difference in standard deviations."""
         return abs(self.difference) / self.scale if self.share is None else self.share
+
+    @property
+    def shown(self) -> tuple[str, str, str | None]:
+        """What sample, conqueror and rival have, as tables print it."""
+        if self.texts is not None:
+            return self.texts
+        return tuple(
+            None if value is None else number(value) for value in (self.value, self.conqueror, self.rival)
+        )
 
 
 class Rival(NamedTuple):
@@ -167,9 +178,10 @@ class Explanation(NamedTuple):
             header.append(f"rival {self.rival.conquerors[0]} ({text(self.rival.label)})")
         rows = []
         for feature in features:
-            row = [text(feature.name), *map(number, (feature.value, feature.conqueror, feature.difference))]
+            value, conqueror, rival = feature.shown
+            row = [text(feature.name), value, conqueror, number(feature.difference)]
             row += [f"{feature.share:.0%}"] if with_shares else []
-            rows.append(row + ([number(feature.rival)] if self.rival else []))
+            rows.append(row + ([rival] if self.rival else []))
         return [header, *rows]
 
 
@@ -227,6 +239,23 @@ def in_units_of(
     ]
 
 
+def rescaled(features: Sequence[Feature], mean: np.ndarray, scale: np.ndarray) -> list[Feature]:
+    """Show features as they were before a mean was subtracted and a scale divided by."""
+
+    def value(feature: Feature, scaled: float) -> float:
+        return float(scaled * scale[feature.column] + mean[feature.column])
+
+    return [
+        feature._replace(
+            value=value(feature, feature.value),
+            conqueror=value(feature, feature.conqueror),
+            rival=None if feature.rival is None else value(feature, feature.rival),
+            scale=float(feature.scale * scale[feature.column]),
+        )
+        for feature in features
+    ]
+
+
 SHOWN = ("name", "value", "conqueror", "rival", "scale")
 
 
@@ -247,22 +276,29 @@ def distance_shares(a: np.ndarray, b: np.ndarray, metric: Metric) -> list[float 
     if metric.name not in TERMS:
         return [None] * len(a)
     a, b = a.astype(np.float64), b.astype(np.float64)
-    unit = np.nanmax(np.abs(a - b), initial=0.0)  # missing values have no part in the distance
+    unit = 1.0 if metric.name == "gower" else np.fmax.reduce(np.abs(a - b), initial=0.0)
     if unit == 0:
         return [0.0] * len(a)
-    if metric.name == "gower":
-        unit = 1.0  # it has units of its own
     with np.errstate(over="ignore", invalid="ignore"):  # of the features' size, where differences are tiny
         terms = np.nan_to_num(TERMS[metric.name](a / unit, b / unit, metric) * 1.0)
     return (terms / max(terms.sum(), TINY)).tolist()
 
 
-def gower_terms(a: np.ndarray, b: np.ndarray, metric: Metric) -> np.ndarray:
-    """Return what features add to Gower's distance: differences over ranges, or 1 for another category."""
-    ranges = engine_ranges(metric.params)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(ranges == 0, np.where(np.isnan(a - b), np.nan, a != b), np.abs(a - b) / ranges)
-    return terms * metric.params["weights"]
+def with_texts(features: Sequence[Feature], categories: Sequence[np.ndarray | None]) -> list[Feature]:
+    """Let features whose values are codes of texts show these; a text that `fit` did not see is "new"."""
+
+    def find(code: float | None, known: np.ndarray) -> str | None:
+        if code is None:
+            return None
+        return number(code) if np.isnan(code) else "new" if code < 0 else text(known[int(code)])
+
+    shown = []
+    for feature in features:
+        known = categories[feature.column]
+        values = feature.value, feature.conqueror, feature.rival
+        texts = None if known is None else tuple(find(code, known) for code in values)
+        shown.append(feature._replace(texts=texts))
+    return shown
 
 
 def feature_scales(X: np.ndarray) -> np.ndarray:
@@ -278,23 +314,6 @@ def text(value: Any) -> str:
     return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 3]}..."
 
 
-def number(value: float | str) -> str:
-    """Return a value of a feature: in a few digits, or as a text."""
-    return text(value) if isinstance(value, str) else "-" if math.isnan(value) else f"{value:.4g}"
-
-
-def with_texts(features: list[Feature], categories: Sequence[np.ndarray | None]) -> list[Feature]:
-    """Show categories by their texts, in the place of the numbers that stand for them."""
-
-    def name(column: int, value: float | None) -> float | str | None:
-        texts = categories[column]
-        if texts is None or value is None or not 0 <= value < len(texts):  # an unknown text, or a gap
-            return value
-        return str(texts[int(value)])
-
-    return [
-        feature._replace(
-            **{side: name(feature.column, getattr(feature, side)) for side in ("value", "conqueror", "rival")}
-        )
-        for feature in features
-    ]
+def number(value: float) -> str:
+    """Return a value of a feature in a few digits, without an exponent where it can do without."""
+    return "missing" if np.isnan(value) else f"{value:.4g}"

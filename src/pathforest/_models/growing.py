@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.features import features_engine
 from pathforest._engines.growing import GrowingEngine, Known, Parts
-from pathforest._engines.metric import Metric, choose_algorithm
+from pathforest._engines.metric import Metric, array_options, choose_algorithm
 from pathforest._engines.protocol import KnnGraph, SpanningTree
 from pathforest._engines.ranges import Reach, check_features, magnitude
 from pathforest._models.base import OPFEstimator
@@ -179,7 +179,8 @@ class GrowingEstimator(OPFEstimator):
             return self._retrain(X, grown | add_labels(grown, len(X)), Known())
         grown, known = self._growth("partial_fit")
         with np.errstate(over="ignore"):  # what is too large for float32 is refused as infinite
-            new = validated(self, on_host(X), reset=False, dtype=self._fit_X.dtype, order="C")
+            options = array_options(metric) | {"dtype": self._fit_X.dtype}
+            new = validated(self, on_host(X), reset=False, **options)
         largest = grown.get("magnitude") or magnitude(self._fit_X)
         check_features(new, metric, self._squares, Reach(self._fit_X, largest))
         grown = grown | {"magnitude": max(largest, magnitude(new))} | add_labels(grown, len(new))

@@ -39,7 +39,7 @@ def document(
     style : str
         Rules beside those that all pages have.
     scripts : sequence of str, default=()
-        What the page runs, if anything. A browser refuses any other script, so that text from data cannot become one.
+        What the page runs. A browser refuses any other script, so that text from data cannot become one.
     """
     here = files("pathforest._page")
     shown = [section for section in sections if section.body]
@@ -55,7 +55,9 @@ def document(
         lead=escape(lead),
         style=(here / "style.css").read_text(encoding="utf-8") + style,
         navigation=links,
-        without_script=f'<noscript><p class="note">{escape(without_script)}</p></noscript>' if scripts else "",
+        without_script=f'<noscript><p class="note">{escape(without_script)}</p></noscript>'
+        if scripts
+        else "",
         sections=bodies,
         scripts="\n".join(f"<script>{script}</script>" for script in scripts),
     )

@@ -112,7 +112,7 @@ class Samples(NamedTuple):
 
 def as_numbers(samples: Samples) -> np.ndarray | None:
     """Return a copy of samples as they were given; None if they are not all numbers."""
-    if samples.checked is not None:
+    if isinstance(samples.checked, np.ndarray) and samples.checked.dtype.kind == "f":
         return samples.checked.copy()
     try:
         numbers = np.array(samples.given, dtype=np.float64)

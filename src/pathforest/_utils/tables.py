@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from pathforest._utils.columns import is_gap
 from pathforest._utils.show import show
 
 UNSEEN = -1.0  # code of a category that the training samples do not have
@@ -78,7 +79,7 @@ def _read(column: Any, name: Any) -> tuple[np.ndarray | None, list[str | None] |
             f"column {show(name)} of X has values of type {values.dtype}, which are neither numbers nor "
             "text; convert them, dates for example to days since the first one, or leave the column out"
         )
-    items = [None if _is_missing(value) else value for value in values.tolist()]
+    items = [None if is_gap(value) else value for value in values.tolist()]
     kinds = {type(item) for item in items if item is not None}
     if all(issubclass(kind, str) for kind in kinds):
         return None, items, False
@@ -89,13 +90,6 @@ def _read(column: Any, name: Any) -> tuple[np.ndarray | None, list[str | None] |
         f"column {show(name)} of X mixes {' and '.join(sorted(kind.__name__ for kind in kinds))}; convert it "
         f"to one type, for example with X[{show(name)}].astype(str)"
     )
-
-
-def _is_missing(value: Any) -> bool:
-    try:
-        return value is None or bool(value != value)
-    except TypeError:  # pandas.NA has no truth value
-        return True
 
 
 def _check_kind(

@@ -45,6 +45,13 @@ class Loaded(NamedTuple):
         return (self.model if self.preprocessor is None else self.preprocessor).n_features_in_
 
     @property
+    def sample_names(self) -> list[str] | None:
+        """Return the names of the features that the model itself compares."""
+        if self.preprocessor is None or not hasattr(self.preprocessor, "get_feature_names_out"):
+            return self.names if self.preprocessor is None else None
+        return self.preprocessor.get_feature_names_out().tolist()
+
+    @property
     def table(self) -> TablePreprocessor | None:
         """Return the transformer for tables, if the model starts with one."""
         first = None if self.preprocessor is None else self.preprocessor[0]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pathforest._models.explanation import MOST_FEATURES, Explanation, Feature, number, text
+from pathforest._models.explanation import MOST_FEATURES, Explanation, Feature, text
 from pathforest.plotting._colors import class_colors
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def draw_features(ax: Axes, explanation: Explanation, classes: list[Any], legend
         bars.append(ax.barh(places, lengths, WIDTH, color=color, label=name, zorder=2))
     ax.set_yticks(
         np.arange(len(features)) + WIDTH / 2 * (len(bars) - 1),
-        [f"{text(feature.name)} = {number(feature.value)}" for feature in features],
+        [f"{text(feature.name)} = {feature.shown[0]}" for feature in features],
         parse_math=False,  # names may have dollars
     )
     ax.invert_yaxis()
@@ -51,12 +51,9 @@ def draw_features(ax: Axes, explanation: Explanation, classes: list[Any], legend
 def parts(
     features: Sequence[Feature], values: Sequence[float], shares: Sequence[float], distance: float
 ) -> list[float]:
-    """Divide the distance among the features; the sign says which sample has more, of categories neither."""
-    more = [
-        1.0 if isinstance(value, str) else np.sign(np.nan_to_num(feature.value - value))
-        for feature, value in zip(features, values, strict=True)
-    ]
-    return (np.array(more) * shares * distance).tolist()
+    """Divide the distance among the features; the sign says which sample has more."""
+    more = np.sign([feature.value - value for feature, value in zip(features, values, strict=True)])
+    return np.nan_to_num(more * shares * distance).tolist()
 
 
 def deviations(features: Sequence[Feature], values: Sequence[float]) -> list[float]:

@@ -63,6 +63,7 @@ class Boruvka {
     const std::vector<Index>& asking() const { return asking_; }
     // Components are numbered from 0.
     const std::vector<Index>& component() const { return component_; }
+    Index n_components() const { return static_cast<Index>(size_.size()); }
     double reach(Index sample) const { return best_[as_size(component_[as_size(sample)])].arc.weight; }
 
     // No sample but `nearest` is at most `searched` away, or comes before it; `nearest` may be farther than
@@ -86,12 +87,20 @@ class Boruvka {
 
     Index name(Index i) const { return name_.empty() ? i : name_[as_size(i)]; }
     Arc arc_between(double weight, Index i, Index j) const { return Arc::between(weight, name(i), name(j)); }
-    Index n_components() const { return static_cast<Index>(size_.size()); }
     void read_lists();
+    bool read_on(Index i);
     bool is_spoken_for(Index i) const {
         return !arcs_.empty() && !original_.empty() && original_[as_size(i)] != i;
     }
-    bool is_open(Index i) const { return bound_[as_size(i)] < best_[as_size(component_[as_size(i)])].arc; }
+    // Whether what lies beyond the sample's list may be nearer than what its component knows.
+    bool is_open(Index i) const {
+        return cursor_[as_size(i)] == graph_.k &&
+               bound_[as_size(i)] < best_[as_size(component_[as_size(i)])].arc;
+    }
+    bool knows_outsider(Index i) const {
+        const Index found = asked_[as_size(i)].sample;
+        return found != none && component_[as_size(found)] != component_[as_size(i)];
+    }
     void improve(Index i, const Neighbour& foreign);
     template <class MayMove>
     bool merge(MayMove may_move);
@@ -110,7 +119,8 @@ class Boruvka {
     std::vector<Index> size_;       // per component
     std::vector<Exit> best_;        // per component
     std::vector<Index> open_;       // per component, how many samples might have a lighter arc
-    std::vector<Index> waiting_;    // samples whose lists are exhausted
+    std::vector<Index> reading_;    // samples whose lists are not exhausted
+    std::vector<Index> answered_;   // samples that know an outsider beyond their lists
     std::vector<Index> asking_;
     Index largest_ = none;  // the component that waits for the others
     std::vector<Arc> arcs_;

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from pathforest._models.explaining import Explainer, with_names
+from pathforest._models.explaining import in_units_of_table, with_names
 from pathforest._models.explanation import Explanation
 from pathforest.cli import options
 from pathforest.cli.errors import UsageError
@@ -92,10 +92,9 @@ def _pick(queries: Queries, wanted: list[int] | None) -> Iterator[tuple[int, np.
 
 def _facts(loaded: Loaded, row: int, x: Any) -> tuple[dict[str, Any], Explanation]:
     model = loaded.model
-    if loaded.preprocessor is None:
-        found = with_names(model.explain(x)[0], loaded.names)
-    else:
-        found = Explainer(model, [loaded.preprocessor]).restore(model.explain(x)[0])
+    found = with_names(model.explain(x)[0], loaded.sample_names)
+    if loaded.preprocessor is not None:
+        found = in_units_of_table(found, loaded.preprocessor)
     is_search = hasattr(model, "estimators_")
     offered = model.class_costs(x, found.cell) if is_search else model.class_costs(x)
     costs = dict(zip(map(str, model.classes_.tolist()), offered[0].tolist(), strict=True))
