@@ -28,6 +28,8 @@ from pathforest.persistence.checks import check_density, check_indices, check_nu
 
 # Neighbours of a density whose domes are chosen from; benchmarks/studies/clustering.py --choose.
 N_NEIGHBORS = 15
+# Of few samples, at most one in so many: more neighbours would reach across clusters.
+ONE_IN = 4
 
 # The parameters that have domes absorbed.
 LIMITS = ("min_height", "min_area", "min_volume", "n_clusters")
@@ -61,7 +63,7 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
         maxima; time and memory grow in proportion. Capped at the number of samples less 1.
     n_neighbors : int, default=None
         Size of the neighbourhood of the density. Larger values give smoother densities. None means 15 for
-        ``"gap"``, at most the number of samples less 1, and a search up to `k_max` for ``"cut"``.
+        ``"gap"``, at most a quarter of the samples, and a search up to `k_max` for ``"cut"``.
     min_height : float, default=None
         Absorbs domes lower than this, on the scale of densities from 1 to 1000; decides instead of
         `selection`. Only one of `min_height`, `min_area`, `min_volume` and `n_clusters` may be given.
@@ -294,7 +296,7 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
     def _neighborhood(self, n_samples: int) -> tuple[int, bool]:
         if self.selection == "cut" or self.n_neighbors is not None:
             return super()._neighborhood(n_samples)
-        return min(N_NEIGHBORS, n_samples - 1), False
+        return min(N_NEIGHBORS, max(1, n_samples // ONE_IN), n_samples - 1), False
 
     def _find_enough_maxima(
         self, graph: KnnGraph, estimate: DensityEstimate, squared: bool

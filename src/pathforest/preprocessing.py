@@ -18,6 +18,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from pathforest._models.documentation import DocumentedEstimator
 from pathforest._utils.columns import (
     CATEGORY,
     DATE_KIND,
@@ -53,7 +54,7 @@ class ColumnRule(NamedTuple):
     treatment: str  # in words
 
 
-class TablePreprocessor(TransformerMixin, BaseEstimator):
+class TablePreprocessor(DocumentedEstimator, TransformerMixin, BaseEstimator):
     """Turn a table of numbers, text, truth values and gaps into numbers for distances.
 
     Numbers are standardised; a gap gets the median of its column. Text and truth values become one column of

@@ -173,10 +173,12 @@ def test_commas_that_may_be_of_thousands_are_asked_for(ship):
     )
 
 
-def test_parts_keep_separator_and_decimal_mark(ship):
-    succeed("split ship.csv -l fate --parts a=50,b=50 -o .")
+@pytest.mark.parametrize(("sep", "decimal"), [(";", ","), ("|", ".")])
+def test_parts_keep_separator_and_decimal_mark(ship, sep, decimal):
+    TABLE.assign(fate=LABELS).to_csv("whole.csv", sep=sep, decimal=decimal, index=False)
+    succeed("split whole.csv -l fate --parts a=50,b=50 -o .")
     lines = [*(ship / "a.csv").read_text().splitlines(), *(ship / "b.csv").read_text().splitlines()[1:]]
-    assert sorted(lines) == sorted((ship / "ship.csv").read_text().splitlines())
+    assert sorted(lines) == sorted((ship / "whole.csv").read_text().splitlines())
 
 
 # Warnings

@@ -63,9 +63,9 @@ def test_clusters_are_those_above_the_gap_of_the_reference(data):
     assert model.labels_.tolist() == expected.labels(n_clusters)
 
 
-@given(problems(smallest=2, largest=40))
-def test_fifteen_neighbours_and_volumes_are_the_default(problem):
-    k = min(15, len(problem.X) - 1)
+@given(problems(smallest=2, largest=70))
+def test_fifteen_neighbours_or_a_quarter_of_the_samples_and_volumes_are_the_default(problem):
+    k = min(15, max(1, len(problem.X) // 4))
     model = OPFClustering().fit(problem.X)
     same = OPFClustering(selection="gap", n_neighbors=k, merge_by="volume").fit(problem.X)
     assert model.best_k_ == k
@@ -152,10 +152,10 @@ def test_many_samples_do_not_give_hundreds_of_clusters():
 
 def test_fewer_neighbours_are_taken_if_the_clusters_asked_for_need_it():
     X, _ = make_samples("gaussian", 0, 40, 2)
-    counts = [len(OPFClustering(n_neighbors=k).fit(X).cluster_tree_) + 1 for k in range(1, 16)]
-    n_clusters = counts[14] + 1
+    counts = [len(OPFClustering(n_neighbors=k).fit(X).cluster_tree_) + 1 for k in range(1, 11)]
+    n_clusters = counts[9] + 1
     model = OPFClustering(n_clusters=n_clusters).fit(X)
-    assert model.best_k_ == max(k for k, count in enumerate(counts, 1) if count >= n_clusters) < 15
+    assert model.best_k_ == max(k for k, count in enumerate(counts, 1) if count >= n_clusters) < 10
     assert len(model.cluster_roots_) == n_clusters
 
 

@@ -101,7 +101,7 @@ def iris():
 def expected_failures(estimator):
     if isinstance(estimator, OPFSemiSupervisedClassifier):
         return {"check_classifiers_classes": "has -1 among its classes, which marks unlabelled samples"}
-    if getattr(estimator, "metric", None) in ("precomputed", "seuclidean") and hasattr(
+    if getattr(estimator, "metric", None) in ("precomputed", "seuclidean", "gower") and hasattr(
         estimator, "partial_fit"
     ):
         reason = "a matrix of distances cannot grow"

@@ -73,6 +73,16 @@ def test_larger_batches_into_larger_models(recipe, n_features):
     assert_same_model(model.forget(leaving), fit(FuzzyOPFClassifier(k_max=8), X, y), Q)
 
 
+@pytest.mark.parametrize("algorithm", ["tree", "brute"])
+def test_ties_between_parts_go_to_the_lower_index(algorithm):
+    X, _ = make_samples("grid", 6, 150, 2)
+    y = make_codes("random", 6, X)
+    model = OPFClassifier(algorithm=algorithm)
+    for i in range(150):
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+        assert_same_model(model, OPFClassifier().fit(X[: i + 1], y[: i + 1]))
+
+
 def test_parts_are_few_and_their_engines_are_kept():
     X, _ = make_samples("gaussian", 1, 300, 3)
     model = OPFClassifier()
@@ -182,22 +192,24 @@ def test_a_new_metric_starts_anew():
         ({"metric": "precomputed"}, "full matrix"),
         ({"metric": "seuclidean"}, "full matrix"),
         ({"metric": lambda a, b: 0.0}, "full matrix"),
+        ({"metric": "gower"}, "learns from all samples"),
     ],
 )
 def test_metrics_that_cannot_grow_are_refused(params, reason):
-    with pytest.raises(ValueError, match=f"cannot grow: .*{reason}.*fit to all samples"):
-        OPFClassifier(**params).partial_fit(np.eye(3), [0, 1, 2])
+    for model in (OPFClassifier(**params), OPFClassifier(**params).fit(1 - np.eye(3), [0, 1, 2])):
+        with pytest.raises(ValueError, match=f"cannot grow: .*{reason}.*fit to all samples"):
+            model.partial_fit(np.eye(3), [0, 1, 2])
+    with pytest.raises(ValueError, match="cannot grow"):
+        model.forget([0])
 
 
-def test_metrics_that_learn_from_the_samples_are_refused():
-    def completed(metric, X):
-        return metric._replace(params={"range": np.ptp(X, axis=0)})
-
-    with (
-        patch("pathforest._models.base.complete_metric", completed),
-        pytest.raises(ValueError, match="its parameters come from the samples"),
-    ):
-        OPFClassifier().partial_fit(np.eye(3), [0, 1, 2])
+def test_models_grow_with_missing_values():
+    X, Q = make_samples("grid", 1, 40, 3)
+    y = make_codes("regions", 1, X)
+    X[::5, 0] = np.nan
+    model = FuzzyOPFClassifier(metric="nan_euclidean", k_max=4)
+    model.partial_fit(X[:30], y[:30]).partial_fit(X[30:], y[30:])
+    assert_same_model(model, fit(FuzzyOPFClassifier(metric="nan_euclidean", k_max=4), X, y), Q)
 
 
 def test_forgetting_refuses_what_it_cannot_do():

@@ -63,7 +63,7 @@ BY_POSITION = ColumnTransformer(
             "text",
             make_pipeline(
                 SimpleImputer(strategy="most_frequent", missing_values=None),
-                OneHotEncoder(drop="if_binary", sparse_output=False, handle_unknown="ignore"),
+                OneHotEncoder(drop="first", sparse_output=False, handle_unknown="ignore"),
             ),
             [2],
         ),

@@ -118,6 +118,8 @@ class GrowingEngine:
         self.n_samples, self.n_features = X.shape
         if self.n_samples - known.n_samples > MOST_NEW * known.n_samples:
             known = Known()
+        if name == "tree" and known.tree is not None and len(known.tree.weight) < known.n_samples - FEW:
+            known = known._replace(tree=None)  # pieces that search for each other would take longer
         self._X, self._build, self._build_on_device = X, build, build_on_device
         self._known, self._n_known = known, known.n_samples
         self._parts = known.parts.extended(self.n_samples)

@@ -85,6 +85,11 @@ class Metric(NamedTuple):
         """Whether something of it is still to be learned from the training samples: variances, ranges."""
         return self.name in LEARNED and self.params.get(LEARNED[self.name]) is None
 
+    @property
+    def grows(self) -> bool:
+        """Whether an engine computes it, and distances stay as they are when samples come or leave."""
+        return self.kind == "features" and self.name not in LEARNED
+
 
 def resolve_metric(
     metric: str | Callable[..., float], metric_params: Mapping[str, Any] | None = None

@@ -169,17 +169,14 @@ class GrowingEstimator(OPFEstimator):
     def _grow(self, X: Any, add_labels: Callable[[dict[str, Any], int], dict[str, Any]]) -> Self:
         """Add samples; `add_labels` returns what their labels change in `_fit_grown`."""
         metric, _ = self._check_settings()
-        if metric.kind != "features":
-            _refuse(metric, "it is a full matrix of distances")
+        _check_grows(metric)
         if "_fit_algorithm" not in vars(self):
-            X, completed = self._check_samples(X, metric, self._squares)
-            if completed is not metric:
-                _refuse(metric, "its parameters come from the samples, and every distance would change")
+            X, metric = self._check_samples(X, metric, self._squares)
             grown: dict[str, Any] = {"magnitude": magnitude(X)}
             return self._retrain(X, grown | add_labels(grown, len(X)), Known())
         grown, known = self._growth("partial_fit")
         with np.errstate(over="ignore"):  # what is too large for float32 is refused as infinite
-            options = array_options(metric) | {"dtype": self._fit_X.dtype}
+            options = {**array_options(metric), "dtype": self._fit_X.dtype}
             new = validated(self, on_host(X), reset=False, **options)
         largest = grown.get("magnitude") or magnitude(self._fit_X)
         check_features(new, metric, self._squares, Reach(self._fit_X, largest))
@@ -191,9 +188,7 @@ class GrowingEstimator(OPFEstimator):
     def _growth(self, wish: str) -> tuple[dict[str, Any], Known]:
         """Return what is kept for growing, as it is in files and as engines take it."""
         check_is_fitted(self)
-        metric = Metric(*self._fit_metric)
-        if metric.kind != "features":
-            _refuse(metric, "it is a full matrix of distances")
+        _check_grows(Metric(*self._fit_metric))
         grown = vars(self).get("_fit_grown")
         if grown is None:
             raise ValueError(
@@ -331,7 +326,11 @@ class GrowingClassifier(GrowingEstimator):
         return self._retrain(self._fit_X, grown | labels._asdict(), known, self._fit_cache.get("buffer"))
 
 
-def _refuse(metric: Metric, reason: str) -> None:
+def _check_grows(metric: Metric) -> None:
+    """Refuse metrics whose distances are a given matrix, or change with the samples."""
+    if metric.grows:
+        return
+    reason = "it is a full matrix of distances" if metric.kind != "features" else "it learns from all samples"
     raise ValueError(
         f"metric={show(metric.name)} cannot grow: {reason}; fit to all samples again, or use one of the "
         "metrics with an engine of their own, such as 'euclidean'"

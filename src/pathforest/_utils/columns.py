@@ -12,7 +12,7 @@ import numpy as np
 
 # Texts that are dates: 2024-05-31, 2024-05-31 12:00, 31.5.2024, 5/31/24.
 DATE = re.compile(r"\s*(\d{4}-\d{1,2}-\d{1,2}([T ]\d.*)?|\d{1,2}([./-])\d{1,2}\3(\d{4}|\d{2})([T ]\d.*)?)\s*")
-NUMBER, CATEGORY, NOTHING, DATE_KIND = "number", "category", "nothing", "date"  # what a column can hold
+NUMBER, CATEGORY, NOTHING, DATE_KIND = "number", "category", "nothing", "date"  # what can be in a column
 DATES = date, time, timedelta, np.datetime64, np.timedelta64
 
 
@@ -61,7 +61,7 @@ def is_number(value: Any) -> bool:
 
 
 def kind_of(column: np.ndarray) -> str:
-    """Say what a column holds: numbers, categories (text and truth values), dates or nothing."""
+    """Say what is in a column: numbers, categories (text and truth values), dates or nothing."""
     if column.dtype.kind in "iuf":
         return NOTHING if np.isnan(column).all() else NUMBER
     if column.dtype.kind in "mM":

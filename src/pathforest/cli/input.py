@@ -155,7 +155,7 @@ def kinds_of(X: Cells) -> dict[str, str]:
 
 
 def join_features(X: Cells, more: Cells) -> Cells:
-    """Put two tables, read alike, one below the other."""
+    """Put two tables that were read the same way one below the other."""
     if isinstance(X, np.ndarray):
         return np.concatenate([X, more])
     return {name: np.concatenate([X[name], more[name]]) for name in X}

@@ -87,6 +87,14 @@ def check_classes(model: Any) -> np.ndarray:
 
 
 def check_features(model: Any) -> int:
+    """Return the number of features; names and categories, if there are any, must be those of each."""
+    n_features = check_names(model)
+    if "categories_" in vars(model):
+        _check_categories(model.categories_, n_features)
+    return n_features
+
+
+def check_names(model: Any) -> int:
     """Return the number of features; their names, if there are any, must be one text for each."""
     n_features = check_whole(model, "n_features_in_", 1)
     if "feature_names_in_" in vars(model):
@@ -94,8 +102,6 @@ def check_features(model: Any) -> int:
         is_array = type(names) is np.ndarray and names.dtype == object and names.shape == (n_features,)
         if not is_array or not all(isinstance(name, str) for name in names):
             raise ValueError("feature_names_in_ does not name each feature")
-    if "categories_" in vars(model):
-        _check_categories(model.categories_, n_features)
     return n_features
 
 

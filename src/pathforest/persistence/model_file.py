@@ -40,14 +40,40 @@ BLOCK = 2**20  # bytes hashed at a time
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model to a file; :meth:`OPFClassifier.save` and the other methods call this.
+    """Write a fitted model, or a pipeline that ends with one, to a file that is safe to open.
+
+    A pipeline may contain the transformers that people use most: scalers, encoders, imputers,
+    :class:`~sklearn.compose.ColumnTransformer`, :class:`~sklearn.decomposition.PCA`, and
+    :class:`TablePreprocessor`. The file has no code and no pickle; :func:`load` reads it.
 
     Parameters
     ----------
-    model : estimator
-        A fitted estimator of pathforest.
+    model : estimator or pipeline
+        A fitted estimator of pathforest, or a fitted pipeline of scikit-learn around one.
     path : str or path-like
         The file. An existing file is replaced once the new one is complete.
+
+    Raises
+    ------
+    ValueError
+        If the model contains something that is not on the list: a function, or another class. Use skops
+        for such models.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import pathforest
+    >>> from sklearn.pipeline import make_pipeline
+    >>> table = {"age": [22, 38, None, 35], "sex": ["male", "female", "female", "male"]}
+    >>> model = make_pipeline(pathforest.TablePreprocessor(), pathforest.OPFClassifier())
+    >>> _ = model.fit(table, ["no", "yes", "yes", "no"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pathforest.save(model, os.path.join(folder, "model.pf"))
+    ...     loaded = pathforest.load(os.path.join(folder, "model.pf"))
+    >>> loaded.predict({"age": [None], "sex": ["female"]}).tolist()
+    ['yes']
     """
     check_is_fitted(model)
     objects, arrays = encode(model)
@@ -69,10 +95,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model that `save` has written.
+    """Read a model or a pipeline that `save` has written.
 
     Loading is safe whoever made the file: it contains numbers and text, no code and no pickle, and can only
-    ask for the estimators of this package and the few transformers that they use.
+    ask for the estimators of this package and a few transformers on a list.
 
     Parameters
     ----------

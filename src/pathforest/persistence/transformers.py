@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pathforest.persistence.checks import FEATURE_TYPES, check_array, check_features, check_whole
+from pathforest.persistence.checks import FEATURE_TYPES, check_array, check_names, check_whole
 
 CATEGORY_KINDS = "biufU"  # of arrays of categories; others are lists
 NUMBERS = {np.dtype(name).str: np.dtype(name) for name in ("float32", "float64", "int64")}
@@ -59,7 +59,7 @@ def check_standard_scaler(scaler: Any, n_features: int) -> int:
 
 def check_inputs(transformer: Any, n_features: int) -> int:
     """Check that a transformer was fitted with so many features, and its parameters; return that number."""
-    if check_features(transformer) != n_features:
+    if check_names(transformer) != n_features:
         name = type(transformer).__name__
         raise ValueError(f"n_features_in_ of a {name} is {transformer.n_features_in_}, not {n_features}")
     transformer._validate_params()
