@@ -149,7 +149,7 @@ def report(scores, answer: Answer, experiment: Experiment, seconds: float) -> st
         Section("next", "What next?", "\n".join(what_next(seconds))),
     ]
     style = (files("pathforest.reproduction") / "style.css").read_text(encoding="utf-8") + STYLE
-    lead = f"pathforest in a minute: all but the first picture was measured just now, in {seconds:.0f} s."
+    lead = f"pathforest in short: all but the first picture was measured just now, in {seconds:.0f} s."
     return document("Accurate with wrong labels", lead, sections, style=style)
 
 
