@@ -74,7 +74,7 @@ def _check_in_common(X: np.ndarray, known: np.ndarray) -> None:
         return
     if has.sum(axis=1).min() + known_has.sum(axis=1).min() > X.shape[1]:
         return
-    # Samples with gaps in the same places are alike.
+    # One sample stands for all with gaps in the same places.
     (has, first), (known_has, known_first) = (
         np.unique(array, axis=0, return_index=True) for array in (has, known_has)
     )
