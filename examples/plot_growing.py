@@ -4,8 +4,8 @@ A model that follows the annotator
 
 An annotator labels handwritten digits, twenty at a time, and wants to see after each batch how good the model
 is.
-:meth:`~pathforest.OPFSemiSupervisedClassifier.set_labels` brings it up to date without a new fit, and the model
-is exactly the one that a new `fit` would give.
+:meth:`~pathforest.OPFSemiSupervisedClassifier.set_labels` brings it up to date without a new fit, and the
+model is exactly the one that a new `fit` would give.
 """
 
 import time
