@@ -1,6 +1,7 @@
 """OPFClassifier equals the reference model in everything it learns and answers."""
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,11 +20,16 @@ def draw_case(data, **parameters):
     """A problem, its reference model, the fitted estimator and the distances to the queries."""
     metric, p = data.draw(st.sampled_from(METRICS + BRUTE_METRICS))
     problem = data.draw(problems(non_negative=metric in NON_NEGATIVE))
-    D = reference.distance_matrix(problem.X, problem.X, metric, p)
+    # Gower's ranges are those of the training samples.
+    distances = (
+        partial(reference.gower_matrix, ranges=np.ptp(problem.X.astype(float), axis=0))
+        if metric == "gower"
+        else partial(reference.distance_matrix, metric=metric, p=p)
+    )
+    D, DQ = distances(problem.X, problem.X), distances(problem.Q, problem.X)
     params = {"metric": metric, "metric_params": {"p": p} if metric == "minkowski" else None, **parameters}
     params |= {name: data.draw(values) for name, values in settings.items()}
     model = OPFClassifier(**params).fit(problem.X, problem.codes)
-    DQ = reference.distance_matrix(problem.Q, problem.X, metric, p)
     return problem, plain_model(D, problem.codes), model, DQ
 
 
