@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import (
     _check_feature_names_in,
     check_array,
@@ -19,6 +17,7 @@ from sklearn.utils.validation import (
 )
 
 from pathforest._models.documentation import DocumentedEstimator
+from pathforest._models.parameters import Rules, check_parameters, integer, optional
 from pathforest._utils.columns import (
     CATEGORY,
     DATE_KIND,
@@ -54,6 +53,11 @@ class ColumnRule(NamedTuple):
     treatment: str  # in words
 
 
+def _check_kinds(name: str, value: Any) -> None:
+    if not isinstance(value, dict):
+        raise TypeError(f"{name}={show(value)} must be None or a dict, such as {{'zip': 'category'}}")
+
+
 class TablePreprocessor(DocumentedEstimator, TransformerMixin, BaseEstimator):
     """Turn a table of numbers, text, truth values and gaps into numbers for distances.
 
@@ -78,21 +82,21 @@ class TablePreprocessor(DocumentedEstimator, TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    kinds_ : ndarray of shape (n_features_in_,)
+    kinds_ : ndarray of shape (n_features,)
         What each column is treated as: ``"number"``, ``"category"`` or ``"drop"``.
-    fill_, mean_, scale_ : ndarray of shape (n_features_in_,)
+    fill_, mean_, scale_ : ndarray of shape (n_features,)
         For columns of numbers: the value for gaps, and what is subtracted and divided by.
     categories_ : list of ndarray
         The categories of each column, none for columns of numbers.
-    has_missing_, has_other_ : ndarray of shape (n_features_in_,)
+    has_missing_, has_other_ : ndarray of shape (n_features,)
         Whether gaps, and rare texts, are a category of a column.
-    n_gaps_ : ndarray of shape (n_features_in_,)
+    n_gaps_ : ndarray of shape (n_features,)
         Missing values of each column in training.
     n_samples_seen_ : int
         Number of training samples.
     n_features_in_ : int
         Number of columns of the table.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if the table has names of columns.
 
     See Also
@@ -113,14 +117,17 @@ class TablePreprocessor(DocumentedEstimator, TransformerMixin, BaseEstimator):
     x1: category, C, S, (other)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list]] = {
-        "kinds": [dict, None],
-        "max_categories": [Interval(Integral, 1, None, closed="left")],
+    _parameter_rules: ClassVar[Rules] = {
+        "kinds": optional(_check_kinds),
+        "max_categories": integer(1, "30 is the default"),
     }
 
     def __init__(self, kinds: dict[Any, str] | None = None, *, max_categories: int = 30) -> None:
         self.kinds = kinds
         self.max_categories = max_categories
+
+    def _validate_params(self) -> None:  # as scikit-learn calls it
+        check_parameters(self)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -220,7 +220,7 @@ class BaseOPFClassifier(LabelledEstimator):
         if offer is None:
             return None
         code, *rest = offer
-        return Rival(self.classes_.tolist()[code], *rest, self._distance(query, offer.members[0]))
+        return Rival(self.classes_.item(code), *rest, self._distance(query, offer.members[0]))
 
     def _distance(self, query: np.ndarray, member: int) -> float:
         """Return the distance from a query to a training sample."""

@@ -61,7 +61,7 @@ def check_inputs(transformer: Any, n_features: int) -> int:
     """Check that a transformer was fitted with so many features, and its parameters; return that number."""
     if check_names(transformer) != n_features:
         name = type(transformer).__name__
-        raise ValueError(f"n_features_in_ of a {name} is {transformer.n_features_in_}, not {n_features}")
+        raise ValueError(f"n_features_in_={transformer.n_features_in_} of a {name} should be {n_features}")
     transformer._validate_params()
     config = vars(transformer).get("_sklearn_output_config", {})  # set_output
     if type(config) is not dict or not {*config} <= {"transform"} or not {*config.values()} <= OUTPUTS:
