@@ -201,6 +201,17 @@ def test_a_column_that_numbers_the_rows_is_named(folder, name, values):
     assert "number of the row" not in run(f"train {IRIS} -o m.pf -e opf").stderr
 
 
+@pytest.mark.filterwarnings("default")
+def test_a_typo_in_a_column_of_numbers_is_reported(ship):
+    rows = "".join(f"{i % 4},5;{'ab'[i % 2]}\n" for i in range(9))
+    (ship / "typo.csv").write_text(f"age;label\n{rows}old;a\n")
+    said = run("train typo.csv -e opf -o m.pf").stderr
+    assert "warning: column 'age' is taken as a category: 9 of 10 values are numbers, 'old' is not" in said
+    assert "line 11, column 'age': 'old' is not a number" in fail(
+        "train typo.csv -e opf -o m.pf --columns age=number"
+    )
+
+
 def test_a_label_with_one_class_is_reported(folder):
     (folder / "one.csv").write_text("x,label\n1,a\n2,a\n")
     said = run("train one.csv -e opf -o m.pf").stderr

@@ -1,6 +1,7 @@
 """TablePreprocessor: what becomes of numbers, text, truth values, gaps and dates."""
 
 import datetime
+import re
 
 import numpy as np
 import pandas as pd
@@ -206,3 +207,17 @@ def test_two_different_categories_are_always_as_far_apart(rows):
     for i, row in enumerate(rows):
         n_different = sum(a != b for a, b in zip(row, rows[0], strict=True))
         assert ((Z[i] - Z[0]) ** 2).sum() in (2 * n_different, *([1.0, 3.0] if None in row + rows[0] else []))
+
+
+def test_a_typo_in_a_column_of_numbers_is_reported():
+    ages = pd.DataFrame({"age": ["30", "31,5", 30.0, None, "unknown"]})
+    said = (
+        "column 'age' is taken as a category: 3 of 4 values are numbers, 'unknown' is not; correct it, or "
+        "pass kinds={'age': 'category'} (--columns age=category)"
+    )
+    with pytest.warns(UserWarning, match=re.escape(said)):
+        TablePreprocessor().fit(ages)
+    TablePreprocessor({"age": "category"}).fit(ages)  # as asked, without a warning
+    TablePreprocessor().fit(pd.DataFrame({"age": ["30", "old", "old", "30"]}))  # no more than half
+    with pytest.raises(ValueError, match="'unknown' is not a number"):
+        TablePreprocessor({"age": "number"}).fit(ages.replace("31,5", "31.5"))
