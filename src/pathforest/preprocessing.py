@@ -41,6 +41,7 @@ DROP = "drop"
 KINDS = NUMBER, CATEGORY, DROP
 SHOWN = 6  # categories listed for a column
 LISTED = 12  # columns listed in a message
+TRUTH = {"1": "True", "1.0": "True", "0": "False", "0.0": "False"}  # as files write it, besides words
 MISSING, OTHER = (
     ("", "missing"),
     ("", "other"),
@@ -61,8 +62,8 @@ class TablePreprocessor(DocumentedEstimator, TransformerMixin, BaseEstimator):
     Numbers are standardised; a gap gets the median of its column. Text and truth values become one column of
     0 and 1 per category, so that two samples of different categories are as far apart as two samples are on
     average in a column of numbers. A column of text in which no text occurs twice, such as a name, tells
-    nothing about other samples and is left out; so is a column without values. Columns of dates are refused. A
-    column of numbers with a word in it is a category, with a warning.
+    nothing about other samples and is left out; so is a column without values. Columns of dates are refused.
+    A column of numbers with a word in it is a category, with a warning.
 
     Everything is learned by `fit`, from the training samples alone. Later, a text that `fit` has not seen
     counts as "other" if rare texts are, and is equally far from all categories if there are none. A gap in
@@ -218,8 +219,14 @@ class TablePreprocessor(DocumentedEstimator, TransformerMixin, BaseEstimator):
                 values[np.isnan(values)] = self.fill_[j]
                 parts.append((values - self.mean_[j])[:, None] / self.scale_[j])
             elif self.kinds_[j] == CATEGORY:
-                parts.append(self._one_hot(self._texts(column, j), j))
+                parts.append(self._one_hot(self._known_texts(column, j), j))
         return np.hstack(parts)
+
+    def _known_texts(self, column: np.ndarray, j: int) -> list[str | None]:
+        """Return a column as text; 1 and 0 are truth values if those were learned."""
+        texts = self._texts(column, j)
+        is_truth = {*self.categories_[j].tolist()} <= {*TRUTH.values()}
+        return [TRUTH.get(text, text) for text in texts] if is_truth else texts
 
     def _one_hot(self, texts: list[str | None], j: int) -> np.ndarray:
         """Return a column of 0 and 1 per category, then one for gaps and one for other texts, if they are."""

@@ -55,6 +55,13 @@ def test_categories_are_columns_of_zeros_and_ones():
     ]
 
 
+def test_one_and_zero_are_truth_values_to_a_column_of_those():
+    table = TablePreprocessor().fit(PETS[["kind", "indoor"]])
+    for new in ([1, 0], [1.0, 0.0], ["1", "0.0"], np.array([True, False])):
+        found = table.transform({"kind": ["cat", "1"], "indoor": new})
+        assert found.tolist() == [[1, 0, 0, 1], [0, 0, 1, 0]]
+
+
 def test_a_gap_in_text_is_a_category_if_there_were_gaps_in_training():
     table = TablePreprocessor().fit(PETS[["coat"]])
     assert table.get_feature_names_out().tolist() == ["coat=long", "coat=short", "coat (missing)"]
