@@ -31,6 +31,7 @@ from pathforest._utils.columns import (
     kind_of,
 )
 from pathforest._utils.show import show
+from pathforest._utils.warnings import warn
 from pathforest.persistence.checks import check_array as check_fitted_array
 from pathforest.persistence.checks import check_indices, check_whole
 from pathforest.persistence.transformers import check_inputs
@@ -39,6 +40,7 @@ DROP = "drop"
 KINDS = NUMBER, CATEGORY, DROP
 SHOWN = 6  # categories listed for a column
 LISTED = 12  # columns listed in a message
+TRUTH = {"1": "True", "1.0": "True", "0": "False", "0.0": "False"}  # as files write it, besides words
 MISSING, OTHER = (
     ("", "missing"),
     ("", "other"),
@@ -65,6 +67,7 @@ class TablePreprocessor(DocumentedEstimator, TransformerMixin, BaseEstimator):
     0 and 1 per category, so that two samples of different categories are as far apart as two samples are on
     average in a column of numbers. A column of text in which no text occurs twice, such as a name, tells
     nothing about other samples and is left out; so is a column without values. Columns of dates are refused.
+    A column of numbers with a word in it is a category, with a warning.
 
     Everything is learned by `fit`, from the training samples alone. Later, a text that `fit` has not seen
     counts as "other" if rare texts are, and is equally far from all categories if there are none. A gap in
@@ -223,8 +226,14 @@ class TablePreprocessor(DocumentedEstimator, TransformerMixin, BaseEstimator):
                 values[np.isnan(values)] = self.fill_[j]
                 parts.append((values - self.mean_[j])[:, None] / self.scale_[j])
             elif self.kinds_[j] == CATEGORY:
-                parts.append(self._one_hot(self._texts(column, j), j))
+                parts.append(self._one_hot(self._known_texts(column, j), j))
         return np.hstack(parts)
+
+    def _known_texts(self, column: np.ndarray, j: int) -> list[str | None]:
+        """Return a column as text; 1 and 0 are truth values if those were learned."""
+        texts = self._texts(column, j)
+        is_truth = {*self.categories_[j].tolist()} <= {*TRUTH.values()}
+        return [TRUTH.get(text, text) for text in texts] if is_truth else texts
 
     def _one_hot(self, texts: list[str | None], j: int) -> np.ndarray:
         """Return a column of 0 and 1 per category, then one for gaps and one for other texts, if they are."""
@@ -361,14 +370,29 @@ class TablePreprocessor(DocumentedEstimator, TransformerMixin, BaseEstimator):
                 f"{self._name(j)} holds dates, such as {found}; turn them into numbers, such as days since "
                 "the first, or leave the column out"
             )
+        if kind == CATEGORY:
+            self._warn_typos(column, j)
         return kind
+
+    def _warn_typos(self, column: np.ndarray, j: int) -> None:
+        """Warn if most values of a column are numbers: the others are probably mistakes."""
+        present = [v for v in column.tolist() if not is_gap(v) and not isinstance(v, bool | np.bool_)]
+        others = [value for value in present if not _reads_as_number(str(value).replace(",", "."))]
+        n_numbers = len(present) - len(others)
+        if others and 2 * n_numbers > len(present):
+            names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+            warn(
+                f"{self._name(j)} is taken as a category: {n_numbers} of {len(present)} values are numbers, "
+                f"{show(others[0])} is not; correct it, or pass kinds={{{names[j]!r}: {CATEGORY!r}}} "
+                f"(--columns {names[j]}={CATEGORY})"
+            )
 
     def _numbers(self, column: np.ndarray, j: int) -> np.ndarray:
         """Return a column as new float64 numbers, NaN for gaps."""
         try:
             values = np.array([np.nan if is_gap(v) else v for v in column.tolist()], dtype=np.float64)
         except (ValueError, TypeError):
-            wrong = next(v for v in column.tolist() if not (is_gap(v) or is_number(v) or type(v) is bool))
+            wrong = next(v for v in column.tolist() if not (is_gap(v) or _reads_as_number(v)))
             raise ValueError(
                 f"{self._name(j)} is a column of numbers, and {show(wrong)} is not a number; correct it, or "
                 "fit with this column as a category"
@@ -413,6 +437,15 @@ class TablePreprocessor(DocumentedEstimator, TransformerMixin, BaseEstimator):
 def _is_list_of_texts(values: Any) -> bool:
     is_array = type(values) is np.ndarray and values.ndim == 1 and values.dtype == object
     return is_array and len(set(values.tolist())) == len(values)
+
+
+def _reads_as_number(value: Any) -> bool:
+    """Say whether a value is a number, a truth value or the text of a number."""
+    try:
+        float(value)
+    except (ValueError, TypeError):
+        return False
+    return True
 
 
 def _text(value: Any) -> str:

@@ -1,6 +1,7 @@
 """Mixed tables: text, gaps, decimal commas and other separators, from training to new files."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -127,7 +128,24 @@ def test_columns_are_treated_as_asked(ship):
 
 
 def test_nothing_is_encoded_if_asked(ship):
-    assert "column 'age': the cell is empty" in fail("train ship.csv -l fate -o m.pf --no-encode")
+    said = fail("train ship.csv -l fate -o m.pf --no-encode")
+    assert "column 'age': the cell is empty" in said
+    assert "or encode it: omit --no-encode" in said
+    assert "omit" not in fail("convert ship.csv -l fate -o x.parquet")
+
+
+@pytest.mark.parametrize("command", ["train", "tune", "cluster", "audit"])
+def test_columns_are_not_treated_and_not_encoded(ship, command):
+    out = "" if command == "tune" else "-o m.pf"
+    said = fail(f"{command} ship.csv -l fate {out} --no-encode --columns age=drop", code=2)
+    assert "--no-encode: not with --columns age=drop" in said
+
+
+def test_truth_values_may_be_written_as_one_and_zero(ship):
+    succeed("train ship.csv -l fate -e opf -o m.pf")
+    TABLE.to_csv("words.csv", index=False)
+    TABLE.assign(male=TABLE["male"].astype(int)).to_csv("digits.csv", index=False)
+    assert succeed("predict m.pf digits.csv --only") == succeed("predict m.pf words.csv --only")
 
 
 @pytest.mark.parametrize("estimator", ["opf", "fuzzy", "knn", "semi", "pruner", "outliers"])
@@ -145,6 +163,10 @@ def test_a_label_is_remembered(folder):
         succeed(f"train {IRIS} -e opf -o m.pf {options}")
         assert json.loads(succeed("evaluate m.pf iris.csv --json"))["accuracy"] > 0.9
         assert "label: kind\n" in succeed("info m.pf")
+    flowers().rename(columns={"kind": "Kind"}).to_csv("renamed.csv", index=False)
+    said = fail("evaluate m.pf renamed.csv")
+    assert "no column 'kind' (did you mean 'Kind'?)" in said
+    assert "the model was trained with this label; name the column of labels with --label" in said
     flowers().assign(other=KINDS[::-1]).to_csv("two.csv", index=False)
     assert json.loads(succeed("evaluate m.pf two.csv -l other --json"))["accuracy"] < 0.5
 
@@ -201,17 +223,39 @@ def test_a_column_that_numbers_the_rows_is_named(folder, name, values):
     assert "number of the row" not in run(f"train {IRIS} -o m.pf -e opf").stderr
 
 
+def test_columns_that_number_the_rows_are_left_out_as_advised(folder):
+    flowers().assign(row_id=range(150)).to_csv("numbered.csv")  # the index has no name
+    said = run("train numbered.csv -l kind -e opf -o m.pf --ignore name").stderr
+    advised = re.search(r"--ignore (\S+)", said).group(1)
+    assert advised == ",row_id"
+    assert run(f"train numbered.csv -l kind -e opf -o m.pf --ignore name --ignore {advised}").stderr == ""
+    said = run("train numbered.csv -l kind -e opf -o m.pf --ignore '' --ignore name").stderr
+    assert "warning: 'row_id' looks like" in said
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_typo_in_a_column_of_numbers_is_reported(ship):
+    rows = "".join(f"{i % 4},5;{'ab'[i % 2]}\n" for i in range(9))
+    (ship / "typo.csv").write_text(f"age;label\n{rows}old;a\n")
+    said = run("train typo.csv -e opf -o m.pf").stderr
+    assert "warning: column 'age' is taken as a category: 9 of 10 values are numbers, 'old' is not" in said
+    assert "line 11, column 'age': 'old' is not a number" in fail(
+        "train typo.csv -e opf -o m.pf --columns age=number"
+    )
+
+
 def test_a_label_with_one_class_is_reported(folder):
     (folder / "one.csv").write_text("x,label\n1,a\n2,a\n")
     said = run("train one.csv -e opf -o m.pf").stderr
     assert "the label 'label' has one class, 'a', so every prediction will be this class" in said
+    assert ", 1 class, " in succeed("train one.csv -e opf -o m.pf")
 
 
 def test_dates_are_refused_with_a_remedy(folder):
     (folder / "dates.csv").write_text("day,x,label\n2024-05-31,1,a\n2024-06-01,2,b\n")
     said = fail("train dates.csv -o m.pf")
     assert "column 'day' holds dates, such as 2024-05-31; turn them into numbers" in said
-    assert "--ignore leaves a column out" in said
+    assert said.endswith("or leave the column out with --ignore\n")
     pd.DataFrame({"day": pd.to_datetime(["2024-05-31"] * 2), "x": [1, 2], "label": [1, 2]}).to_parquet(
         "d.parquet"
     )

@@ -1,6 +1,7 @@
 """TablePreprocessor: what becomes of numbers, text, truth values, gaps and dates."""
 
 import datetime
+import re
 
 import numpy as np
 import pandas as pd
@@ -52,6 +53,13 @@ def test_categories_are_columns_of_zeros_and_ones():
         [1, 0, 0, 1],
         [0, 1, 1, 0],
     ]
+
+
+def test_one_and_zero_are_truth_values_to_a_column_of_those():
+    table = TablePreprocessor().fit(PETS[["kind", "indoor"]])
+    for new in ([1, 0], [1.0, 0.0], ["1", "0.0"], np.array([True, False])):
+        found = table.transform({"kind": ["cat", "1"], "indoor": new})
+        assert found.tolist() == [[1, 0, 0, 1], [0, 0, 1, 0]]
 
 
 def test_a_gap_in_text_is_a_category_if_there_were_gaps_in_training():
@@ -206,3 +214,17 @@ def test_two_different_categories_are_always_as_far_apart(rows):
     for i, row in enumerate(rows):
         n_different = sum(a != b for a, b in zip(row, rows[0], strict=True))
         assert ((Z[i] - Z[0]) ** 2).sum() in (2 * n_different, *([1.0, 3.0] if None in row + rows[0] else []))
+
+
+def test_a_typo_in_a_column_of_numbers_is_reported():
+    ages = pd.DataFrame({"age": ["30", "31,5", 30.0, None, "unknown"]})
+    said = (
+        "column 'age' is taken as a category: 3 of 4 values are numbers, 'unknown' is not; correct it, or "
+        "pass kinds={'age': 'category'} (--columns age=category)"
+    )
+    with pytest.warns(UserWarning, match=re.escape(said)):
+        TablePreprocessor().fit(ages)
+    TablePreprocessor({"age": "category"}).fit(ages)  # as asked, without a warning
+    TablePreprocessor().fit(pd.DataFrame({"age": ["30", "old", "old", "30"]}))  # no more than half
+    with pytest.raises(ValueError, match="'unknown' is not a number"):
+        TablePreprocessor({"age": "number"}).fit(ages.replace("31,5", "31.5"))

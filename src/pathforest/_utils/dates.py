@@ -7,15 +7,18 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from pathforest._utils.columns import named_columns
+from pathforest._utils.columns import is_gap, named_columns
 from pathforest._utils.show import show
 
 NAT = -(2.0**63)  # what NaT becomes
 
-# What to do about errors of scikit-learn's, by a part of their text.
+GAPS = (
+    "metric='gower' and metric='nan_euclidean' take missing values; or fill them in, for example with "
+    "make_pipeline(TablePreprocessor(), model)."
+)
+
+# What to do about other errors of scikit-learn's, by a part of their text.
 REMEDIES = {
-    "contains NaN": "Here metric='gower' and metric='nan_euclidean' take missing values; or fill them in, "
-    "for example with make_pipeline(TablePreprocessor(), model).",
     "Sparse data was passed": "For text, reduce the features first: make_pipeline(TruncatedSVD(100), "
     "Normalizer(), model), with TruncatedSVD from sklearn.decomposition, needs no dense copy of X.",
 }
@@ -42,8 +45,17 @@ def refuse_text(X: Any) -> None:
         if column.dtype.kind not in "biufcmM" and (text := next(texts, None)) is not None:
             raise ValueError(
                 f"column {show(name)} holds text, such as {show(text)}, and distances need numbers; encode "
-                "it with make_pipeline(TablePreprocessor(), model), or pass metric='gower'"
+                "it with make_pipeline(TablePreprocessor(), model) or TablePreprocessor().fit_transform(X), or "
+                "pass metric='gower'"
             ) from None
+
+
+def _first_gaps(X: Any) -> str:
+    """Say which column has missing values, if samples have columns."""
+    for name, column in named_columns(X):
+        if n := sum(map(is_gap, column.tolist())):
+            return f": column {show(name)} has {n} missing value{'s' * (n > 1)}"
+    return ""
 
 
 def validated(estimator: Any, X: Any, **options: Any) -> np.ndarray:
@@ -55,6 +67,8 @@ def validated(estimator: Any, X: Any, **options: Any) -> np.ndarray:
         values = validate_data(estimator, X, **options)
     except (TypeError, ValueError) as error:
         refuse_text(X)
+        if "contains NaN" in str(error):
+            raise ValueError(f"Input X contains NaN{_first_gaps(X)}.\n{GAPS}") from None
         for part, remedy in REMEDIES.items():
             if part in str(error):
                 raise type(error)(f"{error}\n{remedy}") from None

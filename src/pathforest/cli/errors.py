@@ -45,6 +45,14 @@ def did_you_mean(wanted: str, known: Iterable[str], show: Callable[[str], str] =
     return f" (did you mean {show(close[0])}?)" if close else ""
 
 
+def ignorable(error: Exception) -> str:
+    """Return the text of an error about a column, with the option that leaves columns out."""
+    text, way_out = str(error), "leave the column out"
+    if way_out in text:
+        return text.replace(way_out, f"{way_out} with --ignore")
+    return f"{text} (--ignore leaves a column out)"
+
+
 def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
     """Turn what goes wrong in a command into a line on the error stream and an exit code."""
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from pathforest._utils.show import show
-from pathforest.cli.errors import did_you_mean
+from pathforest.cli.errors import did_you_mean, ignorable
 from pathforest.cli.models import Loaded
 from pathforest.datasets.formats import (
     POSITION,
@@ -49,6 +49,7 @@ def find_label(
     If none is given, it is the one that the format has, the one that a model was trained with (`known`), or
     one called `label`; None if it is not needed and does not exist.
     """
+    way_out = "name the column of labels with --label"
     if label is None:
         if stream.label is not None:
             return stream.label
@@ -57,9 +58,11 @@ def find_label(
         if not needed and ("label" not in stream.names or "label" in stream.beside):
             return None
         label = "label"
+        if known is not None and label not in stream.names:
+            return find_column(stream, known, f", and the model was trained with this label; {way_out}")
     if label in stream.beside:
         raise ValueError(f"{stream.name}: the file has no labels")
-    return find_column(stream, label, "; name the column of labels with --label")
+    return find_column(stream, label, f"; {way_out}")
 
 
 def choose_features(
@@ -104,7 +107,7 @@ def read_samples(
     labels: Literal["needed", "kept", "left out"] = "needed",
     empty_labels: bool = False,
     distances: str | None = None,
-    encode: bool = False,
+    encode: bool | None = None,
     kinds: Mapping[str, str] | None = None,
     sep: str | None = None,
     decimal: str | None = None,
@@ -125,8 +128,9 @@ def read_samples(
         Whether cells of the label column may be empty; if so, `y` is a masked array.
     distances : str, default=None
         A LibOPF file of distances, to be used instead of features.
-    encode : bool, default=False
-        Whether text and empty cells are read too: `X` is then a dict of columns, unless all are numbers.
+    encode : bool, default=None
+        Whether text and empty cells are read too: `X` is then a dict of columns, unless all are numbers. None
+        if there is no such choice.
     kinds : mapping, default=None
         Columns to be read as numbers or categories, or to be left out, whatever they hold.
     """
@@ -162,7 +166,7 @@ def join_features(X: Cells, more: Cells) -> Cells:
 
 
 def _read_features(
-    stream: Stream, rows: Batch, names: Sequence[str], encode: bool, kinds: Mapping[str, str]
+    stream: Stream, rows: Batch, names: Sequence[str], encode: bool | None, kinds: Mapping[str, str]
 ) -> Cells:
     """Read columns as numbers, or with `encode` as what they are."""
     try:
@@ -170,11 +174,12 @@ def _read_features(
             return stream.samples(rows, names)
     except ValueError as error:
         if not encode:
-            raise ValueError(f"{error} (--ignore leaves a column out)") from None
+            choice = "" if encode is None else ", or encode it: omit --no-encode"
+            raise ValueError(f"{ignorable(error)}{choice}") from None
     try:
         return stream.table(rows, names, kinds)
     except ValueError as error:
-        raise ValueError(f"{error} (--ignore leaves a column out)") from None
+        raise ValueError(ignorable(error)) from None
 
 
 def numbers_of(X: Cells, names: Sequence[str]) -> dict[str, np.ndarray]:

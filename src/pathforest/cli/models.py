@@ -16,7 +16,7 @@ import numpy as np
 import pathforest
 from pathforest._utils.show import show
 from pathforest.cli.advice import warn_row_numbers
-from pathforest.cli.errors import UsageError, did_you_mean, say
+from pathforest.cli.errors import UsageError, did_you_mean, ignorable, say
 from pathforest.datasets.formats import POSITION
 from pathforest.libopf import read_model, read_positions
 from pathforest.persistence.model_file import is_model_file
@@ -160,7 +160,7 @@ def prepare(
     try:
         table = TablePreprocessor(asked or None).fit(_columns(X, names))
     except ValueError as error:
-        raise ValueError(f"{error} (--ignore leaves a column out)") from None
+        raise ValueError(ignorable(error)) from None
     return Prepared(table.transform(_columns(X, names)), table)
 
 

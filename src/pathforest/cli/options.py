@@ -116,8 +116,10 @@ def reading(from_: str | None, sep: str | None, decimal: str | None) -> dict[str
     return {"ending": from_, "sep": sep, "decimal": decimal}
 
 
-def kinds(texts: Sequence[str] | None) -> dict[str, str]:
-    """Read what columns are to be treated as."""
+def kinds(texts: Sequence[str] | None, *, encode: bool) -> dict[str, str]:
+    """Read what columns are to be treated as, which they are only if the table may be encoded."""
+    if texts and not encode:
+        raise UsageError(f"--no-encode: not with --columns {texts[0]}; choose one of them")
     found = {}
     for text in texts or ():
         for pair in _split(text):
@@ -132,7 +134,7 @@ def names(texts: Sequence[str] | None) -> list[str] | None:
     """Split lists of names, quoted as in CSV; None if no list is given."""
     if not texts:
         return None
-    return [name.strip() for text in texts for name in _split(text) if name.strip()]
+    return [name.strip() for text in texts for name in _split(text) or [""]]
 
 
 def _split(text: str) -> list[str]:

@@ -123,7 +123,7 @@ def audit(
         features=options.names(features),
         ignore=left_out or None,
         encode=not no_encode,
-        kinds=options.kinds(columns),
+        kinds=options.kinds(columns, encode=not no_encode),
         **options.reading(from_, sep, decimal),
     )
     warn_one_class(samples.y, samples.label)

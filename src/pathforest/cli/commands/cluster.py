@@ -60,7 +60,7 @@ def cluster(
         labels="left out",
         distances=distances,
         encode=not no_encode,
-        kinds=options.kinds(columns),
+        kinds=options.kinds(columns, encode=not no_encode),
         **options.reading(from_, sep, decimal),
     )
     if column in samples.stream.names:

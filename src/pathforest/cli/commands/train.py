@@ -89,7 +89,7 @@ def train(
         models.check_scale(model)
     check_outputs([out], [data, unlabeled, learn, prune, distances])
     how = options.reading(from_, sep, decimal)
-    kinds = options.kinds(columns)
+    kinds = options.kinds(columns, encode=not no_encode)
     samples = read_samples(
         data,
         label=label,
@@ -142,7 +142,8 @@ def train(
     what = "features" if distances is None else "distances"
     text = f"{out}: {facts['estimator']}, {len(X)} samples, {len(samples.features)} {what}"
     if y is not None:
-        text += f", {len(model.classes_)} classes"
+        n_classes = len(model.classes_)
+        text += f", {n_classes} class{'es' * (n_classes != 1)}"
     text += f", {seconds:.1f} s"
     if evaluation:
         facts |= {"n_kept": len(model.cost_), "evaluation": evaluation}

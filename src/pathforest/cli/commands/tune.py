@@ -64,7 +64,7 @@ def tune(
         features=options.names(features),
         ignore=options.names(ignore),
         encode=not no_encode,
-        kinds=options.kinds(columns),
+        kinds=options.kinds(columns, encode=not no_encode),
         **options.reading(from_, sep, decimal),
     )
     warn_one_class(samples.y, samples.label)
