@@ -20,6 +20,7 @@ from pathforest import (
     OPFOutlierDetector,
     OPFPruner,
     OPFSemiSupervisedClassifier,
+    TablePreprocessor,
 )
 from pathforest.plotting import (
     plot_cluster_tree,
@@ -56,6 +57,8 @@ PIPELINE = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, Y)
 MATRIX = OPFClassifier(metric="precomputed").fit(pairwise_distances(X), Y)
 QUERY = np.array([1.0, 1.2])
 FAR = X.min(axis=0)  # conquered along a path
+
+TABLE = [[*row, CLASSES[code]] for row, code in zip(X.tolist(), CODES % 2, strict=True)]  # numbers and text
 
 # Each picture as a function of (estimator, X, keywords), with an estimator it can draw.
 PICTURES = {
@@ -781,6 +784,19 @@ def test_without_samples_those_kept_are_drawn():
     display = plot_pruned(make_pipeline(StandardScaler(), OPFPruner()).fit(X, Y))
     assert display.gone_ is None
     assert display.ax_.get_title().endswith("samples kept")
+
+
+@pytest.mark.parametrize(
+    "pruner",
+    [make_pipeline(TablePreprocessor(), OPFPruner()), OPFPruner(OPFClassifier(metric="gower"))],
+    ids=["pipeline", "gower"],
+)
+def test_a_table_with_text_goes_through_what_the_pruner_s_samples_did(pruner):
+    display = plot_pruned(pruner.fit(TABLE, Y), TABLE)
+    kept, gone = len(display.kept_.get_offsets()), len(display.gone_.get_offsets())
+    assert kept + gone == 60
+    shown = np.vstack([display.kept_.get_offsets(), display.gone_.get_offsets()])
+    assert np.isfinite(shown).all()
 
 
 def test_a_pruner_has_a_forest():
