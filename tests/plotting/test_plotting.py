@@ -240,6 +240,20 @@ def test_axes_have_the_names_of_the_features():
     assert plot_forest(PLAIN).ax_.get_xlabel() == "feature 0"
 
 
+@pytest.mark.parametrize("n_features", [2, 4])
+def test_a_sample_with_a_gap_lies_at_the_mean_of_the_feature(n_features):
+    samples, codes = make_samples(n_features)
+    samples[0, 0] = np.nan
+    filled = np.where(np.isnan(samples), np.nanmean(samples, axis=0), samples)
+    gower = OPFClassifier(metric="gower").fit(samples, codes)
+    detector = OPFOutlierDetector(metric="gower").fit(samples)
+    explanation = plot_explanation(gower, samples[0], kind="plane")
+    assert np.isfinite(explanation.path_.get_xydata()).all()
+    expected = plot_forest(OPFClassifier().fit(filled, codes)).samples_.get_offsets()
+    for display in (plot_forest(gower), plot_outliers(detector), plot_outliers(detector, samples)):
+        np.testing.assert_allclose(display.samples_.get_offsets(), expected)
+
+
 def test_a_pipeline_is_drawn_in_its_own_features():
     shown = plot_forest(PIPELINE).samples_.get_offsets()
     np.testing.assert_array_equal(shown, StandardScaler().fit_transform(X))

@@ -53,7 +53,8 @@ class ForestDisplay(NamedTuple):
         """Draw the paths from training samples to their prototypes.
 
         Two features are drawn as they are, more on the plane of their two principal components, which the
-        axes' labels say. A single feature has the cost of its path as height.
+        axes' labels say. A single feature has the cost of its path as height. Where a value is missing, a
+        sample is drawn at the mean of the feature.
 
         Parameters
         ----------
