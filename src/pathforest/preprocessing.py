@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
 )
 
 from pathforest._models.documentation import DocumentedEstimator
+from pathforest._models.fitting import ReportingEstimator, reported
 from pathforest._utils.columns import (
     CATEGORY,
     DATE_KIND,
@@ -54,7 +55,7 @@ class ColumnRule(NamedTuple):
     treatment: str  # in words
 
 
-class TablePreprocessor(DocumentedEstimator, TransformerMixin, BaseEstimator):
+class TablePreprocessor(DocumentedEstimator, ReportingEstimator, TransformerMixin, BaseEstimator):
     """Turn a table of numbers, text, truth values and gaps into numbers for distances.
 
     Numbers are standardised; a gap gets the median of its column. Text and truth values become one column of
@@ -129,6 +130,7 @@ class TablePreprocessor(DocumentedEstimator, TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         return tags
 
+    @reported
     def fit(self, X: Any, y: Any = None) -> TablePreprocessor:
         """Learn what to do with each column.
 
