@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
 )
 
 from pathforest._models.documentation import DocumentedEstimator
+from pathforest._models.fitting import ReportingEstimator, reported
 from pathforest._models.parameters import Rules, check_parameters, integer, optional
 from pathforest._utils.columns import (
     CATEGORY,
@@ -60,7 +61,7 @@ def _check_kinds(name: str, value: Any) -> None:
         raise TypeError(f"{name}={show(value)} must be None or a dict, such as {{'zip': 'category'}}")
 
 
-class TablePreprocessor(DocumentedEstimator, TransformerMixin, BaseEstimator):
+class TablePreprocessor(DocumentedEstimator, ReportingEstimator, TransformerMixin, BaseEstimator):
     """Turn a table of numbers, text, truth values and gaps into numbers for distances.
 
     Numbers are standardised; a gap gets the median of its column. Text and truth values become one column of
@@ -139,6 +140,7 @@ class TablePreprocessor(DocumentedEstimator, TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         return tags
 
+    @reported
     def fit(self, X: Any, y: Any = None) -> TablePreprocessor:
         """Learn what to do with each column.
 

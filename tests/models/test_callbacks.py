@@ -20,6 +20,7 @@ from pathforest import (
     OPFOutlierDetector,
     OPFPruner,
     OPFSemiSupervisedClassifier,
+    TablePreprocessor,
 )
 
 callback = pytest.importorskip("sklearn.callback")
@@ -124,6 +125,12 @@ def test_a_callback_of_a_search_reaches_estimators_inside():
     search.set_callbacks(recorder).fit(X, y)
     assert recorder.heard.count("setup") == 1
     assert recorder.heard.count("end OPFPruner fit") == 5
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_preprocessor_of_tables_hears_of_its_fit_in_a_pipeline():
+    heard = record(make_pipeline(TablePreprocessor(), OPFClassifier())).heard
+    assert heard.count("begin TablePreprocessor fit") == heard.count("end TablePreprocessor fit") == 1
 
 
 def test_scikit_learn_s_bar_takes_the_place_of_ours(monkeypatch, capsys):

@@ -20,6 +20,7 @@ from pathforest import (
     OPFOutlierDetector,
     OPFPruner,
     OPFSemiSupervisedClassifier,
+    TablePreprocessor,
 )
 from pathforest.plotting import (
     plot_cluster_tree,
@@ -56,6 +57,8 @@ PIPELINE = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, Y)
 MATRIX = OPFClassifier(metric="precomputed").fit(pairwise_distances(X), Y)
 QUERY = np.array([1.0, 1.2])
 FAR = X.min(axis=0)  # conquered along a path
+
+TABLE = [[*row, CLASSES[code]] for row, code in zip(X.tolist(), CODES % 2, strict=True)]  # numbers and text
 
 # Each picture as a function of (estimator, X, keywords), with an estimator it can draw.
 PICTURES = {
@@ -235,6 +238,20 @@ def test_axes_have_the_names_of_the_features():
     for display in displays:
         assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("length", "width")
     assert plot_forest(PLAIN).ax_.get_xlabel() == "feature 0"
+
+
+@pytest.mark.parametrize("n_features", [2, 4])
+def test_a_sample_with_a_gap_lies_at_the_mean_of_the_feature(n_features):
+    samples, codes = make_samples(n_features)
+    samples[0, 0] = np.nan
+    filled = np.where(np.isnan(samples), np.nanmean(samples, axis=0), samples)
+    gower = OPFClassifier(metric="gower").fit(samples, codes)
+    detector = OPFOutlierDetector(metric="gower").fit(samples)
+    explanation = plot_explanation(gower, samples[0], kind="plane")
+    assert np.isfinite(explanation.path_.get_xydata()).all()
+    expected = plot_forest(OPFClassifier().fit(filled, codes)).samples_.get_offsets()
+    for display in (plot_forest(gower), plot_outliers(detector), plot_outliers(detector, samples)):
+        np.testing.assert_allclose(display.samples_.get_offsets(), expected)
 
 
 def test_a_pipeline_is_drawn_in_its_own_features():
@@ -781,6 +798,19 @@ def test_without_samples_those_kept_are_drawn():
     display = plot_pruned(make_pipeline(StandardScaler(), OPFPruner()).fit(X, Y))
     assert display.gone_ is None
     assert display.ax_.get_title().endswith("samples kept")
+
+
+@pytest.mark.parametrize(
+    "pruner",
+    [make_pipeline(TablePreprocessor(), OPFPruner()), OPFPruner(OPFClassifier(metric="gower"))],
+    ids=["pipeline", "gower"],
+)
+def test_a_table_with_text_goes_through_what_the_pruner_s_samples_did(pruner):
+    display = plot_pruned(pruner.fit(TABLE, Y), TABLE)
+    kept, gone = len(display.kept_.get_offsets()), len(display.gone_.get_offsets())
+    assert kept + gone == 60
+    shown = np.vstack([display.kept_.get_offsets(), display.gone_.get_offsets()])
+    assert np.isfinite(shown).all()
 
 
 def test_a_pruner_has_a_forest():

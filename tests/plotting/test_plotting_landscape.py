@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifierCV
 from pathforest.plotting import plot_landscape
@@ -162,3 +164,8 @@ def test_without_matplotlib_the_error_says_how_to_get_it(search, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match=r"pathforest\[plot\]"):
         search.plot_landscape()
+
+
+def test_a_search_at_the_end_of_a_pipeline_is_drawn(search):
+    title = plot_landscape(make_pipeline(StandardScaler(), search)).get_suptitle()
+    assert title == plot_landscape(search).get_suptitle()

@@ -93,6 +93,14 @@ def test_a_terminal_shows_progress(monkeypatch):
     assert "searching:  50%" in watched(monkeypatch, search)
 
 
+def test_a_terminal_without_a_size_shows_progress(monkeypatch):
+    size = os.terminal_size((0, 0))  # as under script(1) without a terminal of its own
+    monkeypatch.setattr(os, "get_terminal_size", lambda *_: size)
+    stream = Terminal()
+    stream.fileno = lambda: 2
+    assert "searching:  50%" in watched(monkeypatch, search, stream)
+
+
 def test_fractions_are_shown_as_whole_steps(monkeypatch):
     def thirds():
         with progress(2, "searching") as bar:

@@ -18,6 +18,7 @@ from pathforest import _core
 SWITCH = "PATHFOREST_PROGRESS"  # environment variable: 0 shows no bars, 1 shows them in pipes and files too
 DELAY = 1.0  # seconds before a bar appears: short work needs none
 INTERVAL = 0.1  # seconds between two pictures of a bar
+WIDTH = 80  # characters of a bar on a terminal that says it has none
 # tqdm's own, with whole steps, because work reports fractions of them, and a space before the unit.
 FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {n:.0f}/{total_fmt} [{elapsed}<{remaining}, {rate_noinv_fmt}]"
 # Stages take so different times that nothing can be said of those to come.
@@ -191,6 +192,8 @@ def _make_bar(total: float, unit: str, seconds: float) -> Any:
     options = {"leave": False, "disable": False, "delay": 1e-9, "bar_format": form}
     bar = tqdm(total=total, unit=f" {unit}", file=stream, **options)
     bar.start_t -= seconds
+    if not notebook and bar.ncols is not None and bar.ncols < 0:  # tqdm takes one from a size of 0 x 0
+        bar.ncols, bar.nrows = WIDTH, None
     return bar
 
 

@@ -33,14 +33,14 @@ def find_source(estimator: Any, X: Any = None, needs: str = "predecessor_") -> S
     if not hasattr(model, needs):
         raise TypeError(f"{type(model).__name__} has no {needs} to draw; {ADVICE[needs]}")
     if X is not None:
-        samples = check_array(X, dtype=np.float64, input_name="X")
+        samples, names = read_positions(X, model, transformers)
         n_samples = len(model.predecessor_)
         if len(samples) != n_samples:
             raise ValueError(
                 f"X has {len(samples)} rows, but the model was fitted on {n_samples} samples; pass one "
                 "row for each of them, in the order of fit"
             )
-        return Source(model, transformers, samples, column_names(X, samples.shape[1]))
+        return Source(model, transformers, samples, names)
     if model._fit_X is None:
         raise ValueError(
             "the model was fitted with metric='precomputed' and knows no positions; pass X with one row for "
@@ -48,6 +48,19 @@ def find_source(estimator: Any, X: Any = None, needs: str = "predecessor_") -> S
         )
     samples = model._fit_X.astype(np.float64, copy=False)
     return Source(model, transformers, samples, known_names(samples.shape[1], transformers, model, estimator))
+
+
+def read_positions(X: Any, model: Any, transformers: list[Any]) -> tuple[np.ndarray, list[str]]:
+    """Return samples and names of columns: numbers as they are, other tables as they reach the model."""
+    try:
+        samples = check_array(X, dtype=np.float64, input_name="X")
+    except ValueError:
+        if model._fit_X is None:
+            raise
+        for transformer in transformers:
+            X = transformer.transform(X)
+        samples = model._check_query(X).astype(np.float64, copy=False)
+    return samples, column_names(X, samples.shape[1])
 
 
 def known_names(n_columns: int, transformers: list[Any], *models: Any) -> list[str]:

@@ -53,7 +53,8 @@ class ForestDisplay(NamedTuple):
         """Draw the paths from training samples to their prototypes.
 
         Two features are drawn as they are, more on the plane of their two principal components, which the
-        axes' labels say. A single feature has the cost of its path as height.
+        axes' labels say. A single feature has the cost of its path as height. Where a value is missing, a
+        sample is drawn at the mean of the feature.
 
         Parameters
         ----------
@@ -62,7 +63,7 @@ class ForestDisplay(NamedTuple):
             transformed features, or in a search, of which the best estimator is drawn.
         X : array-like of shape (n_samples, n_columns), default=None
             Positions of the training samples, in the order of `fit`: an embedding, or the features before
-            a pipeline. None takes the samples the model was fitted on. With ``metric="precomputed"`` it
+            a pipeline; a table with text or gaps goes through the pipeline first. None takes the samples the model was fitted on. With ``metric="precomputed"`` it
             keeps none, and X is needed.
         y : array-like of shape (n_samples,), default=None
             Labels that colour the samples, such as the true ones; None takes those the forest gave them.

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from pathforest._utils.checks import check_choice
@@ -32,7 +33,7 @@ def plot_landscape(
     Parameters
     ----------
     search : FuzzyOPFClassifierCV
-        A fitted search.
+        A fitted search; also at the end of a pipeline.
     x, y : {"k_max", "sigma", "n_conquerors"}, default=None
         Parameters of the two axes. None takes those that matter most.
     figure : matplotlib.figure.Figure, default=None
@@ -61,6 +62,8 @@ def plot_landscape(
     ('n_conquerors', 'k_max')
     """
     check_matplotlib()
+    while isinstance(search, Pipeline):
+        search = search[-1]
     check_is_fitted(search, "cv_results_")
     results, best = search.cv_results_, search.best_params_
     score = np.asarray(results["mean_test_score"], dtype=float)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array
 from pathforest.plotting._axes import RASTER, check_matplotlib, marker_size
 from pathforest.plotting._plane import find_plane
 from pathforest.plotting._repr import short_repr
-from pathforest.plotting._source import column_names, known_names, take_apart, without_names
+from pathforest.plotting._source import column_names, known_names, read_positions, take_apart, without_names
 from pathforest.plotting.cluster_tree import two_axes
 from pathforest.plotting.regions import limits
 
@@ -144,8 +144,7 @@ def find_places(
     if detector._fit_X is None:
         raise ValueError("the detector was fitted to distances and knows no positions; pass position")
     if X is not None:
-        places = check_array(X, dtype=np.float64, input_name="X")
-        return places, column_names(X, places.shape[1])
+        return read_positions(X, detector, transformers)
     places = detector._fit_X.astype(np.float64, copy=False)
     return places, known_names(places.shape[1], transformers, detector)
 

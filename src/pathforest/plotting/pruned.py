@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_array
 
 from pathforest.plotting._axes import RASTER, add_legend, axes_or_new, marker_size
 from pathforest.plotting._colors import PALETTE, class_colors
 from pathforest.plotting._plane import find_plane
 from pathforest.plotting._repr import short_repr
-from pathforest.plotting._source import column_names, known_names, take_apart
+from pathforest.plotting._source import known_names, read_positions, take_apart
 from pathforest.plotting.forest import RING, draw_forest
 
 if TYPE_CHECKING:
@@ -58,7 +57,8 @@ class PrunedDisplay(NamedTuple):
             A fitted pruner; also at the end of a pipeline.
         X : array-like of shape (n_samples, n_columns), default=None
             All samples that `fit` was given, or other positions of them, to draw those that are gone too:
-            pruned, or set aside for validation. None draws the samples kept.
+            pruned, or set aside for validation. A table with text or gaps goes through the pipeline first.
+            None draws the samples kept.
         ax : matplotlib.axes.Axes, default=None
             Axes to draw into; None makes a new figure.
         legend : bool, default=True
@@ -114,13 +114,13 @@ def positions(X: Any, pruner: Any, transformers: list[Any]) -> tuple[np.ndarray,
     """Return where samples lie, all of them or those kept, and the names of the columns."""
     kept, samples = pruner.sample_indices_, pruner.estimator_._fit_X
     if X is not None:
-        samples = check_array(X, dtype=np.float64, input_name="X")
+        samples, names = read_positions(X, pruner.estimator_, transformers)
         if len(samples) <= kept[-1]:
             raise ValueError(
                 f"X has {len(samples)} rows, but sample {kept[-1]} was kept; pass one row for each sample "
                 "that fit was given, in its order"
             )
-        return samples, column_names(X, samples.shape[1])
+        return samples, names
     if samples is None:
         raise ValueError(
             "the pruner was fitted to distances and knows no positions; pass X with one row for each sample "
