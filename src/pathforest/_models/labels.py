@@ -19,7 +19,7 @@ class Labels(NamedTuple):
     def of(cls, labels: np.ndarray) -> Self:
         """Take apart the labels of samples."""
         values, codes = np.unique(labels, return_inverse=True)
-        return cls(_narrow(values), codes)
+        return cls(narrow(values), codes)
 
     def all(self) -> np.ndarray:
         """Return the label of each sample."""
@@ -47,13 +47,13 @@ class Labels(NamedTuple):
         used = np.bincount(self.codes, minlength=len(self.values)) > 0
         if named is None and used.all():
             return self
-        values = _narrow(self.values[used])
+        values = narrow(self.values[used])
         values = values if named is None else Labels.of(values).extended(Labels.of(named)).values
         place = np.searchsorted(values, self.values)
         return Labels(values, place[self.codes])
 
 
-def _narrow(values: np.ndarray) -> np.ndarray:
+def narrow(values: np.ndarray) -> np.ndarray:
     """Give text the type of its longest value, whatever other values were there before."""
     if values.dtype.kind != "U":
         return values
