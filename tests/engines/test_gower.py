@@ -125,7 +125,7 @@ NOTHING_IN_COMMON = {
 
 @pytest.mark.parametrize("case", NOTHING_IN_COMMON)
 def test_nan_euclidean_names_samples_without_anything_in_common(case):
-    with pytest.raises(ValueError, match=r"row [12] of X and training sample [12], which have no feature"):
+    with pytest.raises(ValueError, match=r"row [12] of X and row [12] of X, which have no feature"):
         make_engine(NOTHING_IN_COMMON[case], "nan_euclidean")
 
 
@@ -134,7 +134,7 @@ def test_many_patterns_of_gaps_are_compared():
     gaps[:, 29] = False
     gaps[70], gaps[150, 29] = ~gaps[150], True
     X = np.where(gaps, np.nan, 1.0)
-    with pytest.raises(ValueError, match=r"row (70|150) of X and training sample (70|150)"):
+    with pytest.raises(ValueError, match=r"row (70|150) of X and row (70|150) of X"):
         make_engine(X, "nan_euclidean")
     X[150, 29] = X[70, 29] = 0
     assert make_engine(X, "nan_euclidean").n_samples == 200

@@ -26,6 +26,7 @@ from pathforest import (
     OPFPruner,
     OPFSemiSupervisedClassifier,
 )
+from pathforest._engines.metric import resolve_metric
 
 # On some of scikit-learn's datasets Algorithm 3 loses training labels, and warnings are errors here.
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
@@ -92,6 +93,12 @@ both_classifiers = pytest.mark.parametrize("estimator", [OPFClassifier(), FuzzyO
 every_classifier = pytest.mark.parametrize("estimator", [*WITH_PROBABILITIES, OPFKNNClassifier()])
 with_probabilities = pytest.mark.parametrize("estimator", [*WITH_PROBABILITIES, OPFPruner()])
 
+CALLING_PARTIAL_FIT = (
+    "check_estimators_partial_fit_n_features",
+    "check_fit_score_takes_y",
+    "check_n_features_in_after_fitting",
+)
+
 
 @pytest.fixture(scope="module")
 def iris():
@@ -99,16 +106,13 @@ def iris():
 
 
 def expected_failures(estimator):
+    expected = {}
     if isinstance(estimator, OPFSemiSupervisedClassifier):
-        return {"check_classifiers_classes": "has -1 among its classes, which marks unlabelled samples"}
-    if getattr(estimator, "metric", None) in ("precomputed", "seuclidean", "gower") and hasattr(
-        estimator, "partial_fit"
-    ):
-        reason = "a matrix of distances cannot grow"
-        return dict.fromkeys(
-            ("check_n_features_in_after_fitting", "check_estimators_partial_fit_n_features"), reason
-        )
-    return {}
+        expected["check_classifiers_classes"] = "has -1 among its classes, which marks unlabelled samples"
+    metric = getattr(estimator, "metric", "euclidean")
+    if hasattr(estimator, "partial_fit") and not resolve_metric(metric).grows:
+        expected |= dict.fromkeys(CALLING_PARTIAL_FIT, f"{metric} distances cannot grow")
+    return expected
 
 
 @pytest.mark.slow  # thousands of them

@@ -21,6 +21,7 @@ from pathforest import (
     load,
 )
 from pathforest._engines import growing
+from pathforest._engines.metric import resolve_metric
 from pathforest.fuzzy import TrainingErrorWarning
 
 every_model = pytest.mark.parametrize("name", MODELS)
@@ -49,7 +50,9 @@ def test_growing_models_equal_fitted_ones_in_every_array_and_answer(name, data):
         check(model, history)
 
 
-@pytest.mark.parametrize(("metric", "p"), METRICS + BRUTE_METRICS)
+@pytest.mark.parametrize(
+    ("metric", "p"), [(name, p) for name, p in METRICS + BRUTE_METRICS if resolve_metric(name).grows]
+)
 @settings(max_examples=5)
 @given(data=st.data())
 def test_models_grow_with_every_metric_that_has_an_engine(metric, p, data):
@@ -57,6 +60,14 @@ def test_models_grow_with_every_metric_that_has_an_engine(metric, p, data):
     params = {"p": p} if metric == "minkowski" else None
     with patch.object(growing, "MOST_NEW", np.inf):
         check(FuzzyOPFClassifier(metric=metric, metric_params=params, k_max=5), history)
+
+
+def test_lists_made_anew_leave_the_update_of_the_tree_right():
+    X = np.random.default_rng(0).integers(0, 4, (116, 4)).astype(float)
+    y = make_codes("regions", 0, X)
+    model = FuzzyOPFClassifier(algorithm="brute", competition="tree", k_max=2).partial_fit(X[:80], y[:80])
+    model.set_params(k_max=12).partial_fit(X[80:], y[80:])
+    assert_same_model(model, fit(clone(model), X, y), X[:9] + 0.5)
 
 
 @pytest.mark.parametrize("recipe", ["grid", "duplicates", "far clusters", "gaussian"])
@@ -135,6 +146,28 @@ def test_labels_of_another_kind_are_refused():
         model.partial_fit([[1.0]], ["a", "b"])
 
 
+@pytest.mark.parametrize("kind", [list, np.array])
+def test_text_is_as_wide_as_that_of_fit(kind):
+    X, y = np.array([[0.0], [1.0], [2.0]]), ["a", "b", "longer"]
+    model = OPFClassifier().partial_fit(X[2:], kind(y[2:])).partial_fit(X[:2], kind(y[:2])).forget([0])
+    for labels in (y[:2], np.array(y)[:2]):
+        assert_same_model(model, OPFClassifier().fit(X[:2], labels))
+    assert model.classes_.dtype == "<U1"
+
+
+def test_numbers_that_no_common_type_tells_apart_are_refused():
+    large = 2**63
+    model = OPFClassifier().partial_fit([[0.0]], np.array([large - 1]))
+    with pytest.raises(ValueError, match="int64 and uint64 cannot be told apart as float64"):
+        model.partial_fit([[1.0]], np.array([large], dtype=np.uint64))
+    with pytest.raises(ValueError, match="cannot be told apart"):
+        OPFClassifier().partial_fit([[1.0]], [0], classes=[2**53 + 1]).partial_fit([[1.0]], [2.0**53])
+    model = (
+        OPFClassifier().partial_fit([[0.0]], [1]).partial_fit([[1.0]], np.array([1, 2], dtype=np.uint64)[:1])
+    )
+    assert model.classes_.tolist() == [1]
+
+
 def test_labels_arrive_for_samples_that_are_there():
     X, y = np.array([[0.0], [1.0], [2.0], [3.0], [5.0], [6.0]]), np.array(["a", "", "", "", "", ""])
     model = OPFSemiSupervisedClassifier(n_neighbors=2).partial_fit(X, y)
@@ -203,6 +236,34 @@ def test_metrics_that_cannot_grow_are_refused(params, reason):
         model.forget([0])
 
 
+@pytest.mark.parametrize("metric", ["seuclidean", "gower"])
+def test_metrics_that_cannot_grow_are_refused_in_grown_models(metric):
+    model = OPFClassifier().partial_fit([[0.0], [1.0], [3.0]], [0, 1, 1]).set_params(metric=metric)
+    before = dict(vars(model))
+    for change in (lambda: model.forget([0]), lambda: model.set_labels([0], [1])):
+        with pytest.raises(ValueError, match=f"'{metric}' cannot grow"):
+            change()
+    assert vars(model) == before
+
+
+def test_gaps_are_refused_if_the_new_metric_takes_none():
+    model = OPFClassifier(metric="nan_euclidean").partial_fit(
+        [[0.0, np.nan], [1.0, 2.0], [2.0, 2.0]], [0, 1, 1]
+    )
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.set_params(metric="euclidean").forget([2])
+
+
+def test_new_samples_without_a_feature_in_common_are_refused():
+    nan = np.nan
+    model = OPFClassifier(metric="nan_euclidean").partial_fit([[0.0, 0.0]], [0])
+    with pytest.raises(ValueError, match="undefined between row [01] of X and row [01] of X"):
+        model.partial_fit([[1.0, nan], [nan, 1.0]], [0, 1])
+    model.partial_fit([[1.0, nan]], [0])
+    with pytest.raises(ValueError, match="undefined between row 0 of X and training sample 1"):
+        model.partial_fit([[nan, 1.0]], [1])
+
+
 def test_models_grow_with_missing_values():
     X, Q = make_samples("grid", 1, 40, 3)
     y = make_codes("regions", 1, X)
@@ -210,6 +271,15 @@ def test_models_grow_with_missing_values():
     model = FuzzyOPFClassifier(metric="nan_euclidean", k_max=4)
     model.partial_fit(X[:30], y[:30]).partial_fit(X[30:], y[30:])
     assert_same_model(model, fit(FuzzyOPFClassifier(metric="nan_euclidean", k_max=4), X, y), Q)
+
+
+def test_nothing_may_be_forgotten_or_labelled():
+    X, y = [[0.0], [1.0], [3.0]], ["a", "b", "b"]
+    for model in (OPFClassifier().partial_fit(X, y), OPFClassifier().fit(X, y)):
+        assert_same_model(model.forget([]), OPFClassifier().fit(X, y))
+        assert_same_model(model.set_labels([], []), OPFClassifier().fit(X, y))
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        model.set_labels([0], [])
 
 
 def test_forgetting_refuses_what_it_cannot_do():

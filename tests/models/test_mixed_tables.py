@@ -228,7 +228,7 @@ def test_gaps_may_come_with_any_call_of_partial_fit():
     expected = fitted("plain", X, "nan_euclidean")
     np.testing.assert_array_equal(grown.cost_, expected.cost_)
     np.testing.assert_array_equal(grown.order_, expected.order_)
-    with pytest.raises(ValueError, match="cannot grow: its parameters come from the samples"):
+    with pytest.raises(ValueError, match="cannot grow: it learns from all samples"):
         OPFClassifier(metric="gower").partial_fit(TABLE, LABELS)
 
 

@@ -11,6 +11,8 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from strategies import problems
 
 from pathforest import _core
+from pathforest._engines.features import features_engine
+from pathforest._engines.metric import resolve_metric
 from pathforest.graph import KnnGraph, knn_graph, spanning_tree, spanning_tree_by_asking
 
 pytestmark = pytest.mark.kernel
@@ -145,6 +147,13 @@ def test_a_tree_built_by_asking_equals_kruskal(problem, k):
         return obvious_foreigners(D[samples], component[samples], component, reach)
 
     checks.same_arrays(spanning_tree_by_asking(lists, nearest_foreign), reference.spanning_tree(D))
+
+
+@pytest.mark.parametrize("algorithm", ["tree", "brute"])
+def test_samples_that_are_infinitely_far_apart_are_refused(algorithm):
+    engine = features_engine(np.array([[1e200], [-1e200], [1.0]]), resolve_metric("euclidean"), algorithm, 1)
+    with pytest.raises(OverflowError, match="infinitely far"):
+        engine.spanning_tree(np.empty((3, 0)), np.empty((3, 0), dtype=np.int32))
 
 
 def test_answers_that_do_not_fit_the_question_are_refused():

@@ -42,9 +42,10 @@ MODELS = {
 class Step(NamedTuple):
     """What happens to a model."""
 
-    kind: str  # "add", "forget" or "label"
+    kind: str  # "add", "forget", "label" or "set"
     samples: np.ndarray  # rows of the problem to add; else indices among those that are there
     y: np.ndarray | None = None
+    k: int = 0  # how long the lists are from now on, if the model has a parameter for it
 
 
 class History(NamedTuple):
@@ -76,6 +77,8 @@ def histories(draw, largest=33, most_features=12, unlabelled=False, changes=True
         if changes and draw(st.integers(0, 5)) == 0:
             chosen = draw(st.integers(0, n - 1))
             steps.append(Step("label", np.array([chosen]), np.array([draw(st.integers(0, 3))])))
+        if changes and draw(st.integers(0, 3)) == 0:
+            steps.append(Step("set", np.empty(0, dtype=int), k=draw(st.integers(1, 12))))
     return History(X, Q, steps)
 
 
@@ -90,6 +93,10 @@ def replay(model, history):
         elif step.kind == "forget":
             rows, y = np.delete(rows, step.samples), np.delete(y, step.samples)
             model.forget(step.samples)
+        elif step.kind == "set":
+            names = {"k_max", "n_neighbors"} & {name for name, value in model.get_params().items() if value}
+            model.set_params(**dict.fromkeys(names, step.k))
+            continue
         elif labelled:
             y[step.samples] = step.y
             model.set_labels(step.samples, step.y)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <stdexcept>
 
 namespace pathforest {
 namespace {
@@ -87,7 +88,10 @@ class Builder {
     std::vector<Arc> build(Control& control) {
         while (boruvka_.must_ask(control)) {
             ask(control);
-            boruvka_.merge_answers();
+            if (!boruvka_.merge_answers())
+                throw std::overflow_error(
+                    "components are infinitely far from each other, so no tree joins them; rescale the "
+                    "samples");
         }
         return boruvka_.arcs();
     }

@@ -35,7 +35,8 @@ class Parts(NamedTuple):
     """Consecutive samples that share an engine, which is made when it is needed."""
 
     bounds: tuple[int, ...] = (0,)  # ascending, from 0 to the number of samples
-    engines: Mapping[tuple[int, int], _core.Engine] = MappingProxyType({})  # by first sample and end
+    # By first sample and end: of parts, and there may be one of all samples.
+    engines: Mapping[tuple[int, int], _core.Engine] = MappingProxyType({})
 
     def extended(self, n_samples: int) -> Parts:
         """Add a part of new samples at the end."""
@@ -46,9 +47,11 @@ class Parts(NamedTuple):
     def balanced(self) -> Parts:
         """Join small parts at the end, so that each is at least twice as large as the next.
 
-        So there are few parts, and a sample is seldom part of a new engine.
+        So there are few parts, and a sample is seldom part of a new engine. If there is an engine of all
+        samples, it takes the place of those of parts.
         """
-        bounds = list(self.bounds)
+        whole = (0, self.bounds[-1])
+        bounds = list(whole if whole in self.engines else self.bounds)
         while len(bounds) > 2 and bounds[-2] - bounds[-3] < 2 * (bounds[-1] - bounds[-2]):
             del bounds[-2]
         return self._with(bounds)
@@ -205,9 +208,7 @@ class GrowingEngine:
 
     @property
     def _whole(self) -> _core.Engine:
-        """An engine of all samples on this machine; it replaces those of parts."""
-        if len(self._parts.bounds) > 2:
-            self._parts = Parts((0, self.n_samples))
+        """An engine of all samples on this machine; the parts stay, for updates need where new ones begin."""
         return self._engine(0, self.n_samples)
 
     def _engine(self, start: int, stop: int) -> _core.Engine:
@@ -216,10 +217,12 @@ class GrowingEngine:
             self._parts = self._parts._replace(engines=engines)
         return self._parts.engines[start, stop]
 
-    def _engines(self, first: int = 0) -> Iterator[tuple[int, int, _core.Engine]]:
-        """Yield the parts, all or those from a sample on: first sample, end and engine."""
-        for start, stop in pairwise(self._parts.bounds):
-            if start >= first:
+    def _engines(self, first: int = 0, end: int | None = None) -> Iterator[tuple[int, int, _core.Engine]]:
+        """Yield engines of the samples from `first` to `end`: first sample, end and engine of each."""
+        end = self.n_samples if end is None else end
+        bounds = (first, end) if (first, end) in self._parts.engines else self._parts.bounds
+        for start, stop in pairwise(bounds):
+            if first <= start and stop <= end:
                 yield start, stop, self._engine(start, stop)
 
     def _updated_lists(self, old: KnnGraph, k: int, n_threads: int) -> Lists:
@@ -297,7 +300,7 @@ class GrowingEngine:
                 reach = np.maximum(reach, self._known_tree.levels())
             if self.name == "tree" or self._n_new <= FEW:
                 new = self._X[self._n_known :]
-                parts = [part for part in self._engines() if part[0] < self._n_known]
+                parts = self._engines(0, self._n_known)
                 found = [e.nearest_query(new, reach[start:stop], n_threads) for start, stop, e in parts]
                 distances, index = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
             else:

@@ -83,10 +83,12 @@ def _check_in_common(X: np.ndarray, known: np.ndarray) -> None:
         n_common = has[rows].astype(np.float32) @ columns
         if not n_common.all():
             row, column = np.argwhere(n_common == 0)[0]
+            j = known_first[column]
+            other = f"row {j} of X" if known is X else f"training sample {j}"
             raise ValueError(
                 f"metric='nan_euclidean' is undefined between row {first[rows.start + row]} of X and "
-                f"training sample {known_first[column]}, which have no feature in common; fill in missing "
-                "values, drop such rows, or use metric='gower', where their distance is 1"
+                f"{other}, which have no feature in common; fill in missing values, drop "
+                "such rows, or use metric='gower', where their distance is 1"
             )
 
 

@@ -24,7 +24,7 @@ from pathforest._engines.matrix import (
 from pathforest._engines.metric import NONNEGATIVE, WITH_GAPS, Metric, array_options
 from pathforest._engines.protocol import Engine
 from pathforest._engines.ranges import Reach, check_features, check_training_values, magnitude
-from pathforest._models.labels import check_labels, on_host
+from pathforest._models.labels import check_labels, narrow, on_host
 from pathforest._models.parameters import check_parameters, checked_metric
 from pathforest._models.state import SavableEstimator
 from pathforest._utils.dates import validated
@@ -230,7 +230,7 @@ class LabelledEstimator(ClassifierMixin, OPFEstimator):
         X, metric = self._check_samples(X, metric, squares)
         labels = check_labels(y)
         check_consistent_length(X, labels)
-        self.classes_ = np.unique(labels)
+        self.classes_ = narrow(np.unique(labels))
         codes = np.searchsorted(self.classes_, labels)  # quicker than return_inverse, which sorts the samples
         return X, labels, codes, metric
 

@@ -13,6 +13,7 @@ from functools import wraps
 from typing import Any, Self, TypeVar
 
 import numpy as np
+from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pathforest._engines.build import EngineFactory, build_engine
@@ -95,7 +96,7 @@ class GrowingEstimator(OPFEstimator):
         grown, known = self._growth("forget")
         n = len(self._fit_X)
         leaving = np.zeros(n, dtype=bool)
-        leaving[check_sample_indices("indices", indices, n)] = True
+        leaving[_check_indices(indices, n)] = True
         if leaving.all():
             raise ValueError(
                 f"all {n} samples would leave, and a model needs one; fit to other samples instead"
@@ -179,6 +180,7 @@ class GrowingEstimator(OPFEstimator):
             options = {**array_options(metric), "dtype": self._fit_X.dtype}
             new = validated(self, on_host(X), reset=False, **options)
         largest = grown.get("magnitude") or magnitude(self._fit_X)
+        check_features(new, metric, self._squares)  # among each other
         check_features(new, metric, self._squares, Reach(self._fit_X, largest))
         grown = grown | {"magnitude": max(largest, magnitude(new))} | add_labels(grown, len(new))
         buffer, n = self._room_for(len(new)), len(self._fit_X)
@@ -220,7 +222,10 @@ class GrowingEstimator(OPFEstimator):
     ) -> Self:
         """Fit to samples, the first of which are known, and keep what the next call needs."""
         metric, n_threads = self._check_settings()
+        _check_grows(metric)
         if tuple(metric) != vars(self).get("_fit_metric", tuple(metric)):
+            if not metric.takes_gaps:
+                assert_all_finite(X, input_name="X")
             check_features(X, metric, self._squares)
             known = Known()
         features = {name: value for name, value in vars(self).items() if name in FEATURES}
@@ -290,8 +295,8 @@ class GrowingClassifier(GrowingEstimator):
             check_consistent_length(np.empty(n_new), labels.codes)
             named = grown.get("named")
             if classes is not None:
-                added = check_labels(classes)
-                named = Labels.of(added if named is None else np.concatenate([named, added])).values
+                added = Labels.of(check_labels(classes))
+                named = (added if named is None else Labels.of(named).extended(added)).values
             if "codes" in grown:
                 labels = Labels(grown["values"], grown["codes"]).extended(labels)
             return {**labels.in_use(named)._asdict(), "named": named}
@@ -315,8 +320,8 @@ class GrowingClassifier(GrowingEstimator):
             The estimator. If the call fails or is interrupted, it stays as it was.
         """
         grown, known = self._growth("set_labels")
-        chosen = check_sample_indices("indices", indices, len(self._fit_X))
-        labels = Labels.of(check_labels(y))
+        chosen = _check_indices(indices, len(self._fit_X))
+        labels = Labels.of(check_labels(y) if np.size(y) else grown["values"][:0])
         check_consistent_length(chosen, labels.codes)
         n = len(self._fit_X)
         both = Labels(grown["values"], grown["codes"]).extended(labels)
@@ -324,6 +329,12 @@ class GrowingClassifier(GrowingEstimator):
         codes[chosen] = both.codes[n:]
         labels = Labels(both.values, codes).in_use(grown["named"])
         return self._retrain(self._fit_X, grown | labels._asdict(), known, self._fit_cache.get("buffer"))
+
+
+def _check_indices(indices: Any, n: int) -> np.ndarray:
+    """Return indices of samples; there may be none."""
+    # numpy takes [] for real numbers
+    return check_sample_indices("indices", indices if np.size(indices) else np.empty(0, np.int32), n)
 
 
 def _check_grows(metric: Metric) -> None:

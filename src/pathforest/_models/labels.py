@@ -18,7 +18,8 @@ class Labels(NamedTuple):
     @classmethod
     def of(cls, labels: np.ndarray) -> Self:
         """Take apart the labels of samples."""
-        return cls(*np.unique(labels, return_inverse=True))
+        values, codes = np.unique(labels, return_inverse=True)
+        return cls(narrow(values), codes)
 
     def all(self) -> np.ndarray:
         """Return the label of each sample."""
@@ -33,6 +34,11 @@ class Labels(NamedTuple):
                 "which have no common order; convert them to one type"
             )
         values = np.unique(np.concatenate([self.values, new.values]))
+        if len(values) < len({*self.values.tolist(), *new.values.tolist()}):
+            raise ValueError(
+                f"labels of types {self.values.dtype} and {new.values.dtype} cannot be told apart as "
+                f"{values.dtype}: some are too large; convert them to one type"
+            )
         codes = [np.searchsorted(values, part.values)[part.codes] for part in (self, new)]
         return Labels(values, np.concatenate(codes))
 
@@ -41,10 +47,17 @@ class Labels(NamedTuple):
         used = np.bincount(self.codes, minlength=len(self.values)) > 0
         if named is None and used.all():
             return self
-        values = self.values[used]
+        values = narrow(self.values[used])
         values = values if named is None else Labels.of(values).extended(Labels.of(named)).values
         place = np.searchsorted(values, self.values)
         return Labels(values, place[self.codes])
+
+
+def narrow(values: np.ndarray) -> np.ndarray:
+    """Give text the type of its longest value, whatever other values were there before."""
+    if values.dtype.kind != "U":
+        return values
+    return values.astype(f"U{np.char.str_len(values).max(initial=1)}")
 
 
 def on_host(X: Any) -> Any:
