@@ -209,9 +209,7 @@ JUNK = [
 
 
 @every_model
-@pytest.mark.filterwarnings(
-    "ignore:X (has|does not have valid) feature names:UserWarning"
-)  # names are optional
+@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names:UserWarning")  # are optional
 @pytest.mark.filterwarnings("ignore:Found unknown categories:UserWarning")  # another text is also a category
 def test_no_junk_in_the_head_leads_to_anything_but_a_refusal_or_a_model(name, saved, assert_harmless):
     head, arrays = take_apart(saved[name])

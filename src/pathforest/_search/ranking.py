@@ -12,6 +12,8 @@ from pathforest.persistence.checks import check_whole
 
 TIE_BREAKS = ("simplest", "first")
 
+PARAMETER = "param_"  # begins the names of the columns of parameters
+
 # What plots and rankings read, beside the scores of each fold.
 COLUMNS = {"param_k_max", "param_sigma", "param_competition", "mean_test_score", "rank_test_score"}
 
@@ -96,7 +98,7 @@ def table(
     if not with_transform:
         for one in params:
             del one["transform"]
-    results: dict[str, Any] = {f"param_{name}": _column([p[name] for p in params]) for name in params[0]}
+    results: dict[str, Any] = {f"{PARAMETER}{name}": _column([p[name] for p in params]) for name in params[0]}
     results["params"] = params
     results |= {f"split{fold}_test_score": score[:, fold].copy() for fold in range(score.shape[1])}
     results["mean_test_score"] = mean = score.mean(axis=1)
@@ -119,8 +121,13 @@ def check_table(model: Any) -> None:
             raise ValueError(f"the column {name} of cv_results_ has another length than params")
     if missing := COLUMNS - results.keys():
         raise ValueError(f"cv_results_ has no column {min(missing)}")
+    names = [name for name in results if name.startswith(PARAMETER)]
+    rows = zip(*(results[name].tolist() for name in names), strict=True)
+    keys = [name.removeprefix(PARAMETER) for name in names]
+    if results["params"] != [dict(zip(keys, row, strict=True)) for row in rows]:
+        raise ValueError("the column params of cv_results_ differs from those of the single parameters")
     best = results["params"][check_whole(model, "best_index_", 0, n_rows - 1)]
-    if type(best) is not dict or vars(model).get("best_params_") != best:
+    if vars(model).get("best_params_") != best:
         raise ValueError("best_params_ is not the best row of cv_results_")
     if not all(type(vars(model).get(name)) is float for name in ("best_score_", "best_beta_")):
         raise ValueError("best_score_ and best_beta_ should be numbers")
