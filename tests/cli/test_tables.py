@@ -115,6 +115,20 @@ def test_further_files_are_read_as_the_training_table_is(ship):
     assert pathforest.load("m.pf")[0].n_samples_seen_ == 80
 
 
+@pytest.mark.parametrize("name", ["ship.csv", "ship.parquet"])
+def test_gower_takes_the_table_as_it_is(ship, name):
+    succeed(f"train {name} -l fate -e opf --set metric=gower -o m.pf")
+    expected = OPFClassifier(metric="gower").fit(TABLE, LABELS)
+    np.testing.assert_array_equal(pathforest.load("m.pf").cost_, expected.cost_)
+    new = pd.read_csv("new.csv", sep=";", decimal=",")
+    assert succeed("predict m.pf new.csv --only").split()[1:] == list(map(str, expected.predict(new)))
+    assert len(json.loads(succeed("explain m.pf ship.parquet --json"))[0]["features"]) == TABLE.shape[1]
+    assert "60 samples" in succeed("evaluate m.pf ship.parquet")
+    assert "ranges of numbers itself" in fail(
+        "train ship.csv -l fate -e opf --set metric=gower --scale -o m.pf", code=2
+    )
+
+
 # Switches
 
 
@@ -134,10 +148,9 @@ def test_nothing_is_encoded_if_asked(ship):
     assert "omit" not in fail("convert ship.csv -l fate -o x.parquet")
 
 
-@pytest.mark.parametrize("command", ["train", "tune", "cluster", "audit"])
+@pytest.mark.parametrize("command", ["train -o m.pf", "tune", "cluster -o c.csv", "audit -o a.html"])
 def test_columns_are_not_treated_and_not_encoded(ship, command):
-    out = "" if command == "tune" else "-o m.pf"
-    said = fail(f"{command} ship.csv -l fate {out} --no-encode --columns age=drop", code=2)
+    said = fail(f"{command} ship.csv -l fate --no-encode --columns age=drop", code=2)
     assert "--no-encode: not with --columns age=drop" in said
 
 

@@ -439,7 +439,10 @@ def test_a_sigma_that_makes_costs_overflow_is_refused():
 @pytest.mark.parametrize("model", [OPFClassifier(), FuzzyOPFClassifierCV(), OPFClustering(), OPFPruner()])
 def test_text_is_refused_by_the_name_of_its_column(model):
     table = pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0], "sex": ["f", "m", "f", "m"]})
-    remedies = r"make_pipeline\(TablePreprocessor\(\), model\), or pass metric='gower'"
+    remedies = (
+        r"make_pipeline\(TablePreprocessor\(\), model\) or TablePreprocessor\(\)\.fit_transform\(X\), or "
+        "pass metric='gower'"
+    )
     with pytest.raises(ValueError, match=rf"column 'sex' holds text, such as 'f', .*{remedies}"):
         model.fit(table, [0, 1, 0, 1])
     with pytest.raises(ValueError, match=rf"column 1 holds text, such as 'f', .*{remedies}"):

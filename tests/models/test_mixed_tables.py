@@ -276,6 +276,10 @@ def test_tags_say_which_metrics_take_gaps(name):
 def test_other_metrics_name_the_ways_out(name):
     with pytest.raises(ValueError, match=r"Input X contains NaN(.|\n)*metric='gower' and"):
         fitted(name, CODES, "euclidean")
+    gap = pd.DataFrame({"size": [1.0] * N, "age": [np.nan, *range(1, N)]})
+    with pytest.raises(ValueError, match="Input X contains NaN: column 'age' has 1 missing value") as caught:
+        fitted(name, gap, "euclidean")
+    assert "HistGradientBoosting" not in str(caught.value)
     with pytest.raises(TypeError, match=r"Sparse data was passed(.|\n)*TruncatedSVD"):
         fitted(name, csr_matrix(np.eye(N)), "euclidean")
 

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import accuracy_score, make_scorer, pairwise_distances
-from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PowerTransformer, StandardScaler
 from sklearn.utils import get_tags
@@ -264,6 +264,14 @@ def ones(X, y):
 
 class Derived(OPFClassifier):
     """A user's own estimator."""
+
+
+def test_the_best_model_of_a_search_can_be_saved_instead(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    search = GridSearchCV(OPFClassifier(), {"n_conquerors": [1]}, cv=2).fit(X, y)
+    with pytest.raises(ValueError, match=r"cannot be saved: .*; save its \.best_estimator_, or use joblib"):
+        pathforest.save(search, tmp_path / "search.pf")
+    pathforest.save(search.best_estimator_, tmp_path / "search.pf")
 
 
 ITSELF = [1]

@@ -45,8 +45,8 @@ def refuse_text(X: Any) -> None:
         if column.dtype.kind not in "biufcmM" and (text := next(texts, None)) is not None:
             raise ValueError(
                 f"column {show(name)} holds text, such as {show(text)}, and distances need numbers; encode "
-                "it with make_pipeline(TablePreprocessor(), model) or TablePreprocessor().fit_transform(X), or "
-                "pass metric='gower'"
+                "it with make_pipeline(TablePreprocessor(), model) or TablePreprocessor().fit_transform(X), "
+                "or pass metric='gower'"
             ) from None
 
 
@@ -67,7 +67,7 @@ def validated(estimator: Any, X: Any, **options: Any) -> np.ndarray:
         values = validate_data(estimator, X, **options)
     except (TypeError, ValueError) as error:
         refuse_text(X)
-        if "contains NaN" in str(error):
+        if "Input X contains NaN" in str(error):
             raise ValueError(f"Input X contains NaN{_first_gaps(X)}.\n{GAPS}") from None
         for part, remedy in REMEDIES.items():
             if part in str(error):

@@ -261,7 +261,7 @@ def queries_for(loaded: Loaded, stream: Stream, label: str | None, distances: st
 
         return Queries([], samples, lambda X: X, stream.narrow(len(columns)))
     features = _features(stream, loaded, label)
-    if loaded.preprocessor is None:
+    if loaded.preprocessor is None and not loaded.takes_text:
         return Queries(features, lambda batch: stream.samples(batch, features), lambda X: X, stream.batches)
     kinds, absent = loaded.kinds, [name for name in features if name not in stream.names]
 

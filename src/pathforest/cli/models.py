@@ -24,6 +24,7 @@ from pathforest.preprocessing import TablePreprocessor
 
 LIBOPF = ".opf"  # the ending of LibOPF's files of models; nothing in them says what they are
 SHOWN = 20  # columns listed in the terminal
+MIXED = "gower"  # the metric that takes text and gaps as they are
 FACTOR = 30  # between the widest and the narrowest feature, from which on we warn
 
 
@@ -60,12 +61,24 @@ class Loaded(NamedTuple):
     @property
     def kinds(self) -> dict[str, str]:
         """Return what columns are treated as, if that was learned."""
-        if self.table is None or self.names is None:
+        if self.names is None:
+            return {}
+        if self.takes_text:
+            learned = zip(self.names, self.model.categories_, strict=True)
+            return {name: "category" for name, texts in learned if texts is not None}
+        if self.table is None:
             return {}
         return dict(zip(self.names, self.table.kinds_.tolist(), strict=True))
 
+    @property
+    def takes_text(self) -> bool:
+        """Return whether the model compares text and gaps itself."""
+        return self.preprocessor is None and getattr(self.model, "categories_", None) is not None
+
     def prepare(self, columns: dict[str, np.ndarray]) -> np.ndarray:
         """Make samples of columns, as other transformers of a pipeline take them."""
+        if self.takes_text:
+            return as_matrix(columns)
         if self.table is not None and self.names is not None:
             return self.preprocessor.transform(columns)
         if self.names is not None and find_spec("pandas") is not None:
@@ -134,7 +147,7 @@ class Prepared(NamedTuple):
 
     def more(self, X: np.ndarray | dict[str, np.ndarray], names: Sequence[str]) -> np.ndarray:
         """Make samples of another table with the same columns."""
-        return X if self.table is None else self.table.transform(_columns(X, names))
+        return as_matrix(X) if self.table is None else self.table.transform(_columns(X, names))
 
 
 def prepare(
@@ -149,6 +162,10 @@ def prepare(
     from sklearn.preprocessing import StandardScaler
 
     warn_row_numbers(X, names)
+    if model.get_params(deep=False).get("metric") == MIXED:
+        if scale:
+            raise UsageError(f"--scale: metric={MIXED} divides by the ranges of numbers itself; leave it out")
+        return Prepared(as_matrix(X), None)
     if isinstance(X, np.ndarray):
         if scale and "transforms" in model.get_params(deep=False):
             model.set_params(transforms=[StandardScaler()])  # by a search, in each of its folds
@@ -162,6 +179,11 @@ def prepare(
     except ValueError as error:
         raise ValueError(ignorable(error)) from None
     return Prepared(table.transform(_columns(X, names)), table)
+
+
+def as_matrix(X: np.ndarray | dict[str, np.ndarray]) -> np.ndarray:
+    """Return a table as rows, of objects if it is mixed."""
+    return X if isinstance(X, np.ndarray) else np.column_stack([c.astype(object) for c in X.values()])
 
 
 def _columns(X: np.ndarray | dict[str, np.ndarray], names: Sequence[str]) -> dict[str, np.ndarray]:

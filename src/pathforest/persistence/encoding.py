@@ -125,8 +125,8 @@ def _name_of(where: str, owner: str, key: str) -> str:
 def _refuse(value: Any, where: str, reason: str) -> NoReturn:
     best = "save its .best_estimator_, or " if hasattr(value, "best_estimator_") else ""
     raise ValueError(
-        f"{where}={brief.repr(value)} cannot be saved: {reason}; {best}use joblib.dump or skops.io.dump, which "
-        "store any object, and load such files only from people you trust"
+        f"{where}={brief.repr(value)} cannot be saved: {reason}; {best}use joblib.dump or skops.io.dump, "
+        "which store any object, and load such files only from people you trust"
     )
 
 
