@@ -688,6 +688,18 @@ def test_a_pipeline_is_drawn_in_the_units_of_its_samples():
     assert {feature.value for feature in display.explanation_.features} == set(WIDE_QUERY.tolist())
 
 
+def test_bars_of_categories_have_no_direction():
+    model = OPFClassifier(metric="gower").fit([["fig", True, 1.0], ["quince", True, 5.0]], [0, 1])
+    display = plot_explanation(model, np.array([["apple", False, 0.5]], dtype=object))
+    lengths = {
+        feature.column: bar.get_width()
+        for feature, bar in zip(display.explanation_.features, display.bars_[0], strict=True)
+    }
+    np.testing.assert_allclose([lengths[i] for i in range(3)], [1 / 3, 1 / 3, -0.5 / 4 / 3])
+    assert [feature.difference for feature in display.explanation_.features] == [1, 1, -0.5]
+    assert display.ax_.get_xlabel().endswith("has more, or another category")
+
+
 def test_dollars_in_names_are_not_mathematics():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(WIDE[:, :3], columns=["a$_{", "b$", "$c$ {"])
