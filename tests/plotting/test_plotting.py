@@ -240,6 +240,14 @@ def test_axes_have_the_names_of_the_features():
     assert plot_forest(PLAIN).ax_.get_xlabel() == "feature 0"
 
 
+def test_components_of_a_representation_are_not_named_features():
+    cell = {"transforms": [PCA(1)], "k_max": 5, "sigmas": 1.0, "n_conquerors": 1, "cv": 2}
+    search = FuzzyOPFClassifierCV(**cell).fit(X, Y)
+    for plot in (plot_forest, plot_membership):
+        assert plot(search).ax_.get_xlabel() == "representation, component 1"
+    assert plot_forest(PIPELINE).ax_.get_xlabel() == "feature 0"
+
+
 @pytest.mark.parametrize("n_features", [2, 4])
 def test_a_sample_with_a_gap_lies_at_the_mean_of_the_feature(n_features):
     samples, codes = make_samples(n_features)
