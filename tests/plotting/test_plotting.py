@@ -240,6 +240,14 @@ def test_axes_have_the_names_of_the_features():
     assert plot_forest(PLAIN).ax_.get_xlabel() == "feature 0"
 
 
+def test_components_of_a_representation_are_not_named_features():
+    cell = {"transforms": [PCA(1)], "k_max": 5, "sigmas": 1.0, "n_conquerors": 1, "cv": 2}
+    search = FuzzyOPFClassifierCV(**cell).fit(X, Y)
+    for plot in (plot_forest, plot_membership):
+        assert plot(search).ax_.get_xlabel() == "representation, component 1"
+    assert plot_forest(PIPELINE).ax_.get_xlabel() == "feature 0"
+
+
 @pytest.mark.parametrize("n_features", [2, 4])
 def test_a_sample_with_a_gap_lies_at_the_mean_of_the_feature(n_features):
     samples, codes = make_samples(n_features)
@@ -686,6 +694,18 @@ def test_a_pipeline_is_drawn_in_the_units_of_its_samples():
     model = make_pipeline(StandardScaler(), OPFClassifier()).fit(WIDE, WIDE_CODES)
     display = plot_explanation(model, WIDE_QUERY)
     assert {feature.value for feature in display.explanation_.features} == set(WIDE_QUERY.tolist())
+
+
+def test_bars_of_categories_have_no_direction():
+    model = OPFClassifier(metric="gower").fit([["fig", True, 1.0], ["quince", True, 5.0]], [0, 1])
+    display = plot_explanation(model, np.array([["apple", False, 0.5]], dtype=object))
+    lengths = {
+        feature.column: bar.get_width()
+        for feature, bar in zip(display.explanation_.features, display.bars_[0], strict=True)
+    }
+    np.testing.assert_allclose([lengths[i] for i in range(3)], [1 / 3, 1 / 3, -0.5 / 4 / 3])
+    assert [feature.difference for feature in display.explanation_.features] == [1, 1, -0.5]
+    assert display.ax_.get_xlabel().endswith("has more, or another category")
 
 
 def test_dollars_in_names_are_not_mathematics():

@@ -51,14 +51,16 @@ class Feature(NamedTuple):
     texts: tuple[str, str, str | None] | None = (
         None  # that sample, conqueror and rival have, where these are codes
     )
+    is_category: bool = False  # whether values are only equal or not, none is more than another
 
     @property
     def difference(self) -> float:
-        """Value less that of the conqueror, 0 if they differ by the rounding of a scaler; of texts 0 or 1."""
+        """Value less that of the conqueror, 0 if only rounding makes them differ; of categories 0 or 1."""
         if self.texts is not None:
             return float(self.texts[0] != self.texts[1])
         difference = self.value - self.conqueror
-        return difference if abs(difference) > ROUNDING * abs(self.value) else 0.0
+        differs = abs(difference) > ROUNDING * abs(self.value)
+        return float(differs) if self.is_category or not differs else difference
 
     @property
     def weight(self) -> float:
@@ -210,8 +212,10 @@ def compare_features(
     `scale` comes from :func:`feature_scales`; without a `metric` there are no shares of the distance.
     """
     nothing = [None] * len(sample)
+    is_gower = metric is not None and metric.name == "gower"
+    categories = metric.params["categorical"].tolist() if is_gower else [False] * len(sample)
     features = [
-        Feature(name, column, *values)
+        Feature(name, column, *values, is_category=categories[column])
         for column, (name, *values) in enumerate(
             zip(
                 *_columns(names, sample, conqueror, rival, scale),

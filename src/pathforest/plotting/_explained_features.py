@@ -41,7 +41,8 @@ def draw_features(ax: Axes, explanation: Explanation, classes: list[Any], legend
     ax.axvline(0, color="#888888", lw=0.8, zorder=1)
     ax.grid(axis="x", alpha=0.3, zorder=0)
     unit = "parts of the distance" if as_parts else "differences in standard deviations"
-    ax.set_xlabel(f"{unit}; to the right the sample has more")
+    other = ", or another category" if any(feature.is_category for feature in features) else ""
+    ax.set_xlabel(f"{unit}; to the right the sample has more{other}")
     if legend:
         for entry in ax.legend(frameon=False, loc="best", title="compared with").get_texts():
             entry.set_parse_math(False)
@@ -51,9 +52,12 @@ def draw_features(ax: Axes, explanation: Explanation, classes: list[Any], legend
 def parts(
     features: Sequence[Feature], values: Sequence[float], shares: Sequence[float], distance: float
 ) -> list[float]:
-    """Divide the distance among the features; the sign says which sample has more."""
-    more = np.sign([feature.value - value for feature, value in zip(features, values, strict=True)])
-    return np.nan_to_num(more * shares * distance).tolist()
+    """Divide the distance among the features; the sign says which sample has more, unless of categories."""
+    more = [
+        1 if feature.is_category else np.sign(feature.value - value)
+        for feature, value in zip(features, values, strict=True)
+    ]
+    return np.nan_to_num(np.multiply(more, shares) * distance).tolist()
 
 
 def deviations(features: Sequence[Feature], values: Sequence[float]) -> list[float]:

@@ -11,6 +11,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from pathforest._models.explaining import only_scales
+
 
 class Source(NamedTuple):
     """A fitted model and where its training samples lie."""
@@ -65,6 +67,8 @@ def read_positions(X: Any, model: Any, transformers: list[Any]) -> tuple[np.ndar
 
 def known_names(n_columns: int, transformers: list[Any], *models: Any) -> list[str]:
     """Return the names of features that models were fitted with, or numbers."""
+    if not all(map(only_scales, transformers)):
+        return [f"representation, component {i + 1}" for i in range(n_columns)]
     known = [model for model in models if hasattr(model, "feature_names_in_")]
     return (
         known[0].feature_names_in_.tolist() if known and not transformers else column_names(None, n_columns)

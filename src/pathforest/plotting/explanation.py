@@ -117,8 +117,8 @@ class ExplanationDisplay(NamedTuple):
         are written.
 
         Bars add up to the distance, if the metric is a sum over features; they point to the right if the
-        sample has more than the other. If it is not such a sum, or in a representation that mixes features,
-        bars are differences in standard deviations of the training samples.
+        sample has more than the other, or another category. If it is not such a sum, or in a representation
+        that mixes features, bars are differences in standard deviations of the training samples.
 
         Examples
         --------

@@ -63,8 +63,8 @@ class ForestDisplay(NamedTuple):
             transformed features, or in a search, of which the best estimator is drawn.
         X : array-like of shape (n_samples, n_columns), default=None
             Positions of the training samples, in the order of `fit`: an embedding, or the features before
-            a pipeline; a table with text or gaps goes through the pipeline first. None takes the samples the model was fitted on. With ``metric="precomputed"`` it
-            keeps none, and X is needed.
+            a pipeline; a table with text or gaps goes through the pipeline first. None takes the samples the
+            model was fitted on. With ``metric="precomputed"`` it keeps none, and X is needed.
         y : array-like of shape (n_samples,), default=None
             Labels that colour the samples, such as the true ones; None takes those the forest gave them.
             The paths always have the colour of their prototype.
