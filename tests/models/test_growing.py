@@ -257,7 +257,7 @@ def test_gaps_are_refused_if_the_new_metric_takes_none():
 def test_new_samples_without_a_feature_in_common_are_refused():
     nan = np.nan
     model = OPFClassifier(metric="nan_euclidean").partial_fit([[0.0, 0.0]], [0])
-    with pytest.raises(ValueError, match="undefined between row [01] of X and row [01] of X"):
+    with pytest.raises(ValueError, match=r"undefined between row [01] of X and row [01] of X"):
         model.partial_fit([[1.0, nan], [nan, 1.0]], [0, 1])
     model.partial_fit([[1.0, nan]], [0])
     with pytest.raises(ValueError, match="undefined between row 0 of X and training sample 1"):
