@@ -66,6 +66,8 @@ def histories(draw, largest=33, most_features=12, unlabelled=False, changes=True
     size = draw(st.sampled_from([1, 2, 5, 16, len(X)]))
     steps, n, done = [], 0, 0
     while done < len(X):
+        if changes and draw(st.integers(0, 3)) == 0:
+            steps.append(Step("set", np.empty(0, dtype=int), k=draw(st.integers(1, 12))))
         batch = np.arange(done, min(len(X), done + draw(st.integers(1, size))))
         steps.append(Step("add", batch, codes[batch]))
         n, done = n + len(batch), done + len(batch)
@@ -77,8 +79,6 @@ def histories(draw, largest=33, most_features=12, unlabelled=False, changes=True
         if changes and draw(st.integers(0, 5)) == 0:
             chosen = draw(st.integers(0, n - 1))
             steps.append(Step("label", np.array([chosen]), np.array([draw(st.integers(0, 3))])))
-        if changes and draw(st.integers(0, 3)) == 0:
-            steps.append(Step("set", np.empty(0, dtype=int), k=draw(st.integers(1, 12))))
     return History(X, Q, steps)
 
 
