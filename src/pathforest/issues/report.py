@@ -136,7 +136,7 @@ class Issues:
         counts = self.confusion * ~np.eye(len(self.classes), dtype=bool)
         order = np.argsort(-counts, axis=None, kind="stable")[: np.count_nonzero(counts)]
         pairs = zip(*np.unravel_index(order, counts.shape), strict=True)
-        return [(self.classes[i].item(), self.classes[j].item(), int(counts[i, j])) for i, j in pairs]
+        return [(self.classes.item(i), self.classes.item(j), int(counts[i, j])) for i, j in pairs]
 
     def drop(self, X: Any, which: Any = None) -> tuple[Any, np.ndarray]:
         """Return the samples and labels that are left without the issues.
