@@ -155,12 +155,12 @@ def test_text_is_as_wide_as_that_of_fit(kind):
     assert model.classes_.dtype == "<U1"
 
 
-def test_numbers_that_no_common_type_tells_apart_are_refused():
+def test_numbers_that_are_equal_in_a_common_type_are_refused():
     large = 2**63
     model = OPFClassifier().partial_fit([[0.0]], np.array([large - 1]))
-    with pytest.raises(ValueError, match="int64 and uint64 cannot be told apart as float64"):
+    with pytest.raises(ValueError, match="int64 and uint64 are not all distinct as float64"):
         model.partial_fit([[1.0]], np.array([large], dtype=np.uint64))
-    with pytest.raises(ValueError, match="cannot be told apart"):
+    with pytest.raises(ValueError, match="are not all distinct"):
         OPFClassifier().partial_fit([[1.0]], [0], classes=[2**53 + 1]).partial_fit([[1.0]], [2.0**53])
     model = (
         OPFClassifier().partial_fit([[0.0]], [1]).partial_fit([[1.0]], np.array([1, 2], dtype=np.uint64)[:1])

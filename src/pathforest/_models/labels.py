@@ -36,7 +36,7 @@ class Labels(NamedTuple):
         values = np.unique(np.concatenate([self.values, new.values]))
         if len(values) < len({*self.values.tolist(), *new.values.tolist()}):
             raise ValueError(
-                f"labels of types {self.values.dtype} and {new.values.dtype} cannot be told apart as "
+                f"labels of types {self.values.dtype} and {new.values.dtype} are not all distinct as "
                 f"{values.dtype}: some are too large; convert them to one type"
             )
         codes = [np.searchsorted(values, part.values)[part.codes] for part in (self, new)]
