@@ -411,7 +411,7 @@ on_terminals = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseud
 def test_a_real_terminal_shows_progress_and_keeps_no_trace():
     printed, shown = run_on_terminal(LONG)
     assert printed == ""
-    assert "OPFClassifier: spanning tree" in shown
+    assert re.search(r"OPFClassifier: .*/4 stages", shown)  # which stages are seen depends on their times
     assert "OPFClassifier: predict" in shown
     assert "\n" not in shown
     assert shown.endswith("\r")
