@@ -169,8 +169,12 @@ def test_the_grid_breaks_the_textbook_and_not_us(look):
 
 def test_wrong_labels_hurt_one_conqueror_more_than_many(visit):
     page = visit("compare=conquerors&n_conquerors=13")
+    scores = "Array.from(document.querySelectorAll('.score'), (score) => score.textContent)"
+    ready = f"{scores}.every((text) => text.includes('right'))"
+    page.wait_for_function(ready)
+    before = page.evaluate(scores)[0]
     drag(page, "wrong", 20)
-    page.wait_for_function("document.querySelectorAll('.score')[1].textContent.includes('right')")
+    page.wait_for_function(f"(before) => {ready} && {scores}[0] !== before", arg=before)  # when it has time
     one, many = (float(re.match(r"[\d.]+", text)[0]) for text in page.locator(".score").all_inner_texts())
     assert many - one > 10
     _, y = points(page)
