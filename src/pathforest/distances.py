@@ -61,7 +61,7 @@ from pathforest._engines.metric import (
 )
 from pathforest._engines.protocol import Engine
 from pathforest._engines.ranges import check_training_values
-from pathforest._utils.dates import refuse_missing_dates
+from pathforest._utils.samples import refuse_missing_dates
 
 __all__ = ["Metric", "choose_algorithm", "make_engine", "resolve_metric"]
 

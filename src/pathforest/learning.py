@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length
 from pathforest._engines.metric import array_options
 from pathforest._models.labels import check_labels, check_labels_like
 from pathforest._utils.checks import check_integer
-from pathforest._utils.dates import validated
+from pathforest._utils.samples import validated
 from pathforest._utils.tables import as_table
 from pathforest.classifier import OPFClassifier
 from pathforest.pruning import pass_on_names

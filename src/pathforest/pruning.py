@@ -19,7 +19,7 @@ from pathforest._models.parameters import check_parameters
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import SavableEstimator, unfitted_on_failure
 from pathforest._search.splits import validation_split
-from pathforest._utils.dates import validated
+from pathforest._utils.samples import validated
 from pathforest._utils.show import show
 from pathforest._utils.tables import as_table
 from pathforest._utils.threads import thread_count

@@ -25,7 +25,7 @@ from pathforest._models.documentation import DocumentedEstimator
 from pathforest._models.labels import check_labels
 from pathforest._models.parameters import check_parameters, checked_metric
 from pathforest._search.splits import deal_folds
-from pathforest._utils.dates import refuse_missing_dates
+from pathforest._utils.samples import refuse_missing_dates
 from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
 

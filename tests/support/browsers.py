@@ -53,3 +53,25 @@ def visitor(browser, address, allowed):
         return page
 
     return open_page
+
+
+def faint_texts(page, shown):
+    """List elements whose text does not stand out from its background: below the contrast of 4.5."""
+    return page.evaluate(
+        """(shown) => {
+          const light = (colour) => {
+            const parts = colour.match(/[\\d.]+/g).slice(0, 3).map((v) => v / 255);
+            const [r, g, b] = parts.map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+          };
+          const behind = (e) => {
+            const colour = getComputedStyle(e).backgroundColor;
+            return colour === "rgba(0, 0, 0, 0)" && e.parentElement ? behind(e.parentElement) : colour;
+          };
+          return Array.from(document.querySelectorAll(shown)).filter((e) => {
+            const [a, b] = [light(getComputedStyle(e).color), light(behind(e))];
+            return e.innerText?.trim() && (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5;
+          }).map((e) => `${e.tagName} ${e.className} ${e.innerText.slice(0, 40)}`);
+        }""",
+        shown,
+    )

@@ -21,6 +21,7 @@ import numpy as np
 from pathforest import _core
 from pathforest._core import KnownTree, TreeBuilder
 from pathforest._engines.lists import Lists, merge, without_self
+from pathforest._engines.local import LocalAnswers
 from pathforest._engines.protocol import Engine, KnnGraph, SpanningTree
 from pathforest._engines.spanning_tree import tree_without_lists
 
@@ -102,7 +103,7 @@ class Nearest(NamedTuple):
     searched: np.ndarray  # how far
 
 
-class GrowingEngine:
+class GrowingEngine(LocalAnswers):
     """The :class:`Engine` of samples of which the first are known.
 
     `build` makes an engine of some samples in C++. `build_on_device` makes that of all samples on a device,
@@ -147,19 +148,11 @@ class GrowingEngine:
         self, distances: np.ndarray, indices: np.ndarray, n_threads: int = 1
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Build the minimum spanning tree as (source, target, weight), ascending."""
-        if self._known.tree is None:
-            self._tree = SpanningTree(*self._scratch.spanning_tree(distances, indices, n_threads))
-        else:
-            self._tree = self._updated_tree(self._known.tree, n_threads)
-        return self._tree
+        return self._keep_tree(lambda: self._scratch.spanning_tree(distances, indices, n_threads), n_threads)
 
     def spanning_tree_without_lists(self, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Build the same from no lists."""
-        if self._known.tree is None:
-            self._tree = SpanningTree(*tree_without_lists(self._scratch, n_threads))
-        else:
-            self._tree = self._updated_tree(self._known.tree, n_threads)
-        return self._tree
+        return self._keep_tree(lambda: tree_without_lists(self._scratch, n_threads), n_threads)
 
     def query(self, queries: np.ndarray, k: int, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Find the k nearest samples of each query, by (distance, index)."""
@@ -169,34 +162,6 @@ class GrowingEngine:
             found = merge(*found, distances, indices + np.int32(start))
         return found
 
-    def nearest_outsiders(
-        self, samples: np.ndarray, component: np.ndarray, n_threads: int = 1
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Find for each of some samples the nearest one of another component, by (distance, index)."""
-        return self._whole.nearest_outsiders(samples, component, n_threads)
-
-    def compete(
-        self,
-        distances: np.ndarray,
-        indices: np.ndarray,
-        prototypes: np.ndarray,
-        membership: np.ndarray,
-        source_side: bool,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Run the competition over the complete graph as (cost, predecessor, root, order)."""
-        return self._whole.compete(distances, indices, prototypes, membership, source_side)
-
-    def conquer(
-        self,
-        queries: np.ndarray,
-        cost: np.ndarray,
-        order: np.ndarray,
-        n_conquerors: int = 1,
-        n_threads: int = 1,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Find the smallest offers max(cost, distance) to each query, and the samples that make them."""
-        return self._whole.conquer(queries, cost, order, n_conquerors, n_threads)
-
     def distances(self, queries: np.ndarray, n_threads: int = 1) -> np.ndarray:
         """Compute the distance of each query to each sample."""
         return np.hstack([engine.distances(queries, n_threads) for _, _, engine in self._engines()])
@@ -204,10 +169,10 @@ class GrowingEngine:
     @cached_property
     def _scratch(self) -> Engine:
         """The engine of all samples if nothing is known about them."""
-        return self._whole if self._build_on_device is None else self._build_on_device()
+        return self._local if self._build_on_device is None else self._build_on_device()
 
     @property
-    def _whole(self) -> _core.Engine:
+    def _local(self) -> _core.Engine:
         """An engine of all samples on this machine; the parts stay, for updates need where new ones begin."""
         return self._engine(0, self.n_samples)
 
@@ -241,6 +206,12 @@ class GrowingEngine:
         asked = np.concatenate([self._known.outdated, np.arange(self._n_known, self.n_samples)])
         distances[asked], indices[asked] = self._nearest_others(asked, k, n_threads)
         return distances, indices
+
+    def _keep_tree(self, build: Callable[[], tuple[np.ndarray, ...]], n_threads: int) -> SpanningTree:
+        """Remember the tree: that of `build` if none is known, else the one known, updated."""
+        known = self._known.tree
+        self._tree = SpanningTree(*build()) if known is None else self._updated_tree(known, n_threads)
+        return self._tree
 
     def _updated_tree(self, old: SpanningTree, n_threads: int) -> SpanningTree:
         """Return the tree, given that of the known samples, or if some have left what remains of theirs."""

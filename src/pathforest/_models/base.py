@@ -24,11 +24,11 @@ from pathforest._engines.matrix import (
 from pathforest._engines.metric import NONNEGATIVE, WITH_GAPS, Metric, array_options
 from pathforest._engines.protocol import Engine
 from pathforest._engines.ranges import Reach, check_features, check_training_values, magnitude
-from pathforest._models.labels import check_labels, narrow, on_host
+from pathforest._models.labels import Labels, check_labels, on_host, require_labels
 from pathforest._models.parameters import check_parameters, checked_metric
 from pathforest._models.state import SavableEstimator
-from pathforest._utils.dates import validated
 from pathforest._utils.progress import SILENCE, progress
+from pathforest._utils.samples import validated
 from pathforest._utils.tables import as_table, code_table
 from pathforest._utils.threads import thread_count
 from pathforest._utils.timers import StageTimer
@@ -225,13 +225,11 @@ class LabelledEstimator(ClassifierMixin, OPFEstimator):
         self, X: Any, y: Any, metric: Metric, squares: bool = False
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Metric]:
         """Check samples and labels; return both, the labels' codes and the completed metric."""
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        require_labels(self, y)
         X, metric = self._check_samples(X, metric, squares)
         labels = check_labels(y)
         check_consistent_length(X, labels)
-        self.classes_ = narrow(np.unique(labels))
-        codes = np.searchsorted(self.classes_, labels)  # quicker than return_inverse, which sorts the samples
+        self.classes_, codes = Labels.of(labels)
         return X, labels, codes, metric
 
 

@@ -23,9 +23,9 @@ from pathforest._engines.metric import Metric, array_options, choose_algorithm
 from pathforest._engines.protocol import KnnGraph, SpanningTree
 from pathforest._engines.ranges import Reach, check_features, magnitude
 from pathforest._models.base import OPFEstimator
-from pathforest._models.labels import Labels, check_labels, on_host
+from pathforest._models.labels import Labels, check_labels, on_host, require_labels
 from pathforest._utils.checks import check_sample_indices
-from pathforest._utils.dates import validated
+from pathforest._utils.samples import validated
 from pathforest._utils.show import show
 from pathforest.persistence.checks import check_growth
 
@@ -289,8 +289,7 @@ class GrowingClassifier(GrowingEstimator):
         """
 
         def add_labels(grown: dict[str, Any], n_new: int) -> dict[str, Any]:
-            if y is None:
-                raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+            require_labels(self, y)
             labels = Labels.of(check_labels(y))
             check_consistent_length(np.empty(n_new), labels.codes)
             named = grown.get("named")

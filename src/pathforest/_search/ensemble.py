@@ -27,7 +27,7 @@ from pathforest._models.explanation import (
 from pathforest._models.prediction import costs_in_each, feature_names
 from pathforest._search.cells import Samples, as_numbers
 from pathforest._search.scoring import resolve_scoring
-from pathforest._utils.dates import refuse_missing_dates
+from pathforest._utils.samples import refuse_missing_dates
 from pathforest._utils.tables import as_table
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.persistence import checks

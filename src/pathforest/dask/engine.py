@@ -20,6 +20,7 @@ from distributed import Client
 
 from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.features import features_engine
+from pathforest._engines.local import LocalAnswers
 from pathforest._engines.metric import Metric, choose_algorithm
 from pathforest._engines.protocol import Engine, KnnGraph
 from pathforest._engines.spanning_tree import spanning_tree_by_asking
@@ -65,7 +66,7 @@ def part_range(n_blocks: int, n_threads: int) -> tuple[int, int]:
     return fewest, max(fewest, MOST_TASKS // n_blocks)
 
 
-class DaskEngine:
+class DaskEngine(LocalAnswers):
     """The :class:`Engine` that answers the large questions of a `fit` on a cluster.
 
     The neighbour pass and the searches of the spanning tree are large. The competition asks about a few
@@ -125,34 +126,6 @@ class DaskEngine:
     def query(self, queries: np.ndarray, k: int, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Find the k nearest samples of each query, at the client."""
         return self._local.query(queries, k, n_threads)
-
-    def nearest_outsiders(
-        self, samples: np.ndarray, component: np.ndarray, n_threads: int = 1
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Find for each of some samples the nearest one of another component, at the client."""
-        return self._local.nearest_outsiders(samples, component, n_threads)
-
-    def compete(
-        self,
-        distances: np.ndarray,
-        indices: np.ndarray,
-        prototypes: np.ndarray,
-        membership: np.ndarray,
-        source_side: bool,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Run the competition over the complete graph, at the client."""
-        return self._local.compete(distances, indices, prototypes, membership, source_side)
-
-    def conquer(
-        self,
-        queries: np.ndarray,
-        cost: np.ndarray,
-        order: np.ndarray,
-        n_conquerors: int = 1,
-        n_threads: int = 1,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Find the smallest offers to each query, at the client."""
-        return self._local.conquer(queries, cost, order, n_conquerors, n_threads)
 
     def distances(self, queries: np.ndarray, n_threads: int = 1) -> np.ndarray:
         """Compute the distance of each query to each sample, at the client."""
