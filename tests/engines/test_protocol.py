@@ -16,9 +16,10 @@ SOURCES = Path(pathforest.__file__).parent
 def methods(path, name):
     """Parameters of the public methods of a class, by its source: some need packages that are not here."""
     tree = ast.parse((SOURCES / path).read_text())
-    (body,) = (node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
-    functions = [node for node in body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
-    return {function.name: function.args for function in functions}
+    (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+    inherited = methods("_engines/local.py", "LocalAnswers") if "LocalAnswers" in map(ast.unparse, found.bases) else {}
+    functions = [node for node in found.body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
+    return inherited | {function.name: function.args for function in functions}
 
 
 CONTRACT = methods("_engines/protocol.py", "Engine")
@@ -30,6 +31,7 @@ CONTRACT = methods("_engines/protocol.py", "Engine")
         ("_core.pyi", "Engine"),
         ("_engines/torch/engine.py", "TorchEngine"),
         ("dask/engine.py", "DaskEngine"),
+        ("_engines/growing.py", "GrowingEngine"),
     ],
 )
 @pytest.mark.parametrize("method", [name for name, args in CONTRACT.items() if len(args.args) > 1])
