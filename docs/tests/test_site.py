@@ -176,6 +176,26 @@ def test_thumbnails_of_the_gallery_are_large(browser):
     assert all(shown >= 300 and drawn >= 600 for shown, drawn in sizes)
 
 
+def test_pictures_have_a_version_for_each_theme(browser):
+    """What is shown in dark mode was drawn for it: the class says so, and its paper is dark."""
+    Image = pytest.importorskip("PIL.Image")
+    page, wrong, seen = a_page(browser, allowed=lambda url: url.startswith("file://")), [], set()
+    shown = "all => all.filter(e => e.checkVisibility()).map(e => [e.className, e.src])"
+    for name in WRITTEN:
+        page.goto((SITE / name).as_uri())
+        for theme in ("light", "dark"):
+            page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+            pictures = page.eval_on_selector_all(".bd-article img", shown)
+            wrong += [f"{name}: {src}" for classes, src in pictures if f"only-{theme}" not in classes]
+            seen |= {(theme, unquote(urlsplit(src).path)) for _, src in pictures}
+    assert wrong == []
+    assert len(seen) > 50
+    for theme, path in seen:
+        with Image.open(path) as image:
+            corner = sum(image.convert("RGB").getpixel((1, 1))) / (3 * 255)
+        assert (corner > 0.5) == (theme == "light"), path
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_follow_the_scheme_of_the_reader(browser, scheme):
     page = a_page(browser, scheme=scheme, allowed=lambda url: url.startswith("file://"))
