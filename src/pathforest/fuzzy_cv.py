@@ -32,7 +32,7 @@ from pathforest._utils.timers import StageTimer, logger
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from pathforest.plotting import LandscapeDisplay
 
 # The parameters handed on to every classifier as they are.
 COMMON = (
@@ -346,15 +346,15 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         self._fit_metric = tuple(metric)
         return self
 
-    def plot_landscape(self) -> Figure:
+    def plot_landscape(self) -> LandscapeDisplay:
         """Draw the mean scores over the two parameters that matter most, and what each parameter is worth.
 
         Needs ``pip install pathforest[plot]``; :func:`pathforest.plotting.plot_landscape` has options.
 
         Returns
         -------
-        figure : matplotlib.figure.Figure
-            Save it with ``figure.savefig("landscape.png")``.
+        display : pathforest.plotting.LandscapeDisplay
+            Save its picture with ``display.figure_.savefig("landscape.png")``.
         """
         from pathforest.plotting import plot_landscape
 
