@@ -166,7 +166,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     label_name_ : str
         Name of the labels, where y is a pandas or polars Series with a name.
     categories_ : list of length n_features
-        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
+        Texts of each column, False and True of one with booleans, None for numbers, where X is a table and
+        ``metric="gower"``.
     prototypes_, cost_, predecessor_, root_, order_, label_, training_error_, membership_
         Those of the classifier in `best_estimator_`; also `density_`, `best_k_` and `cuts_` unless
         `membership` is a callable.
