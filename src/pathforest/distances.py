@@ -56,12 +56,14 @@ from pathforest._engines.metric import (
     Metric,
     array_options,
     check_algorithm,
+    check_sparse,
     choose_algorithm,
     resolve_metric,
 )
 from pathforest._engines.protocol import Engine
 from pathforest._engines.ranges import check_training_values
 from pathforest._utils.samples import refuse_missing_dates
+from pathforest._utils.sparse import SparseSamples, is_sparse
 
 __all__ = ["Metric", "choose_algorithm", "make_engine", "resolve_metric"]
 
@@ -104,7 +106,11 @@ def make_engine(
     """
     resolved = resolve_metric(metric, metric_params)
     check_algorithm(resolved, algorithm)
-    samples = check_array(X, input_name="X", **array_options(resolved))
+    if is_sparse(X):
+        check_sparse(resolved, algorithm)
+    samples = check_array(X, input_name="X", accept_sparse="csr", **array_options(resolved))
+    if is_sparse(samples):
+        samples = SparseSamples.of(samples)
     refuse_missing_dates(X, samples)
     completed = complete_metric(resolved, samples)
     check_training_values(samples, completed)

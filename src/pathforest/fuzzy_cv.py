@@ -28,6 +28,7 @@ from pathforest._search.scoring import Judge, Scorer, check_error_score, resolve
 from pathforest._search.splits import cross_validation_splits
 from pathforest._search.trials import make_sampler, search_by_trials
 from pathforest._utils.show import show
+from pathforest._utils.sparse import SVD, SparseSamples
 from pathforest._utils.timers import StageTimer, logger
 from pathforest.fuzzy import FuzzyOPFClassifier
 
@@ -402,6 +403,12 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     def _choose_representations(self, samples: Samples, metric: Metric) -> list[Representation]:
         """List the candidates, and record what "auto" has chosen and why."""
         chosen, reason = self.transforms, "as asked for"
+        if isinstance(samples.checked, SparseSamples) and isinstance(chosen, str):
+            if chosen != "auto":
+                raise ValueError(
+                    f"transforms={show(chosen)} takes no sparse matrix; use transforms=None or 'auto', or {SVD}"
+                )
+            chosen, reason = None, "a sparse matrix is for the features as given"
         if chosen == "auto":
             chosen, reason = choose_preset(*samples.checked.shape, metric.name, callable(self.membership))
         candidates = resolve_transforms(chosen, len(self.classes_), self.random_state)

@@ -377,7 +377,9 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
         metric, _ = self._template()._check_settings()
         if metric.name == "gower" and (table := as_table(X)) is not None:
             return validate_data(self, table, reset=reset, skip_check_array=True)
-        return validated(self, X, reset=reset, **array_options(metric) | {"dtype": DTYPES})
+        # The classifier says which sparse matrices it takes.
+        options = {"dtype": DTYPES, "accept_sparse": "csr"}
+        return validated(self, X, reset=reset, **array_options(metric) | options)
 
     def _queries(self, X: Any) -> np.ndarray:
         check_is_fitted(self)

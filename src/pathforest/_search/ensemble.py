@@ -28,6 +28,7 @@ from pathforest._models.prediction import costs_in_each, feature_names
 from pathforest._search.cells import Samples, as_numbers
 from pathforest._search.scoring import resolve_scoring
 from pathforest._utils.samples import refuse_missing_dates
+from pathforest._utils.sparse import is_sparse
 from pathforest._utils.tables import as_table
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.persistence import checks
@@ -264,6 +265,8 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
             return Samples(given, None)
         if table is not None:
             return Samples(given, table)
+        if is_sparse(X):
+            return Samples(given, self._read_sparse(X, metric, reset, copy=False))
         checked = check_array(X, input_name="X", **options)
         refuse_missing_dates(X, checked)
         return Samples(given, checked)

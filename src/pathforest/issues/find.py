@@ -9,6 +9,7 @@ import numpy as np
 
 from pathforest._engines.metric import Metric
 from pathforest._models import parameters as rules
+from pathforest._utils.sparse import SparseSamples
 from pathforest.classifier import OPFClassifier
 from pathforest.issues.duplicates import conflicts, duplicate_groups, near_duplicates
 from pathforest.issues.flags import Opinion, flag
@@ -118,6 +119,8 @@ def find_issues(
     samples, labels, codes, resolved = model._check_training(X, y, resolved, squares=True)
     opinion = None
     if method == "thorough":
+        if isinstance(samples, SparseSamples):
+            raise ValueError("method='thorough' takes no sparse matrix; use method='fast', or X.toarray()")
         from pathforest.issues.thorough import ask_unseen  # the search is slow to import
 
         opinion = ask_unseen(samples, codes, model, resolved, random_state)
