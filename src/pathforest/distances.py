@@ -20,6 +20,9 @@ a callable           what it returns for two rows                        full ma
 ``precomputed``      X is the matrix of distances                        full matrix
 ===================  ==================================================  ============
 
+Sparse matrices of SciPy have an engine of their own, for ``euclidean``, ``sqeuclidean`` and ``cosine``: the
+same distances, bit for bit, without the zeros.
+
 A full matrix takes 8 n^2 bytes during `fit`. A verbose estimator logs its size before it is built, and above
 1 GiB a warning names it in any case.
 
@@ -78,9 +81,10 @@ def make_engine(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
         Samples, or their distances for ``metric="precomputed"``. float32 stays float32; other types are
-        converted to float64.
+        converted to float64. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
+        ``"sqeuclidean"``.
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2

@@ -290,15 +290,21 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         self.device = device
         self.verbose = verbose
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse &= not isinstance(self.transforms, str) or self.transforms == "auto"
+        return tags
+
     @unfitted_on_failure
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Search, and fit the best cells on all samples.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples, or their distances for ``metric="precomputed"``; with a sequence of
-            `transforms` whatever those take.
+            `transforms` whatever those take. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
+            ``"sqeuclidean"``, and are taken as given.
         y : array-like of shape (n_samples,)
             Class labels of any type; none may be missing.
         groups : array-like of shape (n_samples,), default=None
@@ -406,7 +412,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         if isinstance(samples.checked, SparseSamples) and isinstance(chosen, str):
             if chosen != "auto":
                 raise ValueError(
-                    f"transforms={show(chosen)} takes no sparse matrix; use transforms=None or 'auto', or {SVD}"
+                    f"transforms={show(chosen)} takes no sparse matrix; use transforms=None or 'auto', or "
+                    f"{SVD}"
                 )
             chosen, reason = None, "a sparse matrix is for the features as given"
         if chosen == "auto":

@@ -168,9 +168,10 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples, or their distances for ``metric="precomputed"``. float32 is kept;
-            other types become float64.
+            other types become float64. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
+            ``"sqeuclidean"``.
         y : None
             Ignored; there so that pipelines can pass it.
 
@@ -206,7 +207,7 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples, or their distances for ``metric="precomputed"``.
         y : None
             Ignored; there so that pipelines can pass it.
@@ -224,7 +225,7 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             Samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -239,7 +240,7 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             Samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -254,7 +255,7 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             Samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns

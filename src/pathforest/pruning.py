@@ -239,8 +239,8 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        if isinstance(self.estimator, PRUNABLE):  # others are refused by fit
-            tags.input_tags = get_tags(self.estimator).input_tags
+        if self.estimator is None or isinstance(self.estimator, PRUNABLE):  # others are refused by fit
+            tags.input_tags = get_tags(self._template()).input_tags
         return tags
 
     @unfitted_on_failure
@@ -249,8 +249,9 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-            Samples, or their distances for an estimator with ``metric="precomputed"``.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+            Samples, or their distances for an estimator with ``metric="precomputed"``. Sparse matrices
+            are for ``metric="cosine"``, ``"euclidean"`` and ``"sqeuclidean"``.
         y : array-like of shape (n_samples,)
             Class labels of any type; none may be missing.
 
@@ -297,7 +298,7 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_samples)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_samples)
             New samples, or their distances to all samples that `fit` was given.
 
         Returns
@@ -313,7 +314,7 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_samples)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_samples)
             New samples, or their distances to all samples that `fit` was given.
 
         Returns

@@ -215,8 +215,8 @@ def check_sparse(metric: Metric, algorithm: str, device: str = "cpu") -> None:
     """Refuse what the engine of sparse samples does not do."""
     if metric.name not in SPARSE_METRICS:
         raise ValueError(
-            f"metric={show(metric.name)} takes no sparse matrix; use one of {', '.join(SPARSE_METRICS)}, pass "
-            f"X.toarray(), or {SVD}"
+            f"metric={show(metric.name)} takes no sparse matrix; use one of {', '.join(SPARSE_METRICS)}, "
+            f"pass X.toarray(), or {SVD}"
         )
     if algorithm != "auto":
         raise ValueError(

@@ -22,6 +22,7 @@ from pathforest._engines.matrix import (
     pairwise,
 )
 from pathforest._engines.metric import (
+    ALIASES,
     NONNEGATIVE,
     SPARSE_METRICS,
     WITH_GAPS,
@@ -55,7 +56,8 @@ class MetricEstimator(SavableEstimator):
         tags.input_tags.positive_only = name in NONNEGATIVE
         tags.input_tags.allow_nan = name in WITH_GAPS
         tags.input_tags.string = name == "gower"
-        tags.input_tags.sparse = name in SPARSE_METRICS
+        is_default = self.algorithm == "auto" and self.device == "cpu"
+        tags.input_tags.sparse = is_default and ALIASES.get(name, name) in SPARSE_METRICS
         return tags
 
     def _read_samples(
@@ -81,7 +83,6 @@ class MetricEstimator(SavableEstimator):
             self.categories_ = coded.categories
             metric = with_categories(metric, coded, getattr(table, "columns", None))
         return check_array(coded.values, input_name="X", estimator=self, **array_options(metric)), metric
-
 
     def _read_sparse(self, X: Any, metric: Metric, reset: bool, copy: bool) -> SparseSamples:
         """Check a sparse matrix of SciPy, or what a search has made of one."""

@@ -238,7 +238,7 @@ def compare_sparse(
     scale: np.ndarray,
     metric: Metric,
 ) -> list[Feature]:
-    """Do the same for sparse samples, each a matrix of one row: features that all of them lack are left out."""
+    """Do the same for sparse samples, each a matrix of one row, without features that all of them lack."""
     rows = [row for row in (sample, conqueror, rival) if row is not None]
     columns = np.unique(np.concatenate([row.indices for row in rows]))
     values = [row.tocsr()[:, columns].toarray()[0] for row in rows]

@@ -106,7 +106,7 @@ class BaseOPFClassifier(LabelledEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -122,7 +122,7 @@ class BaseOPFClassifier(LabelledEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -138,7 +138,7 @@ class BaseOPFClassifier(LabelledEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -155,7 +155,7 @@ class BaseOPFClassifier(LabelledEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns

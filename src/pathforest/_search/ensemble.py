@@ -80,7 +80,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -99,7 +99,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -115,7 +115,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
         cell : int, default=0
             Which of `estimators_`: 0 is the best, and `explain` names others.
@@ -138,7 +138,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns

@@ -11,8 +11,8 @@ from sklearn.utils import assert_all_finite
 LARGEST = np.iinfo(np.int32).max  # number of features: the core counts with 32 bits
 
 SVD = (
-    "reduce the features first: make_pipeline(TruncatedSVD(100), Normalizer(), model), with TruncatedSVD from "
-    "sklearn.decomposition, needs no dense copy of X"
+    "reduce the features first: make_pipeline(TruncatedSVD(100), Normalizer(), model), with TruncatedSVD "
+    "from sklearn.decomposition, needs no dense copy of X"
 )
 
 
@@ -87,7 +87,7 @@ class SparseSamples:
         """Return them as an array."""
         return self.tocsr().toarray()
 
-    def keys(self) -> list[bytes]:
+    def row_keys(self) -> list[bytes]:
         """Return the contents of each row: equal rows have equal keys."""
         parts = zip(self.indptr[:-1], self.indptr[1:], strict=True)
         return [self.indices[a:b].tobytes() + self.data[a:b].tobytes() for a, b in parts]

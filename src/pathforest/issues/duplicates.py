@@ -24,7 +24,7 @@ def duplicate_groups(X: np.ndarray, metric: Metric) -> np.ndarray:
     if isinstance(X, SparseSamples):
         numbers: dict[bytes, int] = {}
         return number_groups(
-            np.array([numbers.setdefault(key, len(numbers)) for key in X.keys()]), smallest=2
+            np.array([numbers.setdefault(key, len(numbers)) for key in X.row_keys()]), smallest=2
         )
     rows = np.ascontiguousarray(X + 0.0)  # -0.0 + 0.0 is 0.0: equal values have equal bytes
     keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]

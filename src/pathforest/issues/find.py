@@ -43,9 +43,10 @@ def find_issues(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
         Samples, or their distances for ``metric="precomputed"``. float32 stays float32; other types are
-        converted to float64.
+        converted to float64. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
+        ``"sqeuclidean"``.
     y : array-like of shape (n_samples,)
         Their labels, of any type; none may be missing.
     method : {"fast", "thorough"}, default="fast"
