@@ -35,17 +35,15 @@ ENGINES = ["tree", "brute", "brute in order", "precomputed", "sparse"]
 def all_engines(X, Q, metric="euclidean", p=2.0, n_threads=1):
     """Every engine of the metric over the same samples, each with its queries."""
     D, DQ = reference.distance_matrix(X, X, metric, p), reference.distance_matrix(Q, X, metric, p)
-    return (
+    engines = [
         (_core.Engine.tree(X, metric, p, n_threads), Q),
         (_core.Engine.brute(X, metric, p, n_threads=n_threads), Q),
         (_core.Engine.brute(X, metric, p, keep_order=True), Q),
         (_core.Engine.precomputed(D), DQ),
-        *(
-            (_core.Engine.sparse(SparseSamples.of(X), metric), SparseSamples.of(Q))
-            for name in SPARSE_METRICS
-            if name == metric
-        ),
-    )
+    ]
+    if metric in SPARSE_METRICS:
+        engines.append((_core.Engine.sparse(SparseSamples.of(X), metric), SparseSamples.of(Q)))
+    return engines
 
 
 @pytest.mark.parametrize(("metric", "p"), METRICS)

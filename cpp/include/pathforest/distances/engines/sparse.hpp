@@ -4,6 +4,7 @@
 
 #include "pathforest/control.hpp"
 #include "pathforest/distances/engines/blocks.hpp"
+#include "pathforest/distances/engines/scout.hpp"
 #include "pathforest/distances/sparse_rows.hpp"
 
 #include <cmath>
@@ -76,21 +77,17 @@ class SparseEngine : public FlatEngine {
             pause();
             multiply(queries[i], products);
             if (is_cosine()) {
-                scan(queries[i], products, policies[i], [&](Index sample) {
-                    return cosine_distance(products[as_size(sample)], queries[i].square,
-                                           squares_[as_size(sample)]);
-                });
+                scan_cosines(queries[i], products, policies[i]);
+            } else if (P::sees_everything || !(queries[i].square + largest_square_ < largest / 16)) {
+                scan_squares(queries[i], policies[i]);
             } else {
-                scan(queries[i], products, policies[i], [&](Index sample) {
-                    return metric_.distance(sum_of_squares(queries[i], rows_.row(sample)), metric_.p);
-                });
+                scan_estimates(queries[i], products, policies[i]);
             }
         }
     }
 
   private:
     static constexpr double epsilon = std::numeric_limits<double>::epsilon();
-    static constexpr double smallest = std::numeric_limits<double>::min();
     static constexpr double largest = std::numeric_limits<double>::max();
 
     bool is_cosine() const { return metric_.sum == Sum::cosine; }
@@ -123,44 +120,82 @@ class SparseEngine : public FlatEngine {
         }
     }
 
-    // Offers the samples within the policy's limit, by their exact distances.
-    template <Policy P, class Distance>
-    void scan(const Query& query, const std::vector<double>& products, P& policy, Distance distance) const {
-        double known = -1, least = 0;  // limits seldom move
+    // A product tells the distance, but for the end of the formula, which most samples are spared: a sample
+    // within the limit has a cosine of 1 - limit or more, up to rounding.
+    template <Policy P>
+    void scan_cosines(const Query& query, const std::vector<double>& products, P& policy) const {
+        const double length = std::sqrt(query.square);
         for_each_block(policy, [&](Index b, double limit) {
-            if (limit != known) least = least_value(query, limit);
-            known = limit;
-            const std::size_t first = at(b, lanes);
-            bool any = false;
-            for (std::size_t i = first; i < first + lanes; ++i) any |= may_matter(products, i, least);
-            if (!any) return;
+            const double least = length > 0 ? (1 - limit - 1e-12 * (2 + limit)) * length : -infinity;
+            for_each_above(b, products, least, [&](Index sample) {
+                const double distance =
+                    cosine_distance(products[as_size(sample)], query.square, squares_[as_size(sample)]);
+                if (distance <= limit) offer_at(policy, order(), sample, distance);
+            });
+        });
+    }
+
+    // Every distance, in full.
+    template <Policy P>
+    void scan_squares(const Query& query, P& policy) const {
+        for_each_block(policy, [&](Index b, double limit) {
             for (Index sample = b * lanes; sample < std::min(n_samples(), (b + 1) * lanes); ++sample) {
-                if (!may_matter(products, as_size(sample), least) || !policy.wants(sample)) continue;
-                const double exact = distance(sample);
+                const double exact = distance(query, sample);
                 if (exact <= limit) offer_at(policy, order(), sample, exact);
             }
         });
     }
 
-    // NaN, where lengths overflow, passes.
-    bool may_matter(const std::vector<double>& products, std::size_t i, double least) const {
-        return !(products[i] * scale_[i] - shift_[i] < least);
+    // |a - b|^2 = |a|^2 + |b|^2 - 2ab, where all rounding, that of the exact sum included, is off by a part
+    // of |a|^2 + |b|^2: n_features * epsilon times 2. Four times that is safe, and the smallest normal number
+    // covers what underflows. A scout sees these estimates, so that few exact sums are needed.
+    template <Policy P>
+    void scan_estimates(const Query& query, const std::vector<double>& products, P& policy) const {
+        Scout<P> scout(policy, metric_);
+        const double tiny = (n_features_ + 8.0) * std::numeric_limits<double>::min();
+        const auto reach = [&](Index node) { return scout.reach(node); };
+        for_each_block_within(reach, [&](Index b, double reduced_limit) {
+            const double least = (query.square * (1 - allowance_) - reduced_limit - tiny) / 2;
+            for_each_above(b, products, least, [&](Index sample) {
+                const double squares = query.square + squares_[as_size(sample)];
+                const double estimate = squares - 2 * products[as_size(sample)];
+                const double room = allowance_ * squares + tiny;
+                scout.meet(sample, sample, estimate - room, std::max(0.0, estimate + room));
+                if (!scout.is_full()) return;
+                settle(scout, query, policy);
+                scout.restart(policy);
+            });
+        });
+        settle(scout, query, policy);
     }
 
-    // No sample within the limit has a smaller product * scale - shift.
-    //
-    // For "cosine" that is the cosine times the length of the query. For squares, |a - b|^2 is
-    // |a|^2 + |b|^2 - 2ab, where all rounding, that of the exact sum included, is off by a part of
-    // |a|^2 + |b|^2: n_features * epsilon times 2. Four times that is safe, and the smallest normal number
-    // covers what underflows.
-    double least_value(const Query& query, double limit) const {
-        if (!(query.square + largest_square_ < largest / 16)) return -infinity;
-        if (is_cosine()) {
-            if (query.square == 0) return -infinity;
-            return (1 - limit - 1e-12 * (2 + limit)) * std::sqrt(query.square);
+    // Offers the policy what its scout has left.
+    template <Policy P>
+    void settle(Scout<P>& scout, const Query& query, P& policy) const {
+        ReducedLimit reduced_limit(metric_);
+        for (const Candidate& candidate : scout.candidates()) {
+            const double limit = policy.limit(candidate.position / lanes);  // by now some may be out
+            if (limit >= 0 && candidate.least <= reduced_limit(limit))
+                offer_at(policy, order(), candidate.position, distance(query, candidate.position));
         }
-        const double room = metric_.reduced_limit(limit, metric_.p) + (n_features_ + 8.0) * smallest;
-        return (query.square * (1 - allowance_) - room) / 2;
+    }
+
+    // Calls visit(sample) for the samples of a block whose product * scale - shift is not below `least`.
+    template <class Visit>
+    void for_each_above(Index b, const std::vector<double>& products, double least, Visit visit) const {
+        const auto is_above = [&](std::size_t i) { return products[i] * scale_[i] - shift_[i] >= least; };
+        const std::size_t first = at(b, lanes);
+        bool any = false;
+        for (std::size_t i = first; i < first + lanes; ++i) any |= is_above(i);
+        if (!any) return;
+        for (Index sample = b * lanes; sample < std::min(n_samples(), (b + 1) * lanes); ++sample) {
+            if (is_above(as_size(sample))) visit(sample);
+        }
+    }
+
+    // Of squares.
+    double distance(const Query& query, Index sample) const {
+        return metric_.distance(sum_of_squares(query, rows_.row(sample)), metric_.p);
     }
 
     // The squared differences, in feature order. Which of the two comes next cannot be foreseen, so the loop
