@@ -56,7 +56,7 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     selection : {"gap", "cut"}, default="gap"
         Which maxima of the density are clusters. ``"gap"``: with the domes in descending order of volume,
-        those above the largest ratio between neighbours. ``"cut"``: all of them, for the neighbourhood
+        those above the largest clear ratio between neighbours. ``"cut"``: all of them, for the neighbourhood
         with the smallest normalised cut, as in the paper; usually far too many.
     k_max : int, default=20
         Largest neighbourhood tried by ``selection="cut"``. Larger values allow smoother densities with fewer
@@ -150,7 +150,8 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
 
     ``selection="gap"`` puts these values in descending order and cuts the list where the ratio between
     neighbours is largest, the first place on ties. Values below 0.3 % of the largest count as that, also what
-    comes after the last. If no ratio reaches 2, or all values are 0, all samples are one cluster.
+    comes after the last. Only clear ratios count: at least 2, and at least the square root of the ratio
+    between the largest value and the one above the cut. Without one, all samples are one cluster.
 
     A cluster whose dome is too small is absorbed whole by its neighbour across the highest arc,
     which is the one whose lower end is densest. Paths and their values stay as they are, and
