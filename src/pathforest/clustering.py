@@ -249,9 +249,10 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples, or their distances for ``metric="precomputed"``. float32 is kept;
-            other types become float64.
+            other types become float64. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
+            ``"sqeuclidean"``.
         y : None
             Ignored; there so that pipelines can pass it.
 
@@ -458,7 +459,7 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
