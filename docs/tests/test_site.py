@@ -14,6 +14,9 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from browsers import WIDTHS, a_browser, a_page
 
+import pathforest
+import pathforest.dask
+
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "build" / "docs"
 FILES = (path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
@@ -91,6 +94,14 @@ def test_every_local_link_leads_somewhere():
                 if unquote(parts.fragment) not in read(target).names:
                     broken.append(f"{page}: {link}")
     assert broken == []
+
+
+def test_estimators_link_to_pages_that_exist(monkeypatch):
+    monkeypatch.setattr("pathforest._models.documentation.find_site", lambda: SITE.as_posix())
+    public = [getattr(room, name) for room in (pathforest, pathforest.dask) for name in room.__all__]
+    pages = [kind()._get_doc_link() for kind in public if hasattr(kind, "_doc_link_module")]
+    assert len(pages) > 10
+    assert [page for page in pages if not Path(page).is_file()] == []
 
 
 def test_nothing_is_loaded_from_outside():
@@ -201,6 +212,26 @@ def test_thumbnails_of_the_gallery_are_large(browser):
     )
     assert len(sizes) > 10
     assert all(shown >= 300 and drawn >= 600 for shown, drawn in sizes)
+
+
+def test_pictures_have_a_version_for_each_theme(browser):
+    """What is shown in dark mode was drawn for it: the class says so, and its paper is dark."""
+    Image = pytest.importorskip("PIL.Image")
+    page, wrong, seen = a_page(browser, allowed=lambda url: url.startswith("file://")), [], set()
+    shown = "all => all.filter(e => e.checkVisibility()).map(e => [e.className, e.src])"
+    for name in WRITTEN:
+        page.goto((SITE / name).as_uri())
+        for theme in ("light", "dark"):
+            page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+            pictures = page.eval_on_selector_all(".bd-article img", shown)
+            wrong += [f"{name}: {src}" for classes, src in pictures if f"only-{theme}" not in classes]
+            seen |= {(theme, unquote(urlsplit(src).path)) for _, src in pictures}
+    assert wrong == []
+    assert len(seen) > 50
+    for theme, path in seen:
+        with Image.open(path) as image:
+            corner = sum(image.convert("RGB").getpixel((1, 1))) / (3 * 255)
+        assert (corner > 0.5) == (theme == "light"), path
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

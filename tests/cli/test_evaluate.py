@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from commands import FEATURES, IRIS, KINDS, X, flowers, succeed
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, log_loss
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import pathforest
 from pathforest.datasets.formats import stream as streams
@@ -33,6 +35,21 @@ def test_evaluate_reads_integer_labels_however_they_are_written(folder):
     (folder / "b.csv").write_text("label,x\n01,0\n +2,5\n")
     succeed("train a.csv -e opf -o m.pf")
     assert json.loads(succeed("evaluate m.pf b.csv --json"))["accuracy"] == 1
+
+
+def series(library, frame):
+    return pytest.importorskip("polars").from_pandas(frame) if library == "polars" else frame
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("wrap", [lambda model: model, lambda model: make_pipeline(StandardScaler(), model)])
+def test_models_saved_from_python_know_their_label(folder, library, wrap):
+    """The label of a model is the name of the Series that it was fitted to."""
+    frame = series(library, flowers())
+    model = wrap(pathforest.OPFClassifier()).fit(frame[list(FEATURES)], frame["kind"])
+    pathforest.save(model, "python.pf")
+    found = json.loads(succeed("evaluate python.pf iris.csv --json"))
+    assert found["accuracy"] == model.score(frame[list(FEATURES)], frame["kind"])
 
 
 def test_classes_that_are_not_in_the_file_have_no_recall(model):

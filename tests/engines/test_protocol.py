@@ -9,6 +9,7 @@ import pytest
 import pathforest
 from pathforest import _core
 from pathforest._engines.protocol import Engine
+from pathforest._utils.sparse import SparseSamples
 
 SOURCES = Path(pathforest.__file__).parent
 
@@ -52,6 +53,7 @@ def test_every_engine_takes_the_parameters_of_the_contract(path, name, method):
         _core.Engine.tree(np.eye(3), "euclidean"),
         _core.Engine.precomputed(np.zeros((3, 3))),
         _core.Engine.rows(3, "float64"),
+        _core.Engine.sparse(SparseSamples.of(np.eye(3)), "euclidean"),
     ],
     ids=lambda engine: engine.name,
 )
