@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 # Clarity says how much a sample looks like a class: 0 is undecided, and 0.5 the average of the samples that
-# deserve its label. Mistakes happen to all samples, so their clarity is taken to be spread evenly from 0 to 1;
-# where classes overlap it is low, with a density that falls as (1 - clarity) ** FALL. A label is flagged if it
-# is a mistake with a probability of at least SURE. If a class has too many mistakes for each sample that deserves
-# its label, it is not known well enough. The values were chosen on 45 datasets: others find more wrong labels,
-# but classifiers trained without the flagged samples lose where all labels are right.
+# deserve its label. Mistakes happen to all samples, so their clarity is taken to be spread evenly from 0 to
+# 1; where classes overlap it is low, with a density that falls as (1 - clarity) ** FALL. A label is flagged
+# if it is a mistake with a probability of at least SURE. If a class has too many mistakes for each sample
+# that deserves its label, it is not known well enough. The values were chosen on 45 datasets: others find
+# more wrong labels, but classifiers trained without the flagged samples lose where all labels are right.
 FALL = 2
 SURE = 0.7
 TOO_MANY = 0.6
