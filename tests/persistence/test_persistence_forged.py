@@ -550,7 +550,7 @@ def test_a_file_that_stands_for_much_more_is_refused_within_a_second_and_300_mb(
     for number, data in enumerate(bombs(saved)):
         files.append(tmp_path / f"{number}.opf")
         files[-1].write_bytes(data)
-    run = subprocess.run([sys.executable, "-c", SCRIPT, *files], capture_output=True, text=True, timeout=120)
+    run = subprocess.run([sys.executable, "-c", SCRIPT, *files], capture_output=True, text=True, timeout=300)
     taken = np.array(run.stdout.split(), dtype=float).reshape(-1, 2)
     assert len(taken) == len(files) - 1, run.stderr
     assert (taken < [1, 300]).all(), taken
