@@ -8,6 +8,7 @@ import re
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -16,12 +17,14 @@ from browsers import WIDTHS, a_browser, a_page
 import pathforest
 import pathforest.dask
 
-SITE = Path(__file__).parents[2] / "build" / "docs"
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "build" / "docs"
 FILES = (path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
 PAGES = sorted(name for name in FILES if not name.startswith("_"))
 # Pages of the reference have one form; the first few stand for all.
 WRITTEN = [page for page in PAGES if not page.startswith("api/generated/")]
 LOOKED_AT = [*WRITTEN, *[page for page in PAGES if page.startswith("api/generated/")][:3]]
+STORIES = sorted((ROOT / "examples").glob("plot_*.py"))
 LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href"}
 
 # Text that ends beyond the window, and is in nothing that could be scrolled to see it.
@@ -111,27 +114,34 @@ def test_nothing_is_loaded_from_outside():
     assert afar == []
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_pages_fit_their_window_and_ask_for_nothing(browser, width):
-    page = a_page(browser, width, allowed=lambda url: url.startswith("file://"))
-    too_wide = []
+class Walk(NamedTuple):
+    """What is wrong with pages of one width."""
+
+    too_wide: list
+    silent: list
+    problems: list
+
+
+@pytest.fixture(scope="module", params=WIDTHS)
+def walk(browser, request):
+    page = a_page(browser, request.param, allowed=lambda url: url.startswith("file://"))
+    found = Walk([], [], page.problems)
     for name in LOOKED_AT:
         page.goto((SITE / name).as_uri())
         if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
-            too_wide.append(name)
-        too_wide += [f"{name}: {text}" for text in page.evaluate(CUT_OFF)]
-    assert too_wide == []
-    assert [problem for problem in page.problems if not problem.startswith("[PST]")] == []
+            found.too_wide.append(name)
+        found.too_wide.extend(f"{name}: {text}" for text in page.evaluate(CUT_OFF))
+        found.silent.extend(f"{name}: {text}" for text in page.evaluate(WITHOUT_A_SIGN))
+    return found
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_tables_that_are_cut_show_that_they_scroll(browser, width):
-    page = a_page(browser, width, allowed=lambda url: url.startswith("file://"))
-    silent = []
-    for name in LOOKED_AT:
-        page.goto((SITE / name).as_uri())
-        silent += [f"{name}: {text}" for text in page.evaluate(WITHOUT_A_SIGN)]
-    assert silent == []
+def test_pages_fit_their_window_and_ask_for_nothing(walk):
+    assert walk.too_wide == []
+    assert [problem for problem in walk.problems if not problem.startswith("[PST]")] == []
+
+
+def test_tables_that_are_cut_show_that_they_scroll(walk):
+    assert walk.silent == []
 
 
 def test_the_benchmarks_show_all_their_columns_on_a_desk(browser):
@@ -159,6 +169,23 @@ def test_the_shadow_at_the_edge_of_a_table_can_be_seen(browser, scheme):
         clip = {"x": box["x"] + box["width"] - 3, "y": box["y"] + 60, "width": 2, "height": 300}
         lightness.append(mean_lightness(page.screenshot(clip=clip)))
     assert abs(lightness[0] - lightness[1]) > 8
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.stem)
+def test_each_story_has_pictures_and_no_warnings(story):
+    image = pytest.importorskip("PIL.Image")
+    pictures = list((SITE / "_images").glob(f"sphx_glr_{story.stem}_[0-9][0-9][0-9].png"))
+    assert pictures
+    for path in pictures:
+        colors = image.open(path).convert("RGB").getcolors(2**24)
+        assert len(colors) > 100  # an empty figure has a few greys
+    page = (SITE / "gallery" / f"{story.stem}.html").read_text(encoding="utf-8")
+    printed = re.findall(r'class="sphx-glr-script-out.*?</pre>', page, re.DOTALL)
+    assert not any("Warning" in text for text in printed)
+
+
+def test_stories_leave_no_files():
+    assert {path.suffix for path in (ROOT / "examples").iterdir() if path.is_file()} == {".py", ".rst"}
 
 
 def mean_lightness(png):

@@ -28,6 +28,7 @@ from pathforest._search.scoring import Judge, Scorer, check_error_score, resolve
 from pathforest._search.splits import cross_validation_splits
 from pathforest._search.trials import make_sampler, search_by_trials
 from pathforest._utils.show import show
+from pathforest._utils.sparse import SVD, SparseSamples
 from pathforest._utils.timers import StageTimer, logger
 from pathforest.fuzzy import FuzzyOPFClassifier
 
@@ -292,15 +293,21 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         self.device = device
         self.verbose = verbose
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse &= not isinstance(self.transforms, str) or self.transforms == "auto"
+        return tags
+
     @unfitted_on_failure
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Search, and fit the best cells on all samples.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples, or their distances for ``metric="precomputed"``; with a sequence of
-            `transforms` whatever those take.
+            `transforms` whatever those take. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
+            ``"sqeuclidean"``, and are taken as given.
         y : array-like of shape (n_samples,)
             Class labels of any type; none may be missing.
         groups : array-like of shape (n_samples,), default=None
@@ -406,6 +413,13 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     def _choose_representations(self, samples: Samples, metric: Metric) -> list[Representation]:
         """List the candidates, and record what "auto" has chosen and why."""
         chosen, reason = self.transforms, "as asked for"
+        if isinstance(samples.checked, SparseSamples) and isinstance(chosen, str):
+            if chosen != "auto":
+                raise ValueError(
+                    f"transforms={show(chosen)} takes no sparse matrix; use transforms=None or 'auto', or "
+                    f"{SVD}"
+                )
+            chosen, reason = None, "a sparse matrix is for the features as given"
         if chosen == "auto":
             chosen, reason = choose_preset(*samples.checked.shape, metric.name, callable(self.membership))
         candidates = resolve_transforms(chosen, len(self.classes_), self.random_state)

@@ -169,9 +169,10 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples, or their distances for ``metric="precomputed"``. float32 is kept;
-            other types become float64.
+            other types become float64. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
+            ``"sqeuclidean"``.
         y : None
             Ignored; there so that pipelines can pass it.
 
@@ -207,7 +208,7 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples, or their distances for ``metric="precomputed"``.
         y : None
             Ignored; there so that pipelines can pass it.
@@ -225,7 +226,7 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             Samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -240,7 +241,7 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             Samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -255,7 +256,7 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             Samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns

@@ -241,8 +241,8 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        if isinstance(self.estimator, PRUNABLE):  # others are refused by fit
-            tags.input_tags = get_tags(self.estimator).input_tags
+        if self.estimator is None or isinstance(self.estimator, PRUNABLE):  # others are refused by fit
+            tags.input_tags = get_tags(self._template()).input_tags
         return tags
 
     @unfitted_on_failure
@@ -251,8 +251,9 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-            Samples, or their distances for an estimator with ``metric="precomputed"``.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+            Samples, or their distances for an estimator with ``metric="precomputed"``. Sparse matrices
+            are for ``metric="cosine"``, ``"euclidean"`` and ``"sqeuclidean"``.
         y : array-like of shape (n_samples,)
             Class labels of any type; none may be missing.
 
@@ -300,7 +301,7 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_samples)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_samples)
             New samples, or their distances to all samples that `fit` was given.
 
         Returns
@@ -316,7 +317,7 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_samples)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_samples)
             New samples, or their distances to all samples that `fit` was given.
 
         Returns
@@ -380,7 +381,9 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
         metric, _ = self._template()._check_settings()
         if metric.name == "gower" and (table := as_table(X)) is not None:
             return validate_data(self, table, reset=reset, skip_check_array=True)
-        return validated(self, X, reset=reset, **array_options(metric) | {"dtype": DTYPES})
+        # The classifier says which sparse matrices it takes.
+        options = {"dtype": DTYPES, "accept_sparse": "csr"}
+        return validated(self, X, reset=reset, **array_options(metric) | options)
 
     def _queries(self, X: Any) -> np.ndarray:
         check_is_fitted(self)

@@ -217,9 +217,10 @@ class OPFSemiSupervisedClassifier(GrowingClassifier, BaseOPFClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples, or their distances for ``metric="precomputed"``. float32 is kept;
-            other types become float64.
+            other types become float64. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
+            ``"sqeuclidean"``.
         y : array-like of shape (n_samples,)
             Class labels of any type, and `unlabeled` for samples without one; at least one has a label.
 
