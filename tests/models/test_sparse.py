@@ -1,5 +1,7 @@
 """Sparse matrices: every answer is that of the same samples in a dense array, bit for bit."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -10,6 +12,7 @@ from model_files import forge, take_apart
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
 from strategies import DTYPES, seeds, sizes
 
 import pathforest
@@ -26,7 +29,7 @@ from pathforest import (
 )
 from pathforest._engines.metric import SPARSE_METRICS
 from pathforest._utils.sparse import SparseSamples
-from pathforest.distances import make_engine
+from pathforest.distances import make_engine, resolve_metric
 from pathforest.pruning import prune
 
 pytestmark = pytest.mark.kernel
@@ -212,13 +215,13 @@ def test_the_matrix_of_the_user_stays_as_it_is_and_may_change(words):
     X, y, Q = words
     given = disguised(X, np.random.default_rng(0))
     before = [array.copy() for array in (given.indptr, given.indices, given.data)]
-    model = OPFClassifier().fit(given, y)
+    OPFClassifier().fit(given, y).predict(given)
     same_arrays((given.indptr, given.indices, given.data), before)
-    expected = model.class_costs(Q)
-    plain = sp.csr_array(X)
-    model = OPFClassifier().fit(plain, y)
-    plain.data[:], plain.indices[:] = 7.0, 0
-    np.testing.assert_array_equal(model.class_costs(Q), expected)
+    for model in (OPFClassifier(), FuzzyOPFClassifierCV(n_best=1, **SMALL), OPFPruner()):
+        plain = sp.csr_array(X)
+        expected = model.fit(plain, y).predict_proba(Q)
+        plain.data[:], plain.indices[:] = 7.0, 0
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(Q), expected)
 
 
 @every_metric
@@ -385,6 +388,24 @@ def test_a_dense_model_refuses_sparse_queries(words):
     ):
         with pytest.raises(ValueError, match=r"fitted to a dense array.*X.toarray\(\)"):
             model.fit(X, y).predict(sp.csr_array(Q))
+
+
+def test_a_cluster_is_refused(words):
+    pytest.importorskip("distributed")
+    from pathforest.dask.engine import engines_on
+
+    with (
+        engines_on(None) as make,
+        pytest.raises(ValueError, match="Dask cluster takes no sparse matrix; fit the"),
+    ):
+        make(SparseSamples.of(words[0]), resolve_metric("cosine"))
+
+
+def test_explanations_of_scaled_sparse_samples_are_those_of_the_classifier(words):
+    X, y, Q = words
+    model = make_pipeline(MaxAbsScaler(), OPFClassifier()).fit(sp.csr_array(X), y)
+    (one,) = pathforest.explain(model, sp.csr_array(Q[:1]))
+    assert one == model[-1].explain(model[0].transform(Q[:1]))[0]
 
 
 def test_models_of_sparse_matrices_do_not_grow(words):
