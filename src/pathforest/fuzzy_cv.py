@@ -16,7 +16,7 @@ from pathforest._engines.ranges import check_training_values
 from pathforest._models import parameters as rules
 from pathforest._models.device import DeviceOfParts
 from pathforest._models.fitting import steps
-from pathforest._models.labels import check_labels
+from pathforest._models.labels import check_labels, remember_label
 from pathforest._models.parameters import as_list, check_parameters, checked_metric
 from pathforest._models.state import unfitted_on_failure
 from pathforest._search.cells import Cell, Folds, Runner, Samples, Scores, Space, make_space, one_by_one
@@ -33,7 +33,7 @@ from pathforest._utils.timers import StageTimer, logger
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from pathforest.plotting import LandscapeDisplay
 
 # The parameters handed on to every classifier as they are.
 COMMON = (
@@ -164,8 +164,11 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    label_name_ : str
+        Name of the labels, where y is a pandas or polars Series with a name.
     categories_ : list of length n_features
-        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
+        Texts of each column, False and True of one with booleans, None for numbers, where X is a table and
+        ``metric="gower"``.
     prototypes_, cost_, predecessor_, root_, order_, label_, training_error_, membership_
         Those of the classifier in `best_estimator_`; also `density_`, `best_k_` and `cuts_` unless
         `membership` is a callable.
@@ -351,15 +354,15 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         self._fit_metric = tuple(metric)
         return self
 
-    def plot_landscape(self) -> Figure:
+    def plot_landscape(self) -> LandscapeDisplay:
         """Draw the mean scores over the two parameters that matter most, and what each parameter is worth.
 
         Needs ``pip install pathforest[plot]``; :func:`pathforest.plotting.plot_landscape` has options.
 
         Returns
         -------
-        figure : matplotlib.figure.Figure
-            Save it with ``figure.savefig("landscape.png")``.
+        display : pathforest.plotting.LandscapeDisplay
+            Save its picture with ``display.figure_.savefig("landscape.png")``.
         """
         from pathforest.plotting import plot_landscape
 
@@ -395,6 +398,7 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         if y is None:
             raise ValueError("FuzzyOPFClassifierCV requires y to be passed, but the target y is None")
         labels = check_labels(y)
+        remember_label(self, y)
         self.classes_ = np.unique(labels)
         return labels
 

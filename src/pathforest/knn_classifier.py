@@ -105,8 +105,11 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    label_name_ : str
+        Name of the labels, where y is a pandas or polars Series with a name.
     categories_ : list of length n_features
-        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
+        Texts of each column, False and True of one with booleans, None for numbers, where X is a table and
+        ``metric="gower"``.
 
     See Also
     --------

@@ -84,7 +84,8 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
     categories_ : list of length n_features
-        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
+        Texts of each column, False and True of one with booleans, None for numbers, where X is a table and
+        ``metric="gower"``.
 
     See Also
     --------

@@ -14,7 +14,7 @@ from pathforest._engines.matrix import check_distances
 from pathforest._engines.metric import Metric, array_options
 from pathforest._models import parameters as rules
 from pathforest._models.device import DeviceOfParts
-from pathforest._models.labels import check_labels, check_labels_like
+from pathforest._models.labels import check_labels, check_labels_like, remember_label
 from pathforest._models.parameters import check_parameters
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import SavableEstimator, unfitted_on_failure
@@ -181,6 +181,8 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    label_name_ : str
+        Name of the labels, where y is a pandas or polars Series with a name.
 
     See Also
     --------
@@ -266,6 +268,7 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
             raise ValueError("OPFPruner requires y to be passed, but the target y is None")
         X, labels = self._read(X, reset=True), check_labels(y)
         check_consistent_length(X, labels)
+        remember_label(self, y)
         pairwise = get_tags(template).input_tags.pairwise
         if pairwise:
             check_distances(X, square=True)

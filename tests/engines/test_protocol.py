@@ -18,11 +18,8 @@ def methods(path, name):
     """Parameters of the public methods of a class, by its source: some need packages that are not here."""
     tree = ast.parse((SOURCES / path).read_text())
     (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
-    inherited = (
-        methods("_engines/local.py", "LocalAnswers")
-        if "LocalAnswers" in map(ast.unparse, found.bases)
-        else {}
-    )
+    inherits = "LocalAnswers" in map(ast.unparse, found.bases)
+    inherited = methods("_engines/local.py", "LocalAnswers") if inherits else {}
     functions = [node for node in found.body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
     return inherited | {function.name: function.args for function in functions}
 

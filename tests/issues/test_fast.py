@@ -161,6 +161,18 @@ def test_flags_equal_their_definition(data):
     )
 
 
+def test_wrong_labels_are_flagged_and_overlap_is_not():
+    rng = np.random.default_rng(0)
+    right = np.arange(600) % 2
+    for distance, share, least, most in ((4, 0.1, 50, 70), (1, 0.0, 0, 12)):
+        noisy = flip_labels(right, share, random_state=0)
+        samples = rng.normal(size=(600, 2)) + distance * right[:, None]
+        issues = find_issues(samples, noisy)
+        assert (issues.suggested != noisy).sum() > most / 2
+        assert least <= issues.is_label_issue.sum() <= most
+        assert (noisy != right)[issues.is_label_issue].sum() >= least
+
+
 def test_one_class_has_no_rival():
     issues = find_issues([[0.0], [1.0], [3.0]], ["only"] * 3)
     assert issues.score.tolist() == [1.0] * 3

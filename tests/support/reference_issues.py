@@ -131,32 +131,26 @@ def fast(D, codes, r):
 
 
 def flags(share, prefers_rival, rival, codes):
-    """Labels that are called wrong, each class on its own, trying one level of clarity after the other."""
+    """Labels that are called wrong, one class that fits better after the other."""
     n, found = len(codes), np.zeros(len(codes), dtype=bool)
     for code in sorted(set(codes.tolist())):
         agree = [share[i] - 0.5 for i in range(n) if codes[i] == code and share[i] > 0.5]
-        usual = float(np.mean(agree)) if agree else 0.5
-        right = [value / usual for value in agree]
-        wrong = {i: (0.5 - share[i]) / usual for i in range(n) if prefers_rival[i] and rival[i] == code}
-        needed = clear_enough(sorted(wrong.values()), right)
-        for i, clarity in wrong.items():
-            found[i] = clarity >= needed and (codes == codes[i]).sum() > 1
+        doubted = [i for i in range(n) if prefers_rival[i] and rival[i] == code and (codes == codes[i]).sum() > 1]
+        if agree and doubted:
+            usual = float(np.mean(agree))
+            mistake = probabilities_of_mistakes([min((0.5 - share[i]) / (2 * usual), 1) for i in doubted])
+            for i, probability in zip(doubted, mistake, strict=True):
+                found[i] = probability >= 0.7 and sum(mistake) <= 0.6 * len(agree)
     return found
 
 
-def clear_enough(wrong, right):
-    """The clarity that a label needs to be called wrong, from those of samples that disagree and agree."""
-    for level in [1.0, *(value for value in wrong if value >= 1)]:
-        n_wrong, n_right = sum(v >= level for v in wrong), sum(v >= level for v in right)
-        if n_wrong <= 0.4 * (n_wrong + n_right):
-            break
-    else:
-        return math.inf
-    if level > 1 or sum(v >= 1 for v in wrong) > 0.4 * sum(v >= 1 for v in [*wrong, *right]):
-        return level
-    between_wrong, between_right = (sum(0.5 <= v < 1 for v in values) for values in (wrong, right))
-    limit = 1.5 * n_wrong / max(1, n_wrong + n_right)
-    return 0.5 if between_wrong <= limit * (between_wrong + between_right) else 1.0
+def probabilities_of_mistakes(clarity):
+    """Probabilities of the even part, in a mixture of it and a parabola that falls to 0 where clarity is 1."""
+    part = 0.5
+    for _ in range(60):
+        mistake = [part / (part + (1 - part) * (3 * (1 - value) ** 2)) for value in clarity]
+        part = sum(mistake) / len(mistake)
+    return mistake
 
 
 def outlier_scores(D, r, squared):

@@ -32,7 +32,7 @@ from pathforest._engines.metric import (
 )
 from pathforest._engines.protocol import Engine
 from pathforest._engines.ranges import Reach, check_features, check_training_values, magnitude
-from pathforest._models.labels import Labels, check_labels, on_host, require_labels
+from pathforest._models.labels import Labels, check_labels, on_host, remember_label, require_labels
 from pathforest._models.parameters import check_parameters, checked_metric
 from pathforest._models.state import SavableEstimator
 from pathforest._utils.progress import SILENCE, progress
@@ -259,6 +259,7 @@ class LabelledEstimator(ClassifierMixin, OPFEstimator):
         X, metric = self._check_samples(X, metric, squares)
         labels = check_labels(y)
         check_consistent_length(X, labels)
+        remember_label(self, y)
         self.classes_, codes = Labels.of(labels)
         return X, labels, codes, metric
 

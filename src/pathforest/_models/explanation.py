@@ -309,12 +309,14 @@ def distance_shares(a: np.ndarray, b: np.ndarray, metric: Metric) -> list[float 
 
 
 def with_texts(features: Sequence[Feature], categories: Sequence[np.ndarray | None]) -> list[Feature]:
-    """Let features whose values are codes of texts show these; a text that `fit` did not see is "new"."""
+    """Let features whose values are codes show texts or booleans; a text that `fit` did not see is "new"."""
 
     def find(code: float | None, known: np.ndarray) -> str | None:
         if code is None:
             return None
-        return number(code) if np.isnan(code) else "new" if code < 0 else text(known[int(code)])
+        if known.dtype == object and code < 0:
+            return "new"
+        return text(known[int(code)]) if code in range(len(known)) else number(code)
 
     shown = []
     for feature in features:

@@ -23,7 +23,7 @@ from pathforest._engines.metric import Metric, array_options, choose_algorithm
 from pathforest._engines.protocol import KnnGraph, SpanningTree
 from pathforest._engines.ranges import Reach, check_features, magnitude
 from pathforest._models.base import OPFEstimator
-from pathforest._models.labels import Labels, check_labels, on_host, require_labels
+from pathforest._models.labels import Labels, check_labels, on_host, remember_label, require_labels
 from pathforest._utils.checks import check_sample_indices
 from pathforest._utils.samples import validated
 from pathforest._utils.show import show
@@ -32,8 +32,8 @@ from pathforest.persistence.checks import check_growth
 
 Change = TypeVar("Change", bound=Callable[..., Any])
 
-# They describe the features, and stay as the first call has set them.
-FEATURES = ("n_features_in_", "feature_names_in_")
+# They describe the columns, and stay as earlier calls have set them.
+COLUMNS = ("n_features_in_", "feature_names_in_", "label_name_")
 
 
 def unchanged_on_failure(change: Change) -> Change:
@@ -229,9 +229,9 @@ class GrowingEstimator(OPFEstimator):
                 assert_all_finite(X, input_name="X")
             check_features(X, metric, self._squares)
             known = Known()
-        features = {name: value for name, value in vars(self).items() if name in FEATURES}
+        columns = {name: value for name, value in vars(self).items() if name in COLUMNS}
         self._forget()
-        vars(self).update(features)
+        vars(self).update(columns)
         engines: list[GrowingEngine] = []
 
         def make_engine(
@@ -301,7 +301,9 @@ class GrowingClassifier(GrowingEstimator):
                 labels = Labels(grown["values"], grown["codes"]).extended(labels)
             return {**labels.in_use(named)._asdict(), "named": named}
 
-        return self._grow(X, add_labels)
+        self._grow(X, add_labels)
+        remember_label(self, y, reset=False)
+        return self
 
     @unchanged_on_failure
     def set_labels(self, indices: Any, y: Any) -> Self:

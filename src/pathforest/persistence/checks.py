@@ -107,15 +107,15 @@ def check_names(model: Any) -> int:
 
 
 def _check_categories(categories: Any, n_features: int) -> None:
-    """Check the texts that the codes of each feature stand for; None is for features that are numbers."""
+    """Check the texts or booleans that codes of features stand for; None is for features that are numbers."""
     if type(categories) is not list or len(categories) != n_features:
         raise ValueError("categories_ does not have an entry for each feature")
     for texts in categories:
-        if texts is None:
+        if texts is None or (type(texts) is np.ndarray and texts.dtype == bool and texts.tolist() == [0, 1]):
             continue
         is_array = type(texts) is np.ndarray and texts.dtype == object and texts.ndim == 1
         if not is_array or not all(isinstance(text, str) for text in texts):
-            raise ValueError("categories_ contains something other than arrays of texts")
+            raise ValueError("categories_ contains something other than texts, or False and True")
         if (texts[:-1] >= texts[1:]).any():
             raise ValueError("categories_ are not sorted, or one is repeated")
 
