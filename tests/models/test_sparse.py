@@ -29,7 +29,7 @@ from pathforest import (
 )
 from pathforest._engines.metric import SPARSE_METRICS
 from pathforest._utils.sparse import SparseSamples
-from pathforest.distances import make_engine, resolve_metric
+from pathforest.distances import make_engine
 from pathforest.pruning import prune
 
 pytestmark = pytest.mark.kernel
@@ -392,13 +392,13 @@ def test_a_dense_model_refuses_sparse_queries(words):
 
 def test_a_cluster_is_refused(words):
     pytest.importorskip("distributed")
-    from pathforest.dask.engine import engines_on
+    from pathforest.dask import DaskFuzzyOPFClassifierCV, DaskOPFClassifier
 
-    with (
-        engines_on(None) as make,
-        pytest.raises(ValueError, match="Dask cluster takes no sparse matrix; fit the"),
-    ):
-        make(SparseSamples.of(words[0]), resolve_metric("cosine"))
+    for model in (DaskOPFClassifier(), DaskFuzzyOPFClassifierCV()):
+        with pytest.raises(
+            ValueError, match=r"takes no sparse matrix; fit \w*OPF\w*, or reduce the features"
+        ):
+            model.fit(sp.csr_array(words[0]), words[1])
 
 
 def test_explanations_of_scaled_sparse_samples_are_those_of_the_classifier(words):

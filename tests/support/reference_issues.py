@@ -135,7 +135,9 @@ def flags(share, prefers_rival, rival, codes):
     n, found = len(codes), np.zeros(len(codes), dtype=bool)
     for code in sorted(set(codes.tolist())):
         agree = [share[i] - 0.5 for i in range(n) if codes[i] == code and share[i] > 0.5]
-        doubted = [i for i in range(n) if prefers_rival[i] and rival[i] == code and (codes == codes[i]).sum() > 1]
+        doubted = [
+            i for i in range(n) if prefers_rival[i] and rival[i] == code and (codes == codes[i]).sum() > 1
+        ]
         if agree and doubted:
             usual = float(np.mean(agree))
             mistake = probabilities_of_mistakes([min((0.5 - share[i]) / (2 * usual), 1) for i in doubted])
