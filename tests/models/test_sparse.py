@@ -405,7 +405,9 @@ def test_explanations_of_scaled_sparse_samples_are_those_of_the_classifier(words
     X, y, Q = words
     model = make_pipeline(MaxAbsScaler(), OPFClassifier()).fit(sp.csr_array(X), y)
     (one,) = pathforest.explain(model, sp.csr_array(Q[:1]))
-    assert one == model[-1].explain(model[0].transform(Q[:1]))[0]
+    expected = model[-1].explain(model[0].transform(Q[:1]))[0]
+    assert one[:8] == expected[:8]
+    assert [feature[1:] for feature in one.features] == [feature[1:] for feature in expected.features]
 
 
 def test_models_of_sparse_matrices_do_not_grow(words):
