@@ -35,19 +35,15 @@ demo: $(PACKAGE)  ## what the library is for, in a minute: wrong labels, a path,
 test: $(PACKAGE) $(TESTERS)  ## run the tests and the docstring examples, one worker per core
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
-# Configures a build of the C++ tests; -B and further options follow.
-CPP_TESTS = $(BIN)/cmake -S . -G Ninja -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja" -DPATHFOREST_TESTS=ON \
-    -DSKBUILD_PROJECT_VERSION=0 -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" \
-    -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)"
+# The build folder of the installed package. What else is made of the core is linked from its objects.
+NATIVE = "$$(dirname "$$(ls -t build/cp3*/build.ninja | head -n 1)")"
 
-cpp-test: $(BUILDERS)  ## build and run the C++ tests: containers and orders on their own
-	$(CPP_TESTS) -B build/cpp-tests
-	$(BIN)/cmake --build build/cpp-tests --target pathforest_tests
-	build/cpp-tests/pathforest_tests
+cpp-test: $(PACKAGE)  ## build and run the C++ tests: containers and orders on their own
+	$(BIN)/cmake --build $(NATIVE) --target pathforest_tests
+	$(NATIVE)/pathforest_tests
 
-# The driver is linked from the objects of the installed package.
 platforms: $(PACKAGE)  ## compare all answers on x86-64 (every instruction set), aarch64 and WebAssembly, by emulators
-	$(BIN)/python cpp/platforms/platforms.py "$$(dirname "$$(ls -t build/cp3*/build.ninja | head -n 1)")"
+	$(BIN)/python cpp/platforms/platforms.py $(NATIVE)
 
 wasm: $(PACKAGE)  ## build/wasm: the core for JavaScript, compared with Python; needs clang, lld, wasi-libc and Node
 	$(BIN)/python -W ignore cpp/wasm/check.py
@@ -82,9 +78,8 @@ format: $(TESTERS)  ## rewrite the sources the way lint wants them
 # - No leak detection: the interpreter never frees everything, and its leftovers would drown ours.
 # - --capture=sys leaves the sanitizers' reports on the terminal; a crashed worker would take captured ones along.
 asan: $(ASAN)  ## run the C++ tests and the kernel tests against an address/undefined-behaviour sanitizer build
-	$(CPP_TESTS) -B build/asan/tests -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPATHFOREST_SANITIZE=address,undefined
-	$(BIN)/cmake --build build/asan/tests --target pathforest_tests
-	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 build/asan/tests/pathforest_tests
+	$(BIN)/cmake --build build/asan/cmake --target pathforest_tests
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 build/asan/cmake/pathforest_tests
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
 	    build/asan/venv/bin/python -m pytest tests -m kernel -n $(WORKERS) --capture=sys
@@ -93,9 +88,8 @@ asan: $(ASAN)  ## run the C++ tests and the kernel tests against an address/unde
 # code count; and it would refuse to start threads in a forked child.
 tsan: export TSAN_OPTIONS = halt_on_error=1 die_after_fork=0 ignore_noninstrumented_modules=1
 tsan: $(TSAN)  ## run the C++ tests and the kernel tests with threads against a thread sanitizer build
-	$(CPP_TESTS) -B build/tsan/tests -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPATHFOREST_SANITIZE=thread
-	$(BIN)/cmake --build build/tsan/tests --target pathforest_tests
-	build/tsan/tests/pathforest_tests
+	$(BIN)/cmake --build build/tsan/cmake --target pathforest_tests
+	build/tsan/cmake/pathforest_tests
 	LD_PRELOAD="$$(g++ -print-file-name=libtsan.so) $$(g++ -print-file-name=libstdc++.so)" \
 	    build/tsan/venv/bin/python -m pytest tests/engines tests/stages -n $(WORKERS) --capture=sys \
 	    -m kernel -k "thread or graph or forest or membership"

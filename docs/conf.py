@@ -5,7 +5,7 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "_ext"))
+sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
 
 project = "pathforest"
 author = "The pathforest developers"
@@ -15,6 +15,7 @@ version = release = installed_version("pathforest")
 extensions = [
     "myst_parser",
     "numpydoc",
+    "dark_images",
     "thumbnails",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",

@@ -23,7 +23,7 @@ y = np.array(["upper", "lower"])[y]
 
 # %%
 # First the spanning tree: the shortest network that connects all samples. Arcs that join two classes are
-# black; they show where the classes meet.
+# bold; they show where the classes meet.
 
 tree = minimum_spanning_tree(cdist(X, X)).tocoo()
 joins_classes = y[tree.row] != y[tree.col]

@@ -1,13 +1,14 @@
-"""The data that all contenders share: overlapping Gaussians, uniform points, a real dataset if available."""
+"""The data that all contenders share: Gaussians, uniform points, texts, a real dataset if available."""
 
 from __future__ import annotations
 
 import os
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
 N_CENTRES, N_CLASSES = 15, 5
 N_CLUSTERS = 20  # of standard deviation 1 in a square of side 60; a few of them overlap
@@ -22,7 +23,7 @@ SPREAD = {2: 0.17, 3: 0.28, 4: 0.4, 5: 0.5, 8: 0.85, 20: 1.45, 21: 1.48, 32: 1.7
 class Spec(NamedTuple):
     """What to generate or read: enough to make the same data again in another process."""
 
-    kind: str  # "mixture", "uniform", "clusters" or "landsat"
+    kind: str  # "mixture", "uniform", "clusters", "landsat"; sparse: "text", "uniform text"
     n_samples: int
     n_features: int
 
@@ -34,9 +35,8 @@ class Spec(NamedTuple):
 class Problem:
     """Training samples and queries with labels; float64 copies for peers that would convert anyway."""
 
-    def __init__(self, X: np.ndarray, y: np.ndarray, queries: np.ndarray, answers: np.ndarray) -> None:
-        self.X, self.y = np.ascontiguousarray(X, dtype=np.float32), y
-        self.queries, self.answers = np.ascontiguousarray(queries, dtype=np.float32), answers
+    def __init__(self, X: Any, y: np.ndarray, queries: Any, answers: np.ndarray) -> None:
+        self.X, self.y, self.queries, self.answers = _float32(X), y, _float32(queries), answers
 
     @cached_property
     def X64(self) -> np.ndarray:
@@ -57,6 +57,10 @@ class Problem:
         return float(spanning_tree(make_engine(self.X), None, 2).weight.sum())
 
 
+def _float32(X: Any) -> Any:
+    return X.astype(np.float32) if issparse(X) else np.ascontiguousarray(X, dtype=np.float32)
+
+
 def real_data() -> Path | None:
     """Find the file of the real dataset, if PATHFOREST_DATA names a folder that contains it."""
     folder = os.environ.get("PATHFOREST_DATA")
@@ -71,7 +75,10 @@ def load(spec: Spec) -> Problem:
         return _read(spec)
     rng = np.random.default_rng(SEED)
     n, d = 2 * spec.n_samples, spec.n_features
-    if spec.kind == "uniform":
+    if spec.kind in ("text", "uniform text"):
+        y = rng.integers(0, N_CLASSES, n)
+        X = _texts(rng, y, d, spec.kind == "text")
+    elif spec.kind == "uniform":
         X = rng.random((n, d), dtype=np.float32)
         y = rng.integers(0, N_CLASSES, n)
     elif spec.kind == "clusters":
@@ -86,6 +93,24 @@ def load(spec: Spec) -> Problem:
         y = component % N_CLASSES
     half = spec.n_samples
     return Problem(X[:half], y[:half], X[half:], y[half:])
+
+
+def _texts(rng: np.random.Generator, y: np.ndarray, n_words: int, zipf: bool) -> csr_array:
+    """Weigh the words of texts by tf-idf: all words equally frequent, or by Zipf's law, some by class."""
+    length = 150 if zipf else n_words // 200
+    words = rng.integers(0, n_words, (len(y), length))
+    if zipf:
+        share = np.cumsum(1 / np.arange(1, n_words + 1))
+        words = np.searchsorted(share, share[-1] * rng.random((len(y), length)))
+        own = rng.random((len(y), length)) < 0.3
+        words = np.where(own, (words + 1000 * y[:, None]) % n_words, words)
+    X = csr_array(
+        (np.ones(words.size), words.ravel(), np.arange(0, words.size + 1, length)), shape=(len(y), n_words)
+    )
+    X.sum_duplicates()
+    known = np.bincount(X.indices, minlength=n_words)
+    X.data = (1 + np.log(X.data)) * np.log((1 + len(y)) / (1 + known[X.indices]))
+    return X
 
 
 def _read(spec: Spec) -> Problem:

@@ -1,9 +1,9 @@
 """Time and memory by number of samples and features: the table and the curves of docs/using/large_data.md.
 
 `python -m benchmarks.speed.large_data` measures each size in a process of its own, largest neighbourhoods and
-competitions as they come by default, and writes docs/results/large_data.md and docs/images/large_data.png.
-A line ends where a measurement took longer than LONGEST. With `--keep FILE`, what has been measured is kept
-there and not measured again: a run that was stopped resumes.
+competitions as they come by default, and writes docs/results/large_data.md and docs/images/large_data.png,
+light and dark. A line ends where a measurement took longer than LONGEST. With `--keep FILE`, what has been
+measured is kept there and not measured again: a run that was stopped resumes.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from statistics import median
 from typing import Any
 
 import pathforest
+from benchmarks.dark import save_both
 from benchmarks.speed.data import Spec, load
 from benchmarks.speed.machine import describe, limited_threads
 from benchmarks.speed.memory import apart, megabytes
@@ -26,6 +27,7 @@ REPEATS = 3
 SIZES = (1_000, 4_000, 16_000, 64_000, 256_000, 1_024_000)
 FEATURES = (2, 20, 64)
 WORK = ("OPFClassifier", "FuzzyOPFClassifier", "FuzzyOPFClassifierCV", "OPFClustering", "predict")
+LEAST = {"seconds": 0.0, "megabytes": 1.0}  # drawn: the table has whole megabytes
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#000000")
 
 
@@ -98,12 +100,11 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
         for ax, d in zip(row, FEATURES, strict=True):
             for work, color in zip(WORK, COLORS, strict=True):
                 line = [r for r in rows if (r["work"], r["d"]) == (work, d)]
-                ax.loglog(
-                    [r["n"] for r in line], [r[quantity] for r in line], "o-", ms=4, c=color, label=work
-                )
+                values = [max(r[quantity], LEAST[quantity]) for r in line]
+                ax.loglog([r["n"] for r in line], values, "o-", ms=4, c=color, label=work)
             ax.grid(which="major", alpha=0.3)
             ax.xaxis.set_major_formatter(EngFormatter(sep=""))
-        row[0].set_ylabel({"seconds": "time [s]", "megabytes": "memory [MB]"}[quantity])
+        row[0].set_ylabel({"seconds": "time [s]", "megabytes": "memory [MB], at least 1"}[quantity])
     for ax, d in zip(panels[0], FEATURES, strict=True):
         ax.set_title(f"{d} features")
     for ax in panels[1]:
@@ -111,7 +112,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     figure.legend(
         *panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False
     )
-    figure.savefig(path, dpi=150)
+    save_both(figure, path, dpi=150)
 
 
 def main() -> None:

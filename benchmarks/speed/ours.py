@@ -173,6 +173,7 @@ def on_few_rows(contender: Contender, n_rows: int) -> Contender:
 
 OURS = {
     "OPFClassifier.fit": fit(OPFClassifier),
+    "OPFClassifier.fit, cosine": fit(OPFClassifier, metric="cosine"),
     "OPFClustering.fit": Contender(
         "pathforest",
         lambda problem, threads: partial(OPFClustering(n_jobs=threads).fit_predict, problem.X),

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
 from benchmarks.speed.contender import (
     Contender,
@@ -76,6 +76,15 @@ def _sklearn_predict(problem: Problem, threads: int) -> Callable[[], Any]:
 
 def _sklearn_small(problem: Problem, threads: int) -> Callable[[], Any]:
     return lambda: KNeighborsClassifier(1).fit(problem.X, problem.y).predict(problem.queries)
+
+
+def _sklearn_cosine(problem: Problem, threads: int) -> Callable[[], Any]:
+    model = NearestNeighbors(n_neighbors=10, metric="cosine", n_jobs=threads).fit(problem.X)
+    return partial(model.kneighbors, problem.X)
+
+
+def _inner_products(problem: Problem, threads: int) -> Callable[[], Any]:
+    return lambda: problem.X @ problem.X.T
 
 
 def _mlpack_emst(problem: Problem, threads: int) -> Callable[[], Any]:
@@ -155,6 +164,10 @@ PEERS = {
     "cKDTree 1-NN": Contender("scipy", _kdtree_nearest, _nearest_label),
     "KNeighborsClassifier(1)": Contender("sklearn", _sklearn_predict, accuracy),
     "KNeighborsClassifier(1), defaults": Contender("sklearn", _sklearn_small, accuracy),
+    "NearestNeighbors(10), cosine": Contender(
+        "sklearn", _sklearn_cosine, lambda problem, result: neighbor_accuracy(problem, result[1])
+    ),
+    "X @ X.T": Contender("scipy", _inner_products, no_score),
     "mlpack emst": Contender("mlpack", _mlpack_emst, _score_tree),
     "fast_hdbscan tree": Contender("fast_hdbscan", _hdbscan_tree, _score_tree),
     "fast_hdbscan clusters": Contender("fast_hdbscan", _hdbscan_clusters, cluster_agreement),

@@ -128,6 +128,17 @@ ROWS = [
         quick=True,
     ),
     Row("import pathforest", _mixture(100, 4), (_bar("import sklearn.neighbors", 1.3),), quick=True),
+    # Sparse matrices: a product is what any search needs, and writes its result.
+    *(
+        Row(
+            f"{_FIT}{metric}",
+            Spec(kind, 10_000, 20_000),
+            (_bar("X @ X.T", 1.0), _bar("NearestNeighbors(10), cosine", 0.5)),
+            quick=metric == ", cosine" and kind == "text",
+        )
+        for kind in ("text", "uniform text")
+        for metric in (", cosine", "")
+    ),
     # The same number of samples with few distinct rows, against samples that are all distinct.
     *(
         Row(f"{work}, {n_rows} rows", data, (_bar(work, 2.0),))

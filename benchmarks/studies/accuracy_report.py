@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import wilcoxon
 
+from benchmarks.dark import save_both
 from benchmarks.studies import keel
 from benchmarks.studies.classifiers import SVM_COSTS, SVM_GAMMAS
 from benchmarks.tables import markdown
@@ -47,7 +48,7 @@ NOTES = (
 
 
 def report(measured: list[dict[str, Any]], out: Path) -> str:
-    """Write table.md and critical_difference.png into `out`, and return the text."""
+    """Write table.md and critical_difference.png, light and dark, into `out`, and return the text."""
     if not measured or (runs := gather(measured)).empty:
         return "no results yet"
     noises = sorted(runs.index.unique("noise"))
@@ -233,4 +234,4 @@ def draw(runs: pd.DataFrame, noises: list[float], path: Path) -> None:
             f"{noise:.0%} wrong training labels: mean rank over {len(values)} datasets, best on the left",
             loc="left", fontsize=10,
         )  # fmt: skip
-    figure.savefig(path, dpi=130)
+    save_both(figure, path, dpi=130)

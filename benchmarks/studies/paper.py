@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from benchmarks.dark import dark_path
 from benchmarks.tables import markdown
 from pathforest.reproduction import published
 from pathforest.reproduction.experiment import CLASSIFIERS
@@ -41,19 +42,23 @@ def accuracies(results: pd.DataFrame) -> str:
 
 
 def save_figures(report: Path, folder: Path) -> None:
-    """Save pictures of the figures of a report."""
+    """Save pictures of the figures of a report, light and dark."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         # Without the sandbox, because containers do not let it start; the page is our own.
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": WIDTH, "height": 900}, device_scale_factor=2)
-        page.goto(report.resolve().as_uri())
-        for name in FIGURES:
-            place = page.locator(f"#{name}-figure > div").first
-            place.scroll_into_view_if_needed()
-            page.wait_for_timeout(1000)  # figures are drawn when they come into view
-            place.screenshot(path=folder / f"paper_{name}.png")
+        for scheme in ("light", "dark"):
+            page = browser.new_page(
+                viewport={"width": WIDTH, "height": 900}, device_scale_factor=2, color_scheme=scheme
+            )
+            page.goto(report.resolve().as_uri())
+            for name in FIGURES:
+                place = page.locator(f"#{name}-figure > div").first
+                place.scroll_into_view_if_needed()
+                page.wait_for_timeout(1000)  # figures are drawn when they come into view
+                path = folder / f"paper_{name}.png"
+                place.screenshot(path=dark_path(path) if scheme == "dark" else path)
         browser.close()
 
 

@@ -62,21 +62,23 @@ inline void require_ascending_rows(std::span<const double> distances, std::size_
     }
 }
 
+inline void require_lengths(std::span<const Arc> arcs) {
+    for (std::size_t i = 0; i < arcs.size(); ++i) {
+        if (0 <= arcs[i].weight && arcs[i].weight < infinity) continue;
+        throw std::invalid_argument(place("weight", i) + " is " + std::to_string(arcs[i].weight) +
+                                    ", not a length of at least 0; make the tree with spanning_tree");
+    }
+}
+
 // n - 1 arcs between n samples that close no cycle are a tree.
 inline void require_tree(std::span<const Arc> arcs) {
     DisjointSets sets(static_cast<Index>(arcs.size()) + 1);
     for (std::size_t i = 0; i < arcs.size(); ++i) {
-        const Arc& arc = arcs[i];
-        if (!(0 <= arc.weight && arc.weight < infinity)) {
-            throw std::invalid_argument(place("weight", i) + " is " + std::to_string(arc.weight) +
-                                        ", not a length of at least 0; make the tree with spanning_tree");
-        }
-        if (!sets.unite(arc.low, arc.high)) {
-            throw std::invalid_argument(
-                "arc " + std::to_string(i) + " from " + std::to_string(arc.low) + " to " +
-                std::to_string(arc.high) +
-                " closes a cycle, so the arcs are not a tree; make it with spanning_tree");
-        }
+        if (sets.unite(arcs[i].low, arcs[i].high)) continue;
+        throw std::invalid_argument(
+            "arc " + std::to_string(i) + " from " + std::to_string(arcs[i].low) + " to " +
+            std::to_string(arcs[i].high) +
+            " closes a cycle, so the arcs are not a tree; make it with spanning_tree");
     }
 }
 

@@ -7,7 +7,7 @@
 namespace pathforest {
 namespace {
 
-std::vector<Arc> as_tree(const Vector<Index>& source, const Vector<Index>& target,
+std::vector<Arc> as_arcs(const Vector<Index>& source, const Vector<Index>& target,
                          const Vector<double>& weight, const Vector<Index>& prototypes) {
     if (source.size() != target.size() || source.size() != weight.size()) {
         throw std::invalid_argument("source, target and weight differ in length");
@@ -16,28 +16,30 @@ std::vector<Arc> as_tree(const Vector<Index>& source, const Vector<Index>& targe
     require_indices(as_span(source), n_samples, "source");
     require_indices(as_span(target), n_samples, "target");
     require_indices(as_span(prototypes), n_samples, "prototypes");
-    std::vector<Arc> tree;
-    tree.reserve(source.size());
+    std::vector<Arc> arcs;
+    arcs.reserve(source.size());
     for (std::size_t i = 0; i < source.size(); ++i) {
-        tree.push_back(Arc::between(weight.data()[i], source.data()[i], target.data()[i]));
+        arcs.push_back(Arc::between(weight.data()[i], source.data()[i], target.data()[i]));
     }
-    require_tree(tree);
-    return tree;
+    require_lengths(arcs);
+    return arcs;
 }
 
 ForestArrays follow_arcs(const Vector<Index>& source, const Vector<Index>& target,
                          const Vector<double>& weight, const Vector<Index>& prototypes) {
-    const std::vector<Arc> tree = as_tree(source, target, weight, prototypes);
+    const std::vector<Arc> tree = as_arcs(source, target, weight, prototypes);
     require_ascending(tree);
     Forest forest;
     run_interruptibly(1, [&](Control&) { forest = follow_tree(tree, as_span(prototypes)); });
+    if (forest.order.empty()) require_tree(tree);  // which names the arc that closes a cycle
     return to_numpy(std::move(forest));
 }
 
 ForestArrays compete_along_tree(const Vector<Index>& source, const Vector<Index>& target,
                                 const Vector<double>& weight, const Vector<Index>& prototypes,
                                 const Vector<double>& membership, bool source_side) {
-    const std::vector<Arc> tree = as_tree(source, target, weight, prototypes);
+    const std::vector<Arc> tree = as_arcs(source, target, weight, prototypes);
+    require_tree(tree);
     if (membership.size() != tree.size() + 1) {
         throw std::invalid_argument("membership must have one entry more than the tree has arcs");
     }

@@ -9,6 +9,7 @@
 #include "pathforest/graph/nearest_query.hpp"
 #include "pathforest/graph/spanning_tree.hpp"
 #include "pathforest/ties.hpp"
+#include "sparse_samples.hpp"
 
 #include <nanobind/stl/optional.h>
 
@@ -26,7 +27,8 @@ const char* dtype_of(const Engine& engine) {
     return std::visit(
         [](const auto& e) {
             using Value = typename std::remove_cvref_t<decltype(e)>::Value;
-            return std::is_same_v<Value, float> ? "float32" : "float64";
+            const bool is_float = std::is_same_v<Value, float> || std::is_same_v<Value, SparseRow<float>>;
+            return is_float ? "float32" : "float64";
         },
         engine.any);
 }
@@ -79,6 +81,22 @@ Engine make_brute(const Matrix<T>& X, const std::string& metric_name, double p, 
 }
 
 template <class T>
+Engine make_sparse(const SparseSamples<T>& X, const std::string& metric_name) {
+    const Metric metric = find_metric(metric_name, 2);
+    if (!SparseEngine<T>::serves(metric))
+        throw std::invalid_argument("the sparse engine does not serve metric '" + metric_name + "'");
+    const std::vector<SparseRow<T>> rows = X.rows();
+    if (rows.empty() || X.n_features == 0)
+        throw std::invalid_argument("an engine needs samples and features");
+    as_count(rows.size());
+    std::optional<AnyEngine> any;
+    run_interruptibly(1, [&](Control&) {
+        any.emplace(std::in_place_type<SparseEngine<T>>, rows, as_count(X.n_features, "features"), metric);
+    });
+    return {std::move(*any), nb::none()};
+}
+
+template <class T>
 Engine make_precomputed(const Matrix<T>& distances) {
     require_samples(distances);
     if (distances.shape(0) != distances.shape(1))
@@ -108,12 +126,33 @@ void require_length(std::size_t length, const Engine& engine, const char* what) 
     }
 }
 
-template <class T>
-Rows<T> as_rows(const Matrix<T>& queries, const Engine& engine) {
-    if (queries.shape(1) != as_size(n_features(engine.any))) {
+void require_width(std::size_t width, const Engine& engine) {
+    if (width != as_size(n_features(engine.any)))
         throw std::invalid_argument("the queries have another width than the engine");
-    }
-    return {queries.data(), as_count(queries.shape(0), "queries"), as_count(queries.shape(1), "features")};
+}
+
+// Rows of queries, and what they point to if that is not the caller's.
+template <class V>
+struct QueryRows {
+    std::vector<V> kept;
+    Rows<V> rows;
+
+    std::size_t count() const { return as_size(rows.count); }
+};
+
+template <class T>
+QueryRows<T> as_rows(const Matrix<T>& queries, const Engine& engine) {
+    require_width(queries.shape(1), engine);
+    const Index count = as_count(queries.shape(0), "queries");
+    return {{}, {queries.data(), count, as_count(queries.shape(1), "features")}};
+}
+
+template <class T>
+QueryRows<SparseRow<T>> as_rows(const SparseSamples<T>& queries, const Engine& engine) {
+    require_width(queries.n_features, engine);
+    std::vector<SparseRow<T>> kept = queries.rows();
+    const Rows<SparseRow<T>> rows{kept.data(), as_count(kept.size(), "queries"), 1};
+    return {std::move(kept), rows};
 }
 
 using ListArrays = std::tuple<Result<double>, Result<Index>>;
@@ -145,17 +184,17 @@ ListArrays knn_of_samples(const Engine& engine, Index k, int n_threads, Index st
     return std::move(lists).to_python();
 }
 
-template <class T>
-ListArrays knn_of_queries(const Engine& engine, const Matrix<T>& queries, Index k, int n_threads,
+template <class Samples>
+ListArrays knn_of_queries(const Engine& engine, const Samples& queries, Index k, int n_threads,
                           const std::optional<Vector<double>>& reach) {
     require_k(k, n_samples(engine.any));
-    const Rows<T> rows = as_rows(queries, engine);
-    if (reach && reach->size() != queries.shape(0))
+    const auto given = as_rows(queries, engine);
+    if (reach && reach->size() != given.count())
         throw std::invalid_argument("reach must have one entry per query");
     const std::span<const double> reaches = reach ? as_span(*reach) : std::span<const double>{};
-    Lists lists{queries.shape(0), as_size(k)};
+    Lists lists{given.count(), as_size(k)};
     run_interruptibly(n_threads, [&](Control& control) {
-        query_knn(engine.any, rows, k, reaches, lists.values, lists.indices, control);
+        query_knn(engine.any, given.rows, k, reaches, lists.values, lists.indices, control);
     });
     return std::move(lists).to_python();
 }
@@ -175,30 +214,30 @@ TreeArrays spanning_tree_without_lists(const Engine& engine, int n_threads) {
     return as_arrays(arcs);
 }
 
-template <class T>
-ListArrays nearest_foreign_of(const Engine& engine, const Matrix<T>& queries, const Vector<Index>& own,
+template <class Samples>
+ListArrays nearest_foreign_of(const Engine& engine, const Samples& queries, const Vector<Index>& own,
                               const Vector<Index>& component, const Vector<double>& reach, int n_threads) {
     require_length(component.size(), engine, "component");
-    if (own.size() != queries.shape(0) || reach.size() != queries.shape(0))
+    const auto given = as_rows(queries, engine);
+    if (own.size() != given.count() || reach.size() != given.count())
         throw std::invalid_argument("own and reach must have one entry per query");
-    const Rows<T> rows = as_rows(queries, engine);
-    Lists lists{queries.shape(0), 1};
+    Lists lists{given.count(), 1};
     run_interruptibly(n_threads, [&](Control& control) {
-        nearest_foreign(engine.any, rows, as_span(own), as_span(component), as_span(reach), lists.values,
-                        lists.indices, control);
+        nearest_foreign(engine.any, given.rows, as_span(own), as_span(component), as_span(reach),
+                        lists.values, lists.indices, control);
     });
     return std::move(lists).to_python();
 }
 
-template <class T>
-std::tuple<Result<double>, Result<Index>> nearest_query_of(const Engine& engine, const Matrix<T>& queries,
+template <class Samples>
+std::tuple<Result<double>, Result<Index>> nearest_query_of(const Engine& engine, const Samples& queries,
                                                            const Vector<double>& reach, int n_threads) {
     require_length(reach.size(), engine, "reach");
-    const Rows<T> rows = as_rows(queries, engine);
+    const auto given = as_rows(queries, engine);
     std::vector<double> distances(reach.size());
     std::vector<Index> indices(reach.size());
     run_interruptibly(n_threads, [&](Control& control) {
-        nearest_query(engine.any, rows, as_span(reach), distances, indices, control);
+        nearest_query(engine.any, given.rows, as_span(reach), distances, indices, control);
     });
     return {to_numpy(std::move(distances)), to_numpy(std::move(indices))};
 }
@@ -230,8 +269,8 @@ ForestArrays compete(const Engine& engine, const Matrix<double>& distances, cons
     return to_numpy(std::move(forest));
 }
 
-template <class T>
-ListArrays conquer_queries(const Engine& engine, const Matrix<T>& queries, const Vector<double>& cost,
+template <class Samples>
+ListArrays conquer_queries(const Engine& engine, const Samples& queries, const Vector<double>& cost,
                            const Vector<Index>& order, Index n_conquerors, int n_threads) {
     require_length(cost.size(), engine, "cost");
     require_length(order.size(), engine, "order");
@@ -240,22 +279,23 @@ ListArrays conquer_queries(const Engine& engine, const Matrix<T>& queries, const
     require_ascending_costs(as_span(cost), as_span(order));
     if (n_conquerors < 1) throw std::invalid_argument("n_conquerors must be at least 1");
     const Index kept = std::min(n_conquerors, n_samples(engine.any));
-    const Rows<T> rows = as_rows(queries, engine);
-    Lists lists{queries.shape(0), as_size(kept)};
+    const auto given = as_rows(queries, engine);
+    Lists lists{given.count(), as_size(kept)};
     run_interruptibly(n_threads, [&](Control& control) {
-        conquer(engine.any, rows, as_span(cost), as_span(order), kept, lists.values, lists.indices, control);
+        conquer(engine.any, given.rows, as_span(cost), as_span(order), kept, lists.values, lists.indices,
+                control);
     });
     return std::move(lists).to_python();
 }
 
-template <class T>
-Result<double> distances_of_queries(const Engine& engine, const Matrix<T>& queries, int n_threads) {
-    const Rows<T> rows = as_rows(queries, engine);
+template <class Samples>
+Result<double> distances_of_queries(const Engine& engine, const Samples& queries, int n_threads) {
+    const auto given = as_rows(queries, engine);
     const std::size_t width = as_size(n_samples(engine.any));
-    std::vector<double> distances(queries.shape(0) * width);
+    std::vector<double> distances(given.count() * width);
     run_interruptibly(n_threads,
-                      [&](Control& control) { all_distances(engine.any, rows, distances, control); });
-    return to_numpy(std::move(distances), {queries.shape(0), width});
+                      [&](Control& control) { all_distances(engine.any, given.rows, distances, control); });
+    return to_numpy(std::move(distances), {given.count(), width});
 }
 
 Result<double> distances_of_sums(const std::string& metric_name, const Vector<double>& sums, double p) {
@@ -275,9 +315,39 @@ Result<Index> copy_numbers_of(const Matrix<T>& X) {
 }
 
 template <class T>
+Result<Index> copy_numbers_of_sparse(const SparseSamples<T>& X) {
+    const std::vector<SparseRow<T>> rows = X.rows();
+    as_count(rows.size());
+    std::vector<Index> numbers;
+    run_interruptibly(1, [&](Control&) { numbers = copy_numbers(std::span<const SparseRow<T>>(rows)); });
+    return to_numpy(std::move(numbers));
+}
+
+// What is asked of queries, dense or sparse.
+template <class Samples>
+void bind_queries(nb::class_<Engine>& engine) {
+    engine
+        .def("query", knn_of_queries<Samples>, "queries"_a.noconvert(), "k"_a, "n_threads"_a = 1,
+             "reach"_a.noconvert() = nb::none(),
+             "The k nearest samples of each query, by (distance, index); inf and -1 beyond its reach.")
+        .def("nearest_foreign", nearest_foreign_of<Samples>, "queries"_a.noconvert(), "own"_a.noconvert(),
+             "component"_a.noconvert(), "reach"_a.noconvert(), "n_threads"_a = 1,
+             "For each query the nearest sample whose component is not its own, no farther than its reach.")
+        .def("nearest_query", nearest_query_of<Samples>, "queries"_a.noconvert(), "reach"_a.noconvert(),
+             "n_threads"_a = 1,
+             "For each sample the nearest query no farther than its reach, the first of equally near ones.")
+        .def("distances", distances_of_queries<Samples>, "queries"_a.noconvert(), "n_threads"_a = 1,
+             "The distance of each query to each training sample.")
+        .def("conquer", conquer_queries<Samples>, "queries"_a.noconvert(), "cost"_a.noconvert(),
+             "order"_a.noconvert(), "n_conquerors"_a = 1, "n_threads"_a = 1,
+             "The smallest offers max(cost, distance) to each query, and who makes them.");
+}
+
+template <class T>
 void bind_for_dtype(nb::module_& m, nb::class_<Engine>& engine) {
     m.def("copy_numbers", copy_numbers_of<T>, "X"_a.noconvert(),
           "How many rows before each row are the same, bit by bit.");
+    m.def("copy_numbers", copy_numbers_of_sparse<T>, "X"_a.noconvert());
     engine
         .def_static("tree", make_tree<T>, "X"_a.noconvert(), "metric"_a, "p"_a = 2.0, "n_threads"_a = 1,
                     "A k-d tree over the samples, for few dimensions.")
@@ -288,20 +358,10 @@ void bind_for_dtype(nb::module_& m, nb::class_<Engine>& engine) {
             "0 for categories, and a weight.")
         .def_static("precomputed", make_precomputed<T>, "distances"_a.noconvert(),
                     "A symmetric distance matrix, kept by reference.")
-        .def("query", knn_of_queries<T>, "queries"_a.noconvert(), "k"_a, "n_threads"_a = 1,
-             "reach"_a.noconvert() = nb::none(),
-             "The k nearest samples of each query, by (distance, index); inf and -1 beyond its reach.")
-        .def("nearest_foreign", nearest_foreign_of<T>, "queries"_a.noconvert(), "own"_a.noconvert(),
-             "component"_a.noconvert(), "reach"_a.noconvert(), "n_threads"_a = 1,
-             "For each query the nearest sample whose component is not its own, no farther than its reach.")
-        .def("nearest_query", nearest_query_of<T>, "queries"_a.noconvert(), "reach"_a.noconvert(),
-             "n_threads"_a = 1,
-             "For each sample the nearest query no farther than its reach, the first of equally near ones.")
-        .def("distances", distances_of_queries<T>, "queries"_a.noconvert(), "n_threads"_a = 1,
-             "The distance of each query to each training sample.")
-        .def("conquer", conquer_queries<T>, "queries"_a.noconvert(), "cost"_a.noconvert(),
-             "order"_a.noconvert(), "n_conquerors"_a = 1, "n_threads"_a = 1,
-             "The smallest offers max(cost, distance) to each query, and who makes them.");
+        .def_static("sparse", make_sparse<T>, "X"_a.noconvert(), "metric"_a,
+                    "Columns of sparse samples, for 'cosine', 'euclidean' and 'sqeuclidean'.");
+    bind_queries<Matrix<T>>(engine);
+    bind_queries<SparseSamples<T>>(engine);
 }
 
 }  // namespace

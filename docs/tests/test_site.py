@@ -8,17 +8,23 @@ import re
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from browsers import WIDTHS, a_browser, a_page
 
-SITE = Path(__file__).parents[2] / "build" / "docs"
+import pathforest
+import pathforest.dask
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "build" / "docs"
 FILES = (path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
 PAGES = sorted(name for name in FILES if not name.startswith("_"))
 # Pages of the reference have one form; the first few stand for all.
 WRITTEN = [page for page in PAGES if not page.startswith("api/generated/")]
 LOOKED_AT = [*WRITTEN, *[page for page in PAGES if page.startswith("api/generated/")][:3]]
+STORIES = sorted((ROOT / "examples").glob("plot_*.py"))
 LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href"}
 
 # Text that ends beyond the window, and is in nothing that could be scrolled to see it.
@@ -90,6 +96,14 @@ def test_every_local_link_leads_somewhere():
     assert broken == []
 
 
+def test_estimators_link_to_pages_that_exist(monkeypatch):
+    monkeypatch.setattr("pathforest._models.documentation.find_site", lambda: SITE.as_posix())
+    public = [getattr(room, name) for room in (pathforest, pathforest.dask) for name in room.__all__]
+    pages = [kind()._get_doc_link() for kind in public if hasattr(kind, "_doc_link_module")]
+    assert len(pages) > 10
+    assert [page for page in pages if not Path(page).is_file()] == []
+
+
 def test_nothing_is_loaded_from_outside():
     afar = [f"{page}: {url}" for page in PAGES for url in read(page).loaded if urlsplit(url).netloc]
     for style in SITE.rglob("*.css"):
@@ -100,27 +114,34 @@ def test_nothing_is_loaded_from_outside():
     assert afar == []
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_pages_fit_their_window_and_ask_for_nothing(browser, width):
-    page = a_page(browser, width, allowed=lambda url: url.startswith("file://"))
-    too_wide = []
+class Walk(NamedTuple):
+    """What is wrong with pages of one width."""
+
+    too_wide: list
+    silent: list
+    problems: list
+
+
+@pytest.fixture(scope="module", params=WIDTHS)
+def walk(browser, request):
+    page = a_page(browser, request.param, allowed=lambda url: url.startswith("file://"))
+    found = Walk([], [], page.problems)
     for name in LOOKED_AT:
         page.goto((SITE / name).as_uri())
         if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
-            too_wide.append(name)
-        too_wide += [f"{name}: {text}" for text in page.evaluate(CUT_OFF)]
-    assert too_wide == []
-    assert [problem for problem in page.problems if not problem.startswith("[PST]")] == []
+            found.too_wide.append(name)
+        found.too_wide.extend(f"{name}: {text}" for text in page.evaluate(CUT_OFF))
+        found.silent.extend(f"{name}: {text}" for text in page.evaluate(WITHOUT_A_SIGN))
+    return found
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_tables_that_are_cut_show_that_they_scroll(browser, width):
-    page = a_page(browser, width, allowed=lambda url: url.startswith("file://"))
-    silent = []
-    for name in LOOKED_AT:
-        page.goto((SITE / name).as_uri())
-        silent += [f"{name}: {text}" for text in page.evaluate(WITHOUT_A_SIGN)]
-    assert silent == []
+def test_pages_fit_their_window_and_ask_for_nothing(walk):
+    assert walk.too_wide == []
+    assert [problem for problem in walk.problems if not problem.startswith("[PST]")] == []
+
+
+def test_tables_that_are_cut_show_that_they_scroll(walk):
+    assert walk.silent == []
 
 
 def test_the_benchmarks_show_all_their_columns_on_a_desk(browser):
@@ -150,6 +171,23 @@ def test_the_shadow_at_the_edge_of_a_table_can_be_seen(browser, scheme):
     assert abs(lightness[0] - lightness[1]) > 8
 
 
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.stem)
+def test_each_story_has_pictures_and_no_warnings(story):
+    image = pytest.importorskip("PIL.Image")
+    pictures = list((SITE / "_images").glob(f"sphx_glr_{story.stem}_[0-9][0-9][0-9].png"))
+    assert pictures
+    for path in pictures:
+        colors = image.open(path).convert("RGB").getcolors(2**24)
+        assert len(colors) > 100  # an empty figure has a few greys
+    page = (SITE / "gallery" / f"{story.stem}.html").read_text(encoding="utf-8")
+    printed = re.findall(r'class="sphx-glr-script-out.*?</pre>', page, re.DOTALL)
+    assert not any("Warning" in text for text in printed)
+
+
+def test_stories_leave_no_files():
+    assert {path.suffix for path in (ROOT / "examples").iterdir() if path.is_file()} == {".py", ".rst"}
+
+
 def mean_lightness(png):
     image = pytest.importorskip("PIL.Image").open(io.BytesIO(png)).convert("L")
     pixels = image.tobytes()
@@ -174,6 +212,26 @@ def test_thumbnails_of_the_gallery_are_large(browser):
     )
     assert len(sizes) > 10
     assert all(shown >= 300 and drawn >= 600 for shown, drawn in sizes)
+
+
+def test_pictures_have_a_version_for_each_theme(browser):
+    """What is shown in dark mode was drawn for it: the class says so, and its paper is dark."""
+    Image = pytest.importorskip("PIL.Image")
+    page, wrong, seen = a_page(browser, allowed=lambda url: url.startswith("file://")), [], set()
+    shown = "all => all.filter(e => e.checkVisibility()).map(e => [e.className, e.src])"
+    for name in WRITTEN:
+        page.goto((SITE / name).as_uri())
+        for theme in ("light", "dark"):
+            page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+            pictures = page.eval_on_selector_all(".bd-article img", shown)
+            wrong += [f"{name}: {src}" for classes, src in pictures if f"only-{theme}" not in classes]
+            seen |= {(theme, unquote(urlsplit(src).path)) for _, src in pictures}
+    assert wrong == []
+    assert len(seen) > 50
+    for theme, path in seen:
+        with Image.open(path) as image:
+            corner = sum(image.convert("RGB").getpixel((1, 1))) / (3 * 255)
+        assert (corner > 0.5) == (theme == "light"), path
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

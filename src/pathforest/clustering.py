@@ -56,7 +56,7 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     selection : {"gap", "cut"}, default="gap"
         Which maxima of the density are clusters. ``"gap"``: with the domes in descending order of volume,
-        those above the largest ratio between neighbours. ``"cut"``: all of them, for the neighbourhood
+        those above the largest clear ratio between neighbours. ``"cut"``: all of them, for the neighbourhood
         with the smallest normalised cut, as in the paper; usually far too many.
     k_max : int, default=20
         Largest neighbourhood tried by ``selection="cut"``. Larger values allow smoother densities with fewer
@@ -125,7 +125,8 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
     categories_ : list of length n_features
-        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
+        Texts of each column, False and True of one with booleans, None for numbers, where X is a table and
+        ``metric="gower"``.
 
     See Also
     --------
@@ -150,7 +151,8 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
 
     ``selection="gap"`` puts these values in descending order and cuts the list where the ratio between
     neighbours is largest, the first place on ties. Values below 0.3 % of the largest count as that, also what
-    comes after the last. If no ratio reaches 2, or all values are 0, all samples are one cluster.
+    comes after the last. Only clear ratios count: at least 2, and at least the square root of the ratio
+    between the largest value and the one above the cut. Without one, all samples are one cluster.
 
     A cluster whose dome is too small is absorbed whole by its neighbour across the highest arc,
     which is the one whose lower end is densest. Paths and their values stay as they are, and
@@ -247,9 +249,10 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples, or their distances for ``metric="precomputed"``. float32 is kept;
-            other types become float64.
+            other types become float64. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
+            ``"sqeuclidean"``.
         y : None
             Ignored; there so that pipelines can pass it.
 
@@ -456,7 +459,7 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns

@@ -18,6 +18,7 @@ from pathforest._models.parameters import largest_neighborhood
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.show import show
+from pathforest._utils.sparse import SparseSamples
 from pathforest._utils.timers import StageTimer
 from pathforest._utils.warnings import warn
 from pathforest.forest import Forest, boundary_prototypes, grow_forest, grow_forest_complete
@@ -131,8 +132,11 @@ class FuzzyOPFClassifier(GrowingClassifier, BaseOPFClassifier):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    label_name_ : str
+        Name of the labels, where y is a pandas or polars Series with a name.
     categories_ : list of length n_features
-        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
+        Texts of each column, False and True of one with booleans, None for numbers, where X is a table and
+        ``metric="gower"``.
 
     See Also
     --------
@@ -222,9 +226,10 @@ class FuzzyOPFClassifier(GrowingClassifier, BaseOPFClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples, or their distances for ``metric="precomputed"``. float32 is kept;
-            other types become float64.
+            other types become float64. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
+            ``"sqeuclidean"``.
         y : array-like of shape (n_samples,)
             Class labels of any type; none may be missing.
 
@@ -284,8 +289,11 @@ class FuzzyOPFClassifier(GrowingClassifier, BaseOPFClassifier):
 
     def _call_membership(self, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Ask the user's function for its values and check them."""
-        samples = X.view()
-        samples.flags.writeable = False
+        if isinstance(X, SparseSamples):
+            samples = X.tocsr()
+        else:
+            samples = X.view()
+            samples.flags.writeable = False
         values = np.asarray(self.membership(samples, labels.copy()))
         if values.shape != (len(X),):
             raise ValueError(

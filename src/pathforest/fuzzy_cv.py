@@ -16,7 +16,7 @@ from pathforest._engines.ranges import check_training_values
 from pathforest._models import parameters as rules
 from pathforest._models.device import DeviceOfParts
 from pathforest._models.fitting import steps
-from pathforest._models.labels import check_labels
+from pathforest._models.labels import check_labels, remember_label
 from pathforest._models.parameters import as_list, check_parameters, checked_metric
 from pathforest._models.state import unfitted_on_failure
 from pathforest._search.cells import Cell, Folds, Runner, Samples, Scores, Space, make_space, one_by_one
@@ -28,11 +28,12 @@ from pathforest._search.scoring import Judge, Scorer, check_error_score, resolve
 from pathforest._search.splits import cross_validation_splits
 from pathforest._search.trials import make_sampler, search_by_trials
 from pathforest._utils.show import show
+from pathforest._utils.sparse import SVD, SparseSamples
 from pathforest._utils.timers import StageTimer, logger
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from pathforest.plotting import LandscapeDisplay
 
 # The parameters handed on to every classifier as they are.
 COMMON = (
@@ -163,8 +164,11 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    label_name_ : str
+        Name of the labels, where y is a pandas or polars Series with a name.
     categories_ : list of length n_features
-        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
+        Texts of each column, False and True of one with booleans, None for numbers, where X is a table and
+        ``metric="gower"``.
     prototypes_, cost_, predecessor_, root_, order_, label_, training_error_, membership_
         Those of the classifier in `best_estimator_`; also `density_`, `best_k_` and `cuts_` unless
         `membership` is a callable.
@@ -289,15 +293,21 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         self.device = device
         self.verbose = verbose
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse &= not isinstance(self.transforms, str) or self.transforms == "auto"
+        return tags
+
     @unfitted_on_failure
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Search, and fit the best cells on all samples.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples, or their distances for ``metric="precomputed"``; with a sequence of
-            `transforms` whatever those take.
+            `transforms` whatever those take. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
+            ``"sqeuclidean"``, and are taken as given.
         y : array-like of shape (n_samples,)
             Class labels of any type; none may be missing.
         groups : array-like of shape (n_samples,), default=None
@@ -344,15 +354,15 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         self._fit_metric = tuple(metric)
         return self
 
-    def plot_landscape(self) -> Figure:
+    def plot_landscape(self) -> LandscapeDisplay:
         """Draw the mean scores over the two parameters that matter most, and what each parameter is worth.
 
         Needs ``pip install pathforest[plot]``; :func:`pathforest.plotting.plot_landscape` has options.
 
         Returns
         -------
-        figure : matplotlib.figure.Figure
-            Save it with ``figure.savefig("landscape.png")``.
+        display : pathforest.plotting.LandscapeDisplay
+            Save its picture with ``display.figure_.savefig("landscape.png")``.
         """
         from pathforest.plotting import plot_landscape
 
@@ -388,6 +398,7 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         if y is None:
             raise ValueError("FuzzyOPFClassifierCV requires y to be passed, but the target y is None")
         labels = check_labels(y)
+        remember_label(self, y)
         self.classes_ = np.unique(labels)
         return labels
 
@@ -402,6 +413,13 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
     def _choose_representations(self, samples: Samples, metric: Metric) -> list[Representation]:
         """List the candidates, and record what "auto" has chosen and why."""
         chosen, reason = self.transforms, "as asked for"
+        if isinstance(samples.checked, SparseSamples) and isinstance(chosen, str):
+            if chosen != "auto":
+                raise ValueError(
+                    f"transforms={show(chosen)} takes no sparse matrix; use transforms=None or 'auto', or "
+                    f"{SVD}"
+                )
+            chosen, reason = None, "a sparse matrix is for the features as given"
         if chosen == "auto":
             chosen, reason = choose_preset(*samples.checked.shape, metric.name, callable(self.membership))
         candidates = resolve_transforms(chosen, len(self.classes_), self.random_state)

@@ -84,7 +84,8 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
     categories_ : list of length n_features
-        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
+        Texts of each column, False and True of one with booleans, None for numbers, where X is a table and
+        ``metric="gower"``.
 
     See Also
     --------
@@ -168,9 +169,10 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples, or their distances for ``metric="precomputed"``. float32 is kept;
-            other types become float64.
+            other types become float64. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
+            ``"sqeuclidean"``.
         y : None
             Ignored; there so that pipelines can pass it.
 
@@ -206,7 +208,7 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples, or their distances for ``metric="precomputed"``.
         y : None
             Ignored; there so that pipelines can pass it.
@@ -224,7 +226,7 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             Samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -239,7 +241,7 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             Samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -254,7 +256,7 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             Samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns

@@ -14,7 +14,7 @@ from pathforest._engines.matrix import check_distances
 from pathforest._engines.metric import Metric, array_options
 from pathforest._models import parameters as rules
 from pathforest._models.device import DeviceOfParts
-from pathforest._models.labels import check_labels, check_labels_like
+from pathforest._models.labels import check_labels, check_labels_like, remember_label
 from pathforest._models.parameters import check_parameters
 from pathforest._models.prediction import BaseOPFClassifier
 from pathforest._models.state import SavableEstimator, unfitted_on_failure
@@ -181,6 +181,8 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    label_name_ : str
+        Name of the labels, where y is a pandas or polars Series with a name.
 
     See Also
     --------
@@ -239,8 +241,8 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        if isinstance(self.estimator, PRUNABLE):  # others are refused by fit
-            tags.input_tags = get_tags(self.estimator).input_tags
+        if self.estimator is None or isinstance(self.estimator, PRUNABLE):  # others are refused by fit
+            tags.input_tags = get_tags(self._template()).input_tags
         return tags
 
     @unfitted_on_failure
@@ -249,8 +251,9 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-            Samples, or their distances for an estimator with ``metric="precomputed"``.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+            Samples, or their distances for an estimator with ``metric="precomputed"``. Sparse matrices
+            are for ``metric="cosine"``, ``"euclidean"`` and ``"sqeuclidean"``.
         y : array-like of shape (n_samples,)
             Class labels of any type; none may be missing.
 
@@ -265,6 +268,7 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
             raise ValueError("OPFPruner requires y to be passed, but the target y is None")
         X, labels = self._read(X, reset=True), check_labels(y)
         check_consistent_length(X, labels)
+        remember_label(self, y)
         pairwise = get_tags(template).input_tags.pairwise
         if pairwise:
             check_distances(X, square=True)
@@ -297,7 +301,7 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_samples)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_samples)
             New samples, or their distances to all samples that `fit` was given.
 
         Returns
@@ -313,7 +317,7 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_samples)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_samples)
             New samples, or their distances to all samples that `fit` was given.
 
         Returns
@@ -377,7 +381,9 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
         metric, _ = self._template()._check_settings()
         if metric.name == "gower" and (table := as_table(X)) is not None:
             return validate_data(self, table, reset=reset, skip_check_array=True)
-        return validated(self, X, reset=reset, **array_options(metric) | {"dtype": DTYPES})
+        # The classifier says which sparse matrices it takes.
+        options = {"dtype": DTYPES, "accept_sparse": "csr"}
+        return validated(self, X, reset=reset, **array_options(metric) | options)
 
     def _queries(self, X: Any) -> np.ndarray:
         check_is_fitted(self)

@@ -101,8 +101,11 @@ class OPFSemiSupervisedClassifier(GrowingClassifier, BaseOPFClassifier):
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names that are all strings.
+    label_name_ : str
+        Name of the labels, where y is a pandas or polars Series with a name.
     categories_ : list of length n_features
-        Texts of each column, None for numbers, where X is a table and ``metric="gower"``.
+        Texts of each column, False and True of one with booleans, None for numbers, where X is a table and
+        ``metric="gower"``.
 
     See Also
     --------
@@ -214,9 +217,10 @@ class OPFSemiSupervisedClassifier(GrowingClassifier, BaseOPFClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples, or their distances for ``metric="precomputed"``. float32 is kept;
-            other types become float64.
+            other types become float64. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
+            ``"sqeuclidean"``.
         y : array-like of shape (n_samples,)
             Class labels of any type, and `unlabeled` for samples without one; at least one has a label.
 

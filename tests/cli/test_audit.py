@@ -2,6 +2,7 @@
 
 import csv
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -45,6 +46,38 @@ def decide(rows, path="decisions.csv"):
 
 def arrow_column(cells):
     return ArrowColumn(pytest.importorskip("pyarrow").array(cells))
+
+
+@pytest.fixture
+def mixed(folder):
+    """Write a table with text, booleans and gaps, some of whose labels are wrong."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.normal(40, 12, 80), "port": rng.choice(["C", "Q", "S"], 80)})
+    frame["alone"] = rng.random(80) < 0.5
+    labels = np.where((frame["port"] == "C") ^ frame["alone"], "yes", "no")
+    frame.loc[::9, "age"] = np.nan
+    frame.assign(kind=flip_labels(labels, 0.05, random_state=0)).to_csv("mixed.csv", index=False)
+    return pd.read_csv("mixed.csv")
+
+
+def test_audit_by_gower_compares_columns_as_they_are(mixed):
+    facts = json.loads(succeed("audit mixed.csv -l kind --metric gower --json --out review.html"))
+    issues = find_issues(mixed.drop(columns="kind"), mixed["kind"], metric="gower")
+    assert len(issues.suspects)
+    flagged = facts["suspects"][: facts["n_label_issues"]]
+    assert [suspect["row"] for suspect in flagged] == issues.suspects.tolist()
+    assert [suspect["score"] for suspect in flagged] == issues.score[issues.suspects].tolist()
+    assert "gower distance, columns as they are" in Path("review.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("option", ["--scale", "--method thorough"])
+def test_audit_by_gower_refuses_what_needs_numbers(mixed, option):
+    assert "leave" in fail(f"audit mixed.csv -l kind --metric gower {option}", code=2)
+
+
+def test_learning_by_gower_refuses_tables_with_text(mixed):
+    said = fail("train mixed.csv -l kind -e opf --set metric=gower --learn mixed.csv -o m.pf", code=2)
+    assert "leave out --set metric" in said
 
 
 def test_audit_reports_what_find_issues_finds(table):

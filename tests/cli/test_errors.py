@@ -10,13 +10,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from commands import FEATURES, IRIS, KINDS, X, fail, run, succeed
+from commands import FEATURES, IRIS, KINDS, X, codes, fail, flowers, run, succeed
 
 import pathforest
 from pathforest import OPFClassifier
 from pathforest.cli import main
 from pathforest.cli.entrypoint import COMMANDS
 from pathforest.datasets import formats, write
+
+
+def contents(folder):
+    """Return what the files of a folder contain, by their names."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
 
 MISTAKES = [
     ("train iris.csv -o m.pf", "iris.csv: there is no column 'label', only 'name', 'length'"),
@@ -61,11 +67,14 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("line", "message"), MISTAKES)
-def test_a_mistake_gets_one_line_that_says_what_and_where(model, folder, line, message):
+@pytest.fixture(scope="module")
+def unsound(tmp_path_factory):
+    """Make a folder of tables with something wrong in them, and models."""
+    folder = tmp_path_factory.mktemp("unsound")
+    flowers().to_csv(folder / "iris.csv", index=False)
     frame = pd.DataFrame(X, columns=FEATURES)
-    frame.to_csv("plain.csv", index=False)
-    frame[["length", "width"]].to_csv("short.csv", index=False)
+    frame.to_csv(folder / "plain.csv", index=False)
+    frame[["length", "width"]].to_csv(folder / "short.csv", index=False)
     header = ",".join(FEATURES)
     for name, text in {
         "bad.csv": f"{header}\n1,2,3,4\n1,x,3,4\n",
@@ -75,11 +84,18 @@ def test_a_mistake_gets_one_line_that_says_what_and_where(model, folder, line, m
         "long.csv": f"label,x\na,1\n{'b' * 5000},2\n",
     }.items():
         (folder / name).write_text(text)
-    pathforest.OPFKNNClassifier().fit(frame, KINDS).save("knn.pf")
-    OPFClassifier().fit(X, KINDS).save("unnamed.pf")
-    before = sorted(folder.iterdir())
+    OPFClassifier().fit(frame, KINDS).save(folder / "iris.pf")
+    pathforest.OPFKNNClassifier().fit(frame, KINDS).save(folder / "knn.pf")
+    OPFClassifier().fit(X, KINDS).save(folder / "unnamed.pf")
+    return folder
+
+
+@pytest.mark.parametrize(("line", "message"), MISTAKES)
+def test_a_mistake_gets_one_line_that_says_what_and_where(unsound, monkeypatch, line, message):
+    monkeypatch.chdir(unsound)
+    before = contents(unsound)
     assert message in fail(line, code=2 if message.startswith("--") else 1)
-    assert sorted(folder.iterdir()) == before
+    assert contents(unsound) == before
 
 
 @pytest.mark.parametrize("line", ["train iris.csv", "predict", "split iris.csv -o p --folds 1", "nix"])
@@ -88,6 +104,20 @@ def test_a_mistake_on_the_command_line_has_an_exit_code_of_its_own(folder, line)
 
 
 # Outputs that would replace something
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """Make a folder with a file of each kind that commands read."""
+    folder = tmp_path_factory.mktemp("inputs")
+    for name in ("iris.csv", "more.csv"):
+        flowers().to_csv(folder / name, index=False)
+    (folder / "symbolic.csv").symlink_to("iris.csv")
+    os.link(folder / "iris.csv", folder / "hard.csv")
+    OPFClassifier().fit(pd.DataFrame(X, columns=FEATURES), KINDS).save(folder / "iris.pf")
+    write(folder / "data.dat", X.astype(np.float32), codes + 1)
+    succeed("convert", folder / "data.dat", "--distances", "log_sqeuclidean", "-o", folder / "distances.dat")
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -113,15 +143,11 @@ def test_a_mistake_on_the_command_line_has_an_exit_code_of_its_own(folder, line)
         ("split iris.csv -l kind --parts hard=80,test=20 -o .", "iris.csv"),
     ],
 )
-def test_an_output_does_not_replace_an_input(libopf, line, kept):
-    folder = Path(".")
-    succeed(f"train {IRIS} -e opf -o iris.pf")
-    (folder / "more.csv").write_bytes((folder / "iris.csv").read_bytes())
-    (folder / "symbolic.csv").symlink_to("iris.csv")
-    os.link("iris.csv", "hard.csv")
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+def test_an_output_does_not_replace_an_input(inputs, monkeypatch, line, kept):
+    monkeypatch.chdir(inputs)
+    before = contents(inputs)
     assert f"would replace {kept}; name another file" in fail(line)
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert contents(inputs) == before
 
 
 @pytest.mark.parametrize(
@@ -140,14 +166,10 @@ def test_out_writes_into_pipes(model, folder, line):
     assert Path("pipe").is_fifo()
 
 
-def test_out_writes_to_the_standard_output(model, folder):
-    command = f"{sys.executable} -m pathforest predict iris.pf iris.csv --to csv --out".split()
-    expected, found = (
-        subprocess.run([*command, out], capture_output=True, check=True).stdout
-        for out in ("-", "/dev/stdout")
-    )
-    assert expected
-    assert found.startswith(expected)
+def test_out_writes_to_the_standard_output(model):
+    command = f"{sys.executable} -m pathforest predict iris.pf iris.csv --to csv --out /dev/stdout"
+    found = subprocess.run(command.split(), capture_output=True, text=True, check=True).stdout
+    assert found.startswith(succeed("predict iris.pf iris.csv --to csv --out -"))
 
 
 # Messages

@@ -11,37 +11,30 @@ import time
 import pandas as pd
 import pytest
 import typer
-from typer.testing import CliRunner
+from commands import fail, run, succeed
 
 from pathforest import __version__
 from pathforest.cli.entrypoint import app
 from pathforest.reproduction.experiment import Settings
 
-pytestmark = pytest.mark.slow  # most start a process of their own
+pytestmark = pytest.mark.slow  # experiments, and processes of their own
 
-QUICK = (
-    "reproduce",
-    "--datasets",
-    "boat_like,iris",
-    "--runs",
-    "2",
-    "--classifiers",
-    "opf,fuzzy_opf,naive_bayes",
-)
+QUICK = "reproduce --datasets boat_like,iris --runs 2 --classifiers opf,fuzzy_opf,naive_bayes --out out"
 
 
-def call(*args, cwd=None, **env):
+def call(*args, cwd=None):
     """Run the command in a process of its own, as a shell would."""
-    return subprocess.run(
-        [sys.executable, "-m", "pathforest", *args],
-        capture_output=True, text=True, cwd=cwd, env=os.environ | {"COLUMNS": "200"} | env, check=False,
-    )  # fmt: skip
+    command = [sys.executable, "-m", "pathforest", *args]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reproduce")
-    return folder, call(*QUICK, "--out", "out", cwd=folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("COLUMNS", "200")
+        return folder, run(f"{QUICK} --jobs 1")
 
 
 def test_the_version_is_printed():
@@ -49,12 +42,12 @@ def test_the_version_is_printed():
 
 
 def test_help_lists_the_commands():
-    assert "reproduce" in call("--help").stdout
+    assert "reproduce" in succeed("--help")
 
 
 def test_reproduce_writes_tables_and_report(finished):
     folder, done = finished
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert {path.name for path in (folder / "out").iterdir()} == {
         "landscapes.parquet", "report.html", "results.parquet", "runs", "tables.md", "ties.parquet",
     }  # fmt: skip
@@ -75,7 +68,8 @@ def test_nothing_but_the_table_is_shown_in_a_pipe(finished):
 def test_the_same_command_again_changes_no_number(finished):
     folder, _ = finished
     before = pd.read_parquet(folder / "out" / "results.parquet")
-    assert call(*QUICK, "--out", "out", cwd=folder).returncode == 0
+    again = call(*QUICK.split(), cwd=folder)
+    assert (again.returncode, again.stderr) == (0, "")
     pd.testing.assert_frame_equal(pd.read_parquet(folder / "out" / "results.parquet"), before)
 
 
@@ -87,42 +81,55 @@ def test_the_command_in_the_report_gives_the_same_settings():
     assert (given["runs"], given["seed"], given["preset"]) == (3, 7, "clean")
 
 
+@pytest.fixture
+def work(tmp_path, monkeypatch):
+    """Start in an empty folder."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
 @pytest.mark.parametrize(
-    ("args", "code", "text"),
+    ("line", "code", "text"),
     [
-        (("reproduce", "--datasets", "boats"), 1, "dataset 'boats' is unknown"),
-        (("reproduce", "--preset", "dirty"), 1, "preset 'dirty' is unknown"),
-        (("reproduce", "--classifiers", "svm"), 1, "svm"),
-        (("reproduce", "--datasets", ","), 1, "no dataset is named"),
-        (("reproduce", "--classifiers", ""), 1, "none: not known"),
-        (("reproduce", "--runs", "0"), 2, "runs"),
-        (("reproduce", "--runs", "1000000"), 2, "runs"),
-        (("reproduce", "--jobs", "0"), 2, "jobs"),
-        (("nonsense",), 2, "nonsense"),
+        ("reproduce --datasets boats", 1, "dataset 'boats' is unknown"),
+        ("reproduce --preset dirty", 1, "preset 'dirty' is unknown"),
+        ("reproduce --classifiers svm", 1, "svm"),
+        ("reproduce --datasets ,", 1, "no dataset is named"),
+        ("reproduce --classifiers ''", 1, "none: not known"),
+        ("reproduce --runs 0", 2, "runs"),
+        ("reproduce --runs 1000000", 2, "runs"),
+        ("reproduce --jobs 0", 2, "jobs"),
+        ("nonsense", 2, "nonsense"),
     ],
 )
-def test_a_mistake_gets_a_message_and_an_exit_code(tmp_path, monkeypatch, args, code, text):
-    monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(app, args)
+def test_a_mistake_gets_a_message_and_an_exit_code(work, line, code, text):
+    done = run(line)
     assert done.exit_code == code
     assert text in done.stderr
     assert "Traceback" not in done.stderr
-    assert not any(tmp_path.iterdir())
+    assert not any(work.iterdir())
 
 
-def test_a_dataset_that_is_nowhere_names_the_folder_to_put_it_in(tmp_path):
-    nowhere = dict.fromkeys(("PATHFOREST_DATA", "PATHFOREST_CACHE"), str(tmp_path / "empty"))
-    offline = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")
-    done = call("reproduce", "--datasets", "boat", cwd=tmp_path, **nowhere, **offline)
-    assert done.returncode == 1
-    assert "PATHFOREST_DATA" in done.stderr
-    assert "boat" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert not any(tmp_path.iterdir())
+def test_a_dataset_that_is_nowhere_names_the_folder_to_put_it_in(work, monkeypatch):
+    for name in ("PATHFOREST_DATA", "PATHFOREST_CACHE"):
+        monkeypatch.setenv(name, str(work / "empty"))
+    for name in ("http_proxy", "https_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    said = fail("reproduce --datasets boat")
+    assert "PATHFOREST_DATA" in said
+    assert "boat" in said
+    assert not any(work.iterdir())
 
 
-def put(folder, name, rows):
-    (folder / f"{name}.csv.gz").write_bytes(gzip.compress("\n".join(["label,f0", *rows, ""]).encode()))
+@pytest.fixture
+def put(tmp_path, monkeypatch):
+    """Return a function that puts rows in the place of the published set `boat`."""
+    monkeypatch.setenv("PATHFOREST_DATA", str(tmp_path))
+    return lambda rows: (tmp_path / "boat.csv.gz").write_bytes(
+        gzip.compress("\n".join(["label,f0", *rows, ""]).encode())
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,32 +141,25 @@ def put(folder, name, rows):
         ([*(f"{1 + i % 2},{i}" for i in range(30)), "1,nan"], "feature 0 of sample 30 is nan"),
     ],
 )
-def test_samples_that_cannot_be_used_are_named_before_any_work(tmp_path, rows, text):
-    data, work = tmp_path / "data", tmp_path / "work"
-    data.mkdir(), work.mkdir()
-    put(data, "boat", rows)
-    done = call("reproduce", "--datasets", "boat", cwd=work, PATHFOREST_DATA=str(data))
-    assert done.returncode == 1
-    assert "dataset 'boat'" in done.stderr
-    assert text in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+def test_samples_that_cannot_be_used_are_named_before_any_work(work, put, rows, text):
+    put(rows)
+    said = fail("reproduce --datasets boat")
+    assert "dataset 'boat'" in said
+    assert text in said
     assert not any(work.iterdir())
 
 
-def test_a_local_set_that_is_not_the_published_one_is_reported(tmp_path):
-    put(tmp_path, "boat", [f"{1 + i % 2},{i}" for i in range(30)])
-    args = ("--datasets", "boat", "--classifiers", "opf", "--runs", "1", "--out", "out")
-    done = call("reproduce", *args, cwd=tmp_path, PATHFOREST_DATA=str(tmp_path))
-    assert done.returncode == 0
+def test_a_local_set_that_is_not_the_published_one_is_reported(work, put):
+    put([f"{1 + i % 2},{i}" for i in range(30)])
+    done = run("reproduce --datasets boat --classifiers opf --runs 1 --jobs 1 --out out")
+    assert done.exit_code == 0
     assert done.stderr == "pathforest: boat is not the published set, so the paper's numbers do not apply\n"
 
 
-def test_a_file_in_place_of_the_folder_is_named_before_any_work(tmp_path):
-    (tmp_path / "out").write_text("mine")
-    done = call(*QUICK, "--out", "out", cwd=tmp_path)
-    assert done.returncode == 1
-    assert "--out out" in done.stderr
-    assert (tmp_path / "out").read_text() == "mine"
+def test_a_file_in_place_of_the_folder_is_named_before_any_work(work):
+    (work / "out").write_text("mine")
+    assert "--out out" in fail(QUICK, code=1)
+    assert (work / "out").read_text() == "mine"
 
 
 def eventually(condition, seconds=60):
@@ -184,7 +184,7 @@ def hear_interrupts():
 
 
 def test_ctrl_c_stops_every_process_without_a_traceback(tmp_path):
-    command = [sys.executable, "-m", "pathforest", *QUICK[:2], "digits", "--jobs", "2", "--out", "out"]
+    command = f"{sys.executable} -m pathforest reproduce --datasets digits --jobs 2 --out out".split()
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen(
         command, cwd=tmp_path, start_new_session=True, preexec_fn=hear_interrupts, **pipes

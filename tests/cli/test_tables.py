@@ -295,3 +295,10 @@ def test_pipelines_of_other_transformers_predict_from_files(ship, name):
 def test_flags_have_no_type_in_the_help():
     assert "bool" not in succeed("reproduce --help").lower()
     assert "bool" not in succeed("train --help").lower()
+
+
+def test_explanations_of_mixed_tables_show_booleans(folder):
+    rows = ["22,true,S,yes", "38,false,C,no", "26,true,,yes", "35,false,S,no"]
+    (folder / "t.csv").write_text("\n".join(["age,alone,port,kind", *rows]) + "\n")
+    succeed("train t.csv --label kind -e opf --set metric=gower --out t.pf")
+    assert "True" in succeed("explain t.pf t.csv --rows 0")

@@ -248,7 +248,7 @@ def test_damage_of_any_kind_is_read_or_refused(tmp_path, ending):
     content = sound.read_bytes()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
-    @settings(max_examples=400)
+    @settings(max_examples=150)
     @given(st.integers(0, len(content)), st.lists(st.integers(0, 8 * len(content) - 1), max_size=4))
     def damage(kept, flipped):
         broken = bytearray(content)

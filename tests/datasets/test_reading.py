@@ -19,23 +19,25 @@ from pathforest.datasets.formats import gather, open_stream, parquet
 from pathforest.datasets.formats import stream as streams
 
 PACKED = [".dat.gz", ".npz.gz", ".parquet.gz", ".svm.gz", ".txt.gz"]
+BATCHES = [1, 7, 2**18]  # cells
 
 
-@pytest.fixture(params=[1, 7, 2**18], ids="{} cells".format)
+@pytest.fixture(params=BATCHES, ids="{} cells".format)
 def cells(request, monkeypatch):
     """Read every file in batches of so many cells."""
     monkeypatch.setattr(streams, "CELLS", request.param)
     return request.param
 
 
-@pytest.mark.usefixtures("cells")
 @pytest.mark.parametrize("ending", [*ENDINGS, *PACKED])
-@given(data=st.data())
-def test_what_is_written_is_read_back_bit_for_bit(tmp_path_factory, ending, data):
+@given(data=st.data(), cells=st.sampled_from(BATCHES))
+def test_what_is_written_is_read_back_bit_for_bit(tmp_path_factory, ending, data, cells):
     table = data.draw(tables(ending.removesuffix(".gz") if ending in PACKED else ending))
     path = tmp_path_factory.mktemp("files") / f"table{ending}"
     write(path, table.X, table.y, feature_names=table.feature_names)
-    found = read(path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streams, "CELLS", cells)
+        found = read(path)
     assert bits(found.X) == bits(table.X)
     assert found.X.dtype == table.X.dtype
     assert found.y.tolist() == table.y.tolist()

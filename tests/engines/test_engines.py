@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from strategies import DTYPES, METRICS, make_codes, make_samples, memberships, problems
 
 from pathforest import _core
+from pathforest._engines.metric import SPARSE_METRICS
+from pathforest._utils.sparse import SparseSamples
 
 pytestmark = pytest.mark.kernel
 
@@ -27,15 +29,21 @@ def answers(engine, Q, codes, F, k, n_threads=1):
     return *lists, *tree, *alone, *target, *source, *conquest, *engine.query(Q, k, n_threads=n_threads)
 
 
+ENGINES = ["tree", "brute", "brute in order", "precomputed", "sparse"]
+
+
 def all_engines(X, Q, metric="euclidean", p=2.0, n_threads=1):
-    """Tree, brute force in both orders and a matrix over the same samples, each with its queries."""
+    """Every engine of the metric over the same samples, each with its queries."""
     D, DQ = reference.distance_matrix(X, X, metric, p), reference.distance_matrix(Q, X, metric, p)
-    return (
+    engines = [
         (_core.Engine.tree(X, metric, p, n_threads), Q),
         (_core.Engine.brute(X, metric, p, n_threads=n_threads), Q),
         (_core.Engine.brute(X, metric, p, keep_order=True), Q),
         (_core.Engine.precomputed(D), DQ),
-    )
+    ]
+    if metric in SPARSE_METRICS:
+        engines.append((_core.Engine.sparse(SparseSamples.of(X), metric), SparseSamples.of(Q)))
+    return engines
 
 
 @pytest.mark.parametrize(("metric", "p"), METRICS)
@@ -48,9 +56,8 @@ def test_engines_agree(metric, p, data):
         checks.same_arrays(other, first)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("d", "dtype"), [(2, np.float64), (12, np.float32), (40, np.float64)])
 @pytest.mark.parametrize("recipe", RECIPES)
-@pytest.mark.parametrize("d", [2, 12, 40])
 def test_engines_agree_on_a_thousand_samples(recipe, d, dtype):
     X, Q = make_samples(recipe, 1, 1000, d, dtype)
     codes, F = make_codes("regions", 1, X), 0.2 + 0.8 * np.random.default_rng(2).random(1000)
@@ -62,11 +69,11 @@ def test_engines_agree_on_a_thousand_samples(recipe, d, dtype):
 
 @pytest.mark.parametrize("n_threads", [2, 3])
 @pytest.mark.parametrize("recipe", RECIPES)
-@pytest.mark.parametrize("name", ["tree", "brute", "brute in order", "precomputed"])
+@pytest.mark.parametrize("name", ENGINES)
 def test_threads_change_nothing(name, recipe, n_threads):
     X, Q = make_samples(recipe, 3, 500, 5)
     codes, F = make_codes("random", 3, X), 0.5 + 0.5 * np.random.default_rng(4).random(500)
-    which = ["tree", "brute", "brute in order", "precomputed"].index(name)
+    which = ENGINES.index(name)
     threaded, serial = (
         answers(*all_engines(X, Q, n_threads=count)[which], codes, F, 12, count) for count in (n_threads, 1)
     )

@@ -9,7 +9,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import DTYPES, make_codes, make_samples, problems
+from strategies import make_codes, make_samples, problems
 from torch_device import DEVICE, torch
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier, _core
@@ -60,9 +60,8 @@ def test_every_answer_equals_the_other_engines(metric, data):
     checks.same_arrays(ours.conquer(Q, cost, order, r), known.conquer(Q, cost, order, r))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("recipe", RECIPES)
-@pytest.mark.parametrize("d", [2, 40])
+@pytest.mark.parametrize(("d", "dtype"), [(2, np.float64), (40, np.float32)])
 def test_answers_are_equal_on_hundreds_of_samples(recipe, d, dtype):
     X, Q = make_samples(recipe, 1, 400, d, dtype)
     ours, known = engines(X)
@@ -410,7 +409,7 @@ def small_tiles(monkeypatch):
 
 def many(recipe, d, dtype=np.float32):
     """Enough samples for tiles that are small."""
-    return make_samples(recipe, 1, 1100 if DEVICE == "cuda" else 300, d, dtype)
+    return make_samples(recipe, 1, 1100 if DEVICE == "cuda" else 260, d, dtype)
 
 
 KERNEL_CASES = [("grid", 5), ("duplicates", 5), ("near ties", 5), ("far clusters", 5), ("gaussian", 70)]

@@ -9,6 +9,7 @@ import pytest
 import pathforest
 from pathforest import _core
 from pathforest._engines.protocol import Engine
+from pathforest._utils.sparse import SparseSamples
 
 SOURCES = Path(pathforest.__file__).parent
 
@@ -17,7 +18,8 @@ def methods(path, name):
     """Parameters of the public methods of a class, by its source: some need packages that are not here."""
     tree = ast.parse((SOURCES / path).read_text())
     (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
-    inherited = methods("_engines/local.py", "LocalAnswers") if "LocalAnswers" in map(ast.unparse, found.bases) else {}
+    inherits = "LocalAnswers" in map(ast.unparse, found.bases)
+    inherited = methods("_engines/local.py", "LocalAnswers") if inherits else {}
     functions = [node for node in found.body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
     return inherited | {function.name: function.args for function in functions}
 
@@ -51,6 +53,7 @@ def test_every_engine_takes_the_parameters_of_the_contract(path, name, method):
         _core.Engine.tree(np.eye(3), "euclidean"),
         _core.Engine.precomputed(np.zeros((3, 3))),
         _core.Engine.rows(3, "float64"),
+        _core.Engine.sparse(SparseSamples.of(np.eye(3)), "euclidean"),
     ],
     ids=lambda engine: engine.name,
 )

@@ -1,140 +1,145 @@
 """Behaviour of the running process: Ctrl-C, forks, shared models, and threads under joblib."""
 
+import functools
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import joblib
 import numpy as np
 import pytest
+from interruption import interrupt, no_sigint
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 from strategies import make_codes, make_samples
 
-from pathforest import FuzzyOPFClassifier, OPFClassifier
+from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering, _core
+from pathforest._engines import matrix
+from pathforest._engines.metric import resolve_metric
 from pathforest._utils.threads import thread_count
 from pathforest.forest import path_to_root
 
-PATIENCE = 60  # seconds until a process counts as hung; the jobs interrupted here would run for minutes
+PATIENCE = 60  # seconds until a process counts as hung
+
+
+@functools.lru_cache(maxsize=1)
+def samples(n, d, dtype=np.float64):
+    return np.random.default_rng(0).random((n, d), dtype=dtype), np.arange(n) % 5
+
+
+# Each would take minutes.
+WIDE, LONG = (150_000, 200, np.float32), (400_000, 14)
+LONG_FITS = {
+    "brute": (WIDE, OPFClassifier(algorithm="brute", metric="canberra")),
+    "brute with threads": (WIDE, OPFClassifier(algorithm="brute", n_jobs=2)),
+    "tree": (LONG, FuzzyOPFClassifier(algorithm="tree", sigma=0.5)),
+    "clustering": (WIDE, OPFClustering(k_max=50, n_jobs=2)),
+    "search": (WIDE, FuzzyOPFClassifierCV(n_jobs=2)),
+    "trials": ((3000, 20), FuzzyOPFClassifierCV(search="optuna", n_trials=10**6)),
+    "full matrix": ((8000, 200), OPFClassifier(metric="mahalanobis")),
+}
+
+
+@no_sigint
+@pytest.mark.parametrize("case", LONG_FITS)
+def test_ctrl_c_stops_a_long_fit_and_leaves_it_unfitted(case):
+    if case == "trials":
+        pytest.importorskip("optuna")
+    size, model = LONG_FITS[case]
+    X, y = samples(*size)
+    interrupt(lambda: model.fit(X, y))
+    with pytest.raises(NotFittedError):
+        check_is_fitted(model)
+
+
+@no_sigint
+@pytest.mark.parametrize(
+    ("metric", "n", "m", "d"), [("canberra", 1000, 200_000, 200), ("mahalanobis", 300, 30_000, 280)]
+)
+def test_ctrl_c_stops_a_long_prediction_and_leaves_the_model_fitted(metric, n, m, d):
+    model = OPFClassifier(metric=metric).fit(*samples(n, d))
+    Q, _ = samples(m, d, np.float32)
+    interrupt(lambda: model.predict(Q))
+    check_is_fitted(model)
+
+
+def long_tree(engine, none):
+    engine.spanning_tree(*none)
+
+
+def long_competition(engine, none):
+    engine.compete(*none, np.zeros(1, np.int32), np.linspace(0.01, 1, engine.n_samples), False)
+
+
+@no_sigint
+@pytest.mark.parametrize("stage", [long_tree, long_competition])
+def test_ctrl_c_stops_a_long_stage(stage):
+    """Kernels whose turn comes late in a fit, on samples that keep each of them busy for minutes."""
+    X, _ = samples(30_000, 200, np.float32)
+    engine, none = _core.Engine.brute(X, "canberra"), (np.empty((len(X), 0)), np.empty((len(X), 0), np.int32))
+    interrupt(lambda: stage(engine, none))
+
+
+@no_sigint
+def test_ctrl_c_stops_a_long_search_for_k():
+    rng, n, k = np.random.default_rng(0), 20_000, 500
+    lists = np.sort(rng.random((n, k))), rng.integers(0, n, size=(n, k), dtype=np.int32)
+    interrupt(lambda: _core.search_k(*lists, k, False))
+
+
+@no_sigint
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_ctrl_c_stops_a_search_of_the_tree_at_once(n_threads):
+    """One query over many features is long work already: a task of 32 takes ten seconds or more."""
+    engine = _core.Engine.tree(samples(20_000, 300, np.float32)[0], "minkowski", 3.5)
+    assert interrupt(lambda: engine.knn(5, n_threads=n_threads)) < 2
+
 
 # A process started in the background may have been told to ignore SIGINT; Python then installs no handler.
 INTERRUPTED = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
-import pathforest
-from pathforest import _core
+from pathforest import OPFClassifier
 
-rng = np.random.default_rng(0)
-{setup}
-print("ready", flush=True)
+X = np.random.default_rng(0).random((150_000, 200), dtype=np.float32)
 try:
-    {work}
-    print("finished")
+    print("ready", flush=True)
+    OPFClassifier(algorithm="brute", n_jobs=2).fit(X, np.arange(len(X)) % 5)
 except KeyboardInterrupt:
     print("interrupted")
-try:
-    check_is_fitted(model)
-    print("fitted")
-except NotFittedError:
-    print("unfitted")
 """
 
-WIDE = "X, y = rng.random((150_000, 200), dtype=np.float32), np.arange(150_000) % 5"
-LONG = "X, y = rng.random((400_000, 14)), np.arange(400_000) % 5"
-LONG_FITS = {
-    "brute": (WIDE, "OPFClassifier(algorithm='brute', metric='canberra')"),
-    "brute with threads": (WIDE, "OPFClassifier(algorithm='brute', n_jobs=2)"),
-    "tree": (LONG, "FuzzyOPFClassifier(algorithm='tree', sigma=0.5)"),
-    "clustering": (WIDE, "OPFClustering(k_max=50, n_jobs=2)"),
-    "search": (WIDE, "FuzzyOPFClassifierCV(n_jobs=2)"),
-    "full matrix": (
-        "X, y = rng.random((8000, 200)), np.arange(8000) % 5",
-        "OPFClassifier(metric='mahalanobis')",
-    ),
-}
-LONG_PREDICTION = """
-X, Q = rng.random(({n}, {d}), dtype=np.float32), rng.random(({m}, {d}), dtype=np.float32)
-model = pathforest.OPFClassifier(metric={metric!r}).fit(X, np.arange({n}) % 5)
-"""
-# Kernels whose turn comes late in a fit, on inputs that keep each of them busy for minutes.
-SAMPLES = """
-n, model = 30_000, pathforest.OPFClassifier()
-engine = _core.Engine.brute(rng.random((n, 200), dtype=np.float32), "canberra")
-none = np.empty((n, 0)), np.empty((n, 0), dtype=np.int32)
-"""
-LISTS = """
-n, k, model = 20_000, 500, pathforest.OPFClustering()
-lists = np.sort(rng.random((n, k))), rng.integers(0, n, size=(n, k), dtype=np.int32)
-"""
-LONG_STAGES = {
-    "spanning tree": (SAMPLES, "engine.spanning_tree(*none)"),
-    "competition": (
-        SAMPLES,
-        "engine.compete(*none, np.zeros(1, dtype=np.int32), 0.01 + rng.random(n), False)",
-    ),
-    "search for k": (LISTS, "_core.search_k(*lists, k, False)"),
-    "trials": (
-        "X, y = rng.random((3000, 20)), np.arange(3000) % 5; model = pathforest.FuzzyOPFClassifierCV("
-        "search='optuna', n_trials=10**6)",
-        "model.fit(X, y)",
-    ),
-}
-no_sigint = pytest.mark.skipif(
-    sys.platform == "win32", reason="SIGINT cannot be sent to one process on Windows"
-)
 
-
-def interrupt(setup, work, patience=PATIENCE):
-    """Run a job in its own process, press Ctrl-C one second into it, and return the words it then prints."""
-    script = INTERRUPTED.format(setup=setup, work=work)
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
+@no_sigint
+def test_ctrl_c_reaches_a_process():
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout.readline() == "ready\n"
-            time.sleep(1)
+            time.sleep(0.5)
             process.send_signal(signal.SIGINT)
-            return process.communicate(timeout=patience)[0].split()
+            assert process.communicate(timeout=PATIENCE)[0] == "interrupted\n"
         finally:
             process.kill()
 
 
-@pytest.mark.slow
-@no_sigint
-@pytest.mark.parametrize("case", LONG_FITS)
-def test_ctrl_c_stops_a_long_fit_and_leaves_it_unfitted(case):
-    data, model = LONG_FITS[case]
-    assert interrupt(f"{data}; model = pathforest.{model}", "model.fit(X, y)") == ["interrupted", "unfitted"]
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_ctrl_c_does_not_wait_for_the_memory_of_a_full_matrix(monkeypatch):
+    """The first write to a new matrix, all of it in one call, takes seconds where memory is slow."""
+    n, resident, original = 6000, [], matrix.blocks
 
+    def watched(*args):
+        for rows in original(*args):
+            resident.append(int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
+            yield rows
 
-@pytest.mark.slow
-@no_sigint
-def test_ctrl_c_does_not_wait_for_the_memory_of_a_full_matrix():
-    """The first write to a new matrix, all of it at once, takes longer than this where memory is slow."""
-    setup = (
-        "import sklearn.metrics; X = rng.random((16_000, 2)); "
-        "model = pathforest.OPFClassifier(metric='seuclidean')"
-    )
-    words = interrupt(setup, "model.fit(X, np.arange(len(X)) % 5)", patience=6)
-    assert words == ["interrupted", "unfitted"]
-
-
-@no_sigint
-@pytest.mark.parametrize("case", LONG_STAGES)
-def test_ctrl_c_stops_a_long_stage(case):
-    assert interrupt(*LONG_STAGES[case])[0] == "interrupted"
-
-
-@pytest.mark.slow
-@no_sigint
-@pytest.mark.parametrize(
-    ("metric", "n", "m", "d"), [("canberra", 1000, 200_000, 200), ("mahalanobis", 300, 30_000, 280)]
-)
-def test_ctrl_c_stops_a_long_prediction_and_leaves_the_model_fitted(metric, n, m, d):
-    setup = LONG_PREDICTION.format(metric=metric, n=n, m=m, d=d)
-    assert interrupt(setup, "model.predict(Q)") == ["interrupted", "fitted"]
+    monkeypatch.setattr(matrix, "blocks", watched)
+    matrix.distance_matrix(samples(n, 2)[0], resolve_metric("hamming"))
+    assert max(np.diff(resident)) < 8 * n**2 / 2
 
 
 FORKED = """

@@ -45,6 +45,11 @@ class Expected:
 @example([1000.0, 100.0, 10.0, 3.0])  # two largest ratios
 @example([1000.0, 500.0, 250.0, 125.0, 62.5, 31.25, 15.625, 7.8125, 3.90625, 3.0])  # just 2
 @example([1000.0, 900.0, 3.0])
+@example(
+    [900.0, 400.0, 200.0, 100.0, 31.0, 20.0, 10.0, 5.0, 2.7]
+)  # the largest ratio, 3.2, is chance so far down
+@example([900.0, 400.0, 200.0, 100.0, 31.0, 20.0, 10.0, 5.0, 2.5, 2.5])  # no gap
+@example([400.0, 300.0, 100.0, 50.0, 25.0])  # the square is just what it must be
 def test_the_gap_is_where_the_reference_finds_it(values):
     assert count_above_gap(values) == reference.count_above_gap(values)
 

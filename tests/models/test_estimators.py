@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import pathforest
 from pathforest import (
     FuzzyOPFClassifier,
     FuzzyOPFClassifierCV,
@@ -31,6 +32,8 @@ from pathforest._engines.metric import resolve_metric
 # On some of scikit-learn's datasets Algorithm 3 loses training labels, and warnings are errors here.
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 
+# Of what the search tries by default, all representations and a few cells: a quarter of the time.
+SEARCH = FuzzyOPFClassifierCV(k_max=5, sigmas=0.5, n_conquerors=(1, 3), cv=2)
 CLASSIFIERS = [
     OPFClassifier(),
     OPFClassifier(n_conquerors=3),
@@ -48,7 +51,7 @@ CLASSIFIERS = [
     FuzzyOPFClassifier(sigma=1.2, n_conquerors=2),
     FuzzyOPFClassifier(competition="tree", sigma=0.2),
     FuzzyOPFClassifier(metric="precomputed"),
-    FuzzyOPFClassifierCV(),
+    SEARCH,
     FuzzyOPFClassifierCV(transforms="kernel", k_max=5, sigmas=0.5, n_conquerors=(1, 3), n_best=1, cv=2),
     FuzzyOPFClassifierCV(metric="precomputed", k_max=5, n_conquerors=(1, 3), cv=2),
     OPFKNNClassifier(),
@@ -83,7 +86,7 @@ PRUNERS = [
 WITH_PROBABILITIES = [
     OPFClassifier(),
     FuzzyOPFClassifier(),
-    FuzzyOPFClassifierCV(),
+    SEARCH,
     OPFSemiSupervisedClassifier(),
 ]
 WITH_METRIC = [*WITH_PROBABILITIES, OPFKNNClassifier(), OPFClustering(), OPFOutlierDetector()]
@@ -235,7 +238,7 @@ def test_html_repr_names_the_estimator(estimator):
 
 @with_metric
 def test_repr_shows_only_what_was_changed(estimator):
-    assert repr(clone(estimator).set_params(metric="manhattan")).endswith("(metric='manhattan')")
+    assert repr(type(estimator)(metric="manhattan")).endswith("(metric='manhattan')")
 
 
 @with_metric
@@ -335,3 +338,38 @@ def test_changing_metric_params_after_fit_changes_nothing(estimator, iris):
 def test_nothing_is_printed(estimator, iris, capfd):
     clone(estimator).set_params(verbose=1).fit(*iris)
     assert capfd.readouterr() == ("", "")
+
+
+LABELLED = [
+    OPFClassifier(),
+    FuzzyOPFClassifier(),
+    FuzzyOPFClassifierCV(k_max=(5,), sigmas=(1,), transforms=None),
+    OPFKNNClassifier(),
+    OPFSemiSupervisedClassifier(),
+    OPFPruner(),
+]
+
+
+@pytest.mark.parametrize("estimator", LABELLED, ids=lambda estimator: type(estimator).__name__)
+def test_a_classifier_remembers_the_name_of_its_labels_and_forgets_it(estimator, tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, y = load_iris(return_X_y=True)
+    model = clone(estimator).fit(X, pd.Series(y, name="species"))
+    model.save(tmp_path / "model.pf")
+    assert pathforest.load(tmp_path / "model.pf").label_name_ == "species"
+    for without in (y, pd.Series(y), pd.Series(y, name=3), pd.Series(y, name="")):
+        assert not hasattr(model.fit(X, pd.Series(y, name="species")).fit(X, without), "label_name_")
+
+
+def test_a_growing_model_keeps_the_name_of_its_labels():
+    pd = pytest.importorskip("pandas")
+    X, y = load_iris(return_X_y=True)
+    model = OPFClassifier().partial_fit(X[::2], pd.Series(y[::2], name="species"))
+    assert model.partial_fit(X[1::2], y[1::2]).label_name_ == "species"
+
+
+def test_the_names_of_other_arrays_are_not_names_of_labels():
+    da = pytest.importorskip("dask.array")
+    X, y = load_iris(return_X_y=True)
+    assert da.from_array(y).name
+    assert not hasattr(OPFClassifier().fit(X, da.from_array(y)), "label_name_")

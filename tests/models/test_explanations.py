@@ -267,7 +267,9 @@ ESTIMATORS = [name for name in pathforest.__all__ if hasattr(getattr(pathforest,
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_pictures_of_estimators_link_to_their_pages(name, monkeypatch):
     kind = getattr(pathforest, name)
-    assert kind()._get_doc_link() == ""  # the package does not say where its site is
+    monkeypatch.setattr("pathforest._models.documentation.find_site", lambda: "")
+    assert kind()._get_doc_link() == ""
+    assert '<a class="sk-estimator-doc-link' not in kind()._repr_html_()
     monkeypatch.setattr("pathforest._models.documentation.find_site", lambda: "https://docs.example")
     page = f"https://docs.example/api/generated/pathforest.{name}.html"
     assert kind()._get_doc_link() == page

@@ -33,8 +33,8 @@ def search():
     ).fit(X, y)
 
 
-def panels(figure, x="k_max"):
-    return [axes for axes in figure.axes if axes.get_xlabel() == x]
+def panels(display, x="k_max"):
+    return [axes for axes in display.axes_ if axes.get_xlabel() == x]
 
 
 def over_the_paper_s_parameters(search):
@@ -110,9 +110,10 @@ def test_the_parameters_that_matter_most_are_the_axes(search):
     params = search.cv_results_["params"]
     score = [0.9 + 0.05 * (p["n_conquerors"] == 5) + 0.01 * (p["sigma"] == 1.0) for p in params]
     best = {"k_max": 2, "sigma": 1.0, "competition": "tree", "n_conquerors": 5}
-    figure = plot_landscape(changed(search, best, mean_test_score=np.array(score)))
-    assert {figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()} == {"n_conquerors", "sigma"}
-    bars = next(axes for axes in figure.axes if axes.get_title() == "what matters")
+    display = plot_landscape(changed(search, best, mean_test_score=np.array(score)))
+    assert {display.axes_[0].get_xlabel(), display.axes_[0].get_ylabel()} == {"n_conquerors", "sigma"}
+    bars = display.worth_ax_
+    assert bars.get_title() == "what matters"
     worth = dict(zip([t.get_text() for t in bars.get_yticklabels()], bars.patches, strict=True))
     found = {name: bar.get_width() for name, bar in worth.items()}
     expected = {"n_conquerors": 0.05, "sigma": 0.01, "k_max": 0, "competition": 0}
@@ -122,8 +123,8 @@ def test_the_parameters_that_matter_most_are_the_axes(search):
 def test_representations_have_panels_if_there_is_one_competition():
     X, y = load_iris(return_X_y=True)
     search = FuzzyOPFClassifierCV(transforms="kernel", k_max=(3, 5), sigmas=1.0, n_conquerors=(1, 3), cv=2)
-    figure = plot_landscape(search.fit(X, y))
-    titles = [axes.get_title() for axes in panels(figure, "n_conquerors")]
+    display = plot_landscape(search.fit(X, y))
+    titles = [axes.get_title() for axes in panels(display, "n_conquerors")]
     assert len(titles) == 3
     assert f'transform="{search.best_params_["transform"]}"' in titles
 
@@ -141,17 +142,25 @@ def test_a_figure_given_is_drawn_into(search):
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 4), layout="constrained")
-    assert plot_landscape(search, x="k_max", figure=figure) is figure
-    assert len(panels(figure)) == 2
+    display = plot_landscape(search, x="k_max", figure=figure)
+    assert display.figure_ is figure
+    assert len(panels(display)) == 2
 
 
 def test_a_new_figure_belongs_to_pyplot(search):
-    figure = search.plot_landscape()
-    assert [plt.figure(number) for number in plt.get_fignums()] == [figure]
+    display = search.plot_landscape()
+    assert [plt.figure(number) for number in plt.get_fignums()] == [display.figure_]
+
+
+def test_a_notebook_shows_the_picture_once(search):
+    """It draws the figures of pyplot, so what a cell returns must not be a figure."""
+    display = search.plot_landscape()
+    assert not hasattr(display, "savefig")
+    assert repr(display).startswith(f"<LandscapeDisplay: best {search.best_score_:.4f}, shared by")
 
 
 def test_the_figure_can_be_saved(search, tmp_path):
-    search.plot_landscape().savefig(tmp_path / "landscape.png")
+    search.plot_landscape().figure_.savefig(tmp_path / "landscape.png")
     assert (tmp_path / "landscape.png").stat().st_size > 10_000
 
 
@@ -167,5 +176,5 @@ def test_without_matplotlib_the_error_says_how_to_get_it(search, monkeypatch):
 
 
 def test_a_search_at_the_end_of_a_pipeline_is_drawn(search):
-    title = plot_landscape(make_pipeline(StandardScaler(), search)).get_suptitle()
-    assert title == plot_landscape(search).get_suptitle()
+    piped = plot_landscape(make_pipeline(StandardScaler(), search))
+    assert repr(piped) == repr(plot_landscape(search))

@@ -136,10 +136,13 @@ def test_evaluation_samples_the_metric_cannot_take_name_their_representation(iri
         FuzzyOPFClassifierCV(k_max=4, metric="chi2", cv=[pair], transforms=[MinMaxScaler()]).fit(X, y)
 
 
-def test_sparse_samples_of_a_transformer_name_their_representation(iris):
-    words = [["a"], ["b"], ["c"]] * 50
-    with pytest.raises(TypeError, match=r"transform 'OneHotEncoder' "):
-        FuzzyOPFClassifierCV(**SMALL, transforms=[OneHotEncoder()]).fit(np.array(words), iris[1])
+def test_sparse_samples_of_a_transformer_are_taken(iris):
+    words, probabilities = np.array([["a"], ["b"], ["c"]] * 50), []
+    for sparse_output in (True, False):
+        encoder = OneHotEncoder(sparse_output=sparse_output)
+        search = FuzzyOPFClassifierCV(**SMALL, transforms=[encoder]).fit(words, iris[1])
+        probabilities.append(search.predict_proba(words))
+    np.testing.assert_array_equal(*probabilities)
 
 
 def test_a_transformer_that_makes_frames_is_taken(iris):

@@ -8,9 +8,12 @@ import reference
 from strategies import BRUTE_METRICS, METRICS, NON_NEGATIVE, with_gaps
 
 from pathforest import _core
+from pathforest._engines.metric import SPARSE_METRICS
+from pathforest._utils.sparse import SparseSamples
 
 CASES = [("tree", *m) for m in METRICS]
 CASES += [("brute", *m) for m in METRICS + BRUTE_METRICS]
+CASES += [("sparse", metric, 2.0) for metric in SPARSE_METRICS]
 CASES += [("precomputed", "euclidean", 2.0), ("precomputed", "cosine", 2.0)]
 
 every_engine = pytest.mark.parametrize(
@@ -49,6 +52,8 @@ def open_engine(case, X, Q):
     D, DQ = reference.distance_matrix(X, X, metric, p), reference.distance_matrix(Q, X, metric, p)
     if name == "rows":
         return Opened(_core.Engine.rows(len(X), "float64"), D, DQ, DQ)
+    if name == "sparse":
+        return Opened(_core.Engine.sparse(SparseSamples.of(X), metric), D, DQ, SparseSamples.of(Q))
     if name == "precomputed":
         return Opened(_core.Engine.precomputed(D), D, DQ, DQ)
     return Opened(getattr(_core.Engine, name)(X, metric, p), D, DQ, Q)

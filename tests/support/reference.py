@@ -510,14 +510,15 @@ def dome_tree(indices, rho, labels, founders, attribute):
 
 
 def count_above_gap(sizes):
-    """Number of clusters if the sizes of the absorbed domes are cut at the largest ratio of neighbours."""
+    """Number of clusters if the sizes of the absorbed domes are cut at the largest clear ratio."""
     sizes = sorted(map(Fraction, sizes), reverse=True)
     if not sizes or sizes[0] == 0:
         return 1
     smallest = Fraction(0.003 * float(sizes[0]))
     raised = [max(size, smallest) for size in [*sizes, 0]]
     ratios = [float(a / b) for a, b in pairwise(raised)]
-    return ratios.index(max(ratios)) + 2 if max(ratios) >= 2 else 1
+    gaps = [r for r, a in zip(ratios, raised, strict=False) if r >= 2 and r * r >= float(raised[0] / a)]
+    return ratios.index(max(gaps)) + 2 if gaps else 1
 
 
 def merge_domes(tree, labels, founders, n_clusters):

@@ -1,5 +1,6 @@
 #include "pathforest/distances/copy_numbers.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -8,30 +9,28 @@ namespace pathforest {
 namespace {
 
 // Multiplying moves what is known of a row to the high bits, shifting brings it back to the low ones.
-template <class T>
-std::size_t hash_row(const T* row, Index n_features) {
-    std::uint64_t hash = 0;
-    for (Index j = 0; j < n_features; ++j) {
-        hash = (hash ^ std::bit_cast<std::uint64_t>(static_cast<double>(row[j]))) * 0x9e3779b97f4a7c15;
-        hash ^= hash >> 32;
+class RowHash {
+  public:
+    template <class T>
+    void add(T value) {
+        hash_ = (hash_ ^ std::bit_cast<std::uint64_t>(static_cast<double>(value))) * 0x9e3779b97f4a7c15;
+        hash_ ^= hash_ >> 32;
     }
-    return static_cast<std::size_t>(hash);
-}
+    std::size_t value() const { return static_cast<std::size_t>(hash_); }
 
-}  // namespace
+  private:
+    std::uint64_t hash_ = 0;
+};
 
-template <class T>
-std::vector<Index> copy_numbers(const T* X, Index n_rows, Index n_features) {
-    const auto row = [&](Index i) { return X + at(i, n_features); };
-    const auto same = [&](Index a, Index b) {
-        return std::memcmp(row(a), row(b), as_size(n_features) * sizeof(T)) == 0;
-    };
+// hash(i) is that of row i, same(i, j) whether two rows are equal.
+template <class Hash, class Same>
+std::vector<Index> number_copies(Index n_rows, Hash hash, Same same) {
     // The first of every kind, in the first free place from where its hash points; at least half are free.
     std::vector<Index> first(std::bit_ceil(2 * as_size(n_rows) + 1), none);
     std::vector<Index> count(as_size(n_rows), 0);
     std::vector<Index> number(as_size(n_rows));
     for (Index i = 0; i < n_rows; ++i) {
-        std::size_t place = hash_row(row(i), n_features) & (first.size() - 1);
+        std::size_t place = hash(i) & (first.size() - 1);
         while (first[place] != none && !same(first[place], i)) place = (place + 1) & (first.size() - 1);
         if (first[place] == none) first[place] = i;
         number[as_size(i)] = count[as_size(first[place])]++;
@@ -39,7 +38,45 @@ std::vector<Index> copy_numbers(const T* X, Index n_rows, Index n_features) {
     return number;
 }
 
+template <class T>
+bool same_bits(std::span<const T> a, std::span<const T> b) {
+    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
+}
+
+}  // namespace
+
+template <class T>
+std::vector<Index> copy_numbers(const T* X, Index n_rows, Index n_features) {
+    const auto row = [&](Index i) { return std::span(X + at(i, n_features), as_size(n_features)); };
+    return number_copies(
+        n_rows,
+        [&](Index i) {
+            RowHash hash;
+            for (const T value : row(i)) hash.add(value);
+            return hash.value();
+        },
+        [&](Index a, Index b) { return same_bits(row(a), row(b)); });
+}
+
+template <class T>
+std::vector<Index> copy_numbers(std::span<const SparseRow<T>> rows) {
+    return number_copies(
+        static_cast<Index>(rows.size()),
+        [&](Index i) {
+            RowHash hash;
+            for (const Index feature : rows[as_size(i)].features) hash.add(feature);
+            for (const T value : rows[as_size(i)].values) hash.add(value);
+            return hash.value();
+        },
+        [&](Index a, Index b) {
+            const SparseRow<T>&left = rows[as_size(a)], &right = rows[as_size(b)];
+            return same_bits(left.features, right.features) && same_bits(left.values, right.values);
+        });
+}
+
 template std::vector<Index> copy_numbers(const float*, Index, Index);
 template std::vector<Index> copy_numbers(const double*, Index, Index);
+template std::vector<Index> copy_numbers(std::span<const SparseRow<float>>);
+template std::vector<Index> copy_numbers(std::span<const SparseRow<double>>);
 
 }  // namespace pathforest

@@ -57,8 +57,6 @@ struct Powers {
     }
 };
 
-// 1 - cos. The root of the product, not the product of the roots, makes equal vectors exactly 0 apart; where
-// the product would leave the range of doubles, the roots must do.
 struct Cosine {
     static constexpr int n_sums = 3;
     template <class V>
@@ -67,13 +65,7 @@ struct Cosine {
         sums[1] += a * a;
         sums[2] += b * b;
     }
-    static double combine(const double* sums, Index) {
-        if (sums[1] == 0 || sums[2] == 0) return sums[1] == sums[2] ? 0.0 : 1.0;
-        const double product = sums[1] * sums[2];
-        const bool in_range = 1e-290 < product && product < 1e290;
-        const double distance = 1 - sums[0] / (in_range ? sqrt(product) : sqrt(sums[1]) * sqrt(sums[2]));
-        return distance > 0 ? distance : 0.0;
-    }
+    static double combine(const double* sums, Index) { return cosine_distance(sums[0], sums[1], sums[2]); }
 };
 
 // Terms whose divisor is 0 count as 0: both values are 0 there.

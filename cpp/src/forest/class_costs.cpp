@@ -104,6 +104,8 @@ void all_distances(const AnyEngine& any, Rows<T> queries, std::span<double> dist
 
 template void all_distances(const AnyEngine&, Rows<float>, std::span<double>, Control&);
 template void all_distances(const AnyEngine&, Rows<double>, std::span<double>, Control&);
+template void all_distances(const AnyEngine&, Rows<SparseRow<float>>, std::span<double>, Control&);
+template void all_distances(const AnyEngine&, Rows<SparseRow<double>>, std::span<double>, Control&);
 
 void class_costs(const NearestMembers& nearest, const MemberCosts& forest, const FurtherOffers& further,
                  std::span<const Index> n_conquerors, Index n_samples, std::span<double> costs,

@@ -262,37 +262,74 @@ class CompleteCompetition {
 
 }  // namespace
 
-// A sample costs the largest arc on its cheapest path to a prototype. Going through the arcs in order, the
-// first one that leads from conquered samples to others conquers all of these that are joined by smaller
-// arcs, and each at the cost of that one arc. No queue is needed, and `order` comes out sorted.
+// A sample costs the largest arc on its cheapest path to a prototype. In a tree each path leads upwards for a
+// while, then downwards. So two passes find all of them: samples are taken off that have one arc left, and
+// offer to the sample at its other end; then they come back in reverse order, and take offers from there. An
+// arc counts by its place, as they ascend.
 Forest follow_tree(std::span<const Arc> tree, std::span<const Index> prototypes) {
-    const std::size_t n = tree.size() + 1;
-    const Adjacency arcs = tree_adjacency(tree, static_cast<Index>(n));
-    Forest forest{
-        std::vector<double>(n, infinity), std::vector<Index>(n, none), std::vector<Index>(n, none), {}};
-    const auto conquered = [&](Index i) { return forest.root[as_size(i)] != none; };
-    const auto conquer = [&](Index i, Index predecessor, double cost) {
-        forest.cost[as_size(i)] = cost;
-        forest.predecessor[as_size(i)] = predecessor;
-        forest.root[as_size(i)] = predecessor == none ? i : forest.root[as_size(predecessor)];
-        forest.order.push_back(i);
+    if (prototypes.empty()) return {};
+    const auto n_arcs = static_cast<Index>(tree.size()), n_samples = n_arcs + 1;
+    struct Sample {
+        Index n_arcs = 0;  // that are left
+        Index arcs = 0;    // the exclusive or of their places: of one arc, its place
+        Index worst;       // the largest arc of the cheapest path so far; n_arcs: no path
+        Index predecessor = none;
+        Index root = none;
     };
-    forest.order.reserve(n);
-    for (const Index prototype : prototypes) conquer(prototype, none, 0.0);
-    std::sort(forest.order.begin(), forest.order.end());
-    for (const Arc& arc : tree) {
-        if (conquered(arc.low) == conquered(arc.high)) continue;
-        const auto first = forest.order.size();
-        const bool upwards = conquered(arc.low);
-        conquer(upwards ? arc.high : arc.low, upwards ? arc.low : arc.high, arc.weight);
-        for (auto next = first; next < forest.order.size(); ++next) {
-            const Index q = forest.order[next];
-            for (const auto& [length, u] : arcs.of(q)) {
-                if (!conquered(u) && Arc::between(length, q, u) < arc) conquer(u, q, arc.weight);
-            }
+    std::vector<Sample> samples(as_size(n_samples), Sample{.worst = n_arcs});
+    std::vector<Index> ends(tree.size());  // the exclusive or of both
+    for (Index a = 0; a < n_arcs; ++a) {
+        const Index low = tree[as_size(a)].low, high = tree[as_size(a)].high;
+        ends[as_size(a)] = low ^ high;
+        for (const Index end : {low, high}) {
+            ++samples[as_size(end)].n_arcs;
+            samples[as_size(end)].arcs ^= a;
         }
-        std::sort(forest.order.begin() + static_cast<std::ptrdiff_t>(first), forest.order.end());
     }
+    for (const Index prototype : prototypes) {
+        samples[as_size(prototype)].worst = none;  // before all arcs
+        samples[as_size(prototype)].root = prototype;
+    }
+    // A path that comes back to where it started is not cheaper.
+    const auto offer = [&](Index from, Index to, Index arc) {
+        const Sample& source = samples[as_size(from)];
+        Sample& target = samples[as_size(to)];
+        const Index worst = std::max(source.worst, arc);
+        if (worst >= target.worst) return;
+        target.worst = worst;
+        target.predecessor = from;
+        target.root = source.root;
+    };
+    const auto other_end = [&](Index sample, Index arc) { return ends[as_size(arc)] ^ sample; };
+    std::vector<Index> taken_off;
+    taken_off.reserve(as_size(n_samples));
+    for (Index i = 0; i < n_samples; ++i) {
+        if (samples[as_size(i)].n_arcs == 1) taken_off.push_back(i);
+    }
+    for (std::size_t next = 0; next < tree.size(); ++next) {
+        if (next == taken_off.size()) return {};  // the others lie on a cycle
+        const Index i = taken_off[next], arc = samples[as_size(i)].arcs, other = other_end(i, arc);
+        offer(i, other, arc);
+        samples[as_size(other)].arcs ^= arc;
+        if (--samples[as_size(other)].n_arcs == 1) taken_off.push_back(other);
+    }
+    for (std::size_t next = tree.size(); next-- > 0;) {
+        const Index i = taken_off[next], arc = samples[as_size(i)].arcs;
+        offer(other_end(i, arc), i, arc);
+    }
+    Forest forest{std::vector<double>(as_size(n_samples)), std::vector<Index>(as_size(n_samples)),
+                  std::vector<Index>(as_size(n_samples)), std::vector<Index>(as_size(n_samples))};
+    std::vector<Index> place(as_size(n_samples), 0);  // in the order, by arc
+    for (Index i = 0; i < n_samples; ++i) {
+        const Sample& sample = samples[as_size(i)];
+        forest.cost[as_size(i)] = sample.worst == none ? 0.0 : tree[as_size(sample.worst)].weight;
+        forest.predecessor[as_size(i)] = sample.predecessor;
+        forest.root[as_size(i)] = sample.root;
+        ++place[as_size(sample.worst + 1)];
+    }
+    std::exclusive_scan(place.begin(), place.end(), place.begin(), Index{0});
+    for (Index i = 0; i < n_samples; ++i)
+        forest.order[as_size(place[as_size(samples[as_size(i)].worst + 1)]++)] = i;
     return forest;
 }
 

@@ -93,5 +93,9 @@ template void conquer(const AnyEngine&, Rows<float>, std::span<const double>, st
                       std::span<double>, std::span<Index>, Control&);
 template void conquer(const AnyEngine&, Rows<double>, std::span<const double>, std::span<const Index>, Index,
                       std::span<double>, std::span<Index>, Control&);
+template void conquer(const AnyEngine&, Rows<SparseRow<float>>, std::span<const double>,
+                      std::span<const Index>, Index, std::span<double>, std::span<Index>, Control&);
+template void conquer(const AnyEngine&, Rows<SparseRow<double>>, std::span<const double>,
+                      std::span<const Index>, Index, std::span<double>, std::span<Index>, Control&);
 
 }  // namespace pathforest

@@ -167,5 +167,9 @@ template void query_knn(const AnyEngine&, Rows<float>, Index, std::span<const do
                         std::span<Index>, Control&);
 template void query_knn(const AnyEngine&, Rows<double>, Index, std::span<const double>, std::span<double>,
                         std::span<Index>, Control&);
+template void query_knn(const AnyEngine&, Rows<SparseRow<float>>, Index, std::span<const double>,
+                        std::span<double>, std::span<Index>, Control&);
+template void query_knn(const AnyEngine&, Rows<SparseRow<double>>, Index, std::span<const double>,
+                        std::span<double>, std::span<Index>, Control&);
 
 }  // namespace pathforest

@@ -66,5 +66,9 @@ template void nearest_query(const AnyEngine&, Rows<float>, std::span<const doubl
                             std::span<Index>, Control&);
 template void nearest_query(const AnyEngine&, Rows<double>, std::span<const double>, std::span<double>,
                             std::span<Index>, Control&);
+template void nearest_query(const AnyEngine&, Rows<SparseRow<float>>, std::span<const double>,
+                            std::span<double>, std::span<Index>, Control&);
+template void nearest_query(const AnyEngine&, Rows<SparseRow<double>>, std::span<const double>,
+                            std::span<double>, std::span<Index>, Control&);
 
 }  // namespace pathforest

@@ -216,5 +216,11 @@ template void nearest_foreign(const AnyEngine&, Rows<float>, std::span<const Ind
                               std::span<const double>, std::span<double>, std::span<Index>, Control&);
 template void nearest_foreign(const AnyEngine&, Rows<double>, std::span<const Index>, std::span<const Index>,
                               std::span<const double>, std::span<double>, std::span<Index>, Control&);
+template void nearest_foreign(const AnyEngine&, Rows<SparseRow<float>>, std::span<const Index>,
+                              std::span<const Index>, std::span<const double>, std::span<double>,
+                              std::span<Index>, Control&);
+template void nearest_foreign(const AnyEngine&, Rows<SparseRow<double>>, std::span<const Index>,
+                              std::span<const Index>, std::span<const double>, std::span<double>,
+                              std::span<Index>, Control&);
 
 }  // namespace pathforest

@@ -11,13 +11,14 @@ from pathforest._engines.features import features_engine
 from pathforest._engines.matrix import distance_matrix, symmetric
 from pathforest._engines.metric import Metric, choose_algorithm
 from pathforest._engines.protocol import Engine
+from pathforest._utils.sparse import SparseSamples
 
 # What a fit calls for its engine: `build_engine`, or a function of the same parameters for another place.
 EngineFactory = Callable[..., Engine]
 
 
 def build_engine(
-    X: np.ndarray,
+    X: np.ndarray | SparseSamples,
     metric: Metric,
     algorithm: str = "auto",
     n_threads: int = 1,
@@ -29,6 +30,8 @@ def build_engine(
 
     `keep_order` has a scan go through the samples as given, for those that hold the likeliest answers first.
     """
+    if isinstance(X, SparseSamples):
+        return _core.Engine.sparse(X, metric.name)
     if device != "cpu":
         return _build_on_device(X, metric, algorithm, device)
     if metric.kind == "precomputed":

@@ -9,7 +9,7 @@ import numpy as np
 
 from pathforest._engines.metric import Metric
 from pathforest._utils.show import show
-from pathforest._utils.tables import Coded
+from pathforest._utils.tables import Coded, is_text
 
 
 def categorical_features(given: Any, n_features: int, names: Sequence[str] | None = None) -> np.ndarray:
@@ -63,8 +63,8 @@ def with_categories(metric: Metric, coded: Coded, names: Sequence[str] | None) -
     """Let a metric know the categories of a table: text always, others unless the parameters name them."""
     categorical, given = coded.categorical, metric.params.get("categorical")
     if given is not None:
-        is_text = [texts is not None for texts in coded.categories]
-        categorical = categorical_features(given, len(categorical), names) | is_text
+        has_text = [is_text(known) for known in coded.categories]
+        categorical = categorical_features(given, len(categorical), names) | has_text
     return metric._replace(params={**metric.params, "categorical": categorical})
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from pathforest import _core
 from pathforest._utils.checks import check_choice
 from pathforest._utils.show import shorten, show
+from pathforest._utils.sparse import SVD
 
 ALIASES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
 
@@ -39,6 +40,9 @@ NONNEGATIVE = ("braycurtis", "chi2", "precomputed")
 
 # Metrics that take missing values, NaN.
 WITH_GAPS = ("gower", "nan_euclidean")
+
+# Metrics that take sparse matrices.
+SPARSE_METRICS = ("cosine", "euclidean", "sqeuclidean")
 
 # Parameters of "gower".
 GOWER_PARAMS = ("categorical", "ranges", "weights")
@@ -205,6 +209,22 @@ def check_algorithm(metric: Metric, algorithm: str) -> None:
             f"algorithm='tree' does not know metric={show(metric.name)}, only "
             f"{', '.join(_core.METRICS_TREE)}; use algorithm='auto' or one of these metrics"
         )
+
+
+def check_sparse(metric: Metric, algorithm: str, device: str = "cpu") -> None:
+    """Refuse what the engine of sparse samples does not do."""
+    if metric.name not in SPARSE_METRICS:
+        raise ValueError(
+            f"metric={show(metric.name)} takes no sparse matrix; use one of {', '.join(SPARSE_METRICS)}, "
+            f"pass X.toarray(), or {SVD}"
+        )
+    if algorithm != "auto":
+        raise ValueError(
+            f"algorithm={show(algorithm)} needs a dense array; use algorithm='auto' for a sparse matrix, or "
+            "pass X.toarray()"
+        )
+    if device != "cpu":
+        raise ValueError(f"device={show(device)} takes no sparse matrix; use device='cpu', or {SVD}")
 
 
 def choose_algorithm(metric: Metric, n_features: int, algorithm: str = "auto") -> str:

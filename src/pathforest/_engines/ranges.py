@@ -8,6 +8,7 @@ import numpy as np
 
 from pathforest._engines.matrix import blocks, check_distances
 from pathforest._engines.metric import Metric
+from pathforest._utils.sparse import SparseSamples
 
 # Rounding adds a little to each sum; half the largest float64 leaves ample room for it.
 LIMIT = np.finfo(np.float64).max / 2
@@ -16,12 +17,14 @@ LIMIT = np.finfo(np.float64).max / 2
 class Reach(NamedTuple):
     """Samples already known to a model, and the largest magnitude among their features."""
 
-    X: np.ndarray
+    X: np.ndarray | SparseSamples
     magnitude: float
 
 
-def magnitude(X: np.ndarray) -> float:
+def magnitude(X: np.ndarray | SparseSamples) -> float:
     """Largest absolute value in `X`, gaps apart, without a copy of it."""
+    if isinstance(X, SparseSamples):
+        return float(np.abs(X.data).max(initial=0.0))
     return max(0.0, float(np.fmax.reduce(X, axis=None)), -float(np.fmin.reduce(X, axis=None)))
 
 
@@ -45,8 +48,9 @@ def check_features(X: np.ndarray, metric: Metric, squares: bool = False, known: 
         return
     if _fits(metric, squares, X.shape[1], max(magnitude(X), known.magnitude if known else 0.0)):
         return
-    low = np.fmin.reduce([np.fmin.reduce(array, axis=0) for array in arrays]).astype(np.float64)
-    high = np.fmax.reduce([np.fmax.reduce(array, axis=0) for array in arrays]).astype(np.float64)
+    extremes = [_feature_extremes(array) for array in arrays]
+    low = np.fmin.reduce([least for least, _ in extremes]).astype(np.float64)
+    high = np.fmax.reduce([most for _, most in extremes]).astype(np.float64)
     low, high = np.where(np.isnan(low), 0.0, [low, high])
     with np.errstate(over="ignore", invalid="ignore"):
         width = high - low
@@ -57,6 +61,13 @@ def check_features(X: np.ndarray, metric: Metric, squares: bool = False, known: 
             f"metric={metric.name!r} could overflow: feature {widest} ranges from {low[widest]:.3g} to "
             f"{high[widest]:.3g}; rescale X, for example with sklearn.preprocessing.MaxAbsScaler"
         )
+
+
+def _feature_extremes(X: np.ndarray | SparseSamples) -> tuple[np.ndarray, np.ndarray]:
+    """Return the smallest and the largest value of each feature, gaps apart."""
+    if isinstance(X, SparseSamples):
+        return tuple(array.toarray().ravel() for array in (X.tocsr().min(axis=0), X.tocsr().max(axis=0)))
+    return np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
 
 
 def check_training_values(X: np.ndarray, metric: Metric, squares: bool = False) -> None:

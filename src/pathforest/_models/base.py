@@ -21,14 +21,23 @@ from pathforest._engines.matrix import (
     distance_blocks,
     pairwise,
 )
-from pathforest._engines.metric import NONNEGATIVE, WITH_GAPS, Metric, array_options
+from pathforest._engines.metric import (
+    ALIASES,
+    NONNEGATIVE,
+    SPARSE_METRICS,
+    WITH_GAPS,
+    Metric,
+    array_options,
+    check_sparse,
+)
 from pathforest._engines.protocol import Engine
 from pathforest._engines.ranges import Reach, check_features, check_training_values, magnitude
-from pathforest._models.labels import Labels, check_labels, on_host, require_labels
+from pathforest._models.labels import Labels, check_labels, on_host, remember_label, require_labels
 from pathforest._models.parameters import check_parameters, checked_metric
 from pathforest._models.state import SavableEstimator
 from pathforest._utils.progress import SILENCE, progress
 from pathforest._utils.samples import validated
+from pathforest._utils.sparse import SparseSamples, is_sparse
 from pathforest._utils.tables import as_table, code_table
 from pathforest._utils.threads import thread_count
 from pathforest._utils.timers import StageTimer
@@ -47,6 +56,8 @@ class MetricEstimator(SavableEstimator):
         tags.input_tags.positive_only = name in NONNEGATIVE
         tags.input_tags.allow_nan = name in WITH_GAPS
         tags.input_tags.string = name == "gower"
+        is_default = self.algorithm == "auto" and self.device == "cpu"
+        tags.input_tags.sparse = is_default and ALIASES.get(name, name) in SPARSE_METRICS
         return tags
 
     def _read_samples(
@@ -57,6 +68,8 @@ class MetricEstimator(SavableEstimator):
         With `reset` the categories are learned, and the metric returned knows which features they are.
         """
         X = on_host(X)
+        if is_sparse(X):
+            return self._read_sparse(X, metric, reset, copy), metric
         table = as_table(X) if metric.name == "gower" else None
         known = None if reset else vars(self).get("categories_")
         if table is None:
@@ -70,6 +83,15 @@ class MetricEstimator(SavableEstimator):
             self.categories_ = coded.categories
             metric = with_categories(metric, coded, getattr(table, "columns", None))
         return check_array(coded.values, input_name="X", estimator=self, **array_options(metric)), metric
+
+    def _read_sparse(self, X: Any, metric: Metric, reset: bool, copy: bool) -> SparseSamples:
+        """Check a sparse matrix of SciPy, or what a search has made of one."""
+        if reset:
+            check_sparse(metric, self.algorithm, self.device)
+        if isinstance(X, SparseSamples):
+            return validate_data(self, X, reset=reset, skip_check_array=True)
+        X = validated(self, X, reset=reset, accept_sparse="csr", **array_options(metric))
+        return SparseSamples.of(X, copy)
 
 
 class OPFEstimator(MetricEstimator):
@@ -175,6 +197,11 @@ class OPFEstimator(MetricEstimator):
         check_is_fitted(self)
         check_parameters(self, ("n_jobs", "device"))
         metric = Metric(*self._fit_metric)
+        if is_sparse(X) and not isinstance(self._fit_X, SparseSamples):
+            raise ValueError(
+                "this model was fitted to a dense array and takes no sparse matrix; pass X.toarray(), or fit "
+                "it to a sparse matrix"
+            )
         Q, _ = self._read_samples(X, metric, reset=False)
         if metric.kind == "precomputed":
             check_distances(Q, square=False)
@@ -182,6 +209,8 @@ class OPFEstimator(MetricEstimator):
             return Q
         reach = Reach(self._fit_X, self._cached("magnitude", lambda: magnitude(self._fit_X)))
         check_features(Q, metric, known=reach)
+        if isinstance(self._fit_X, SparseSamples) and not isinstance(Q, SparseSamples):
+            Q = SparseSamples.of(Q)
         return _lossless(Q, self._fit_X.dtype)
 
     def _progress(self, Q: np.ndarray) -> AbstractContextManager[Any]:
@@ -229,12 +258,15 @@ class LabelledEstimator(ClassifierMixin, OPFEstimator):
         X, metric = self._check_samples(X, metric, squares)
         labels = check_labels(y)
         check_consistent_length(X, labels)
+        remember_label(self, y)
         self.classes_, codes = Labels.of(labels)
         return X, labels, codes, metric
 
 
 def _lossless(Q: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Give queries the dtype of the model if that keeps every value, else float64."""
+    if isinstance(Q, SparseSamples):
+        return Q.astype(_lossless(Q.data, dtype).dtype, copy=False)
     if Q.dtype == dtype or dtype == np.float64:
         return Q.astype(dtype, copy=False)
     with np.errstate(over="ignore"):

@@ -7,10 +7,12 @@ from html import escape as escape_html
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from pathforest._engines.gower import gower_terms
 from pathforest._engines.metric import Metric
 from pathforest._utils.show import escape
+from pathforest._utils.sparse import SparseSamples
 
 MOST_FEATURES = 10  # rows of a table, those that matter most; more could not be read
 MOST_STEPS = 6  # of a path in a line
@@ -228,6 +230,25 @@ def compare_features(
     return sorted(features, key=lambda feature: -feature.weight)
 
 
+def compare_sparse(
+    names: Sequence[str],
+    sample: SparseSamples,
+    conqueror: SparseSamples,
+    rival: SparseSamples | None,
+    scale: np.ndarray,
+    metric: Metric,
+) -> list[Feature]:
+    """Do the same for sparse samples, each a matrix of one row, without features that all of them lack."""
+    rows = [row for row in (sample, conqueror, rival) if row is not None]
+    columns = np.unique(np.concatenate([row.indices for row in rows]))
+    values = [row.tocsr()[:, columns].toarray()[0] for row in rows]
+    other = None if rival is None else values[2]
+    features = compare_features(
+        [names[column] for column in columns], values[0], values[1], other, scale[columns], metric
+    )
+    return [feature._replace(column=int(columns[feature.column])) for feature in features]
+
+
 def in_units_of(
     features: Sequence[Feature],
     names: Sequence[str],
@@ -289,12 +310,14 @@ def distance_shares(a: np.ndarray, b: np.ndarray, metric: Metric) -> list[float 
 
 
 def with_texts(features: Sequence[Feature], categories: Sequence[np.ndarray | None]) -> list[Feature]:
-    """Let features whose values are codes of texts show these; a text that `fit` did not see is "new"."""
+    """Let features whose values are codes show texts or booleans; a text that `fit` did not see is "new"."""
 
     def find(code: float | None, known: np.ndarray) -> str | None:
         if code is None:
             return None
-        return number(code) if np.isnan(code) else "new" if code < 0 else text(known[int(code)])
+        if known.dtype == object and code < 0:
+            return "new"
+        return text(known[int(code)]) if code in range(len(known)) else number(code)
 
     shown = []
     for feature in features:
@@ -308,7 +331,10 @@ def with_texts(features: Sequence[Feature], categories: Sequence[np.ndarray | No
 def feature_scales(X: np.ndarray) -> np.ndarray:
     """Return the standard deviation of each feature, 1 if that is 0 or too large for a number."""
     with np.errstate(over="ignore", invalid="ignore"):
-        scale = X.std(axis=0, dtype=np.float64)
+        if isinstance(X, SparseSamples):
+            scale = np.sqrt(mean_variance_axis(X.astype(np.float64).tocsr(), axis=0)[1])
+        else:
+            scale = X.std(axis=0, dtype=np.float64)
     return np.where(np.isfinite(scale) & (scale > 0), scale, 1.0)
 
 

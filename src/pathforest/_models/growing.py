@@ -23,16 +23,17 @@ from pathforest._engines.metric import Metric, array_options, choose_algorithm
 from pathforest._engines.protocol import KnnGraph, SpanningTree
 from pathforest._engines.ranges import Reach, check_features, magnitude
 from pathforest._models.base import OPFEstimator
-from pathforest._models.labels import Labels, check_labels, on_host, require_labels
+from pathforest._models.labels import Labels, check_labels, on_host, remember_label, require_labels
 from pathforest._utils.checks import check_sample_indices
 from pathforest._utils.samples import validated
 from pathforest._utils.show import show
+from pathforest._utils.sparse import SVD, is_sparse
 from pathforest.persistence.checks import check_growth
 
 Change = TypeVar("Change", bound=Callable[..., Any])
 
-# They describe the features, and stay as the first call has set them.
-FEATURES = ("n_features_in_", "feature_names_in_")
+# They describe the columns, and stay as earlier calls have set them.
+COLUMNS = ("n_features_in_", "feature_names_in_", "label_name_")
 
 
 def unchanged_on_failure(change: Change) -> Change:
@@ -170,7 +171,7 @@ class GrowingEstimator(OPFEstimator):
     def _grow(self, X: Any, add_labels: Callable[[dict[str, Any], int], dict[str, Any]]) -> Self:
         """Add samples; `add_labels` returns what their labels change in `_fit_grown`."""
         metric, _ = self._check_settings()
-        _check_grows(metric)
+        _check_grows(metric, X)
         if "_fit_algorithm" not in vars(self):
             X, metric = self._check_samples(X, metric, self._squares)
             grown: dict[str, Any] = {"magnitude": magnitude(X)}
@@ -190,7 +191,7 @@ class GrowingEstimator(OPFEstimator):
     def _growth(self, wish: str) -> tuple[dict[str, Any], Known]:
         """Return what is kept for growing, as it is in files and as engines take it."""
         check_is_fitted(self)
-        _check_grows(Metric(*self._fit_metric))
+        _check_grows(Metric(*self._fit_metric), self._fit_X)
         grown = vars(self).get("_fit_grown")
         if grown is None:
             raise ValueError(
@@ -222,15 +223,15 @@ class GrowingEstimator(OPFEstimator):
     ) -> Self:
         """Fit to samples, the first of which are known, and keep what the next call needs."""
         metric, n_threads = self._check_settings()
-        _check_grows(metric)
+        _check_grows(metric, X)
         if tuple(metric) != vars(self).get("_fit_metric", tuple(metric)):
             if not metric.takes_gaps:
                 assert_all_finite(X, input_name="X")
             check_features(X, metric, self._squares)
             known = Known()
-        features = {name: value for name, value in vars(self).items() if name in FEATURES}
+        columns = {name: value for name, value in vars(self).items() if name in COLUMNS}
         self._forget()
-        vars(self).update(features)
+        vars(self).update(columns)
         engines: list[GrowingEngine] = []
 
         def make_engine(
@@ -300,7 +301,9 @@ class GrowingClassifier(GrowingEstimator):
                 labels = Labels(grown["values"], grown["codes"]).extended(labels)
             return {**labels.in_use(named)._asdict(), "named": named}
 
-        return self._grow(X, add_labels)
+        self._grow(X, add_labels)
+        remember_label(self, y, reset=False)
+        return self
 
     @unchanged_on_failure
     def set_labels(self, indices: Any, y: Any) -> Self:
@@ -336,8 +339,10 @@ def _check_indices(indices: Any, n: int) -> np.ndarray:
     return check_sample_indices("indices", indices if np.size(indices) else np.empty(0, np.int32), n)
 
 
-def _check_grows(metric: Metric) -> None:
-    """Refuse metrics whose distances are a given matrix, or change with the samples."""
+def _check_grows(metric: Metric, X: Any) -> None:
+    """Refuse sparse samples, and metrics whose distances are a given matrix or change with the samples."""
+    if is_sparse(X):
+        raise ValueError(f"models of sparse matrices cannot grow; fit to all samples again, or {SVD}")
     if metric.grows:
         return
     reason = "it is a full matrix of distances" if metric.kind != "features" else "it learns from all samples"

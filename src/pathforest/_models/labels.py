@@ -71,6 +71,16 @@ def require_labels(estimator: Any, y: Any) -> None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
 
 
+def remember_label(estimator: Any, y: Any, *, reset: bool = True) -> None:
+    """Keep the name of labels that are a column of a table: `evaluate` in the shell looks for it."""
+    if reset:
+        vars(estimator).pop("label_name_", None)
+    # Series have to_frame, in pandas and in polars; arrays of Dask have names too, which mean nothing.
+    name = getattr(y, "name", None) if hasattr(y, "to_frame") else None
+    if isinstance(name, str) and name:
+        estimator.label_name_ = str(name)
+
+
 def check_labels(y: Any) -> np.ndarray:
     """Return `y` as a one-dimensional array of class labels without missing values."""
     y = on_host(y)

@@ -29,11 +29,13 @@ from pathforest._models.explanation import (
     Feature,
     Rival,
     compare_features,
+    compare_sparse,
     feature_scales,
     with_texts,
 )
 from pathforest._models.parameters import check_parameters
 from pathforest._utils.progress import SILENCE
+from pathforest._utils.sparse import SparseSamples
 from pathforest._utils.threads import thread_count
 from pathforest.forest import Conquest, Forest, path_to_root
 from pathforest.persistence.checks import (
@@ -104,7 +106,7 @@ class BaseOPFClassifier(LabelledEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -120,7 +122,7 @@ class BaseOPFClassifier(LabelledEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -136,7 +138,7 @@ class BaseOPFClassifier(LabelledEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -153,7 +155,7 @@ class BaseOPFClassifier(LabelledEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -195,10 +197,12 @@ class BaseOPFClassifier(LabelledEstimator):
         if self._fit_X is None:
             return None
         names = getattr(self, "feature_names_in_", None)
-        names = feature_names(len(query)) if names is None else names
+        names = feature_names(self.n_features_in_) if names is None else names
         scale = self._cached("scale", lambda: feature_scales(self._fit_X))
         other = None if rival is None else self._fit_X[rival.conquerors[0]]
         near, metric = self._fit_X[winner.conquerors[0]], Metric(*self._fit_metric)
+        if isinstance(near, SparseSamples):
+            return compare_sparse(names, query, near, other, scale, metric)
         features = compare_features(names, query, near, other, scale, metric)
         return with_texts(features, self.categories_) if "categories_" in vars(self) else features
 
@@ -226,7 +230,8 @@ class BaseOPFClassifier(LabelledEstimator):
         """Return the distance from a query to a training sample."""
         if self._fit_X is None:
             return float(query[member])
-        ((_, block),) = self._query_blocks(query[None], width=1)
+        one_row = query if isinstance(query, SparseSamples) else query[None]
+        ((_, block),) = self._query_blocks(one_row, width=1)
         if Metric(*self._fit_metric).kind == "matrix":
             return float(block[0, member])
         return float(self._build_engine(query.dtype, np.array([member])).query(block, 1, 1)[0][0, 0])

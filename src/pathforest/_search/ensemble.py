@@ -28,6 +28,7 @@ from pathforest._models.prediction import costs_in_each, feature_names
 from pathforest._search.cells import Samples, as_numbers
 from pathforest._search.scoring import resolve_scoring
 from pathforest._utils.samples import refuse_missing_dates
+from pathforest._utils.sparse import is_sparse
 from pathforest._utils.tables import as_table
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.persistence import checks
@@ -79,7 +80,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -98,7 +99,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -114,7 +115,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
         cell : int, default=0
             Which of `estimators_`: 0 is the best, and `explain` names others.
@@ -137,7 +138,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -264,6 +265,8 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
             return Samples(given, None)
         if table is not None:
             return Samples(given, table)
+        if is_sparse(X):
+            return Samples(given, self._read_sparse(X, metric, reset, copy=False))
         checked = check_array(X, input_name="X", **options)
         refuse_missing_dates(X, checked)
         return Samples(given, checked)

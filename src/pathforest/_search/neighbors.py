@@ -43,6 +43,6 @@ class SharedLists:
         *lists, short = _core.subset_lists(*self._graph, chosen.astype(np.int32), k, n_threads)
         graph = KnnGraph(*lists)
         if len(short):
-            found = engine.query(np.ascontiguousarray(X[short]), k + 1, n_threads)
+            found = engine.query(X[short], k + 1, n_threads)
             graph.distances[short], graph.indices[short] = without_self(*found, short)
         return graph

@@ -8,6 +8,7 @@ from numbers import Number, Real
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.utils import indexable
 from sklearn.utils.multiclass import type_of_target
@@ -55,12 +56,12 @@ def shown_to_scorers(X: Any, y: Any, samples: Any, labels: np.ndarray) -> tuple[
 
     `samples` and `labels` are the same after their checks.
     """
-    known = isinstance(X, (np.ndarray, list, tuple)) or hasattr(X, "columns")
+    known = isinstance(X, (np.ndarray, list, tuple)) or hasattr(X, "columns") or issparse(X)
     try:
         is_target = type_of_target(y) in ("binary", "multiclass")
     except (TypeError, ValueError):  # such as numpy's StringDType
         is_target = False
-    return X if known else samples.given, indexable(y)[0] if is_target else labels
+    return indexable(X)[0] if known else samples.given, indexable(y)[0] if is_target else labels
 
 
 class Judge:

@@ -9,6 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from pathforest._utils.columns import is_gap, named_columns
 from pathforest._utils.show import show
+from pathforest._utils.sparse import SVD
 
 NAT = -(2.0**63)  # what NaT becomes
 
@@ -19,8 +20,7 @@ GAPS = (
 
 # What to do about other errors of scikit-learn's, by a part of their text.
 REMEDIES = {
-    "Sparse data was passed": "For text, reduce the features first: make_pipeline(TruncatedSVD(100), "
-    "Normalizer(), model), with TruncatedSVD from sklearn.decomposition, needs no dense copy of X.",
+    "Sparse data was passed": f"Pass X.toarray() or, for text, {SVD}.",
 }
 
 

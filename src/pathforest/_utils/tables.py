@@ -14,7 +14,8 @@ from pathforest._utils.show import show
 
 UNSEEN = -1.0  # code of a category that the training samples do not have
 
-Categories = list[np.ndarray | None]  # per column, the texts that codes 0, 1, ... stand for; None for numbers
+# Per column, the texts that codes 0, 1, ... stand for, or False and True; None for numbers.
+Categories = list[np.ndarray | None]
 
 
 class Coded(NamedTuple):
@@ -59,7 +60,9 @@ def code_table(X: Any, known: Categories | None = None) -> Coded:
         column = _safe_indexing(X, j, axis=1)
         numbers, texts, is_boolean = _read(column, name)
         learned = None if known is None else known[j]
-        if texts is not None and known is None:
+        if known is None and is_boolean:
+            learned = np.array([False, True])
+        elif known is None and texts is not None:
             learned = np.array(sorted({text for text in texts if text is not None}), dtype=object)
         _check_kind(name, numbers, texts, learned)
         values[:, j] = numbers if texts is None else _codes(texts, learned)
@@ -67,6 +70,11 @@ def code_table(X: Any, known: Categories | None = None) -> Coded:
         is_category = getattr(getattr(column, "dtype", None), "name", "") == "category"  # pandas, of numbers
         categorical[j] = texts is not None or is_boolean or is_category
     return Coded(values, categories, categorical)
+
+
+def is_text(known: np.ndarray | None) -> bool:
+    """Return whether the categories of a column are texts."""
+    return known is not None and known.dtype == object
 
 
 def _read(column: Any, name: Any) -> tuple[np.ndarray | None, list[str | None] | None, bool]:
@@ -95,12 +103,13 @@ def _read(column: Any, name: Any) -> tuple[np.ndarray | None, list[str | None] |
 def _check_kind(
     name: Any, numbers: np.ndarray | None, texts: Sequence[str | None] | None, learned: np.ndarray | None
 ) -> None:
-    """Refuse text where the training samples had numbers, and the reverse; gaps are neither."""
-    if texts is not None and learned is None and (found := [text for text in texts if text is not None]):
+    """Refuse text where the training samples had numbers or booleans, and the reverse; gaps are neither."""
+    if texts is not None and not is_text(learned) and (found := [text for text in texts if text is not None]):
+        had = "numbers" if learned is None else "True and False"
         raise TypeError(
-            f"column {show(name)} of X contains text ({show(found[0])}), but had numbers in fit; convert it"
+            f"column {show(name)} of X contains text ({show(found[0])}), but had {had} in fit; convert it"
         )
-    if numbers is not None and learned is not None and not np.isnan(numbers).all():
+    if numbers is not None and is_text(learned) and not np.isnan(numbers).all():
         raise TypeError(f"column {show(name)} of X contains numbers, but had text in fit; convert it")
 
 

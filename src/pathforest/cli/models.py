@@ -15,6 +15,7 @@ import numpy as np
 
 import pathforest
 from pathforest._utils.show import show
+from pathforest._utils.tables import is_text
 from pathforest.cli.advice import warn_row_numbers
 from pathforest.cli.errors import UsageError, did_you_mean, ignorable, say
 from pathforest.datasets.formats import POSITION
@@ -65,7 +66,7 @@ class Loaded(NamedTuple):
             return {}
         if self.takes_text:
             learned = zip(self.names, self.model.categories_, strict=True)
-            return {name: "category" for name, texts in learned if texts is not None}
+            return {name: "category" for name, known in learned if is_text(known)}
         if self.table is None:
             return {}
         return dict(zip(self.names, self.table.kinds_.tolist(), strict=True))

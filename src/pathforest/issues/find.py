@@ -9,6 +9,7 @@ import numpy as np
 
 from pathforest._engines.metric import Metric
 from pathforest._models import parameters as rules
+from pathforest._utils.sparse import SparseSamples
 from pathforest.classifier import OPFClassifier
 from pathforest.issues.duplicates import conflicts, duplicate_groups, near_duplicates
 from pathforest.issues.flags import Opinion, flag
@@ -42,9 +43,10 @@ def find_issues(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
         Samples, or their distances for ``metric="precomputed"``. float32 stays float32; other types are
-        converted to float64.
+        converted to float64. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
+        ``"sqeuclidean"``.
     y : array-like of shape (n_samples,)
         Their labels, of any type; none may be missing.
     method : {"fast", "thorough"}, default="fast"
@@ -118,6 +120,8 @@ def find_issues(
     samples, labels, codes, resolved = model._check_training(X, y, resolved, squares=True)
     opinion = None
     if method == "thorough":
+        if isinstance(samples, SparseSamples):
+            raise ValueError("method='thorough' takes no sparse matrix; use method='fast', or X.toarray()")
         from pathforest.issues.thorough import ask_unseen  # the search is slow to import
 
         opinion = ask_unseen(samples, codes, model, resolved, random_state)

@@ -11,8 +11,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from pathforest._engines.matrix import complete_metric
-from pathforest._engines.metric import Metric, check_algorithm, resolve_metric
+from pathforest._engines.metric import Metric, check_algorithm, check_sparse, resolve_metric
 from pathforest._engines.ranges import check_training_values
+from pathforest._utils.sparse import SparseSamples
 
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 FEATURE_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
@@ -106,15 +107,15 @@ def check_names(model: Any) -> int:
 
 
 def _check_categories(categories: Any, n_features: int) -> None:
-    """Check the texts that the codes of each feature stand for; None is for features that are numbers."""
+    """Check the texts or booleans that codes of features stand for; None is for features that are numbers."""
     if type(categories) is not list or len(categories) != n_features:
         raise ValueError("categories_ does not have an entry for each feature")
     for texts in categories:
-        if texts is None:
+        if texts is None or (type(texts) is np.ndarray and texts.dtype == bool and texts.tolist() == [0, 1]):
             continue
         is_array = type(texts) is np.ndarray and texts.dtype == object and texts.ndim == 1
         if not is_array or not all(isinstance(text, str) for text in texts):
-            raise ValueError("categories_ contains something other than arrays of texts")
+            raise ValueError("categories_ contains something other than texts, or False and True")
         if (texts[:-1] >= texts[1:]).any():
             raise ValueError("categories_ are not sorted, or one is repeated")
 
@@ -175,6 +176,8 @@ def check_samples(model: Any) -> int:
     metric = check_metric(model)
     n_features = check_features(model)
     algorithm = _get(model, "_fit_algorithm")
+    if algorithm == "sparse":
+        return _check_sparse_samples(_get(model, "_fit_X"), metric, n_features)
     if algorithm not in (("tree", "brute") if metric.kind == "features" else ("precomputed",)):
         raise ValueError(f"the algorithm {algorithm!r} does not suit metric={metric.name!r}")
     if metric.kind == "features":
@@ -190,6 +193,24 @@ def check_samples(model: Any) -> int:
     if metric.kind == "matrix":
         _check_metric_params(metric, n_features)
     check_training_values(X, complete_metric(metric, X))
+    return len(X)
+
+
+def _check_sparse_samples(X: Any, metric: Metric, n_features: int) -> int:
+    """Check training samples of which a file has the values that are not 0; return their number."""
+    check_sparse(metric, "auto")
+    if type(X) is not SparseSamples or type(X.n_features) is not int or X.n_features != n_features:
+        raise ValueError("the training samples are not a sparse matrix of as many features")
+    indptr = check_array(X, "indptr", (None,), INDEX_TYPES[1:])
+    indices = check_indices(X, "indices", (None,), n_features)
+    data = check_array(X, "data", (len(indices),), FEATURE_TYPES)
+    if len(indptr) < 2 or indptr[0] != 0 or indptr[-1] != len(indices) or (np.diff(indptr) < 0).any():
+        raise ValueError("indptr does not divide the values into rows")
+    starts = np.zeros(len(indices) + 1, dtype=bool)
+    starts[indptr] = True
+    if indices.dtype != np.int32 or not ((np.diff(indices) > 0) | starts[1:-1]).all() or not data.all():
+        raise ValueError("the features of a row do not ascend, or a value is 0")
+    check_training_values(X, metric)
     return len(X)
 
 

@@ -4,7 +4,7 @@ from pathforest.plotting.cluster_tree import ClusterTreeDisplay, plot_cluster_tr
 from pathforest.plotting.clusters import ClustersDisplay, plot_clusters
 from pathforest.plotting.explanation import ExplanationDisplay, plot_explanation
 from pathforest.plotting.forest import ForestDisplay, plot_forest
-from pathforest.plotting.landscape import plot_landscape
+from pathforest.plotting.landscape import LandscapeDisplay, plot_landscape
 from pathforest.plotting.membership import MembershipDisplay, plot_membership
 from pathforest.plotting.outliers import OutliersDisplay, plot_outliers
 from pathforest.plotting.pruned import PrunedDisplay, plot_pruned
@@ -16,6 +16,7 @@ __all__ = [
     "DecisionRegionsDisplay",
     "ExplanationDisplay",
     "ForestDisplay",
+    "LandscapeDisplay",
     "MembershipDisplay",
     "OutliersDisplay",
     "PrunedDisplay",

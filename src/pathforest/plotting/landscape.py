@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -25,9 +25,30 @@ BARS_WIDTH = 2.4  # inches
 MARK, BAR = "#D55E00", "#56B4E9"
 
 
+class LandscapeDisplay(NamedTuple):
+    """The scores of a search; :func:`plot_landscape` makes one.
+
+    Attributes
+    ----------
+    axes_ : list of matplotlib.axes.Axes
+        The panels of scores.
+    worth_ax_ : matplotlib.axes.Axes
+        The bars that show how much each parameter matters.
+    figure_ : matplotlib.figure.Figure
+        Their figure.
+    """
+
+    axes_: list[Axes]
+    worth_ax_: Axes
+    figure_: Figure
+
+    def __repr__(self) -> str:
+        return f"<LandscapeDisplay: {self.figure_.get_suptitle().splitlines()[0]}>"
+
+
 def plot_landscape(
     search: Any, *, x: str | None = None, y: str | None = None, figure: Figure | None = None
-) -> Figure:
+) -> LandscapeDisplay:
     """Draw the mean scores of a search over two of its parameters, and how much each parameter matters.
 
     Parameters
@@ -42,7 +63,7 @@ def plot_landscape(
 
     Returns
     -------
-    figure : matplotlib.figure.Figure
+    display : LandscapeDisplay
         A grid search as a map with a number in every cell; a search by trials as points. There is a panel for
         each competition if there are several, else for each of the three best representations. Of the
         parameters that are not shown, each place has the best value. Places that share the best score of all
@@ -57,8 +78,8 @@ def plot_landscape(
     >>> from pathforest.plotting import plot_landscape
     >>> X, y = load_iris(return_X_y=True)
     >>> search = FuzzyOPFClassifierCV(k_max=(5, 10), sigmas=(0.8, 1.0), transforms=None, cv=3).fit(X, y)
-    >>> figure = plot_landscape(search)
-    >>> figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()
+    >>> display = plot_landscape(search)
+    >>> display.axes_[0].get_xlabel(), display.axes_[0].get_ylabel()
     ('n_conquerors', 'k_max')
     """
     check_matplotlib()
@@ -97,7 +118,7 @@ def plot_landscape(
         if by is None or name == best[by]:
             _mark_best(axes, best[x], best[y], columns, rows, is_grid)
         axes.label_outer()
-    figure.colorbar(drawn, ax=list(maps), label="mean score of the folds")
+    figure.colorbar(drawn, ax=maps, label="mean score of the folds")
     _draw_worth(beside, worth, {x, y, by})
     tied = int(np.sum(score >= limits[1] - TIE))
     shown = (f"{value:.3g}" if isinstance(value, float) else value for value in best.values())
@@ -105,7 +126,7 @@ def plot_landscape(
     figure.suptitle(
         f"best {limits[1]:.4f}, shared by {tied} of {len(score)} cells\nchosen: {chosen}", fontsize=10
     )
-    return figure
+    return LandscapeDisplay(maps, beside, figure)
 
 
 def _worth(name: str, values: Mapping[str, np.ndarray], score: np.ndarray, best: Mapping[str, Any]) -> float:

@@ -1,8 +1,10 @@
 // Rows that are equal in every feature.
 #pragma once
 
+#include "pathforest/distances/sparse_rows.hpp"
 #include "pathforest/types.hpp"
 
+#include <span>
 #include <vector>
 
 namespace pathforest {
@@ -10,5 +12,7 @@ namespace pathforest {
 // Per row, how many rows before it are the same, bit by bit.
 template <class T>
 std::vector<Index> copy_numbers(const T* X, Index n_rows, Index n_features);
+template <class T>
+std::vector<Index> copy_numbers(std::span<const SparseRow<T>> rows);
 
 }  // namespace pathforest

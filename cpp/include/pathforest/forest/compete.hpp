@@ -14,7 +14,8 @@ struct Membership {
     bool source_side;
 };
 
-// Plain OPF. For f_max the optimum forest follows the spanning tree, whose arcs must ascend.
+// Plain OPF. For f_max the optimum forest follows the spanning tree, whose arcs must ascend. Empty if the
+// arcs close a cycle, or if there are no prototypes.
 Forest follow_tree(std::span<const Arc> tree, std::span<const Index> prototypes);
 
 // Offers along the given tree arcs only. With memberships of one the result is that of follow_tree.

@@ -112,6 +112,10 @@ def audit(
     if apply is not None:
         _apply(data, apply, out, suspects, label, options.reading(from_, sep, decimal), as_json)
         return
+    if metric == models.MIXED and scale:
+        raise UsageError(f"--scale: metric={metric} divides by the ranges of numbers itself; leave it out")
+    if metric == models.MIXED and method == "thorough":
+        raise UsageError(f"--method thorough: it needs numbers; leave out --metric {metric}, or use 'fast'")
     if out is not None:
         _refuse_table(out)
     listing = None if suspects is None else TableOutput(suspects, None)
@@ -145,7 +149,9 @@ def audit(
     if out is not None:
         is_table = isinstance(samples.X, dict)
         scaled = "features as they are"
-        if scale or is_table:
+        if metric == models.MIXED:
+            scaled = "columns as they are"
+        elif scale or is_table:
             scaled = "text encoded, features standardised" if is_table else "features standardised"
         page = review_html(
             review,
@@ -170,9 +176,11 @@ def _refuse_table(out: str) -> None:
 def _audit(samples: Samples, scale: bool, jobs: int | None, **parameters: Any) -> Review:
     from pathforest.issues import find_issues
 
-    X, Z, features = _features(samples, scale, parameters["method"])
+    unscaled = not scale and parameters["method"] == "fast" and parameters["metric"] != models.MIXED
+    X, Z, features = _features(samples, scale, warn=unscaled)
+    given = models.as_matrix(samples.X) if parameters["metric"] == models.MIXED else Z
     with models.threads(jobs):
-        issues = find_issues(Z, samples.y, **parameters)
+        issues = find_issues(given, samples.y, **parameters)
     stream, rows = samples.stream, samples.rows
     taken = {samples.label, *features}  # text that was encoded is shown as it is too
     others = {
@@ -194,14 +202,14 @@ def _audit(samples: Samples, scale: bool, jobs: int | None, **parameters: Any) -
     return make_review(table, issues)
 
 
-def _features(samples: Samples, scale: bool, method: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Return the features as the page shows them, as the audit takes them, and their names."""
+def _features(samples: Samples, scale: bool, *, warn: bool) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Return the features as the page shows them, as they are compared, and their names."""
     from sklearn.preprocessing import StandardScaler
 
     X, names = samples.X, samples.features
     warn_row_numbers(X, names)
     if isinstance(X, np.ndarray):
-        if not scale and method == "fast":
+        if warn:
             models.warn_spans(X, names, "--scale evens them out")
         return X, StandardScaler().fit_transform(X) if scale else X, names
     table = TablePreprocessor(samples.kinds or None).fit(X)

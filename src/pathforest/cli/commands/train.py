@@ -112,6 +112,11 @@ def train(
         warn_one_class(y, samples.label)
     if estimator == "semi":
         y = _marked(model, y)
+    if learn is not None and isinstance(X, dict) and model.metric == models.MIXED:
+        raise UsageError(
+            f"--learn {learn}: not with metric={models.MIXED} and a table with text or gaps; leave out --set "
+            "metric, and text is encoded"
+        )
     prepared = models.prepare(model, X, samples.features, scale=scale, kinds=samples.kinds)
     X = prepared.X
     seconds = models.fit(model, X, y, jobs)

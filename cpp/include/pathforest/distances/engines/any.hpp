@@ -4,6 +4,7 @@
 #include "pathforest/distances/engines/brute.hpp"
 #include "pathforest/distances/engines/precomputed.hpp"
 #include "pathforest/distances/engines/rows.hpp"
+#include "pathforest/distances/engines/sparse.hpp"
 #include "pathforest/distances/engines/tree.hpp"
 
 #include <stdexcept>
@@ -12,9 +13,9 @@
 
 namespace pathforest {
 
-using AnyEngine =
-    std::variant<TreeEngine<float>, TreeEngine<double>, BruteEngine<float>, BruteEngine<double>,
-                 PrecomputedEngine<float>, PrecomputedEngine<double>, RowsEngine<float>, RowsEngine<double>>;
+using AnyEngine = std::variant<TreeEngine<float>, TreeEngine<double>, BruteEngine<float>, BruteEngine<double>,
+                               PrecomputedEngine<float>, PrecomputedEngine<double>, RowsEngine<float>,
+                               RowsEngine<double>, SparseEngine<float>, SparseEngine<double>>;
 
 inline Index n_samples(const AnyEngine& engine) {
     return std::visit([](const auto& e) { return e.n_samples(); }, engine);
@@ -44,7 +45,8 @@ void ask_at(const Engine& engine, Index position, typename Engine::Query& query)
     }
 }
 
-// Rows of new samples, or for a precomputed engine rows of distances to the training samples.
+// Rows of new samples, or for a precomputed engine rows of distances to the training samples. Those of a
+// sparse engine are SparseRow<T>, one value wide.
 template <class T>
 struct Rows {
     const T* values;
@@ -78,7 +80,7 @@ void visit_with(const AnyEngine& engine, Work work) {
             if constexpr (std::is_same_v<typename Engine::Value, T>) {
                 work(e);
             } else {
-                throw std::invalid_argument("the queries' dtype differs from the engine's");
+                throw std::invalid_argument("the queries are of another type than the engine's samples");
             }
         },
         engine);

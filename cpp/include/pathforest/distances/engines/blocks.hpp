@@ -103,14 +103,20 @@ class FlatEngine {
         update(panel_node(block / panel_blocks), values, combine, summary);
     }
 
-    // Calls visit(block) for the blocks that matter to the policy.
+    // Calls visit(block, limit) for the blocks that matter to the policy.
     template <Policy P, class Visit>
     void for_each_block(const P& policy, Visit visit) const {
+        for_each_block_within([&](Index node) { return policy.limit(node); }, visit);
+    }
+
+    // The same with any limit(node).
+    template <class Limit, class Visit>
+    void for_each_block_within(Limit limit, Visit visit) const {
         for (Index p = 0; p < n_panels(); ++p) {
-            if (policy.limit(panel_node(p)) < 0) continue;
+            if (limit(panel_node(p)) < 0) continue;
             const Index end = std::min(n_blocks(), (p + 1) * panel_blocks);
             for (Index b = p * panel_blocks; b < end; ++b) {
-                if (const double limit = policy.limit(b); limit >= 0) visit(b, limit);
+                if (const double most = limit(b); most >= 0) visit(b, most);
             }
         }
     }
