@@ -140,11 +140,11 @@ class Boruvka {
     std::vector<Index> cursor_;      // first list entry that may lie outside
     std::vector<Neighbour> beyond_;  // the last one known: of the list, or the nearest outsider that an
                                      // answer named; none if the distance is all that is known
-    std::vector<Index> size_;      // per component
-    std::vector<Exit> best_;       // per component
-    std::vector<char> is_open_;    // per component, whether samples might have a lighter arc
-    std::vector<Index> reading_;   // samples whose lists are not exhausted
-    std::vector<Index> answered_;  // samples that know an outsider beyond their lists
+    std::vector<Index> size_;        // per component
+    std::vector<Exit> best_;         // per component
+    std::vector<char> is_open_;      // per component, whether samples might have a lighter arc
+    std::vector<Index> reading_;     // samples whose lists are not exhausted
+    std::vector<Index> answered_;    // samples that know an outsider beyond their lists
     std::vector<Index> asking_;
     Index largest_ = none;  // the component that waits for the others
     std::vector<Arc> arcs_;
