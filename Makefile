@@ -32,8 +32,9 @@ help:  ## list the targets
 demo: $(PACKAGE)  ## what the library is for, in a minute: wrong labels, a path, a small Table I; build/demo/report.html
 	$(BIN)/python examples/demo.py --out build/demo
 
+# Each worker starts with a share of whole files, so that what the tests of a file have in common is made once.
 test: $(PACKAGE) $(TESTERS)  ## run the tests and the docstring examples, one worker per core
-	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 # The build folder of the installed package. What else is made of the core is linked from its objects.
 NATIVE = "$$(dirname "$$(ls -t build/cp3*/build.ninja | head -n 1)")"
@@ -42,7 +43,7 @@ cpp-test: $(PACKAGE)  ## build and run the C++ tests: containers and orders on t
 	$(BIN)/cmake --build $(NATIVE) --target pathforest_tests
 	$(NATIVE)/pathforest_tests
 
-platforms: $(PACKAGE)  ## compare all answers on x86-64 (every instruction set), aarch64 and WebAssembly, by emulators
+platforms: wasm  ## compare all answers on x86-64 (every instruction set), aarch64 and WebAssembly, by emulators
 	$(BIN)/python cpp/platforms/platforms.py $(NATIVE)
 
 wasm: $(PACKAGE)  ## build/wasm: the core for JavaScript, compared with Python; needs clang, lld, wasi-libc and Node
@@ -56,7 +57,7 @@ docs: $(PACKAGE) $(WRITERS) playground  ## build the site, warnings as errors; o
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs build/docs
 
 docs-test: docs $(TESTERS)  ## check the built site: links, requests, search, widths, dark mode
-	$(BIN)/python -m pytest docs/tests -n $(WORKERS)
+	$(BIN)/python -m pytest docs/tests -n $(WORKERS) --dist worksteal
 
 gpu: $(PACKAGE)  ## install PyTorch, some gigabytes, so that `make test` covers the engine on a device too
 	$(INSTALL) --no-cache-dir --no-build-isolation --editable '.[gpu]'

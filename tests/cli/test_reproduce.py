@@ -162,7 +162,7 @@ def test_a_file_in_place_of_the_folder_is_named_before_any_work(work):
     assert (work / "out").read_text() == "mine"
 
 
-def eventually(condition, seconds=60):
+def eventually(condition, seconds=300):
     """Whether something becomes true in a time that is ample on a busy machine."""
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
@@ -191,7 +191,7 @@ def test_ctrl_c_stops_every_process_without_a_traceback(tmp_path):
     )
     assert eventually((tmp_path / "out").exists)
     os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=300)
     assert process.returncode == 130
     assert said == "pathforest: stopped\n"
     assert eventually(lambda: is_gone(process.pid))

@@ -224,8 +224,8 @@ def test_features_of_different_scales_are_reported(folder):
 
 
 def test_tune_shows_cells_best_first_and_writes_them_all(folder):
-    said = succeed(f"tune {IRIS} --set sigmas=[0.5,1] -o c.csv")
-    expected = FuzzyOPFClassifierCV(sigmas=[0.5, 1]).fit(X, KINDS)
+    said = succeed(f"tune {IRIS} --set sigmas=[0.5,1] --set cv=2 -o c.csv")
+    expected = FuzzyOPFClassifierCV(sigmas=[0.5, 1], cv=2).fit(X, KINDS)
     found = pd.read_csv("c.csv")
     assert found["rank_test_score"].tolist() == list(range(1, len(expected.cv_results_["params"]) + 1))
     assert found["mean_test_score"][0] == pytest.approx(expected.best_score_, abs=1e-6)
@@ -235,8 +235,8 @@ def test_tune_shows_cells_best_first_and_writes_them_all(folder):
 
 
 def test_tune_saves_the_model_if_asked(folder):
-    succeed(f"tune {IRIS} --save m.pf")
-    assert pathforest.load("m.pf").best_params_ == FuzzyOPFClassifierCV().fit(X, KINDS).best_params_
+    succeed(f"tune {IRIS} --set cv=2 --save m.pf")
+    assert pathforest.load("m.pf").best_params_ == FuzzyOPFClassifierCV(cv=2).fit(X, KINDS).best_params_
 
 
 def test_a_list_of_values_needs_no_brackets(folder):

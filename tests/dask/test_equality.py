@@ -21,7 +21,7 @@ from pathforest.dask import engine as dask_engine
 pytestmark = quiet
 
 
-CHUNKS = [((N,), (5,)), ((100, 140), (2, 3)), ((1, 7, 200, 32), (5,)), ((24,) * 10, (1, 4))]
+CHUNKS = [((N,), (5,)), ((100, 140), (2, 3)), ((1, 7, 200, 32), (5,)), ((60,) * 4, (1, 4))]
 
 
 @every_pair

@@ -3,8 +3,6 @@
 import asyncio
 import os
 import pickle
-import subprocess
-import sys
 
 import joblib
 import numpy as np
@@ -116,9 +114,3 @@ def test_grid_search_runs_on_joblibs_dask_backend(client):
         search.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"]
     )
     same(search.best_estimator_, expected.best_estimator_)
-
-
-def test_importing_pathforest_does_not_import_dask():
-    code = "import sys, pathforest; pathforest.FuzzyOPFClassifierCV; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert not {"dask", "distributed", "pathforest.dask"} & set(done.stdout.split())

@@ -15,11 +15,13 @@ from pathforest._search.training import SharedTraining
 
 pytest.importorskip("distributed", reason="needs pathforest[dask]")
 
+import dask
 import distributed
 from dask_cases import SMALL_SEARCH, N, draw, quiet, same, wait_for_no_tasks
 
 from pathforest.dask import DaskFuzzyOPFClassifierCV
 from pathforest.dask import engine as dask_engine
+from pathforest.dask import futures as dask_futures
 from pathforest.dask import search as dask_search
 
 pytestmark = [*quiet, pytest.mark.filterwarnings("ignore:The least populated class")]
@@ -247,12 +249,14 @@ def deadly(model, X, y):
 
 
 @pytest.mark.filterwarnings("ignore:the Dask cluster at .* has no workers")
-def test_a_scorer_that_kills_workers_does_not_hang_the_search():
+def test_a_scorer_that_kills_workers_does_not_hang_the_search(monkeypatch):
+    monkeypatch.setattr(dask_futures, "MOST_ATTEMPTS", 1)
     with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),  # each costs the start of a worker
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
         ) as cluster,  # of its own: workers that die so often may not come back
-        distributed.Client(cluster) as client,
+        distributed.Client(cluster, set_as_default=False) as client,
     ):
         with pytest.raises((distributed.KilledWorker, RuntimeError)):
             DaskFuzzyOPFClassifierCV(**QUICK, scoring=deadly, client=client).fit(*hostile("tied"))

@@ -1,8 +1,6 @@
 """Published sets as arrays: one function each, all of one kind."""
 
 import inspect
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -72,14 +70,3 @@ def test_published_sets_load(monkeypatch, name):
     assert len(bunch.target_names) == len(set(bunch.target.tolist()))
     assert set(DATASETS[name].classes) <= set(bunch.target.tolist())
     assert DATASETS[name].title in bunch.DESCR
-
-
-@pytest.mark.slow
-def test_importing_brings_in_neither_datasets_nor_their_extras():
-    code = (
-        "import sys; from pathforest import FuzzyOPFClassifierCV; "
-        "assert 'pathforest.datasets' not in sys.modules; before = set(sys.modules); "
-        "import pathforest.datasets; "
-        "assert not {'pooch', 'requests', 'pyarrow', 'xlrd', 'pandas'} & (set(sys.modules) - before)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -23,7 +23,7 @@ from pathforest._engines.metric import resolve_metric
 from pathforest._utils.threads import thread_count
 from pathforest.forest import path_to_root
 
-PATIENCE = 60  # seconds until a process counts as hung
+PATIENCE = 300  # seconds until a process counts as hung
 
 
 @functools.lru_cache(maxsize=1)
@@ -153,7 +153,7 @@ X, y = rng.normal(size=(3000, {d})), np.arange(3000) % 3
 expected = pathforest.OPFClassifier(n_jobs=2).fit(X, y)
 child = os.fork()
 if child == 0:
-    signal.alarm(50)  # a child that hangs ends itself; its parent's time limit would not reach it
+    signal.alarm(250)  # a child that hangs ends itself; its parent's time limit would not reach it
     model = pathforest.OPFClassifier(n_jobs=2).fit(X, y)
     same = (model.cost_ == expected.cost_).all() and (model.predict(X) == expected.predict(X)).all()
     os._exit(0 if same else 1)

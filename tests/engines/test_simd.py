@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -41,6 +42,7 @@ print(_core.simd_level(), digest.hexdigest())
 """
 
 
+@cache
 def level_and_digest(level):
     """Run the kernels in a process of their own: the choice is made once, at first use."""
     environment = {**os.environ, "PATHFOREST_SIMD": level}

@@ -1,7 +1,6 @@
 """Every estimator with `device` equals the one on the CPU, and says what a device cannot do."""
 
 import pickle
-import subprocess
 import sys
 
 import checks
@@ -235,11 +234,3 @@ def test_models_travel_to_machines_without_a_card(name, tmp_path):
         with pytest.raises(RuntimeError, match="sees no GPU"):
             travelled.predict(Q)
         np.testing.assert_array_equal(travelled.set_params(device="cpu").predict(Q), expected)
-
-
-@pytest.mark.slow
-def test_importing_pathforest_imports_no_torch():
-    fit = "pathforest.OPFClassifier().fit([[0.0], [1.0]], [0, 1])"
-    code = f"import sys, pathforest; {fit}; print('torch' in sys.modules)"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "False"

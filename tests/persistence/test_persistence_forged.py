@@ -50,7 +50,7 @@ MODELS = {  # with their samples and labels
     "search": (FuzzyOPFClassifierCV(**SEARCH, transforms="kernel"), X, Y),
 }
 MODELS |= {f"pipeline of {name}": (model, *table) for name, (model, table) in PIPELINES.items()}
-MOST = int(os.environ.get("FORGERIES", "200"))  # cases tried of each kind; 100000 tries them all
+MOST = int(os.environ.get("FORGERIES", "100"))  # cases tried of each kind; 100000 tries them all
 every_model = pytest.mark.parametrize("name", MODELS)
 
 
@@ -132,7 +132,7 @@ def test_a_flipped_bit_in_any_byte_is_detected(saved, assert_refused):
 @every_model
 def test_random_changes_are_detected(name, saved, assert_refused):
     data, rng = saved[name], np.random.default_rng(0)
-    for _ in range(150):
+    for _ in range(60):
         a, b, c = sorted(rng.integers(0, len(data) + 1, size=3))
         inserted = data[:a] + rng.bytes(1 + rng.integers(8)) + data[a:]
         removed = data[:a] + data[max(b, a + 1) :]
@@ -550,7 +550,7 @@ def test_a_file_that_stands_for_much_more_is_refused_within_a_second_and_300_mb(
     for number, data in enumerate(bombs(saved)):
         files.append(tmp_path / f"{number}.opf")
         files[-1].write_bytes(data)
-    run = subprocess.run([sys.executable, "-c", SCRIPT, *files], capture_output=True, text=True, timeout=120)
+    run = subprocess.run([sys.executable, "-c", SCRIPT, *files], capture_output=True, text=True, timeout=300)
     taken = np.array(run.stdout.split(), dtype=float).reshape(-1, 2)
     assert len(taken) == len(files) - 1, run.stderr
     assert (taken < [1, 300]).all(), taken

@@ -1,6 +1,5 @@
 """The pictures of fitted models: what they show, not how they look."""
 
-import subprocess
 import sys
 
 import numpy as np
@@ -153,12 +152,6 @@ def test_a_model_without_a_forest_is_refused(plot):
 def test_a_model_without_what_is_drawn_is_refused(plot, model, missing):
     with pytest.raises(TypeError, match=f"{type(model).__name__} has no {missing} to draw; pass"):
         plot(model)
-
-
-@pytest.mark.slow
-def test_matplotlib_is_imported_by_the_first_picture_only():
-    code = "import sys, pathforest.plotting; assert 'matplotlib' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @each_picture

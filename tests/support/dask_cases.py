@@ -76,7 +76,7 @@ def wait_for_no_tasks(client):
 
     Errors of tests before this one may hold futures in frames that are garbage, but have not been collected.
     """
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while (tasks := tasks_on(client)) and time.monotonic() < deadline:
         gc.collect()
         time.sleep(0.05)

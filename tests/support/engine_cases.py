@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import reference
+from hypothesis import settings
 from strategies import BRUTE_METRICS, METRICS, NON_NEGATIVE, with_gaps
 
 from pathforest import _core
@@ -16,16 +17,18 @@ CASES += [("brute", *m) for m in METRICS + BRUTE_METRICS]
 CASES += [("sparse", metric, 2.0) for metric in SPARSE_METRICS]
 CASES += [("precomputed", "euclidean", 2.0), ("precomputed", "cosine", 2.0)]
 
-every_engine = pytest.mark.parametrize(
-    "case", CASES, ids=[f"{name}-{metric}-{p:g}" for name, metric, p in CASES]
-)
-
-
 # The engine of rows knows no samples: it answers queries only.
 QUERY_CASES = [*CASES, ("rows", "euclidean", 2.0)]
-every_query_engine = pytest.mark.parametrize(
-    "case", QUERY_CASES, ids=[f"{name}-{metric}-{p:g}" for name, metric, p in QUERY_CASES]
-)
+
+
+def each(cases):
+    """Give a Hypothesis test all cases; they share most of their code, so half the examples are enough."""
+    mark = pytest.mark.parametrize("case", cases, ids=[f"{name}-{metric}-{p:g}" for name, metric, p in cases])
+    return lambda test: mark(settings(max_examples=settings().max_examples // 2)(test))
+
+
+every_engine = each(CASES)
+every_query_engine = each(QUERY_CASES)
 
 
 class Opened(NamedTuple):

@@ -395,7 +395,7 @@ def run_on_terminal(code):
 
     reader = threading.Thread(target=read)
     reader.start()
-    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=slave, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=slave, timeout=300)
     os.close(slave)
     reader.join()
     os.close(master)

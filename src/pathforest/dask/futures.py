@@ -9,6 +9,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any, Self
 
+from dask.sizeof import sizeof
 from distributed import Client, Future, as_completed
 
 from pathforest._utils.warnings import warn
@@ -21,6 +22,10 @@ SECONDS_TO_NOTICE = 0.2
 
 # Without a worker before a warning says so; a nanny has started another one by then.
 SECONDS_ALONE = 5.0
+
+# And one more per megabyte: a copy that takes longer will never arrive. Dask keeps to itself that a worker
+# cannot read what it has fetched, and has it wait for ever.
+SECONDS_TO_COPY = 60.0
 
 
 def _address(client: Client) -> str:
@@ -95,15 +100,26 @@ def wait_for_workers(client: Client) -> list[str]:
 
 
 class Results(as_completed):
-    """Futures as they are done, with an eye on the cluster in the meantime."""
+    """Futures as they are done, with an eye on the cluster in the meantime.
 
-    def __init__(self, client: Client, futures: Sequence[Future]) -> None:
+    `patience` is how many seconds to wait for each while the cluster has workers.
+    """
+
+    def __init__(self, client: Client, futures: Sequence[Future], patience: float = math.inf) -> None:
         super().__init__(futures, loop=client.loop)
-        self._watch = Watch(client)
+        self._client, self._watch, self._patience = client, Watch(client), patience
 
     def __next__(self) -> Future:
+        start = time.monotonic()
         while not (self.has_ready() or self.is_empty()):
-            self._watch.has_workers()
+            if not self._watch.has_workers():
+                start = time.monotonic()
+            if time.monotonic() - start > self._patience:
+                raise RuntimeError(
+                    f"a worker of the Dask cluster at {_address(self._client)} has no copy of the data after "
+                    f"{self._patience:.0f} seconds; its log says why, most often a module that it lacks or "
+                    "has in another version: install the client's packages on all workers"
+                )
             time.sleep(0.01)
         return super().__next__()
 
@@ -162,6 +178,7 @@ class Sent:
 
         Dask's own broadcast never ends if one of the workers dies meanwhile.
         """
+        patience = SECONDS_TO_COPY + sizeof(self._objects[0]) / 2**20
         n_copies = 1
         while n_copies < len(workers):
             wave = workers[n_copies : 3 * n_copies]  # each copy serves two
@@ -169,8 +186,12 @@ class Sent:
                 self._client.submit(id, future, workers=[worker], allow_other_workers=True, pure=False)
                 for worker in wave
             ]
-            for _ in Results(self._client, fetched):  # what is lost meanwhile is sent again
-                pass
+            try:
+                for _ in Results(self._client, fetched, patience):  # what is lost meanwhile is sent again
+                    pass
+            except RuntimeError:
+                self._client.cancel([future, *fetched])
+                raise
             n_copies *= 3
 
 
