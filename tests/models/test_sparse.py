@@ -204,6 +204,13 @@ def test_types_of_values_are_those_of_arrays(dtype, words):
     assert model._fit_X.dtype == dense._fit_X.dtype
 
 
+def test_repeated_entries_are_added_in_the_order_of_a_dense_array():
+    rng = np.random.default_rng(2)
+    entries = rng.normal(size=3000), rng.integers(0, 10, size=3000), [0, 1000, 3000]
+    matrix = sp.csr_array(entries, shape=(2, 10))
+    np.testing.assert_array_equal(SparseSamples.of(matrix).toarray(), matrix.toarray())
+
+
 def test_long_indices_are_taken(words):
     X, y, _ = words
     matrix = sp.csr_array(X)
@@ -213,10 +220,12 @@ def test_long_indices_are_taken(words):
 
 def test_the_matrix_of_the_user_stays_as_it_is_and_may_change(words):
     X, y, Q = words
-    given = disguised(X, np.random.default_rng(0))
-    before = [array.copy() for array in (given.indptr, given.indices, given.data)]
-    OPFClassifier().fit(given, y).predict(given)
-    same_arrays((given.indptr, given.indices, given.data), before)
+    with_zeros = sp.csr_array(X)
+    with_zeros.data[5] = 0.0
+    for matrix in (disguised(X, np.random.default_rng(0)), with_zeros):
+        before = [array.copy() for array in (matrix.indptr, matrix.indices, matrix.data)]
+        OPFClassifier().fit(matrix, y).predict(matrix)
+        same_arrays((matrix.indptr, matrix.indices, matrix.data), before)
     for model in (OPFClassifier(), FuzzyOPFClassifierCV(n_best=1, **SMALL), OPFPruner()):
         plain = sp.csr_array(X)
         expected = model.fit(plain, y).predict_proba(Q)
