@@ -14,12 +14,18 @@
 namespace pathforest {
 namespace {
 
-// Calls work(slice, begin, end) for consecutive slices of the numbers below `count`, one for each thread.
+// Each slice of the lists has a table of all components, and one thread puts the tables together: more slices
+// would cost more than they save.
+constexpr int most_slices = 8;
+
+Index n_slices(const Control& control) { return std::min(control.n_threads(), most_slices); }
+
+// Calls work(slice, begin, end) for consecutive slices of the numbers below `count`.
 template <class Work>
 void in_slices(Index count, Control& control, Work work) {
-    const Index n_slices = control.n_threads(), size = (count + n_slices - 1) / n_slices;
+    const Index size = (count + n_slices(control) - 1) / n_slices(control);
     parallel_for(
-        n_slices, control, [] { return 0; },
+        n_slices(control), control, [] { return 0; },
         [&](Index slice, int, const Pause&) {
             work(slice, std::min(count, slice * size), std::min(count, (slice + 1) * size));
         });
@@ -141,7 +147,7 @@ void Boruvka::join_nearest() {
 // Fills best_ with each component's lightest known arc, asking_ with the samples that might have a lighter
 // one that has not been looked for, and is_open_ with whether a component has such samples.
 void Boruvka::read_lists(Control& control) {
-    std::vector<Reading> readings(as_size(control.n_threads()));
+    std::vector<Reading> readings(as_size(n_slices(control)));
     in_slices(static_cast<Index>(reading_.size()), control, [&](Index slice, Index begin, Index end) {
         Reading& reading = readings[as_size(slice)];
         reading.best.resize(size_.size());
@@ -165,7 +171,7 @@ void Boruvka::read_lists(Control& control) {
         improve(arc.low, {arc.weight, arc.high}, best_);
         improve(arc.high, {arc.weight, arc.low}, best_);
     }
-    std::vector<std::vector<Index>> asking(as_size(control.n_threads()));
+    std::vector<std::vector<Index>> asking(as_size(n_slices(control)));
     in_slices(n_, control, [&](Index slice, Index begin, Index end) {
         for (Index i = begin; i < end; ++i) {
             if (is_open(i)) asking[as_size(slice)].push_back(i);
