@@ -66,7 +66,7 @@ from pathforest._engines.metric import (
 from pathforest._engines.protocol import Engine
 from pathforest._engines.ranges import check_training_values
 from pathforest._utils.samples import refuse_missing_dates
-from pathforest._utils.sparse import SparseSamples, is_sparse
+from pathforest._utils.sparse import SPARSE_FORMATS, SparseSamples, is_sparse
 
 __all__ = ["Metric", "choose_algorithm", "make_engine", "resolve_metric"]
 
@@ -112,7 +112,7 @@ def make_engine(
     check_algorithm(resolved, algorithm)
     if is_sparse(X):
         check_sparse(resolved, algorithm)
-    samples = check_array(X, input_name="X", accept_sparse="csr", **array_options(resolved))
+    samples = check_array(X, input_name="X", accept_sparse=SPARSE_FORMATS, **array_options(resolved))
     if is_sparse(samples):
         samples = SparseSamples.of(samples)
     refuse_missing_dates(X, samples)

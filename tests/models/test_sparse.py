@@ -1,6 +1,8 @@
 """Sparse matrices: every answer is that of the same samples in a dense array, bit for bit."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -28,7 +30,7 @@ from pathforest import (
     find_issues,
 )
 from pathforest._engines.metric import SPARSE_METRICS
-from pathforest._utils.sparse import SparseSamples
+from pathforest._utils.sparse import LARGEST, SparseSamples
 from pathforest.distances import make_engine
 from pathforest.pruning import prune
 
@@ -204,11 +206,32 @@ def test_types_of_values_are_those_of_arrays(dtype, words):
     assert model._fit_X.dtype == dense._fit_X.dtype
 
 
-def test_repeated_entries_are_added_in_the_order_of_a_dense_array():
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_repeated_entries_are_added_in_the_order_of_a_dense_array(form):
     rng = np.random.default_rng(2)
-    entries = rng.normal(size=3000), rng.integers(0, 10, size=3000), [0, 1000, 3000]
-    matrix = sp.csr_array(entries, shape=(2, 10))
-    np.testing.assert_array_equal(SparseSamples.of(matrix).toarray(), matrix.toarray())
+    values, indices = rng.normal(size=3000), rng.integers(0, 10, size=3000)
+    matrix = {
+        "csr": sp.csr_array((values, indices, [0, 1000, 3000]), shape=(2, 10)),
+        "csc": sp.csc_array((values, indices, [0, 1000, 3000]), shape=(10, 2)),
+        "coo": sp.coo_array((values, (rng.integers(0, 5, size=3000), indices)), shape=(5, 10)),
+    }[form]
+    model = OPFClustering().fit(matrix)
+    np.testing.assert_array_equal(model._fit_X.toarray(), matrix.toarray())
+
+
+def test_features_that_no_sample_has_take_no_memory():
+    pytest.importorskip("resource")
+    code = """
+from resource import RUSAGE_SELF, getrusage
+import scipy.sparse as sp
+from pathforest import OPFClassifier
+X = sp.csr_array(([1.0, 3.0, 1.0, 2.0], [7, 4, 2**27 - 1, 0], [0, 2, 3, 4]), shape=(3, 2**27))
+before = getrusage(RUSAGE_SELF).ru_maxrss
+OPFClassifier(n_jobs=1).fit(X, [0, 1, 1]).predict(X)
+print(getrusage(RUSAGE_SELF).ru_maxrss < 2 * before)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "True\n", done.stderr
 
 
 def test_long_indices_are_taken(words):
@@ -261,6 +284,15 @@ def test_lengths_that_underflow_or_overflow_discard_nothing(metric, scale, dense
             found = lists, engine.spanning_tree(*lists, 2)
     same_arrays(found[0], lists)
     same_arrays(found[1], engine.spanning_tree(*lists))
+
+
+@pytest.mark.parametrize("scale", [1e-161, 1e-157, 1e-150])
+def test_cosines_of_short_samples_have_the_rounding_of_the_definition(scale):
+    rng = np.random.default_rng(7)
+    X = rng.choice([-1, 1], size=(300, 1)) * rng.uniform(1, 9, size=(300, 1)) * scale
+    X[::3] *= 1e155  # products with these are normal numbers
+    sparse, scan = make_engine(sp.csr_array(X), "cosine"), make_engine(X, "cosine", algorithm="brute")
+    same_arrays(sparse.knn(4), scan.knn(4))
 
 
 @every_metric
@@ -451,6 +483,13 @@ def test_values_that_are_not_finite_are_refused(value, words):
     matrix.data[3] = value
     with pytest.raises(ValueError, match=r"NaN|infinity"):
         OPFClassifier().fit(matrix, y)
+
+
+def test_too_many_features_are_refused():
+    assert make_engine(sp.csr_array((1, LARGEST))).name == "sparse"
+    X = sp.csr_array(([1.0], [4], [0, 0, 1]), shape=(2, LARGEST + 1))
+    with pytest.raises(ValueError, match=f"X has {LARGEST + 1} features, and at most .*TruncatedSVD"):
+        OPFClassifier().fit(X, [0, 1])
 
 
 def test_values_too_large_are_refused_as_in_a_dense_array():

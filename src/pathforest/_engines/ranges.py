@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,9 +45,10 @@ def check_features(X: np.ndarray, metric: Metric, squares: bool = False, known: 
     if metric.name == "nan_euclidean":
         _check_in_common(X, arrays[-1])
     # Three tests, from free to thorough: the range of the dtype, the largest magnitude, each feature.
-    if _fits(metric, squares, X.shape[1], max(float(np.finfo(array.dtype).max) for array in arrays)):
+    n_used = _n_used(arrays)
+    if _fits(metric, squares, n_used, max(float(np.finfo(array.dtype).max) for array in arrays)):
         return
-    if _fits(metric, squares, X.shape[1], max(magnitude(X), known.magnitude if known else 0.0)):
+    if _fits(metric, squares, n_used, max(magnitude(X), known.magnitude if known else 0.0)):
         return
     extremes = [_feature_extremes(array) for array in arrays]
     low = np.fmin.reduce([least for least, _ in extremes]).astype(np.float64)
@@ -61,6 +63,14 @@ def check_features(X: np.ndarray, metric: Metric, squares: bool = False, known: 
             f"metric={metric.name!r} could overflow: feature {widest} ranges from {low[widest]:.3g} to "
             f"{high[widest]:.3g}; rescale X, for example with sklearn.preprocessing.MaxAbsScaler"
         )
+
+
+def _n_used(arrays: Sequence[np.ndarray | SparseSamples]) -> int:
+    """Bound the number of features that are not 0 everywhere: sparse samples may have many others."""
+    n_features = arrays[0].shape[1]
+    if all(isinstance(array, SparseSamples) for array in arrays):
+        return max(1, min(n_features, sum(len(array.data) for array in arrays)))
+    return n_features
 
 
 def _feature_extremes(X: np.ndarray | SparseSamples) -> tuple[np.ndarray, np.ndarray]:

@@ -37,7 +37,7 @@ from pathforest._models.parameters import check_parameters, checked_metric
 from pathforest._models.state import SavableEstimator
 from pathforest._utils.progress import SILENCE, progress
 from pathforest._utils.samples import validated
-from pathforest._utils.sparse import SparseSamples, is_sparse
+from pathforest._utils.sparse import SPARSE_FORMATS, SparseSamples, is_sparse
 from pathforest._utils.tables import as_table, code_table
 from pathforest._utils.threads import thread_count
 from pathforest._utils.timers import StageTimer
@@ -96,7 +96,7 @@ class MetricEstimator(SavableEstimator):
         if isinstance(X, SparseSamples):
             X = validate_data(self, X, reset=reset, skip_check_array=True)
             return X[:] if copy else X
-        X = validated(self, X, reset=reset, accept_sparse="csr", **array_options(metric))
+        X = validated(self, X, reset=reset, accept_sparse=SPARSE_FORMATS, **array_options(metric))
         return SparseSamples.of(X, copy)
 
 

@@ -20,7 +20,8 @@ GAPS = (
 
 # What to do about other errors of scikit-learn's, by a part of their text.
 REMEDIES = {
-    "Sparse data was passed": f"Pass X.toarray() or, for text, {SVD}.",
+    "Sparse data was passed": "Pass X.toarray(), or X.sparse.to_coo() of a DataFrame if the estimator "
+    f"takes sparse matrices; for text, {SVD}.",
 }
 
 

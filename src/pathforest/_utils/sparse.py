@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import coo_array, csr_array, issparse
 from sklearn.utils import assert_all_finite
 
-LARGEST = np.iinfo(np.int32).max  # number of features: the core counts with 32 bits
+LARGEST = 2**31 - 1024  # number of features that the core has room for
+
+# As they come; others become the first. scikit-learn adds the repeated entries of "coo" in no certain order.
+SPARSE_FORMATS = ["csr", "coo"]
 
 SVD = (
     "reduce the features first: make_pipeline(TruncatedSVD(100), Normalizer(), model), with TruncatedSVD "
@@ -31,11 +34,11 @@ class SparseSamples:
     @classmethod
     def of(cls, X: Any, copy: bool = False) -> Self:
         """Take an array, or a matrix of SciPy that may have repeated entries, in any order, and zeros."""
-        X = csr_array(X)
         if X.shape[1] > LARGEST:
             raise ValueError(f"X has {X.shape[1]} features, and at most {LARGEST} are counted; {SVD}")
+        X = _sorted(X) if issparse(X) and X.format == "coo" else csr_array(X)
         if not X.has_canonical_format:
-            X = X.tocsc().tocsr()  # sorted; repeated entries stay in the order in which toarray adds them
+            X = _sorted(X)
             X.sum_duplicates()
             assert_all_finite(X.data, input_name="X")
         if not X.data.all():
@@ -91,6 +94,14 @@ class SparseSamples:
         """Return the contents of each row: equal rows have equal keys."""
         parts = zip(self.indptr[:-1], self.indptr[1:], strict=True)
         return [self.indices[a:b].tobytes() + self.data[a:b].tobytes() for a, b in parts]
+
+
+def _sorted(X: Any) -> csr_array:
+    """Sort entries by row, then feature; repeated ones keep their order, in which toarray adds them."""
+    X = coo_array(X)
+    order = np.lexsort([X.col, X.row])
+    indptr = np.searchsorted(X.row, np.arange(X.shape[0] + 1), sorter=order)
+    return csr_array((X.data[order], X.col[order], indptr), shape=X.shape)
 
 
 def is_sparse(X: Any) -> bool:

@@ -3,6 +3,8 @@
 
 #include "pathforest/types.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -27,21 +29,51 @@ struct SparseTable {
     }
 };
 
-// The samples that are not 0 in a feature, in ascending order.
+// For each feature that is not 0 everywhere, the samples that have it, in ascending order. There may be many
+// more features than values, so the others take no memory.
 template <class T>
-SparseTable<T> columns_of(const SparseTable<T>& rows, Index n_features) {
-    SparseTable<T> columns;
-    columns.starts.assign(as_size(n_features) + 1, 0);
-    for (const Index feature : rows.places) ++columns.starts[as_size(feature) + 1];
-    for (std::size_t j = 1; j < columns.starts.size(); ++j) columns.starts[j] += columns.starts[j - 1];
-    columns.places.resize(rows.places.size());
-    columns.values.resize(rows.values.size());
-    std::vector<std::size_t> next(columns.starts.begin(), columns.starts.end() - 1);
+struct SparseColumns {
+    std::vector<Index> features;  // ascending
+    SparseTable<T> samples;       // per entry of `features`
+
+    SparseRow<T> of(Index feature) const {
+        const Index number = number_of(feature);
+        const bool exists =
+            number < static_cast<Index>(features.size()) && features[as_size(number)] == feature;
+        return exists ? samples.row(number) : SparseRow<T>{};
+    }
+
+    // How many of `features` come before this one.
+    Index number_of(Index feature) const {
+        return static_cast<Index>(std::lower_bound(features.begin(), features.end(), feature) -
+                                  features.begin());
+    }
+};
+
+template <class T>
+SparseColumns<T> columns_of(const SparseTable<T>& rows) {
+    SparseColumns<T> columns;
+    columns.features = rows.places;
+    std::sort(columns.features.begin(), columns.features.end());
+    columns.features.erase(std::unique(columns.features.begin(), columns.features.end()),
+                           columns.features.end());
+    columns.features.shrink_to_fit();
+    std::vector<Index> number(rows.places.size());
+    std::vector<std::size_t>& starts = columns.samples.starts;
+    starts.assign(columns.features.size() + 1, 0);
+    for (std::size_t entry = 0; entry < number.size(); ++entry) {
+        number[entry] = columns.number_of(rows.places[entry]);
+        ++starts[as_size(number[entry]) + 1];
+    }
+    std::partial_sum(starts.begin(), starts.end(), starts.begin());
+    columns.samples.places.resize(rows.places.size());
+    columns.samples.values.resize(rows.values.size());
+    std::vector<std::size_t> next(starts.begin(), starts.end() - 1);
     for (std::size_t i = 0; i + 1 < rows.starts.size(); ++i) {
         for (std::size_t entry = rows.starts[i]; entry < rows.starts[i + 1]; ++entry) {
-            const std::size_t place = next[as_size(rows.places[entry])]++;
-            columns.places[place] = static_cast<Index>(i);
-            columns.values[place] = rows.values[entry];
+            const std::size_t place = next[as_size(number[entry])]++;
+            columns.samples.places[place] = static_cast<Index>(i);
+            columns.samples.values[place] = rows.values[entry];
         }
     }
     return columns;

@@ -48,7 +48,7 @@ class SparseEngine : public FlatEngine {
             }
             rows_.starts.push_back(rows_.places.size());
         }
-        columns_ = columns_of(rows_, n_features);
+        columns_ = columns_of(rows_);
         measure_lengths();
     }
 
@@ -75,11 +75,14 @@ class SparseEngine : public FlatEngine {
         std::vector<double> products(at(n_blocks(), lanes));
         for (Index i = 0; i < count; ++i) {
             pause();
+            const bool can_estimate = queries[i].square + largest_square_ < largest / 16;
+            if (!is_cosine() && (P::sees_everything || !can_estimate)) {
+                scan_squares(queries[i], policies[i]);
+                continue;
+            }
             multiply(queries[i], products);
             if (is_cosine()) {
                 scan_cosines(queries[i], products, policies[i]);
-            } else if (P::sees_everything || !(queries[i].square + largest_square_ < largest / 16)) {
-                scan_squares(queries[i], policies[i]);
             } else {
                 scan_estimates(queries[i], products, policies[i]);
             }
@@ -114,19 +117,23 @@ class SparseEngine : public FlatEngine {
     void multiply(const Query& query, std::vector<double>& products) const {
         std::fill(products.begin(), products.end(), 0.0);
         for (const Entry& entry : query.values) {
-            const SparseRow<T> column = columns_.row(entry.feature);
+            const SparseRow<T> column = columns_.of(entry.feature);
             for (std::size_t i = 0; i < column.values.size(); ++i)
                 products[as_size(column.features[i])] += entry.value * static_cast<double>(column.values[i]);
         }
     }
 
     // A product tells the distance, but for the end of the formula, which most samples are spared: a sample
-    // within the limit has a cosine of 1 - limit or more, up to rounding.
+    // within the limit has a cosine of 1 - limit or more, up to rounding. That is little unless the product
+    // of two lengths is subnormal, which takes a query this short. And below 1, the distance of all samples
+    // that share no feature with the query, a cosine is above 2^-54.
     template <Policy P>
     void scan_cosines(const Query& query, const std::vector<double>& products, P& policy) const {
         const double length = std::sqrt(query.square);
         for_each_block(policy, [&](Index b, double limit) {
-            const double least = length > 0 ? (1 - limit - 1e-12 * (2 + limit)) * length : -infinity;
+            double least = -infinity;
+            if (length > 1e-140)
+                least = std::max(1 - limit - 1e-12 * (2 + limit), limit < 1 ? 5e-17 : -infinity) * length;
             for_each_above(b, products, least, [&](Index sample) {
                 const double distance =
                     cosine_distance(products[as_size(sample)], query.square, squares_[as_size(sample)]);
@@ -225,7 +232,7 @@ class SparseEngine : public FlatEngine {
     Index n_features_;
     double allowance_;
     SparseTable<T> rows_;
-    SparseTable<T> columns_;
+    SparseColumns<T> columns_;
     // Per sample, padded to whole blocks.
     std::vector<double> squares_;  // squared lengths
     std::vector<double> scale_;
