@@ -103,6 +103,7 @@ def measure(unit: Unit, X: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
             f"{method} score": issues.score,
             f"{method} flag": issues.is_label_issue,
             f"{method} suggested": issues.suggested,
+            f"{method} share": np.array(issues.noise_share),
             f"{method} seconds": np.array(time.perf_counter() - start),
         }
     folds = StratifiedKFold(5, shuffle=True, random_state=0)

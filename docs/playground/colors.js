@@ -6,9 +6,10 @@ export const NAMES = ["blue", "orange", "green", "pink"];
 
 // What canvases need of the page's style.
 export function theme() {
-  const style = getComputedStyle(document.documentElement);
-  const read = (name) => style.getPropertyValue(name).trim();
-  const isDark = read("--scheme") === "dark";
+  const root = document.documentElement, style = getComputedStyle(root);
+  const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  // A variable is read as it is written: light-dark(one, other).
+  const read = (name) => style.getPropertyValue(name).match(/#\w+/g)[Number(isDark)];
   return {
     classes: isDark ? DARK : LIGHT,
     plane: read("--plane"),

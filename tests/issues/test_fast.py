@@ -39,6 +39,8 @@ def check(issues, found, classes, codes):
         got = getattr(issues, name)
         if name in ("suggested", "rival"):
             np.testing.assert_array_equal(got, classes[values], err_msg=name)
+        elif name == "noise_share":
+            assert got == pytest.approx(values, rel=1e-12)
         elif name == "outlier_score":
             if np.ptp(values) > 0 and np.unique(values.round(9)).size > 1:
                 np.testing.assert_allclose(got, values, rtol=0, atol=1e-6, err_msg=name)
@@ -156,9 +158,10 @@ def test_flags_equal_their_definition(data):
     rival = (codes + rng.integers(1, n_classes, n)) % n_classes if codes.max() + 1 == n_classes else 1 - codes
     rival = np.clip(rival, 0, codes.max())
     opinion = Opinion(share, rival, share < 0.5, share)
-    np.testing.assert_array_equal(
-        flag(opinion, codes), reference_issues.flags(share, share < 0.5, rival, codes)
-    )
+    found, noise_share = flag(opinion, codes)
+    flags, estimate = reference_issues.flags(share, share < 0.5, rival, codes)
+    np.testing.assert_array_equal(found, flags)
+    assert noise_share == pytest.approx(estimate, rel=1e-12)
 
 
 def test_wrong_labels_are_flagged_and_overlap_is_not():
@@ -171,6 +174,7 @@ def test_wrong_labels_are_flagged_and_overlap_is_not():
         assert (issues.suggested != noisy).sum() > most / 2
         assert least <= issues.is_label_issue.sum() <= most
         assert (noisy != right)[issues.is_label_issue].sum() >= least
+        assert issues.noise_share == pytest.approx(share, abs=0.03)
 
 
 def test_one_class_has_no_rival():

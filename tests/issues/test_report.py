@@ -26,7 +26,7 @@ def issues():
 def test_suspects_are_the_flagged_samples_by_score(issues):
     assert sorted(issues.suspects) == np.flatnonzero(issues.is_label_issue).tolist()
     assert (np.diff(issues.score[issues.suspects]) >= 0).all()
-    assert len(issues.suspects) == round(150 * issues.noise_share) > 5
+    assert len(issues.suspects) > 5
 
 
 def test_wrong_labels_are_found_and_corrected(issues):
@@ -94,7 +94,7 @@ def test_mixed_classes_are_the_confusion_s_largest(issues):
 
 def test_the_summary_counts(issues):
     text = str(issues)
-    assert f"{len(issues.suspects)} ({issues.noise_share:.1%})" in text
+    assert f"{len(issues.suspects)}; estimated share {issues.noise_share:.1%}" in text
     assert "150 in 3 classes" in text
     assert "\x1b" not in text  # labels cannot act on a terminal
     assert repr(issues).startswith(f"<Issues: {len(issues.suspects)} of 150")

@@ -99,7 +99,7 @@ def test_probabilities_are_the_mean_of_a_search_and_a_forest_on_other_folds(smal
     np.testing.assert_array_equal(issues.rival, others.argmax(axis=1))
     np.testing.assert_array_equal(issues.suggested, np.where(best > issues.score, issues.rival, labels))
     share = issues.score / (issues.score + best)
-    expected = reference_issues.flags(share, best > issues.score, issues.rival, labels)
+    expected, _ = reference_issues.flags(share, best > issues.score, issues.rival, labels)
     np.testing.assert_array_equal(issues.is_label_issue, expected)
 
 

@@ -1,5 +1,7 @@
 """Sparse matrices: every answer is that of the same samples in a dense array, bit for bit."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -10,6 +12,7 @@ from model_files import forge, take_apart
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
 from strategies import DTYPES, seeds, sizes
 
 import pathforest
@@ -201,6 +204,13 @@ def test_types_of_values_are_those_of_arrays(dtype, words):
     assert model._fit_X.dtype == dense._fit_X.dtype
 
 
+def test_repeated_entries_are_added_in_the_order_of_a_dense_array():
+    rng = np.random.default_rng(2)
+    entries = rng.normal(size=3000), rng.integers(0, 10, size=3000), [0, 1000, 3000]
+    matrix = sp.csr_array(entries, shape=(2, 10))
+    np.testing.assert_array_equal(SparseSamples.of(matrix).toarray(), matrix.toarray())
+
+
 def test_long_indices_are_taken(words):
     X, y, _ = words
     matrix = sp.csr_array(X)
@@ -210,15 +220,17 @@ def test_long_indices_are_taken(words):
 
 def test_the_matrix_of_the_user_stays_as_it_is_and_may_change(words):
     X, y, Q = words
-    given = disguised(X, np.random.default_rng(0))
-    before = [array.copy() for array in (given.indptr, given.indices, given.data)]
-    model = OPFClassifier().fit(given, y)
-    same_arrays((given.indptr, given.indices, given.data), before)
-    expected = model.class_costs(Q)
-    plain = sp.csr_array(X)
-    model = OPFClassifier().fit(plain, y)
-    plain.data[:], plain.indices[:] = 7.0, 0
-    np.testing.assert_array_equal(model.class_costs(Q), expected)
+    with_zeros = sp.csr_array(X)
+    with_zeros.data[5] = 0.0
+    for matrix in (disguised(X, np.random.default_rng(0)), with_zeros):
+        before = [array.copy() for array in (matrix.indptr, matrix.indices, matrix.data)]
+        OPFClassifier().fit(matrix, y).predict(matrix)
+        same_arrays((matrix.indptr, matrix.indices, matrix.data), before)
+    for model in (OPFClassifier(), FuzzyOPFClassifierCV(n_best=1, **SMALL), OPFPruner()):
+        plain = sp.csr_array(X)
+        expected = model.fit(plain, y).predict_proba(Q)
+        plain.data[:], plain.indices[:] = 7.0, 0
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(Q), expected)
 
 
 @every_metric
@@ -385,6 +397,26 @@ def test_a_dense_model_refuses_sparse_queries(words):
     ):
         with pytest.raises(ValueError, match=r"fitted to a dense array.*X.toarray\(\)"):
             model.fit(X, y).predict(sp.csr_array(Q))
+
+
+def test_a_cluster_is_refused(words):
+    pytest.importorskip("distributed")
+    from pathforest.dask import DaskFuzzyOPFClassifierCV, DaskOPFClassifier
+
+    for model in (DaskOPFClassifier(), DaskFuzzyOPFClassifierCV()):
+        with pytest.raises(
+            ValueError, match=r"takes no sparse matrix; fit \w*OPF\w*, or reduce the features"
+        ):
+            model.fit(sp.csr_array(words[0]), words[1])
+
+
+def test_explanations_of_scaled_sparse_samples_are_those_of_the_classifier(words):
+    X, y, Q = words
+    model = make_pipeline(MaxAbsScaler(), OPFClassifier()).fit(sp.csr_array(X), y)
+    (one,) = pathforest.explain(model, sp.csr_array(Q[:1]))
+    expected = model[-1].explain(model[0].transform(Q[:1]))[0]
+    assert one[:8] == expected[:8]
+    assert [feature[1:] for feature in one.features] == [feature[1:] for feature in expected.features]
 
 
 def test_models_of_sparse_matrices_do_not_grow(words):

@@ -1,5 +1,7 @@
 """Competition and conquest equal Algorithms 1 and 3 with pair costs, node for node."""
 
+from contextlib import nullcontext
+
 import checks
 import numpy as np
 import pytest
@@ -7,6 +9,8 @@ import reference
 from engine_cases import every_engine, every_query_engine, needs_non_negative, open_engine
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from strategies import make_codes, make_samples, memberships, problems
 
 from pathforest import _core
@@ -57,12 +61,24 @@ def test_tree_competition_equals_algorithm_3_along_the_tree(side, data):
     checks.same_arrays(got, reference.compete(D, seeds, F, side, tree))
 
 
-@given(problems())
-def test_plain_forest_is_the_competition_along_the_tree_with_memberships_of_one(problem):
+@given(problems(), st.data())
+def test_plain_forest_is_the_competition_along_the_tree_with_memberships_of_one(problem, data):
+    n = len(problem.X)
     tree = reference.spanning_tree(reference.distance_matrix(problem.X, problem.X))
-    seeds = reference.prototypes(tree, problem.codes)
-    expected = _core.compete_tree(*tree, seeds, np.ones(len(problem.X)), False)
-    checks.same_arrays(_core.follow_tree(*tree, seeds), expected)
+    any_samples = data.draw(st.sets(st.integers(0, n - 1), min_size=1))
+    for seeds in (reference.prototypes(tree, problem.codes), np.array(sorted(any_samples), dtype=np.int32)):
+        expected = _core.compete_tree(*tree, seeds, np.ones(n), False)
+        checks.same_arrays(_core.follow_tree(*tree, seeds), expected)
+
+
+@given(st.integers(2, 12), st.data())
+def test_plain_forest_refuses_arcs_that_close_a_cycle(n, data):
+    ends = data.draw(st.lists(st.tuples(*2 * [st.integers(0, n - 1)]), min_size=n - 1, max_size=n - 1))
+    source, target = np.array(ends, dtype=np.int32).T
+    arcs = SpanningTree(source.copy(), target.copy(), np.arange(n - 1.0))
+    n_pieces, _ = connected_components(coo_array((arcs.weight + 1, (source, target)), shape=(n, n)))
+    with nullcontext() if n_pieces == 1 else pytest.raises(ValueError, match="closes a cycle"):
+        grow_forest(arcs, [0])
 
 
 @sides

@@ -117,7 +117,7 @@ def fast(D, codes, r):
         found["border_score"].append(border_score(own, other))
     found = {name: np.array(values) for name, values in found.items()}
     better = found["rival_cost"] < found["cost"]
-    found["is_label_issue"] = flags(found["score"], better, found["rival"], codes)
+    found["is_label_issue"], found["noise_share"] = flags(found["score"], better, found["rival"], codes)
     found["distances"], found["conquerors"] = padded(own_lists, r)
     found["rival_distances"], found["rival_conquerors"] = padded(rival_lists, r)
     nearest = [others(D, i, range(n))[:1] for i in range(n)]
@@ -131,8 +131,8 @@ def fast(D, codes, r):
 
 
 def flags(share, prefers_rival, rival, codes):
-    """Labels that are called wrong, one class that fits better after the other."""
-    n, found = len(codes), np.zeros(len(codes), dtype=bool)
+    """Labels that are called wrong, and the share of wrong ones, by classes that fit better."""
+    n, found, n_mistakes = len(codes), np.zeros(len(codes), dtype=bool), 0.0
     for code in sorted(set(codes.tolist())):
         agree = [share[i] - 0.5 for i in range(n) if codes[i] == code and share[i] > 0.5]
         doubted = [
@@ -140,14 +140,17 @@ def flags(share, prefers_rival, rival, codes):
         ]
         if agree and doubted:
             usual = float(np.mean(agree))
-            mistake = probabilities_of_mistakes([min((0.5 - share[i]) / (2 * usual), 1) for i in doubted])
-            for i, probability in zip(doubted, mistake, strict=True):
-                found[i] = probability >= 0.7 and sum(mistake) <= 0.6 * len(agree)
-    return found
+            clarity = [min((0.5 - share[i]) / (2 * usual), 1) for i in doubted]
+            mistake = probabilities_of_mistakes(clarity)
+            if sum(mistake) <= 0.6 * len(agree):
+                n_mistakes += sum(mistake)
+                for i, clear, probability in zip(doubted, clarity, mistake, strict=True):
+                    found[i] = probability >= 0.7 and clear >= 0.25
+    return found, n_mistakes / n
 
 
 def probabilities_of_mistakes(clarity):
-    """Probabilities of the even part, in a mixture of it and a parabola that is 0 at clarity 1."""
+    """Probabilities of the even part, mixed with a parabola that falls to 0 where clarity is 1."""
     part = 0.5
     for _ in range(60):
         mistake = [part / (part + (1 - part) * (3 * (1 - value) ** 2)) for value in clarity]

@@ -19,7 +19,7 @@ NAMES = ["<b>length</b>", "</style>", "${x}`'\"", "petal & width"]
 def hostile_labels():
     """Return iris labels under hostile names, some of them wrong."""
     labels = np.array(HOSTILE)[codes]
-    labels[[3, 20, 60, 90, 120, 140]] = np.array(HOSTILE)[[1, 2, 2, 0, 0, 1]]
+    labels[[3, 20, 81, 120]] = np.array(HOSTILE)[[1, 2, 2, 0]]
     return labels
 
 

@@ -19,6 +19,11 @@ struct Arc {
         return a < b ? Arc{weight, a, b} : Arc{weight, b, a};
     }
     friend auto operator<=>(const Arc&, const Arc&) = default;
+    // As above; but that one minds NaNs, which takes time where arcs are compared by the million.
+    friend bool operator<(const Arc& a, const Arc& b) {
+        if (a.weight != b.weight) return a.weight < b.weight;
+        return a.low < b.low || (a.low == b.low && a.high < b.high);
+    }
 };
 
 // What a path costs: a value, and the arc that set it. Memberships multiply the value; the arc keeps its own

@@ -307,7 +307,8 @@ Forest follow_tree(std::span<const Arc> tree, std::span<const Index> prototypes)
         if (samples[as_size(i)].n_arcs == 1) taken_off.push_back(i);
     }
     for (std::size_t next = 0; next < tree.size(); ++next) {
-        if (next == taken_off.size()) return {};  // the others lie on a cycle
+        // A tree is taken off as a whole; here there is a cycle, and beside it a piece that is complete.
+        if (next == taken_off.size() || samples[as_size(taken_off[next])].n_arcs != 1) return {};
         const Index i = taken_off[next], arc = samples[as_size(i)].arcs, other = other_end(i, arc);
         offer(i, other, arc);
         samples[as_size(other)].arcs ^= arc;

@@ -1,5 +1,6 @@
 #include "pathforest/graph/boruvka.hpp"
 
+#include "pathforest/parallel.hpp"
 #include "pathforest/ties.hpp"
 
 #include <algorithm>
@@ -13,13 +14,28 @@
 namespace pathforest {
 namespace {
 
-// Before and, at a given weight, after every arc between samples.
-constexpr Arc before_all{-1.0, none, none};
-constexpr Index last = std::numeric_limits<Index>::max();
+// Calls work(slice, begin, end) for consecutive slices of the numbers below `count`, one for each thread.
+template <class Work>
+void in_slices(Index count, Control& control, Work work) {
+    const Index n_slices = control.n_threads(), size = (count + n_slices - 1) / n_slices;
+    parallel_for(
+        n_slices, control, [] { return 0; },
+        [&](Index slice, int, const Pause&) {
+            work(slice, std::min(count, slice * size), std::min(count, (slice + 1) * size));
+        });
+}
+
+}  // namespace
 
 // By the leading bits of the weight digit by digit, which is faster than comparisons; then by
-// comparisons where these bits are equal.
+// comparisons where these bits are equal. If most are in order, only the others are sorted, and merged.
 void sort_arcs(std::vector<Arc>& arcs) {
+    const auto rest = std::is_sorted_until(arcs.begin(), arcs.end());
+    if (10 * (arcs.end() - rest) < std::ssize(arcs)) {
+        std::sort(rest, arcs.end());
+        std::inplace_merge(arcs.begin(), rest, arcs.end());
+        return;
+    }
     constexpr int digit_bits = 11, leading = 64 - 3 * digit_bits;
     // The bits of doubles that are not negative count up like integers; -0 becomes 0.
     const auto bits = [](const Arc& arc) { return std::bit_cast<std::uint64_t>(arc.weight + 0.0); };
@@ -41,18 +57,15 @@ void sort_arcs(std::vector<Arc>& arcs) {
     }
 }
 
-}  // namespace
-
 Boruvka::Boruvka(const KnnGraph& graph, std::vector<Index> original, std::span<const Index> name,
                  bool answers_are_cheap)
     : graph_(graph), n_(graph.n_samples), original_(std::move(original)), name_(name),
       answers_are_cheap_(answers_are_cheap), component_(as_size(n_)), cursor_(as_size(n_), 0),
-      asked_(as_size(n_), Neighbour{infinity, none}), bound_(as_size(n_), before_all), size_(as_size(n_), 1),
-      reading_(as_size(n_)) {
+      beyond_(as_size(n_), Neighbour{-1.0, none}), size_(as_size(n_), 1), reading_(as_size(n_)) {
     std::iota(component_.begin(), component_.end(), Index{0});
     std::iota(reading_.begin(), reading_.end(), Index{0});
     for (Index i = 0; i < n_ && graph.k > 0; ++i) {
-        bound_[as_size(i)] = arc_between(graph.distance(i, graph.k - 1), i, graph.index(i, graph.k - 1));
+        beyond_[as_size(i)] = {graph.distance(i, graph.k - 1), graph.index(i, graph.k - 1)};
     }
     arcs_.reserve(as_size(n_));
 }
@@ -69,7 +82,8 @@ void Boruvka::keep(std::span<const Arc> arcs) {
 // No arc of the known tree leaves a component before the one that joins it to another, as they ascend. So
 // that one stays if all others that leave the component come after it; if not, it competes with them.
 void Boruvka::know(const Joins& known) {
-    std::vector<Arc> first = bound_;  // per component, all arcs but the known ones come after it, or are it
+    std::vector<Arc> first(as_size(n_));  // per component, all arcs but known ones come after it, or are it
+    for (Index i = 0; i < n_; ++i) first[as_size(i)] = bound(i);
     std::vector<Arc> stay;
     stay.reserve(known.tree.size());
     for (std::size_t a = 0; a < known.tree.size(); ++a) {
@@ -82,12 +96,13 @@ void Boruvka::know(const Joins& known) {
 }
 
 bool Boruvka::must_ask(Control& control) {
+    if (n_components() == n_ && n_ > 1 && known_.empty() && graph_.k > 0) join_nearest();
     while (n_components() > 1) {
         control.check();
-        read_lists();
-        const auto n_settled = std::count(open_.begin(), open_.end(), Index{0});
+        read_lists(control);
+        const auto n_settled = std::count(is_open_.begin(), is_open_.end(), false);
         if (2 * n_settled >= (answers_are_cheap_ ? n_components() : 1)) {
-            if (merge([this](Index c) { return open_[as_size(c)] == 0; })) continue;
+            if (merge([this](Index c) { return !is_open_[as_size(c)]; })) continue;
         }
         largest_ = static_cast<Index>(std::max_element(size_.begin(), size_.end()) - size_.begin());
         std::erase_if(asking_, [this](Index i) { return component_[as_size(i)] == largest_; });
@@ -98,70 +113,90 @@ bool Boruvka::must_ask(Control& control) {
 
 void Boruvka::answer(Index sample, const Neighbour& nearest, double searched) {
     if (nearest.sample != none && nearest.distance <= searched) {
-        asked_[as_size(sample)] = nearest;
-        bound_[as_size(sample)] = arc_between(nearest.distance, sample, nearest.sample);
-    } else {
-        bound_[as_size(sample)] = std::max(bound_[as_size(sample)], Arc{searched, last, last});
+        beyond_[as_size(sample)] = nearest;
+    } else if (bound(sample) < after_all(searched)) {
+        beyond_[as_size(sample)] = {searched, none};
     }
 }
 
 bool Boruvka::merge_answers() {
     for (const Index i : asking_) {
         if (!knows_outsider(i)) continue;
-        improve(i, asked_[as_size(i)]);
+        improve(i, beyond_[as_size(i)], best_);
         answered_.push_back(i);
     }
     return merge([this](Index c) { return c != largest_; });
 }
 
-std::vector<Arc> Boruvka::arcs() const {
-    std::vector<Arc> sorted = arcs_;
-    sort_arcs(sorted);
-    return sorted;
+// The first round: every sample is a component, and the first entry of its list is its lightest arc.
+void Boruvka::join_nearest() {
+    DisjointSets sets(n_);
+    for (Index i = 0; i < n_; ++i) {
+        const Index nearest = graph_.index(i, 0);
+        if (sets.unite(i, nearest)) arcs_.push_back(arc_between(graph_.distance(i, 0), i, nearest));
+    }
+    number_anew(sets);
 }
 
 // Fills best_ with each component's lightest known arc, asking_ with the samples that might have a lighter
-// one that has not been looked for, and open_ with how many these are.
-void Boruvka::read_lists() {
-    best_.assign(size_.size(), Exit{});
-    open_.assign(size_.size(), 0);
-    asking_.clear();
-    std::erase_if(reading_, [this](Index i) { return !read_on(i); });
+// one that has not been looked for, and is_open_ with whether a component has such samples.
+void Boruvka::read_lists(Control& control) {
+    std::vector<Reading> readings(as_size(control.n_threads()));
+    in_slices(static_cast<Index>(reading_.size()), control, [&](Index slice, Index begin, Index end) {
+        Reading& reading = readings[as_size(slice)];
+        reading.best.resize(size_.size());
+        for (Index r = begin; r < end; ++r) read_on(reading_[as_size(r)], reading);
+    });
+    best_ = std::move(readings.front().best);
+    reading_.clear();
+    for (const Reading& reading : readings) {
+        for (std::size_t c = 0; c < reading.best.size(); ++c) {
+            if (reading.best[c].arc < best_[c].arc) best_[c] = reading.best[c];
+        }
+        reading_.insert(reading_.end(), reading.unfinished.begin(), reading.unfinished.end());
+        answered_.insert(answered_.end(), reading.finished.begin(), reading.finished.end());
+    }
     std::erase_if(answered_, [this](Index i) { return !knows_outsider(i); });
-    for (const Index i : answered_) improve(i, asked_[as_size(i)]);
+    for (const Index i : answered_) improve(i, beyond_[as_size(i)], best_);
     std::erase_if(known_, [this](const Arc& arc) {
         return component_[as_size(arc.low)] == component_[as_size(arc.high)];
     });
     for (const Arc& arc : known_) {
-        improve(arc.low, {arc.weight, arc.high});
-        improve(arc.high, {arc.weight, arc.low});
+        improve(arc.low, {arc.weight, arc.high}, best_);
+        improve(arc.high, {arc.weight, arc.low}, best_);
     }
-    for (Index i = 0; i < n_; ++i) {
-        if (!is_open(i)) continue;
-        asking_.push_back(i);
-        ++open_[as_size(component_[as_size(i)])];
+    std::vector<std::vector<Index>> asking(as_size(control.n_threads()));
+    in_slices(n_, control, [&](Index slice, Index begin, Index end) {
+        for (Index i = begin; i < end; ++i) {
+            if (is_open(i)) asking[as_size(slice)].push_back(i);
+        }
+    });
+    asking_.clear();
+    is_open_.assign(size_.size(), false);
+    for (const std::vector<Index>& samples : asking) {
+        asking_.insert(asking_.end(), samples.begin(), samples.end());
+        for (const Index i : samples) is_open_[as_size(component_[as_size(i)])] = true;
     }
 }
 
-// False if the sample's list is of no more use.
-bool Boruvka::read_on(Index i) {
-    if (is_spoken_for(i)) return false;
+void Boruvka::read_on(Index i, Reading& reading) {
+    if (is_spoken_for(i)) return;
     const Index own = component_[as_size(i)];
     Index& cursor = cursor_[as_size(i)];
     while (cursor < graph_.k && component_[as_size(graph_.index(i, cursor))] == own) ++cursor;
     if (cursor == graph_.k) {
-        if (knows_outsider(i)) answered_.push_back(i);
-        return false;
+        reading.finished.push_back(i);
+        return;
     }
-    improve(i, {graph_.distance(i, cursor), graph_.index(i, cursor)});
-    return true;
+    improve(i, {graph_.distance(i, cursor), graph_.index(i, cursor)}, reading.best);
+    reading.unfinished.push_back(i);
 }
 
-void Boruvka::improve(Index i, const Neighbour& foreign) {
-    Exit& best = best_[as_size(component_[as_size(i)])];
-    if (foreign.distance > best.arc.weight) return;
+void Boruvka::improve(Index i, const Neighbour& foreign, std::vector<Exit>& best) const {
+    Exit& exit = best[as_size(component_[as_size(i)])];
+    if (foreign.distance > exit.arc.weight) return;
     const Arc arc = arc_between(foreign.distance, i, foreign.sample);
-    if (arc < best.arc) best = {arc, i, foreign.sample};
+    if (arc < exit.arc) exit = {arc, foreign.sample};
 }
 
 // Adds the best arc of every component that may move; true if any did.

@@ -16,10 +16,10 @@ namespace {
 // member has found.
 class NearestForeign : public PolicyDefaults {
   public:
-    // What all searches of a round read. Components go by sample, by position, or both.
+    // What all searches of a round read. Components go by sample, or by position if there are positions.
     struct Round {
-        std::span<const Index> by_sample;
-        std::span<const Index> by_position;
+        std::span<const Index> component;
+        std::span<const Index> position;         // per sample
         std::vector<Index> of_nodes;             // none where several meet
         const std::vector<Index>& first_sample;  // per node
         double foresight = 1;
@@ -35,11 +35,16 @@ class NearestForeign : public PolicyDefaults {
                         reach_->load(std::memory_order_relaxed));
     }
 
-    bool wants(Index sample) const { return round_->by_sample[as_size(sample)] != own_; }
+    // The position is `none` if the engine does not tell.
+    bool wants(Index sample, Index position = none) const {
+        Index number = sample;
+        if (!round_->position.empty())
+            number = position == none ? round_->position[as_size(sample)] : position;
+        return round_->component[as_size(number)] != own_;
+    }
 
     void offer(Index sample, double distance, Index position = none) {
-        const bool has_position = position != none && !round_->by_position.empty();
-        if (has_position ? round_->by_position[as_size(position)] == own_ : !wants(sample)) return;
+        if (!wants(sample, position)) return;
         const Neighbour candidate{distance, sample};
         if (!(candidate < best_)) return;
         best_ = candidate;
@@ -93,27 +98,23 @@ class Builder {
                     "components are infinitely far from each other, so no tree joins them; rescale the "
                     "samples");
         }
-        return boruvka_.arcs();
+        return std::move(boruvka_).arcs();
     }
 
   private:
     std::span<const Index> names() const {
         return by_position_ ? std::span<const Index>(engine_.order().sample) : std::span<const Index>{};
     }
+    // The samples' numbers here are their positions, or their indices.
+    Index number_at(Index position) const { return by_position_ ? position : engine_.sample_at(position); }
     Index position_of(Index i) const { return by_position_ ? i : engine_.order().position[as_size(i)]; }
 
     void ask(Control& control) {
         const std::vector<Index>& component = boruvka_.component();
-        NearestForeign::Round round{component, {}, {}, first_sample_, foresight};
-        std::vector<Index> by_sample;
-        if (by_position_) {
-            round.by_position = component;
-            by_sample.resize(component.size());
-            for (Index p = 0; p < engine_.n_samples(); ++p)
-                by_sample[as_size(engine_.sample_at(p))] = component[as_size(p)];
-            round.by_sample = by_sample;
-        }
-        round.of_nodes = engine_.summarise(by_position_ ? by_sample : component, common);
+        const auto component_at = [&](Index p) { return component[as_size(number_at(p))]; };
+        NearestForeign::Round round{
+            component, {}, engine_.summarise_positions(component_at, common), first_sample_, foresight};
+        if (by_position_) round.position = engine_.order().position;
         std::vector<Index> asking = boruvka_.asking();
         // Those that the engine keeps together are asked together.
         if (!by_position_) {
@@ -154,11 +155,9 @@ void search_foreign(const Engine& engine, Ask ask, std::span<const Index> own,
                     std::span<const Index> component, std::span<const double> reach,
                     std::span<double> distances, std::span<Index> indices, Control& control) {
     const std::vector<Index> first_sample = first_sample_of_nodes(engine);
+    const auto component_at = [&](Index p) { return component[as_size(engine.sample_at(p))]; };
     const NearestForeign::Round round{
-        component,
-        {},
-        engine.summarise(std::vector<Index>(component.begin(), component.end()), common),
-        first_sample};
+        component, {}, engine.summarise_positions(component_at, common), first_sample};
     std::vector<std::atomic<double>> reaches(reach.size());
     for (std::size_t i = 0; i < reach.size(); ++i) reaches[i] = reach[i];
     search_all(
@@ -174,12 +173,15 @@ void search_foreign(const Engine& engine, Ask ask, std::span<const Index> own,
 }  // namespace
 
 std::vector<Arc> spanning_tree(const AnyEngine& any, const KnnGraph& graph, Control& control) {
-    return visit_samples(any,
-                         [&](const auto& engine) { return Builder(engine, graph, false).build(control); });
+    std::vector<Arc> arcs =
+        visit_samples(any, [&](const auto& engine) { return Builder(engine, graph, false).build(control); });
+    sort_arcs(arcs);
+    return arcs;
 }
 
 std::vector<Arc> spanning_tree(const AnyEngine& any, Control& control) {
-    return visit_samples(any, [&](const auto& engine) {
+    // Sorted when the lists are gone, and their memory is free.
+    std::vector<Arc> arcs = visit_samples(any, [&](const auto& engine) {
         const Index n = engine.n_samples();
         const Index k = std::min(n - 1, list_length<std::remove_cvref_t<decltype(engine)>>);
         std::vector<double> distances(at(n, k));
@@ -187,6 +189,8 @@ std::vector<Arc> spanning_tree(const AnyEngine& any, Control& control) {
         knn_by_position(any, k, distances, positions, control);
         return Builder(engine, {distances, positions, n, k}, true).build(control);
     });
+    sort_arcs(arcs);
+    return arcs;
 }
 
 void nearest_outsiders(const AnyEngine& any, std::span<const Index> samples, std::span<const Index> component,

@@ -49,6 +49,11 @@ T = TypeVar("T")
 class MetricEstimator(SavableEstimator):
     """Base of all estimators with a metric: it decides which samples they take."""
 
+    @property
+    def _device(self) -> str:
+        """Where distances are computed; models pickled before they had the parameter use the CPU."""
+        return getattr(self, "device", "cpu")
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         name = self.metric if isinstance(self.metric, str) else ""
@@ -56,7 +61,7 @@ class MetricEstimator(SavableEstimator):
         tags.input_tags.positive_only = name in NONNEGATIVE
         tags.input_tags.allow_nan = name in WITH_GAPS
         tags.input_tags.string = name == "gower"
-        is_default = self.algorithm == "auto" and self.device == "cpu"
+        is_default = self.algorithm == "auto" and self._device == "cpu"
         tags.input_tags.sparse = is_default and ALIASES.get(name, name) in SPARSE_METRICS
         return tags
 
@@ -87,20 +92,16 @@ class MetricEstimator(SavableEstimator):
     def _read_sparse(self, X: Any, metric: Metric, reset: bool, copy: bool) -> SparseSamples:
         """Check a sparse matrix of SciPy, or what a search has made of one."""
         if reset:
-            check_sparse(metric, self.algorithm, self.device)
+            check_sparse(metric, self.algorithm, self._device)
         if isinstance(X, SparseSamples):
-            return validate_data(self, X, reset=reset, skip_check_array=True)
+            X = validate_data(self, X, reset=reset, skip_check_array=True)
+            return X[:] if copy else X
         X = validated(self, X, reset=reset, accept_sparse="csr", **array_options(metric))
         return SparseSamples.of(X, copy)
 
 
 class OPFEstimator(MetricEstimator):
     """Base of those that are one model: fitted state is plain arrays, from which engines are rebuilt."""
-
-    @property
-    def _device(self) -> str:
-        """Where distances are computed; models pickled before they had the parameter use the CPU."""
-        return getattr(self, "device", "cpu")
 
     @property
     def _squares(self) -> bool:

@@ -11,6 +11,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.utils.validation import check_is_fitted
 
 from pathforest._models.explanation import Explanation, Explanations, in_units_of, rescaled
+from pathforest._utils.sparse import is_sparse
 
 # Transformers that change features one by one, so that what holds of scaled features holds of them.
 SCALERS = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)
@@ -78,7 +79,7 @@ def explain(estimator: Any, X: Any) -> Explanations:
     explanations = Explanations(with_names(one, names) for one in explanations)
     if len(explainer.transformers) == 1:
         explanations = Explanations(in_units_of_table(one, explainer.transformers[0]) for one in explanations)
-    if not all(map(only_scales, explainer.transformers)):
+    if is_sparse(X) or not all(map(only_scales, explainer.transformers)):
         return explanations
     rows = np.asarray(X, dtype=np.float64)
     return Explanations(_unscaled(one, row, explainer) for one, row in zip(explanations, rows, strict=True))

@@ -231,7 +231,7 @@ def compare_features(
 
 
 def compare_sparse(
-    names: Sequence[str],
+    names: Sequence[str] | None,
     sample: SparseSamples,
     conqueror: SparseSamples,
     rival: SparseSamples | None,
@@ -243,9 +243,8 @@ def compare_sparse(
     columns = np.unique(np.concatenate([row.indices for row in rows]))
     values = [row.tocsr()[:, columns].toarray()[0] for row in rows]
     other = None if rival is None else values[2]
-    features = compare_features(
-        [names[column] for column in columns], values[0], values[1], other, scale[columns], metric
-    )
+    shown = [f"feature {column}" if names is None else names[column] for column in columns]
+    features = compare_features(shown, values[0], values[1], other, scale[columns], metric)
     return [feature._replace(column=int(columns[feature.column])) for feature in features]
 
 

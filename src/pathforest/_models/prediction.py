@@ -197,12 +197,12 @@ class BaseOPFClassifier(LabelledEstimator):
         if self._fit_X is None:
             return None
         names = getattr(self, "feature_names_in_", None)
-        names = feature_names(self.n_features_in_) if names is None else names
         scale = self._cached("scale", lambda: feature_scales(self._fit_X))
         other = None if rival is None else self._fit_X[rival.conquerors[0]]
         near, metric = self._fit_X[winner.conquerors[0]], Metric(*self._fit_metric)
         if isinstance(near, SparseSamples):
             return compare_sparse(names, query, near, other, scale, metric)
+        names = feature_names(len(query)) if names is None else names
         features = compare_features(names, query, near, other, scale, metric)
         return with_texts(features, self.categories_) if "categories_" in vars(self) else features
 

@@ -24,7 +24,6 @@ from pathforest._engines.local import LocalAnswers
 from pathforest._engines.metric import Metric, choose_algorithm
 from pathforest._engines.protocol import Engine, KnnGraph
 from pathforest._engines.spanning_tree import spanning_tree_by_asking
-from pathforest._utils.sparse import SVD, SparseSamples
 from pathforest.dask.futures import Sent, run_tasks, thread_counts
 from pathforest.dask.tasks import (
     Block,
@@ -195,10 +194,6 @@ def engines_on(client: Client) -> Iterator[EngineFactory]:
         verbose: int = 0,
         device: str = "cpu",
     ) -> Engine:
-        if isinstance(X, SparseSamples):
-            raise ValueError(
-                f"a Dask cluster takes no sparse matrix; fit the estimator of pathforest, or {SVD}"
-            )
         if metric.kind != "features":
             return build_engine(X, metric, algorithm, n_threads, verbose)
         chosen = choose_algorithm(metric, X.shape[1], algorithm)

@@ -16,6 +16,7 @@ from pathforest._engines.metric import WITH_GAPS
 from pathforest._models.parameters import Rules, check_parameters, checked_where_used
 from pathforest._models.state import is_fitted_name, unfitted_on_failure
 from pathforest._utils.show import show
+from pathforest._utils.sparse import SVD, is_sparse
 from pathforest.classifier import OPFClassifier
 from pathforest.dask.data import gather_labels, gather_samples, gather_values
 from pathforest.dask.engine import engines_on
@@ -189,7 +190,16 @@ class _DaskClassifier:
 
     _growth = _grow  # forget and set_labels begin with it
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
     def _fit_on_cluster(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        if is_sparse(X):
+            raise ValueError(
+                f"{type(self).__name__} takes no sparse matrix; fit {self._local_class.__name__}, or {SVD}"
+            )
         return _take_state(self, _train(self.client_, self._make_local(), X, y, **fit_params))
 
     def _ask(self, method: str, X: Any) -> Any:

@@ -162,7 +162,7 @@ def _report(
 ) -> Issues:
     classes, k = model.classes_, offers.nearest.indices.shape[1]
     suggested = np.where(opinion.prefers_rival, opinion.rival, codes)
-    is_issue = flag(opinion, codes)
+    is_issue, noise_share = flag(opinion, codes)
     rho = density(offers.nearest, k, metric.squared)
     normal = scale(np.log(rho), rho)
     group = duplicate_groups(X, metric)
@@ -179,6 +179,7 @@ def _report(
         score=opinion.score,
         suggested=classes[suggested],
         is_label_issue=is_issue,
+        noise_share=noise_share,
         rival=classes[np.where(opinion.rival == NONE, codes, opinion.rival)],
         cost=offers.own,
         rival_cost=offers.rival_cost,

@@ -8,12 +8,14 @@ import numpy as np
 
 # Clarity says how much a sample looks like a class: 0 is undecided, and 0.5 the average of the samples that
 # deserve its label. Mistakes happen to all samples, so their clarity is taken to be spread evenly from 0 to
-# 1; where classes overlap it is low, with a density that falls as (1 - clarity) ** FALL. A label is flagged
-# if it is a mistake with a probability of at least SURE. If a class has too many mistakes for each sample
-# that deserves its label, it is not known well enough. The values were chosen on 45 datasets: others find
-# more wrong labels, but classifiers trained without the flagged samples lose where all labels are right.
+# 1. Where classes overlap it is low, with a density that falls as (1 - clarity) ** FALL. A label is flagged
+# if it is a mistake with a probability of at least SURE and the sample at least HALF_CLEAR. A class with more
+# mistakes than TOO_MANY for each sample that deserves its label is not known well enough. The values were
+# chosen on 45 datasets: others find more wrong labels, but classifiers trained without the flagged samples
+# lose where all labels are right.
 FALL = 2
 SURE = 0.7
+HALF_CLEAR = 0.25
 TOO_MANY = 0.6
 N_ROUNDS = 60
 
@@ -27,21 +29,23 @@ class Opinion(NamedTuple):
     share: np.ndarray  # (n,) part of the given class in what it and its rival have together
 
 
-def flag(opinion: Opinion, codes: np.ndarray) -> np.ndarray:
-    """Flag labels that are probably mistakes, rather than a sign that classes overlap.
+def flag(opinion: Opinion, codes: np.ndarray) -> tuple[np.ndarray, float]:
+    """Flag labels that are probably mistakes, rather than a sign that classes overlap; estimate their share.
 
     The only sample of a class is never flagged: nothing can speak for it.
     """
     share, sizes = opinion.share, np.bincount(codes)
-    flagged = np.zeros(len(codes), dtype=bool)
+    flagged, n_mistakes = np.zeros(len(codes), dtype=bool), 0.0
     for code in range(len(sizes)):
         agree = share[(codes == code) & (share > 0.5)] - 0.5
         disagree = np.flatnonzero(opinion.prefers_rival & (opinion.rival == code) & (sizes[codes] > 1))
         if len(agree) and len(disagree):
             clarity = np.minimum((0.5 - share[disagree]) / (2 * agree.mean()), 1)
             mistake = _probability_of_mistake(clarity)
-            flagged[disagree] = (mistake >= SURE) & (mistake.sum() <= TOO_MANY * len(agree))
-    return flagged
+            if mistake.sum() <= TOO_MANY * len(agree):
+                flagged[disagree] = (mistake >= SURE) & (clarity >= HALF_CLEAR)
+                n_mistakes += mistake.sum()
+    return flagged, float(n_mistakes / len(codes))
 
 
 def _probability_of_mistake(clarity: np.ndarray) -> np.ndarray:

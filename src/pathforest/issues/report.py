@@ -41,6 +41,8 @@ class Issues:
         The class that fits best; the given one if none fits better.
     is_label_issue : ndarray of bool, shape (n_samples,)
         Whether the label is probably wrong.
+    noise_share : float
+        Estimated share of wrong labels, from 0 to 1; those that are not sure enough to be flagged count too.
     rival : ndarray of shape (n_samples,)
         The class that fits best apart from the given one; the given one if there is only one class.
     cost, rival_cost : ndarray of shape (n_samples,)
@@ -100,6 +102,7 @@ class Issues:
     score: np.ndarray
     suggested: np.ndarray
     is_label_issue: np.ndarray
+    noise_share: float
     rival: np.ndarray
     cost: np.ndarray
     rival_cost: np.ndarray
@@ -124,11 +127,6 @@ class Issues:
         """Indices of the samples whose label is probably wrong, the least fitting label first."""
         flagged = np.flatnonzero(self.is_label_issue)
         return flagged[np.argsort(self.score[flagged], kind="stable")]
-
-    @property
-    def noise_share(self) -> float:
-        """Estimated share of wrong labels, from 0 to 1: that of the labels called wrong."""
-        return float(self.is_label_issue.mean())
 
     @property
     def mixed_classes(self) -> list[tuple[Any, Any, int]]:
@@ -215,7 +213,7 @@ class Issues:
         n_groups = int(self.duplicate_group.max(initial=-1)) + 1
         counts = [
             ("samples", f"{n:,} in {len(self.classes):,} {'class' if len(self.classes) == 1 else 'classes'}"),
-            ("labels probably wrong", f"{n_wrong:,} ({self.noise_share:.1%})"),
+            ("labels probably wrong", f"{n_wrong:,}; estimated share {self.noise_share:.1%}"),
             ("outliers", f"{self.is_outlier.sum():,}"),
             ("samples with copies", f"{(self.duplicate_group >= 0).sum():,} in {n_groups:,} groups"),
             ("copies with another label", f"{self.is_conflict.sum():,}"),

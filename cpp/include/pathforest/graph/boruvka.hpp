@@ -21,7 +21,9 @@
 #include "pathforest/ties.hpp"
 #include "pathforest/types.hpp"
 
+#include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace pathforest {
@@ -38,6 +40,9 @@ struct Joins {
     std::vector<Index> smaller;
     std::vector<Index> larger;
 };
+
+// Puts arcs into ascending order.
+void sort_arcs(std::vector<Arc>& arcs);
 
 class Boruvka {
   public:
@@ -74,34 +79,53 @@ class Boruvka {
     // answers always do.
     bool merge_answers();
 
-    // The n - 1 arcs of the complete tree between names, ascending.
-    std::vector<Arc> arcs() const;
+    // The n - 1 arcs of the complete tree between names, in no particular order.
+    const std::vector<Arc>& arcs() const& { return arcs_; }
+    std::vector<Arc> arcs() && { return std::move(arcs_); }
 
   private:
-    // The lightest known arc out of a component, and its ends.
+    // The lightest known arc out of a component, and where it leads.
     struct Exit {
         Arc arc;
-        Index from = none;
         Index to = none;
+    };
+    // What one thread finds in some of the lists.
+    struct Reading {
+        std::vector<Exit> best;         // per component
+        std::vector<Index> unfinished;  // samples whose lists are not exhausted
+        std::vector<Index> finished;
     };
 
     Index name(Index i) const { return name_.empty() ? i : name_[as_size(i)]; }
+    // After every arc of this weight.
+    static Arc after_all(double weight) {
+        constexpr Index last = std::numeric_limits<Index>::max();
+        return {weight, last, last};
+    }
     Arc arc_between(double weight, Index i, Index j) const { return Arc::between(weight, name(i), name(j)); }
-    void read_lists();
-    bool read_on(Index i);
+    void join_nearest();
+    void read_lists(Control& control);
+    void read_on(Index i, Reading& reading);
     bool is_spoken_for(Index i) const {
         return !arcs_.empty() && !original_.empty() && original_[as_size(i)] != i;
     }
     // Whether what lies beyond the sample's list may be nearer than what its component knows.
     bool is_open(Index i) const {
-        return cursor_[as_size(i)] == graph_.k &&
-               bound_[as_size(i)] < best_[as_size(component_[as_size(i)])].arc;
+        if (cursor_[as_size(i)] < graph_.k) return false;
+        const Arc& best = best_[as_size(component_[as_size(i)])].arc;
+        const double distance = beyond_[as_size(i)].distance;
+        return distance < best.weight || (distance == best.weight && bound(i) < best);
+    }
+    // Every arc from the sample to an unknown outsider comes after this one.
+    Arc bound(Index i) const {
+        const auto& [distance, last] = beyond_[as_size(i)];
+        return last == none ? after_all(distance) : arc_between(distance, i, last);
     }
     bool knows_outsider(Index i) const {
-        const Index found = asked_[as_size(i)].sample;
+        const Index found = beyond_[as_size(i)].sample;
         return found != none && component_[as_size(found)] != component_[as_size(i)];
     }
-    void improve(Index i, const Neighbour& foreign);
+    void improve(Index i, const Neighbour& foreign, std::vector<Exit>& best) const;
     template <class MayMove>
     bool merge(MayMove may_move);
     void number_anew(DisjointSets& sets);
@@ -112,15 +136,15 @@ class Boruvka {
     std::span<const Index> name_;
     bool answers_are_cheap_;
     std::vector<Index> component_;
-    std::vector<Arc> known_;        // arcs beside lists and answers that may belong to the tree
-    std::vector<Index> cursor_;     // first list entry that may lie outside
-    std::vector<Neighbour> asked_;  // the nearest outsider found beyond the list
-    std::vector<Arc> bound_;        // every arc to an unknown outsider comes after this one
-    std::vector<Index> size_;       // per component
-    std::vector<Exit> best_;        // per component
-    std::vector<Index> open_;       // per component, how many samples might have a lighter arc
-    std::vector<Index> reading_;    // samples whose lists are not exhausted
-    std::vector<Index> answered_;   // samples that know an outsider beyond their lists
+    std::vector<Arc> known_;         // arcs beside lists and answers that may belong to the tree
+    std::vector<Index> cursor_;      // first list entry that may lie outside
+    std::vector<Neighbour> beyond_;  // the last one known: of the list, or the nearest outsider that an
+                                     // answer named; none if the distance is all that is known
+    std::vector<Index> size_;        // per component
+    std::vector<Exit> best_;         // per component
+    std::vector<char> is_open_;      // per component, whether samples might have a lighter arc
+    std::vector<Index> reading_;     // samples whose lists are not exhausted
+    std::vector<Index> answered_;    // samples that know an outsider beyond their lists
     std::vector<Index> asking_;
     Index largest_ = none;  // the component that waits for the others
     std::vector<Arc> arcs_;

@@ -32,7 +32,8 @@ inline Index n_features(const AnyEngine& engine) {
 // Per node the smallest index below it, to settle ties for whole nodes.
 template <SearchEngine Engine>
 std::vector<Index> first_sample_of_nodes(const Engine& engine) {
-    return engine.summarise(given_order(engine.n_samples()), [](Index a, Index b) { return std::min(a, b); });
+    return engine.summarise_positions([&](Index position) { return engine.sample_at(position); },
+                                      [](Index a, Index b) { return std::min(a, b); });
 }
 
 // Makes the query of the sample at a position.

@@ -87,20 +87,26 @@ class FlatEngine {
     Index sample_at(Index position) const { return order_.sample[as_size(position)]; }
     const Order& order() const { return order_; }
 
-    // One value per node from one per sample.
+    template <class ValueAt, class Combine>
+    auto summarise_positions(ValueAt value_at, Combine combine) const {
+        std::vector<decltype(value_at(Index{}))> summary(as_size(n_nodes()));
+        for (Index node = 0; node < n_nodes(); ++node) update(node, value_at, combine, summary);
+        return summary;
+    }
+
     template <class V, class Combine>
     std::vector<V> summarise(const std::vector<V>& values, Combine combine) const {
-        std::vector<V> summary(as_size(n_nodes()));
-        for (Index node = 0; node < n_nodes(); ++node) update(node, values, combine, summary);
-        return summary;
+        return summarise_positions([&](Index position) { return values[as_size(sample_at(position))]; },
+                                   combine);
     }
 
     // Brings the summaries up to date after one sample's value changed.
     template <class V, class Combine>
     void refresh(Index sample, const std::vector<V>& values, Combine combine, std::vector<V>& summary) const {
+        const auto value_at = [&](Index position) { return values[as_size(sample_at(position))]; };
         const Index block = order_.position[as_size(sample)] / lanes;
-        update(block, values, combine, summary);
-        update(panel_node(block / panel_blocks), values, combine, summary);
+        update(block, value_at, combine, summary);
+        update(panel_node(block / panel_blocks), value_at, combine, summary);
     }
 
     // Calls visit(block, limit) for the blocks that matter to the policy.
@@ -123,15 +129,13 @@ class FlatEngine {
 
   private:
     // A panel is summarised from its blocks, a block from its samples.
-    template <class V, class Combine>
-    void update(Index node, const std::vector<V>& values, Combine combine, std::vector<V>& summary) const {
+    template <class ValueAt, class V, class Combine>
+    void update(Index node, ValueAt value_at, Combine combine, std::vector<V>& summary) const {
         const bool is_block = node < n_blocks();
         const Index width = is_block ? lanes : panel_blocks;
         const Index first = (is_block ? node : node - n_blocks()) * width;
         const Index end = std::min(is_block ? n_samples() : n_blocks(), first + width);
-        const auto value = [&](Index i) -> const V& {
-            return is_block ? values[as_size(sample_at(i))] : summary[as_size(i)];
-        };
+        const auto value = [&](Index i) { return is_block ? value_at(i) : summary[as_size(i)]; };
         V combined = value(first);
         for (Index i = first + 1; i < end; ++i) combined = combine(combined, value(i));
         summary[as_size(node)] = combined;

@@ -72,8 +72,11 @@ concept SearchEngine =
         engine.ask(row, query);
         // Offers each of the policies every sample within its limit, by exact distances.
         engine.search(&query, policies, i, pause);
-        // One value per node from one per sample; and the same brought up to date when one sample's has
-        // changed.
+        // One value per node from one per position, or from one per sample; and the latter brought up to
+        // date when one sample's has changed.
+        {
+            engine.summarise_positions([](Index) { return 0.0; }, AnyCombination{})
+        } -> std::same_as<std::vector<double>>;
         { engine.summarise(values, AnyCombination{}) } -> std::same_as<std::vector<double>>;
         engine.refresh(i, values, AnyCombination{}, values);
     };

@@ -76,19 +76,26 @@ class TreeEngine {
         for (Index i = 0; i < count; ++i) search_one(queries[i].values.data(), policies[i], breather);
     }
 
-    template <class V, class Combine>
-    std::vector<V> summarise(const std::vector<V>& values, Combine combine) const {
-        std::vector<V> summary(nodes_.size());
-        for (Index node = n_nodes() - 1; node >= 0; --node) update(node, values, combine, summary);
+    template <class ValueAt, class Combine>
+    auto summarise_positions(ValueAt value_at, Combine combine) const {
+        std::vector<decltype(value_at(Index{}))> summary(nodes_.size());
+        for (Index node = n_nodes() - 1; node >= 0; --node) update(node, value_at, combine, summary);
         return summary;
     }
 
     template <class V, class Combine>
+    std::vector<V> summarise(const std::vector<V>& values, Combine combine) const {
+        return summarise_positions([&](Index position) { return values[as_size(sample_at(position))]; },
+                                   combine);
+    }
+
+    template <class V, class Combine>
     void refresh(Index sample, const std::vector<V>& values, Combine combine, std::vector<V>& summary) const {
+        const auto value_at = [&](Index position) { return values[as_size(sample_at(position))]; };
         const Index block = order_.position[as_size(sample)] / lanes;
         for (Index node = leaf_of_block_[as_size(block)]; node != none; node = nodes_[as_size(node)].parent) {
             const V before = summary[as_size(node)];
-            update(node, values, combine, summary);
+            update(node, value_at, combine, summary);
             if (summary[as_size(node)] == before) break;
         }
     }
@@ -267,8 +274,8 @@ class TreeEngine {
         return kernels_.box(query, low, low + n_features(), n_features(), metric_.p);
     }
 
-    template <class V, class Combine>
-    void update(Index index, const std::vector<V>& values, Combine combine, std::vector<V>& summary) const {
+    template <class ValueAt, class V, class Combine>
+    void update(Index index, ValueAt value_at, Combine combine, std::vector<V>& summary) const {
         const Node& node = nodes_[as_size(index)];
         V& out = summary[as_size(index)];
         if (node.n_blocks > 1) {
@@ -276,9 +283,9 @@ class TreeEngine {
             return;
         }
         const Index first = blocks_.first_position(node.first_block);
-        out = values[as_size(sample_at(first))];
+        out = value_at(first);
         for (Index position = first + 1; position < blocks_.end_position(node.first_block); ++position) {
-            out = combine(out, values[as_size(sample_at(position))]);
+            out = combine(out, value_at(position));
         }
     }
 
