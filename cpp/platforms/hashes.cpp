@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -220,6 +221,15 @@ Forest add_stages(Hash& hash, const AnyEngine& engine, Rows<T> queries, bool squ
     return plain;
 }
 
+// The same rows, each value with its feature; zeros too, which engines leave out.
+template <class T>
+std::vector<SparseRow<T>> sparse_rows(const std::vector<T>& values, const std::vector<Index>& features) {
+    std::vector<SparseRow<T>> rows;
+    for (std::size_t start = 0; start < values.size(); start += features.size())
+        rows.push_back({features, std::span(values).subspan(start, features.size())});
+    return rows;
+}
+
 void print(const Case& metric, const Recipe& recipe, const char* dtype, const char* engine,
            const Hash& hash) {
     std::printf("%016llx %s, %s, %s, %s\n", static_cast<unsigned long long>(hash.value()), metric.name,
@@ -253,6 +263,15 @@ void run(const Case& chosen, const Recipe& recipe, const char* dtype) {
         Hash by_tree;
         add_stages(by_tree, tree, queries, squared, control);
         print(chosen, recipe, dtype, "tree", by_tree);
+    }
+    if (SparseEngine<T>::serves(metric)) {
+        std::vector<Index> features(as_size(recipe.n_features));
+        std::iota(features.begin(), features.end(), 0);
+        const auto samples = sparse_rows(X, features), asked = sparse_rows(Q, features);
+        const AnyEngine sparse(std::in_place_type<SparseEngine<T>>, samples, recipe.n_features, metric);
+        Hash by_columns;
+        add_stages(by_columns, sparse, Rows<SparseRow<T>>{asked.data(), n_queries, 1}, squared, control);
+        print(chosen, recipe, dtype, "sparse", by_columns);
     }
     // Matrices of T, which rounds the distances.
     const auto matrix = [&](Rows<T> rows) {

@@ -1,6 +1,7 @@
 """Workers score the cells of a search as the local class does, whatever the data, scorers and workers."""
 
 import os
+import pickle
 import signal
 import threading
 
@@ -11,6 +12,7 @@ from sklearn.model_selection import ShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifierCV
+from pathforest._search.cells import Folds
 from pathforest._search.training import SharedTraining
 
 pytest.importorskip("distributed", reason="needs pathforest[dask]")
@@ -127,6 +129,21 @@ def test_workers_call_the_scorer(client):
     model = DaskFuzzyOPFClassifierCV(**QUICK, scoring=process, client=client).fit(*hostile("random"))
     pids = {model.cv_results_[f"split{fold}_test_score"][0] for fold in range(2)}
     assert pids <= set(client.run(os.getpid).values())
+
+
+def test_folds_that_a_worker_has_prepared_can_go_to_another(monkeypatch):
+    """Dask copies them from worker to worker; if it cannot, it says nothing and waits for ever."""
+    kept, score_part = [], Folds.score_part
+
+    def watch(self, part, *args):
+        folds = self.local_copy(1)
+        dask_search.find_near(folds, part, slice(0, 3))
+        kept.append((len(folds._kept), len(pickle.loads(pickle.dumps(folds))._kept)))
+        return score_part(self, part, *args)
+
+    monkeypatch.setattr(Folds, "score_part", watch)
+    FuzzyOPFClassifierCV(**QUICK).fit(*hostile("tied"))
+    assert set(kept) == {(1, 0)}
 
 
 def test_small_searches_stay_at_the_client(client, monkeypatch):

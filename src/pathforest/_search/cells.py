@@ -165,6 +165,10 @@ class Folds:
         self._refit = refit
         self._lists: SharedLists | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what was prepared: engines cannot travel, and are made again where they are needed."""
+        return {**vars(self), "_kept": {}}
+
     def score(self, cells: Sequence[Cell], judge: Judge, bar: Progress) -> Scores:
         """Score the cells on all folds; the bar moves by one step per cell and fold."""
         shape = len(cells), len(self._splits), len(judge.betas)
