@@ -411,6 +411,14 @@ def test_what_cannot_be_served_is_refused_with_a_way_out(case, words):
         clone(model).fit(sp.csr_array(X), y)
 
 
+def test_a_table_of_sparse_columns_is_refused_with_a_way_out(words):
+    pandas = pytest.importorskip("pandas")
+    table, y = pandas.DataFrame.sparse.from_spmatrix(sp.csr_matrix(words[0])), words[1]
+    with pytest.raises(TypeError, match=r"X.sparse.to_coo\(\) of a DataFrame"):
+        OPFClassifier().fit(table, y)
+    same_models(OPFClassifier().fit(table.sparse.to_coo(), y), OPFClassifier().fit(words[0], y))
+
+
 def test_devices_are_refused(words):
     X, y, _ = words
     model = OPFClassifier()
