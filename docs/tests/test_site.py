@@ -208,7 +208,7 @@ def test_thumbnails_of_the_gallery_are_large(browser):
     page = a_page(browser, 1280, allowed=lambda url: url.startswith("file://"))
     page.goto((SITE / "gallery" / "index.html").as_uri())
     sizes = page.eval_on_selector_all(
-        ".sphx-glr-thumbcontainer img", "all => all.map(e => [e.clientWidth, e.naturalWidth])"
+        ".sphx-glr-thumbcontainer img.only-light", "all => all.map(e => [e.clientWidth, e.naturalWidth])"
     )
     assert len(sizes) > 10
     assert all(shown >= 300 and drawn >= 600 for shown, drawn in sizes)
