@@ -13,7 +13,7 @@ from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering, OPFSemi
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "platforms"))
-from platforms import build_other  # noqa: E402
+from platforms import build_other  # noqa: E402, found by the line above
 
 SCRIPT = """
 import { readFileSync } from "node:fs";

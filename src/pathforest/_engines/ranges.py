@@ -76,7 +76,8 @@ def _n_used(arrays: Sequence[np.ndarray | SparseSamples]) -> int:
 def _feature_extremes(X: np.ndarray | SparseSamples) -> tuple[np.ndarray, np.ndarray]:
     """Return the smallest and the largest value of each feature, gaps apart."""
     if isinstance(X, SparseSamples):
-        return tuple(array.toarray().ravel() for array in (X.tocsr().min(axis=0), X.tocsr().max(axis=0)))
+        rows = X.tocsr()
+        return rows.min(axis=0).toarray().ravel(), rows.max(axis=0).toarray().ravel()
     return np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
 
 

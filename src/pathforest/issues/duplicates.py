@@ -22,10 +22,7 @@ def duplicate_groups(X: np.ndarray, metric: Metric) -> np.ndarray:
     if metric.kind == "precomputed":
         return number_groups(_joined_by_zeros(symmetric(X)), smallest=2)
     if isinstance(X, SparseSamples):
-        numbers: dict[bytes, int] = {}
-        return number_groups(
-            np.array([numbers.setdefault(key, len(numbers)) for key in X.row_keys()]), smallest=2
-        )
+        return number_groups(np.array(X.row_keys(), dtype=object), smallest=2)
     rows = np.ascontiguousarray(X + 0.0)  # -0.0 + 0.0 is 0.0: equal values have equal bytes
     keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
     return number_groups(np.unique(keys, return_inverse=True)[1], smallest=2)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from pathforest._core import distances_of_sums
 from pathforest._engines.features import features_engine
+from pathforest._engines.local import LocalAnswers
 from pathforest._engines.metric import Metric
+from pathforest._engines.protocol import Engine
 from pathforest._engines.torch.candidates import Pairs, find_candidates, group_size, make_costs
 from pathforest._engines.torch.devices import (
     current,
@@ -33,8 +36,11 @@ SETTLED = 2**27  # values whose differences are added up at a time, at most
 SETTLED_BYTES = 48  # that each of them takes: both rows, their difference, its square, and that transposed
 
 
-class TorchEngine:
-    """The :class:`Engine` on a device of PyTorch's; its answers are those of the engine in C++."""
+class TorchEngine(LocalAnswers):
+    """The :class:`Engine` on a device of PyTorch's; its answers are those of the engine in C++.
+
+    The competition over the complete graph asks one sample at a time, and runs on the host.
+    """
 
     def __init__(self, X: np.ndarray, metric: Metric, name: str, device: str) -> None:
         if metric.name not in METRICS:
@@ -48,7 +54,7 @@ class TorchEngine:
         self._device = find_device(device)
         self._samples = self._load(X)
         self._kept: dict[str, tuple[Any, Any]] = {}
-        self._host, self._n_threads = None, 1
+        self._n_threads = 1
 
     def knn(self, k: int, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Find the k nearest other samples of each sample, by (distance, index)."""
@@ -75,19 +81,6 @@ class TorchEngine:
         asked = self._load(np.ascontiguousarray(self._X[samples]))
         return self._best(asked, 1, own=samples, component=component)
 
-    def compete(
-        self,
-        distances: np.ndarray,
-        indices: np.ndarray,
-        prototypes: np.ndarray,
-        membership: np.ndarray,
-        source_side: bool,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Run the competition over the complete graph, on the host: it asks one sample at a time."""
-        if self._host is None:
-            self._host = features_engine(self._X, self._metric, self.name, self._n_threads, True)
-        return self._host.compete(distances, indices, prototypes, membership, source_side)
-
     def conquer(
         self,
         queries: np.ndarray,
@@ -112,6 +105,10 @@ class TorchEngine:
 
         in_blocks(self._device, len(Q), 32 * self.n_samples * self.n_features, block)
         return found
+
+    @cached_property
+    def _local(self) -> Engine:
+        return features_engine(self._X, self._metric, self.name, self._n_threads, True)
 
     def _nearest_foreign(self, samples: Any, component: Any, reach: Any) -> tuple[Any, Any]:
         """Find the nearest sample of another component for some samples, no farther than their reach."""
