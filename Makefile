@@ -24,7 +24,7 @@ SOURCES     := pyproject.toml README.md LICENSE CMakeLists.txt \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test cpp-test platforms wasm playground docs docs-test gpu lint format asan tsan stubs wheel install clean
+.PHONY: help demo test mutants cpp-test platforms wasm playground docs docs-test gpu lint format asan tsan stubs wheel install clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -102,6 +102,9 @@ wheel:  ## build the source distribution and the wheel, check, install and test 
 	PYTHON=$(PYTHON) .ci/wheel
 
 install: $(PACKAGE)  ## build the package and install it into .venv, in editable mode
+
+mutants: $(PACKAGE) $(TESTERS)  ## break one promise at a time and see its tests go red; an hour
+	$(BIN)/python tests/mutants.py $(ARGS)
 
 clean:  ## remove everything the targets above made, .venv included
 	rm -rf $(VENV) build dist wheelhouse .hypothesis .pytest_cache .ruff_cache docs/api/generated docs/gallery

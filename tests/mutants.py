@@ -1,0 +1,196 @@
+"""Break one promise at a time and see that the tests named beside it go red: `make mutants`.
+
+A row is a file, a text in it that occurs once, the text that breaks it, and the tests that must notice. A row that
+stays green, or whose text has moved, is an error. Rows of the C++ core compile it anew. Files are changed in place and
+put back, so a file with changes that are not committed is refused.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+
+
+class Mutant(NamedTuple):
+    file: str
+    old: str
+    new: str
+    tests: str  # arguments of pytest; "cpp" is the binary of the C++ tests
+
+
+MUTANTS = [
+    # stages
+    Mutant(
+        "cpp/src/forest/compete.cpp",
+        "nextafter(length, infinity) * factor(u) == product",
+        "nextafter(length, infinity) * factor(u) < product",
+        "tests/stages",
+    ),
+    Mutant(
+        "cpp/src/forest/geodesic.cpp",
+        "&& arc > last[to])) return;",
+        "&& arc < last[to])) return;",
+        "tests/stages",
+    ),
+    Mutant(
+        "src/pathforest/fuzzy.py",
+        "if (self.membership_ == 1).all():",
+        "if False:",
+        "tests/models/test_fuzzy.py tests/models/test_identities.py",
+    ),
+    Mutant(
+        "src/pathforest/_models/class_costs.py",
+        "np.iinfo(rank.dtype).max).argmin(axis=1)",
+        "np.iinfo(rank.dtype).min).argmax(axis=1)",
+        "tests/stages/test_class_costs.py",
+    ),
+    Mutant(
+        "src/pathforest/_models/class_costs.py",
+        "    ratio[costs == lowest] = 1\n",
+        "",
+        "tests/models tests/stages",
+    ),
+    # engines
+    Mutant(
+        "src/pathforest/_engines/growing.py",
+        "nearest.distances < last)",
+        "nearest.distances <= last)",
+        "tests/models/test_growing.py",
+    ),
+    Mutant(
+        "src/pathforest/_utils/threads.py",
+        "_core.max_threads()))",
+        "10**6))",
+        "tests/engines/test_threads.py",
+    ),
+    # models
+    Mutant(
+        "src/pathforest/_models/state.py",
+        "        except BaseException:\n            self._forget()",
+        "        except BaseException:\n            pass",
+        "tests/models tests/utils",
+    ),
+    Mutant(
+        "src/pathforest/_models/cluster_noise.py",
+        "(share * sizes).astype(np.intp)]",
+        "(share * sizes).astype(np.intp) - 1]",
+        "tests/models",
+    ),
+    # search
+    Mutant(
+        "src/pathforest/_search/ranking.py",
+        "(i // PER_TRANSFORM, place, i, row)",
+        "(0, place, i, row)",
+        "tests/search/test_ranking.py",
+    ),
+    # files
+    Mutant(
+        "src/pathforest/persistence/checks.py",
+        "if (predecessor[reached] >= 0).any():",
+        "if False:",
+        "tests/persistence/test_persistence_forged.py",
+    ),
+    Mutant(
+        "src/pathforest/persistence/checks.py",
+        "if (np.diff(model.cost_[order]) < 0).any():",
+        "if False:",
+        "tests/persistence/test_persistence_forged.py",
+    ),
+    Mutant(
+        "src/pathforest/cli/output.py",
+        "return os.path.samefile(path, other)",
+        "return path == other",
+        "tests/cli",
+    ),
+    Mutant(
+        "src/pathforest/datasets/formats/text.py",
+        '    if "." in text:\n        raise ValueError\n',
+        "",
+        "tests/datasets tests/cli",
+    ),
+    Mutant(
+        "src/pathforest/datasets/formats/stream.py",
+        "if not np.isfinite(numbers).all():",
+        "if False:",
+        "tests/datasets tests/cli/test_tables.py",
+    ),
+    # pages
+    Mutant("src/pathforest/review/decisions.py", "if given != label:", "if False:", "tests/review"),
+    # reproduction
+    Mutant(
+        "src/pathforest/reproduction/statistics.py",
+        "values.std(ddof=0)",
+        "values.std(ddof=1)",
+        "tests/reproduction/test_statistics.py",
+    ),
+]
+
+
+def run(*command: str) -> int:
+    """Return the exit code of a command whose output nobody needs."""
+    return subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+
+
+def build() -> bool:
+    """Compile the core and put it where Python finds it; say whether that worked."""
+    from pathforest import _core  # where it lies, asked of the installed package
+
+    folder = max(ROOT.glob("build/cp3*/build.ninja"), key=lambda file: file.stat().st_mtime).parent
+    cmake = shutil.which("cmake", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if run(cmake, "--build", str(folder), "--target", "_core", "pathforest_tests"):
+        return False
+    shutil.copyfile(next(folder.glob("_core*")), f"{_core.__file__}.new")
+    os.replace(f"{_core.__file__}.new", _core.__file__)
+    return True
+
+
+def survives(mutant: Mutant) -> bool:
+    """Say whether the tests stay green with the change made."""
+    if mutant.tests == "cpp":
+        return run(*map(str, ROOT.glob("build/cp3*/pathforest_tests"))) == 0
+    return (
+        run(sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *mutant.tests.split()) == 0
+    )
+
+
+def judge(mutant: Mutant) -> str:
+    """Make a change, run its tests, take it back; return "" if they went red, else what is wrong."""
+    file = ROOT / mutant.file
+    text = file.read_text()
+    if text.count(mutant.old) != 1:
+        return f"the text occurs {text.count(mutant.old)} times"
+    if run("git", "diff", "--quiet", "HEAD", "--", mutant.file):
+        return "the file has changes that are not committed"
+    native = mutant.file.startswith("cpp/")
+    try:
+        file.write_text(text.replace(mutant.old, mutant.new))
+        if native and not build():
+            return "it does not compile"
+        return "the tests stay green" if survives(mutant) else ""
+    finally:
+        file.write_text(text)
+        if native:
+            build()
+
+
+def main() -> int:
+    """Judge the rows whose file or tests contain the words given, all without any."""
+    chosen = [m for m in MUTANTS if all(word in f"{m.file} {m.tests}" for word in sys.argv[1:])]
+    failed = 0
+    for mutant in chosen:
+        problem = judge(mutant)
+        failed += bool(problem)
+        print(
+            f"{'GREEN' if problem else 'red':6}{mutant.file}: {mutant.old!r} -> {mutant.new!r}  {problem}",
+            flush=True,
+        )
+    print(f"{len(chosen) - failed} of {len(chosen)} mutants are red")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
