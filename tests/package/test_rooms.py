@@ -12,7 +12,7 @@ SOURCES = Path(pathforest.__file__).parent
 ORDER = [
     ["_core"],  # compiled, and imports nothing
     ["_utils"],
-    ["_page"],
+    ["_page", "_pages"],
     ["_engines"],
     ["distances", "graph", "membership", "forest"],
     ["persistence"],

@@ -53,7 +53,7 @@ def document(
         policy=_policy(scripts),
         title=escape(title),
         lead=escape(lead),
-        style=(here / "style.css").read_text(encoding="utf-8") + style,
+        style=(files("pathforest._pages") / "page.css").read_text(encoding="utf-8") + style,
         navigation=links,
         without_script=f'<noscript><p class="note">{escape(without_script)}</p></noscript>'
         if scripts

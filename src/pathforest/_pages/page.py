@@ -1,0 +1,57 @@
+"""The one renderer of pages: a template, a style sheet for light and dark, and scripts by their checksums."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+
+
+def render(
+    template: Path,
+    *,
+    title: str,
+    sections: Iterable[tuple[str, str]],
+    scripts: Sequence[str] = (),
+    **values: Any,
+) -> str:
+    """Return the text of a page.
+
+    Every value is escaped where it is written, so that no text of a file can become markup. What is HTML already
+    is given as `markupsafe.Markup`.
+
+    Parameters
+    ----------
+    template : Path
+        A file that extends `page.html`. It has a block `lead`, a block for each section, by its name, and may
+        have a block `style` of CSS. The templates of its folder, and `pieces.html`, can be imported there.
+    title : str
+        The heading of the page.
+    sections : iterable of (name, title)
+        What is shown, in this order; blocks of other names are left out.
+    scripts : sequence of str, default=()
+        What the page runs. A browser refuses any other script.
+    **values
+        What the template names; a name without a value is an error.
+    """
+    try:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    except ImportError:
+        raise ImportError("pages need jinja2; run: pip install 'pathforest[cli]'") from None
+
+    environment = Environment(
+        loader=FileSystemLoader([template.parent, HERE]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
+    allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests) or "'none'"
+    return environment.get_template(template.name).render(
+        title=title, sections=list(sections), scripts=scripts, allowed=allowed, **values
+    )
