@@ -316,3 +316,19 @@ def test_forged_categories_are_refused(tmp_path):
 
 def test_classifiers_are_among_the_estimators():
     assert sum(map(is_classifier, ESTIMATORS.values())) == 8
+
+
+@pytest.mark.parametrize("nothing", [[None] * N, np.full(N, np.nan)])
+@pytest.mark.parametrize("values", [np.arange(N) - 5.0, ["text"] * N, [None] * N, np.arange(N) % 2 == 0])
+@pytest.mark.parametrize("name", ["plain", "clustering"])
+def test_a_column_without_values_in_fit_takes_any_in_predict(name, nothing, values, tmp_path):
+    fitted(name, TABLE.assign(empty=nothing)).save(tmp_path / "model.pf")
+    found = pathforest.load(tmp_path / "model.pf").predict(QUERIES.assign(empty=values))
+    np.testing.assert_array_equal(found, fitted(name, TABLE).predict(QUERIES))
+
+
+@pytest.mark.parametrize("value", [5.0, "text", True])
+def test_a_column_whose_only_value_is_in_one_fold_can_be_searched(value):
+    rare = np.array([*[None] * (N - 1), value], dtype=object)
+    found = fitted("search", TABLE.assign(rare=rare)).cv_results_["mean_test_score"]
+    np.testing.assert_array_equal(found, fitted("search", TABLE).cv_results_["mean_test_score"])

@@ -2,9 +2,11 @@
 
 import copy
 import pickle
+import tracemalloc
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import accuracy_score, log_loss, make_scorer, pairwise_distances
@@ -376,6 +378,26 @@ def test_frames_that_a_scorer_changes_are_not_known(frames, change, kind):
     assert not evaluation.has(X)
     assert evaluation.samples()[0].equals(frame)
     assert evaluation.has(evaluation.samples()[0])
+
+
+@pytest.mark.parametrize("container", [np.array, pd.DataFrame])
+def test_the_evaluation_samples_are_not_copied_for_each_call_of_a_scorer(container):
+    taken = []
+
+    def scorer(model, X, y):
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        model.predict(X)
+        taken.append((tracemalloc.get_traced_memory()[1] - before) / np.asarray(X).nbytes)
+        return 0.5
+
+    X = container(np.random.default_rng(0).normal(size=(60, 5000)))
+    tracemalloc.start()
+    try:
+        FuzzyOPFClassifierCV(**SMALL, scoring=scorer).fit(X, np.arange(60) % 2)
+    finally:
+        tracemalloc.stop()
+    assert max(taken) < 0.5
 
 
 def test_a_long_error_is_cut(problem):

@@ -14,7 +14,8 @@ from pathforest._utils.show import show
 
 UNSEEN = -1.0  # code of a category that the training samples do not have
 
-# Per column, the texts that codes 0, 1, ... stand for, or False and True; None for numbers.
+# Per column, the texts that codes 0, 1, ... stand for, or False and True; None for numbers. A column without
+# values has no texts, and takes anything later: no sample can be compared by it.
 Categories = list[np.ndarray | None]
 
 
@@ -62,8 +63,8 @@ def code_table(X: Any, known: Categories | None = None) -> Coded:
         learned = None if known is None else known[j]
         if known is None and is_boolean:
             learned = np.array([False, True])
-        elif known is None and texts is not None:
-            learned = np.array(sorted({text for text in texts if text is not None}), dtype=object)
+        elif known is None and (texts is not None or np.isnan(numbers).all()):
+            learned = np.array(sorted({text for text in texts or () if text is not None}), dtype=object)
         _check_kind(name, numbers, texts, learned)
         values[:, j] = numbers if texts is None else _codes(texts, learned)
         categories.append(learned)
@@ -74,7 +75,7 @@ def code_table(X: Any, known: Categories | None = None) -> Coded:
 
 def is_text(known: np.ndarray | None) -> bool:
     """Return whether the categories of a column are texts."""
-    return known is not None and known.dtype == object
+    return known is not None and known.dtype == object and len(known) > 0
 
 
 def _read(column: Any, name: Any) -> tuple[np.ndarray | None, list[str | None] | None, bool]:
@@ -104,6 +105,8 @@ def _check_kind(
     name: Any, numbers: np.ndarray | None, texts: Sequence[str | None] | None, learned: np.ndarray | None
 ) -> None:
     """Refuse text where the training samples had numbers or booleans, and the reverse; gaps are neither."""
+    if learned is not None and not len(learned):
+        return
     if texts is not None and not is_text(learned) and (found := [text for text in texts if text is not None]):
         had = "numbers" if learned is None else "True and False"
         raise TypeError(
