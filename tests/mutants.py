@@ -87,6 +87,18 @@ MUTANTS = [
         "(0, place, i, row)",
         "tests/search/test_ranking.py",
     ),
+    Mutant(
+        "src/pathforest/_search/known.py",
+        "np.array_equal(a.view(bits), b.view(bits))",
+        "a.tobytes() == b.tobytes()",
+        "tests/search/test_scoring.py -k not_copied",
+    ),
+    Mutant(
+        "src/pathforest/_utils/tables.py",
+        "    if learned is not None and not len(learned):\n        return\n",
+        "",
+        "tests/models/test_mixed_tables.py",
+    ),
     # files
     Mutant(
         "src/pathforest/persistence/checks.py",
@@ -117,6 +129,18 @@ MUTANTS = [
         "if not np.isfinite(numbers).all():",
         "if False:",
         "tests/datasets tests/cli/test_tables.py",
+    ),
+    Mutant(
+        "src/pathforest/cli/commands/predict.py",
+        "model._labels_and_probabilities(X)",
+        "model.predict(X), model.predict_proba(X)",
+        "tests/cli/test_predict.py",
+    ),
+    Mutant(
+        "src/pathforest/cli/commands/evaluate.py",
+        "loaded.model._labels_and_probabilities(X)",
+        "loaded.model.predict(X), loaded.model.predict_proba(X)",
+        "tests/cli/test_predict.py",
     ),
     # pages
     Mutant("src/pathforest/review/decisions.py", "if given != label:", "if False:", "tests/review"),

@@ -328,6 +328,9 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
         Q = self._queries(X)
         return self.estimator_.predict_proba(Q)
 
+    def _labels_and_probabilities(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        return self.estimator_._labels_and_probabilities(self._queries(X))
+
     def _fitted_parts(self) -> list[OPFClassifier | FuzzyOPFClassifier]:
         return [self.estimator_] if "estimator_" in vars(self) else []
 

@@ -12,6 +12,7 @@ from commands import FEATURES, IRIS, KINDS, X, fail, flowers, succeed
 
 import pathforest
 from pathforest import OPFClassifier, OPFClustering
+from pathforest._models.prediction import BaseOPFClassifier
 from pathforest.datasets.formats import stream as streams
 
 
@@ -55,6 +56,41 @@ def test_predictions_do_not_depend_on_batches_or_formats(model, monkeypatch, cel
     assert found.columns.tolist() == ["p(setosa)", "p(versicolor)", "p(virginica)", "prediction"]
     assert found["prediction"].tolist() == model.predict(X).tolist()
     np.testing.assert_allclose(found.iloc[:, :3], model.predict_proba(X), rtol=1e-9)  # JSON's reader rounds
+
+
+SMALL = "--set k_max=3 --set cv=2 --set transforms=linear"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *("-e opf", "-e opf --set n_conquerors=3", "-e fuzzy", "-e semi", "-e pruner"),
+        *(SMALL, f"{SMALL} --set n_best=1"),
+    ],
+)
+def test_labels_and_probabilities_come_from_one_search_for_neighbours(folder, options, monkeypatch):
+    rounded = flowers().round(dict.fromkeys(FEATURES, 0))  # with many ties
+    rounded.to_csv("iris.csv", index=False)
+    queries = rounded[list(FEATURES)]
+    succeed(f"train {IRIS} {options} --out m.pf")
+    model, searches = pathforest.load("m.pf"), []
+    labels, probabilities = model.predict(queries), model.predict_proba(queries)
+
+    def check(model, queries):
+        searches.append(len(queries))
+        return model._check_query(queries)
+
+    monkeypatch.setattr(BaseOPFClassifier, "_check_prediction", check)
+    model.predict_proba(queries)
+    needed, searches[:] = list(searches), []
+    found = pd.read_csv(io.StringIO(succeed("predict m.pf iris.csv --proba --only")))
+    assert searches == needed
+    assert found["prediction"].tolist() == labels.tolist()
+    np.testing.assert_array_equal(found.iloc[:, :-1], probabilities)
+    searches.clear()
+    facts = json.loads(succeed("evaluate m.pf iris.csv -l kind --json"))
+    assert searches == needed
+    assert facts["accuracy"] == np.mean(labels == KINDS)
 
 
 def test_typed_output_has_features_as_numbers_and_the_rest_as_it_came(model):

@@ -150,6 +150,11 @@ class BaseOPFClassifier(LabelledEstimator):
         """
         return probabilities(self.class_costs(X), self.beta)
 
+    def _labels_and_probabilities(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return what `predict` and `predict_proba` do, for the price of one of them."""
+        offers = self._class_offers(self._check_prediction(X))
+        return self.classes_[self._choose(offers).code], probabilities(offers.cost, self.beta)
+
     def explain(self, X: Any) -> list[Explanation]:
         """Say for each sample which training samples conquered it, along which path, and who came second.
 
@@ -314,11 +319,13 @@ class BaseOPFClassifier(LabelledEstimator):
         return Decision(self._fit_codes[conqueror], conqueror, offer)
 
     def _decide_by_class(self, Q: np.ndarray) -> Decision:
+        return self._choose(self._class_offers(Q))
+
+    def _choose(self, offers: ClassOffers) -> Decision:
         """Take the class with the cheapest mean; on ties the one whose best offer is first in `order_`."""
-        offers = self._class_offers(Q)
         rank = self._cached("rank", self._rank)
         code = cheapest_class(offers.cost, rank[offers.conqueror])
-        query = np.arange(len(Q))
+        query = np.arange(len(code))
         return Decision(code, offers.conqueror[query, code], offers.cheapest[query, code])
 
     def _class_offers(self, Q: np.ndarray) -> ClassOffers:

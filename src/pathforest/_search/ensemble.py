@@ -109,6 +109,14 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         """
         return self._probabilities(self._check_prediction(X)).mean(axis=0)
 
+    def _labels_and_probabilities(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return what `predict` and `predict_proba` do, for the price of one of them."""
+        samples, best = self._check_prediction(X), self.best_estimator_
+        if len(self.estimators_) == 1:
+            return classifier_of(best)._labels_and_probabilities(represent(best, samples))
+        found = self._probabilities(samples).mean(axis=0)
+        return self.classes_[found.argmax(axis=1)], found
+
     @WithRefit
     def class_costs(self, X: Any, cell: int = 0) -> np.ndarray:
         """Return what each class offers each sample in one cell; see FuzzyOPFClassifier.class_costs.

@@ -57,9 +57,12 @@ def evaluate(
                 X = queries.samples(batch)
                 codes = label_codes(classes, stream, batch, column)
                 true.append(codes)
-                predicted.append(np.searchsorted(classes, loaded.model.predict(X)))
                 if has_proba:
-                    chances.append(loaded.model.predict_proba(X)[np.arange(len(X)), codes])
+                    labels, found = loaded.model._labels_and_probabilities(X)
+                    chances.append(found[np.arange(len(X)), codes])
+                else:
+                    labels = loaded.model.predict(X)
+                predicted.append(np.searchsorted(classes, labels))
                 advance(len(X))
     if not true:
         raise ValueError(f"{data}: there is no sample")

@@ -84,6 +84,8 @@ def _probability_names(model: Any) -> list[str]:
 def _answers(model: Any, X: np.ndarray, proba: bool) -> Iterator[np.ndarray]:
     """Yield the new columns, the prediction last."""
     if proba:
-        yield from np.ascontiguousarray(model.predict_proba(X).T)
-    labels = model.predict(X)
+        labels, probabilities = model._labels_and_probabilities(X)
+        yield from np.ascontiguousarray(probabilities.T)
+    else:
+        labels = model.predict(X)
     yield labels.astype(str) if labels.dtype.kind == "O" else labels
