@@ -17,7 +17,7 @@ from sklearn.model_selection import train_test_split
 
 from pathforest import FuzzyOPFClassifierCV, OPFClassifier
 from pathforest.noise import flip_labels
-from pathforest.plotting._colors import class_colors
+from pathforest.plotting._draw import class_colors
 
 IMAGES = Path(__file__).parent / "images"
 WIDTH, HEIGHT = 320, 240  # of a panel of the animation

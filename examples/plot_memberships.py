@@ -16,7 +16,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KNeighborsClassifier, LocalOutlierFactor
 
 from pathforest import FuzzyOPFClassifier
-from pathforest.plotting import plot_membership
+from pathforest.plotting import plot_forest
 
 X, y = make_moons(300, noise=0.18, random_state=0)
 
@@ -50,7 +50,8 @@ memberships = {
 fig, axes = plt.subplots(2, 3, figsize=(12, 6.4), sharex=True, sharey=True, layout="constrained")
 for ax, (name, membership) in zip(axes.flat, memberships.items(), strict=True):
     model = FuzzyOPFClassifier(sigma=0.2, competition="tree", membership=membership).fit(X, y)
-    display = plot_membership(model, ax=ax, vmin=0.2, vmax=1, colorbar=False)
+    display = plot_forest(model, color="membership", ax=ax, legend=False)
+    display.samples_.set_clim(0.2, 1)
     ax.set_title(name)
     ax.label_outer()
 fig.colorbar(display.samples_, ax=axes, label="membership")

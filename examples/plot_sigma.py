@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.datasets import make_blobs
 
 from pathforest import FuzzyOPFClassifier
-from pathforest.plotting import plot_forest, plot_membership
+from pathforest.plotting import plot_forest
 
 X, y = make_blobs([140, 90], centers=[[0, 0], [3.2, 0.6]], cluster_std=[0.9, 0.6], random_state=5)
 y = np.array(["left", "right"])[y]
@@ -26,10 +26,11 @@ y = np.array(["left", "right"])[y]
 fig, axes = plt.subplots(2, 3, figsize=(12, 7), sharex=True, sharey=True, layout="constrained")
 for sigma, (top, bottom) in zip((1.0, 0.8, 0.4), axes.T, strict=True):
     model = FuzzyOPFClassifier(sigma=sigma).fit(X, y)
-    membership = plot_membership(model, ax=top, vmin=0.4, vmax=1, colorbar=False)
+    membership = plot_forest(model, color="membership", ax=top, legend=False)
+    membership.samples_.set_clim(0.4, 1)
     top.set_title(f"sigma = {sigma:g}" + (": plain OPF" if sigma == 1 else ""))
-    forest = plot_forest(model, ax=bottom, legend=False)
-    forest.samples_.set(array=model.cost_, cmap="cividis_r", clim=(0, 0.5))  # colour by cost, not by class
+    forest = plot_forest(model, color="cost", ax=bottom, legend=False)
+    forest.samples_.set_clim(0, 0.5)
     print(
         f"sigma {sigma:3g}: mean cost {model.cost_.mean():.3f}, membership from {model.membership_.min():.2f}"
     )

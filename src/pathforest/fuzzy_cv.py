@@ -33,7 +33,7 @@ from pathforest._utils.timers import StageTimer, logger
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 if TYPE_CHECKING:
-    from pathforest.plotting import LandscapeDisplay
+    from pathforest.plotting import Display
 
 # The parameters handed on to every classifier as they are.
 COMMON = (
@@ -354,14 +354,14 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         self._fit_metric = tuple(metric)
         return self
 
-    def plot_landscape(self) -> LandscapeDisplay:
+    def plot_landscape(self) -> Display:
         """Draw the mean scores over the two parameters that matter most, and what each parameter is worth.
 
         Needs ``pip install pathforest[plot]``; :func:`pathforest.plotting.plot_landscape` has options.
 
         Returns
         -------
-        display : pathforest.plotting.LandscapeDisplay
+        display : pathforest.plotting.Display
             Save its picture with ``display.figure_.savefig("landscape.png")``.
         """
         from pathforest.plotting import plot_landscape

@@ -10,7 +10,7 @@ from matplotlib.image import imread
 from matplotlib.text import Text
 
 from benchmarks.dark import PAPER, dark_path, darken, save_both
-from pathforest.plotting._colors import PALETTE
+from pathforest.plotting._draw import PALETTE
 
 
 def luminance(colors):

@@ -1,4 +1,4 @@
-"""The model with the forest to draw, and its training samples."""
+"""The model to draw inside pipelines and searches, and where its training samples lie."""
 
 from __future__ import annotations
 
@@ -13,14 +13,26 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from pathforest._models.explaining import only_scales
 
+ADVICE = {
+    "predecessor_": "pass a fitted estimator of pathforest, alone, at the end of a pipeline or in a search "
+    "with refit=True",
+    "membership_": "pass a FuzzyOPFClassifier, or a search for one",
+    "density_": "pass a FuzzyOPFClassifier, a search for one, or an OPFClustering",
+    "cluster_roots_": "pass an OPFClustering",
+    "cluster_tree_": "pass an OPFClustering, with merge_by if selection='cut'",
+    "classes_": "pass a classifier",
+    "offset_": "pass an OPFOutlierDetector",
+}
+
 
 class Source(NamedTuple):
     """A fitted model and where its training samples lie."""
 
-    model: Any  # has predecessor_
+    model: Any
     transformers: list[Any]  # what samples go through before they reach it
     samples: np.ndarray  # (n_samples, n_columns) positions
     names: list[str]  # (n_columns,) what the columns are called
+    gone: np.ndarray | None = None  # (n_gone, n_columns) samples that a pruner left out, if known
 
     def transform(self, Q: Any) -> Any:
         """Give new samples the representation of the model."""
@@ -30,12 +42,10 @@ class Source(NamedTuple):
 
 
 def find_source(estimator: Any, X: Any = None, needs: str = "predecessor_") -> Source:
-    """Look for the forest inside pipelines and searches, and for its samples; `needs` names what is drawn."""
-    model, transformers = open_up(estimator)
-    if not hasattr(model, needs):
-        raise TypeError(f"{type(model).__name__} has no {needs} to draw; {ADVICE[needs]}")
-    if X is not None:
-        samples, names = read_positions(X, model, transformers)
+    """Look for the model to draw and its samples; `needs` names the attribute that is drawn."""
+    model, transformers, kept = open_up(estimator, "predecessor_", needs)
+    samples, names = find_positions(model, transformers, X, estimator)
+    if X is None or kept is None:
         n_samples = len(model.predecessor_)
         if len(samples) != n_samples:
             raise ValueError(
@@ -43,74 +53,62 @@ def find_source(estimator: Any, X: Any = None, needs: str = "predecessor_") -> S
                 "row for each of them, in the order of fit"
             )
         return Source(model, transformers, samples, names)
-    if model._fit_X is None:
+    if len(samples) <= kept[-1]:
         raise ValueError(
-            "the model was fitted with metric='precomputed' and knows no positions; pass X with one row for "
-            "each training sample, such as Isomap(metric='precomputed').fit_transform(distances)"
+            f"X has {len(samples)} rows, but sample {kept[-1]} was kept; pass one row for each sample that "
+            "fit was given, in its order"
         )
-    samples = model._fit_X.astype(np.float64, copy=False)
-    return Source(model, transformers, samples, known_names(samples.shape[1], transformers, model, estimator))
+    return Source(model, transformers, samples[kept], names, np.delete(samples, kept, axis=0))
 
 
-def read_positions(X: Any, model: Any, transformers: list[Any]) -> tuple[np.ndarray, list[str]]:
-    """Return samples and names of columns: numbers as they are, other tables as they reach the model."""
-    try:
-        samples = check_array(X, dtype=np.float64, input_name="X")
-    except ValueError:
-        if model._fit_X is None:
-            raise
-        for transformer in transformers:
-            X = transformer.transform(X)
-        samples = model._check_query(X).astype(np.float64, copy=False)
-    return samples, column_names(X, samples.shape[1])
-
-
-def known_names(n_columns: int, transformers: list[Any], *models: Any) -> list[str]:
-    """Return the names of features that models were fitted with, or numbers."""
-    if not all(map(only_scales, transformers)):
-        return [f"representation, component {i + 1}" for i in range(n_columns)]
-    known = [model for model in models if hasattr(model, "feature_names_in_")]
-    return (
-        known[0].feature_names_in_.tolist() if known and not transformers else column_names(None, n_columns)
-    )
-
-
-ADVICE = {
-    "predecessor_": "pass an estimator of pathforest",
-    "membership_": "pass a FuzzyOPFClassifier, or a search for one",
-    "cluster_roots_": "pass an OPFClustering",
-    "classes_": "pass a classifier",
-}
-
-
-def open_up(estimator: Any) -> tuple[Any, list[Any]]:
-    """Return the model with the forest, and the transformers of the pipelines around it."""
-    model, transformers = take_apart(estimator)
-    if hasattr(model, "sample_indices_"):  # a pruner, which has its forest in a smaller classifier
-        model = model.estimator_
-    if not hasattr(model, "predecessor_"):
-        raise TypeError(
-            f"{type(model).__name__} has no optimum-path forest; pass a fitted estimator of pathforest, "
-            "alone, at the end of a pipeline or in a search with refit=True"
-        )
-    return model, transformers
-
-
-def take_apart(estimator: Any) -> tuple[Any, list[Any]]:
-    """Return the estimator inside pipelines and searches, and the transformers around it."""
+def open_up(estimator: Any, *needs: str) -> tuple[Any, list[Any], np.ndarray | None]:
+    """Return the model, the transformers around it and, of a pruner, the indices of the samples it kept."""
     check_is_fitted(estimator)
     model, transformers = estimator, []
     while isinstance(model, Pipeline) or hasattr(model, "best_estimator_"):
         if isinstance(model, Pipeline):
             transformers.append(model[:-1])
         model = model[-1] if isinstance(model, Pipeline) else model.best_estimator_
-    return model, transformers
+    kept = getattr(model, "sample_indices_", None)
+    if kept is not None and hasattr(model, "estimator_"):
+        model = model.estimator_
+    for attribute in needs:
+        if not hasattr(model, attribute):
+            raise TypeError(f"{type(model).__name__} has no {attribute} to draw; {ADVICE[attribute]}")
+    return model, transformers, kept
+
+
+def find_positions(model: Any, transformers: list[Any], X: Any, *outer: Any) -> tuple[np.ndarray, list[str]]:
+    """Return where samples lie, and the names of the columns.
+
+    Numbers lie where they are; other tables as they reach the model. None stands for the training samples.
+    """
+    if X is not None:
+        try:
+            samples = check_array(X, dtype=np.float64, input_name="X")
+        except ValueError:
+            if model._fit_X is None:
+                raise
+            for transformer in transformers:
+                X = transformer.transform(X)
+            samples = model._check_query(X).astype(np.float64, copy=False)
+        return samples, column_names(X, samples.shape[1])
+    if model._fit_X is None:
+        raise ValueError(
+            "the model was fitted with metric='precomputed' and knows no positions; pass X, or position "
+            "to plot_outliers, such as Isomap(metric='precomputed').fit_transform(distances)"
+        )
+    samples = model._fit_X.astype(np.float64, copy=False)
+    if not all(map(only_scales, transformers)):
+        return samples, [f"representation, component {i + 1}" for i in range(samples.shape[1])]
+    named = [one for one in (model, *outer) if hasattr(one, "feature_names_in_") and not transformers]
+    return samples, column_names(named[0] if named else None, samples.shape[1])
 
 
 def column_names(X: Any, n_columns: int) -> list[str]:
-    """Return the names of a data frame's columns, or numbers."""
-    columns = getattr(X, "columns", None)
-    return [f"feature {i}" for i in range(n_columns)] if columns is None else [str(name) for name in columns]
+    """Return the names of a data frame's columns or of a model's features; without names x0, x1 and so on."""
+    names = getattr(X, "feature_names_in_", getattr(X, "columns", None))
+    return [f"x{i}" for i in range(n_columns)] if names is None else [str(name) for name in names]
 
 
 @contextmanager

@@ -2,187 +2,156 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pathforest._models.explaining import Explainer, explain, find_explainer, only_scales
-from pathforest._models.explanation import Explanation
+from pathforest._models.explanation import MOST_FEATURES, Explanation, Feature, text
 from pathforest._utils.checks import check_choice
-from pathforest.plotting._axes import axes_or_new, check_matplotlib
-from pathforest.plotting._explained_features import draw_features
-from pathforest.plotting._explained_images import check_image_shape, draw_images
-from pathforest.plotting._explained_plane import draw_on_plane, find_bidders
-from pathforest.plotting._repr import short_repr
+from pathforest.plotting._draw import (
+    INK,
+    Display,
+    add_legend,
+    axes_or_new,
+    check_matplotlib,
+    class_codes,
+    class_colors,
+    draw_forest,
+    find_plane,
+    ink,
+    place_labels,
+    ring,
+)
 from pathforest.plotting._source import Source, find_source, without_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import LineCollection
-    from matplotlib.container import BarContainer
-    from matplotlib.figure import Figure
-    from matplotlib.image import AxesImage
-    from matplotlib.lines import Line2D
+
+MOST_COSTS = 8  # costs written along a path, at most: more could not be read
+BAR = 0.38  # width of a bar; two of them and a gap make a place
+MOST_STEPS = 7  # images of a path, at most
+GAP = 0.12  # between images, as a share of their width
+PAUSE = 0.35  # before the rival, which is not on the path
 
 
-class ExplanationDisplay(NamedTuple):
-    """One prediction explained; :func:`plot_explanation` makes one.
+def plot_explanation(
+    estimator: Any,
+    query: Any,
+    X: Any = None,
+    *,
+    kind: str = "auto",
+    image_shape: tuple[int, ...] | None = None,
+    position: Any = None,
+    ax: Axes | None = None,
+    zoom: bool = True,
+    legend: bool = True,
+) -> Display:
+    """Draw why a sample got its label: the path that conquered it, its features, or images.
 
-    Attributes
+    Parameters
     ----------
-    ax_ : matplotlib.axes.Axes
-        Axes with the picture.
-    figure_ : matplotlib.figure.Figure
-        Their figure.
-    explanation_ : Explanation
-        What `explain` says: label, cost, conquerors, path, rival and features.
-    path_ : matplotlib.lines.Line2D or None
-        On a plane: from the sample explained through its conqueror to the prototype.
-    rivals_ : matplotlib.collections.LineCollection or None
-        On a plane: from the sample to the cheapest offer of each other class, cheapest first.
-    bars_ : list of matplotlib.container.BarContainer or None
-        Of features: bars of the conqueror, and of the rival if there is one.
-    images_ : list of matplotlib.image.AxesImage or None
-        Of images: the sample, the path from the conqueror to the prototype, and the rival.
+    estimator : classifier of pathforest
+        A fitted classifier; also at the end of a pipeline or in a search.
+    query : array-like of shape (n_features,) or (1, n_features)
+        The sample to explain, or its distances to the training samples for ``metric="precomputed"``.
+    X : array-like of shape (n_samples, n_columns), default=None
+        Positions of the training samples on a plane, as for :func:`plot_forest`; or the training samples as
+        images, if a pipeline changes them.
+    kind : {"auto", "plane", "features", "images"}, default="auto"
+        What to draw. ``"plane"``: the path with its costs, and faintly the offers of other classes.
+        ``"features"``: a bar for each of the ten features that matter most, beside the conqueror and the
+        rival, the cheapest bidder of the class that came second. ``"images"``: the samples of the path in a
+        row, and the rival. ``"auto"`` draws images if `image_shape` is given, features if there are more than
+        two and X is not given, else a plane.
+    image_shape : tuple of int, default=None
+        Height and width of images whose pixels are the features, such as ``(8, 8)``; a third number, 3,
+        stands for the channels of colour images.
+    position : array-like of shape (n_columns,), default=None
+        Where the sample explained lies among X. None takes its features; an embedding or
+        ``metric="precomputed"`` needs it.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw into; None makes a new figure.
+    zoom : bool, default=True
+        Whether a plane shows the surroundings of the path and of the cheapest rival; False shows all samples.
+    legend : bool, default=True
+        Whether to draw a legend. On a plane of more than 10 classes it has the marks only.
+
+    Returns
+    -------
+    display : Display
+        With `explanation_`, what `explain` says. On a plane: `path_`, the line from the sample through its
+        conqueror to the prototype, and `rivals_`, arcs to the cheapest offer of each other class, cheapest
+        first. Of features: `bars_`, those of the conqueror and of the rival if there is one. Of images:
+        `images_`, the sample, the path from the conqueror to the prototype, and the rival.
+
+    Notes
+    -----
+    The title has the class predicted with its cost, as `class_costs` returns it, and the class that came
+    second. With `n_conquerors` above 1 that cost is the mean of several offers, and the cheapest of them is
+    drawn.
+
+    On a plane, a number beside a sample of the path is its cost, beside the star the winning offer, beside a
+    rival what it offers. Where a cost repeats along the path it is written once, and at most 8 are written.
+
+    Bars add up to the distance, if the metric is a sum over features; they point to the right if the sample
+    has more than the other, or another category. If it is not such a sum, or in a representation that mixes
+    features, bars are differences in standard deviations of the training samples.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from pathforest import OPFClassifier
+    >>> from pathforest.plotting import plot_explanation
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = OPFClassifier().fit(X[1:], y[1:])
+    >>> plot_explanation(model, X[0], image_shape=(8, 8))
+    <Display: Predicted 0, cost 18.6 (next: 9, 29.8)>
     """
-
-    ax_: Axes
-    figure_: Figure
-    explanation_: Explanation
-    path_: Line2D | None = None
-    rivals_: LineCollection | None = None
-    bars_: list[BarContainer] | None = None
-    images_: list[AxesImage] | None = None
-
-    __repr__ = short_repr
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        query: Any,
-        X: Any = None,
-        *,
-        kind: str = "auto",
-        image_shape: tuple[int, ...] | None = None,
-        position: Any = None,
-        ax: Axes | None = None,
-        zoom: bool = True,
-        legend: bool = True,
-    ) -> ExplanationDisplay:
-        """Draw why a sample got its label: the path that conquered it, its features, or images.
-
-        Parameters
-        ----------
-        estimator : classifier of pathforest
-            A fitted classifier; also at the end of a pipeline or in a search.
-        query : array-like of shape (n_features,) or (1, n_features)
-            The sample to explain, or its distances to the training samples for ``metric="precomputed"``.
-        X : array-like of shape (n_samples, n_columns), default=None
-            Positions of the training samples on a plane, as for :func:`plot_forest`; or the training samples
-            as images, if a pipeline changes them.
-        kind : {"auto", "plane", "features", "images"}, default="auto"
-            What to draw. ``"plane"``: the path with its costs, and faintly the offers of other classes.
-            ``"features"``: a bar for each of the ten features that matter most, beside the conqueror and the
-            rival, the cheapest bidder of the class that came second. ``"images"``: the samples of the path in
-            a row, and the rival. ``"auto"`` draws images if `image_shape` is given, features if there are
-            more than two and X is not given, else a plane.
-        image_shape : tuple of int, default=None
-            Height and width of images whose pixels are the features, such as ``(8, 8)``; a third number, 3,
-            stands for the channels of colour images.
-        position : array-like of shape (n_columns,), default=None
-            Where the sample explained lies among X. None takes its features; an embedding or
-            ``metric="precomputed"`` needs it.
-        ax : matplotlib.axes.Axes, default=None
-            Axes to draw into; None makes a new figure.
-        zoom : bool, default=True
-            Whether a plane shows the surroundings of the path and of the cheapest rival; False shows all
-            samples.
-        legend : bool, default=True
-            Whether to draw a legend. On a plane of more than 10 classes it has the marks only.
-
-        Returns
-        -------
-        display : ExplanationDisplay
-            With the axes `ax_`, the figure `figure_` and what was drawn.
-
-        Notes
-        -----
-        The title has the class predicted with its cost, as `class_costs` returns it, and the class that came
-        second. With `n_conquerors` above 1 that cost is the mean of several offers, and the cheapest of them
-        is drawn.
-
-        On a plane, a number beside a sample of the path is its cost, beside the star the winning offer,
-        beside a rival what it offers. Where a cost repeats along the path it is written once, and at most 8
-        are written.
-
-        Bars add up to the distance, if the metric is a sum over features; they point to the right if the
-        sample has more than the other, or another category. If it is not such a sum, or in a representation
-        that mixes features, bars are differences in standard deviations of the training samples.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_digits
-        >>> from pathforest import OPFClassifier
-        >>> from pathforest.plotting import plot_explanation
-        >>> X, y = load_digits(return_X_y=True)
-        >>> model = OPFClassifier().fit(X[1:], y[1:])
-        >>> plot_explanation(model, X[0], image_shape=(8, 8))
-        <ExplanationDisplay: Predicted 0, cost 18.6 (next: 9, 29.8)>
-        """
-        check_matplotlib()
-        check_choice("kind", kind, ("auto", "plane", "features", "images"))
-        query = np.reshape(query, (1, -1)) if np.ndim(query) == 1 else query
-        if len(query) != 1:
-            raise ValueError(f"query has {len(query)} rows; one sample is explained at a time")
-        explainer = find_explainer(estimator)
-        with without_names():
-            explanation = explain(estimator, query)[0]
-            if kind == "auto":
-                kind = choose_kind(explanation, image_shape, X)
-            drawn: dict[str, Any] = {}
-            if kind == "plane":
-                source, Q = plane_source(explainer, explanation, query, X)
-                winner = source.model._fit_codes[explanation.conqueror]
-                bidders = find_bidders(source.model, Q, winner)
-                if position is None:
-                    position = find_position(source, Q if X is None else query)
-                ax = axes_or_new(ax)
-                seen = draw_on_plane(ax, source, explanation, bidders, position, zoom, legend)
-                drawn = dict(zip(("path_", "rivals_"), seen, strict=True))
-            else:
-                check_features(explanation, kind)
-            if kind == "images":
-                sample, training = image_rows(explainer, explanation, query, X)
-                shape = check_image_shape(image_shape, len(sample))
-                ax = axes_or_new(ax, size=(9.5, 2.1))
-                drawn["images_"] = draw_images(ax, explanation, sample, training, shape)
-            if kind == "features":
-                ax = axes_or_new(ax, size=(8, 4.6))
-                classes = explainer.estimator.classes_.tolist()
-                drawn["bars_"] = draw_features(ax, explanation, classes, legend)
-        ax.set_title(explanation.headline, parse_math=False)
-        return cls(ax, ax.figure, explanation, **drawn)
+    check_matplotlib()
+    check_choice("kind", kind, ("auto", "plane", "features", "images"))
+    query = np.reshape(query, (1, -1)) if np.ndim(query) == 1 else query
+    if len(query) != 1:
+        raise ValueError(f"query has {len(query)} rows; one sample is explained at a time")
+    explainer = find_explainer(estimator)
+    with without_names():
+        one = explain(estimator, query)[0]
+        if kind == "auto":
+            is_wide = one.features is not None and len(one.features) > 2 and X is None
+            kind = "images" if image_shape is not None else "features" if is_wide else "plane"
+        if kind == "plane":
+            source, Q = plane_source(explainer, one, query, X)
+            bidders = find_bidders(source.model, Q, one.label)
+            if position is None:
+                position = find_position(source, Q if X is None else query)
+            ax = axes_or_new(ax)
+            drawn = draw_on_plane(ax, source, one, bidders, position, zoom, legend)
+        elif one.features is None:
+            raise ValueError(
+                f"kind={kind!r} needs features, and the model has none to show: it was fitted to distances, "
+                "or to what a transformer made of other things than numbers; use kind='plane' and pass X"
+            )
+        elif kind == "images":
+            training, shape = find_images(explainer, X), check_image_shape(image_shape, len(query[0]))
+            ax = axes_or_new(ax, size=(9.5, 2.1))
+            drawn = {"images_": draw_images(ax, one, np.asarray(query, dtype=float)[0], training, shape)}
+        else:
+            ax = axes_or_new(ax, size=(8, 4.6))
+            drawn = {"bars_": draw_features(ax, one, explainer.estimator.classes_.tolist(), legend)}
+    ax.set_title(one.headline, parse_math=False)
+    return Display(ax, explanation_=one, **drawn)
 
 
-plot_explanation = ExplanationDisplay.from_estimator
+# On a plane
 
 
-def choose_kind(explanation: Explanation, image_shape: Any, X: Any) -> str:
-    """Choose the picture that says most about a sample."""
-    if image_shape is not None:
-        return "images"
-    is_wide = explanation.features is not None and len(explanation.features) > 2
-    return "features" if is_wide and X is None else "plane"
+class Bidder(NamedTuple):
+    """The cheapest offer of a class that lost."""
 
-
-def check_features(explanation: Explanation, kind: str) -> None:
-    """Refuse to draw features that are not known."""
-    if explanation.features is None:
-        raise ValueError(
-            f"kind={kind!r} needs features, and the model has none to show: it was fitted to distances, or "
-            "to what a transformer made of other things than numbers; use kind='plane' and pass X"
-        )
+    code: int  # class
+    conqueror: int  # training sample
+    offer: float
 
 
 def plane_source(explainer: Explainer, explanation: Explanation, query: Any, X: Any) -> tuple[Source, Any]:
@@ -191,6 +160,17 @@ def plane_source(explainer: Explainer, explanation: Explanation, query: Any, X: 
     chosen = model.estimators_[explanation.cell] if hasattr(model, "estimators_") else model
     source = find_source(chosen, X, needs="classes_")
     return source, source.transform(explainer.represent(query))
+
+
+def find_bidders(model: Any, Q: Any, winner: Any) -> list[Bidder]:
+    """List the cheapest offer to a query of each class but the winner, cheapest first."""
+    offers = model._class_offers(model._check_prediction(Q))
+    bidders = [
+        Bidder(code, int(conqueror), float(offer))
+        for code, (conqueror, offer) in enumerate(zip(offers.conqueror[0], offers.cheapest[0], strict=True))
+        if conqueror >= 0 and model.classes_[code] != winner
+    ]
+    return sorted(bidders, key=lambda bidder: bidder.offer)
 
 
 def find_position(source: Source, query: Any) -> np.ndarray:
@@ -204,16 +184,137 @@ def find_position(source: Source, query: Any) -> np.ndarray:
     return query
 
 
-def image_rows(
-    explainer: Explainer, explanation: Explanation, query: Any, X: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sample and the training samples as images show them."""
+def draw_on_plane(
+    ax: Axes,
+    source: Source,
+    explanation: Explanation,
+    bidders: Sequence[Bidder],
+    position: Any,
+    zoom: bool,
+    legend: bool,
+) -> dict[str, Any]:
+    """Draw all samples faintly, the path with its costs, and what the other classes offered."""
+    from matplotlib.collections import LineCollection
+
+    model, plane = source.model, find_plane(source.samples, source.names, "path cost")
+    star = plane.project(np.reshape(position, (1, -1)), explanation.offer)[0]
+    xy = plane.project(source.samples, model.cost_)
+    colors = class_colors(len(model.classes_))
+    shades = colors[class_codes(model.label_, model.classes_, len(xy))]
+    draw_forest(ax, xy, model.predecessor_, shades, shades, alpha=0.3)
+    arcs = LineCollection(
+        [(star, xy[bidder.conqueror]) for bidder in bidders],
+        colors=[colors[bidder.code] for bidder in bidders],
+        linewidths=1.4, linestyles=":", alpha=0.8, zorder=4,
+    )  # fmt: skip
+    ax.add_collection(arcs)
+    path, marker = (
+        np.vstack([star, xy[explanation.path]]),
+        {"ls": "", "marker": "*", "markeredgecolor": ink()},
+    )
+    front = {"zorder": 6, "color": shades[explanation.conqueror]}
+    ax.plot(*path[:2].T, ls=(0, (2, 1)), lw=2.2, **front)  # an offer, not yet part of the forest
+    (line,) = ax.plot(*path.T, lw=0, marker="o", markersize=6, markeredgecolor=ax.get_facecolor(), **front)
+    ax.plot(*path[1:].T, lw=2.2, **{**front, "zorder": 5})
+    ax.plot(*path[-1], **ring(11, 1.6), zorder=7)
+    ax.plot(*path[0], **marker, markersize=17, **{**front, "zorder": 8})
+    plane.name(ax)
+    if zoom:
+        set_limits(ax, np.vstack([path, xy[[bidder.conqueror for bidder in bidders[:1]]]]), xy)
+    write_costs(ax, path, xy, explanation, bidders)
+    if legend:
+        marks = {
+            "sample explained": {**marker, "markersize": 13, "markerfacecolor": "none"},
+            "its prototype": ring(),
+            "its path": {"color": INK, "lw": 2.2},
+            "other offers": {"color": INK, "lw": 1.4, "ls": ":"},
+        }
+        add_legend(ax, model.classes_, colors, marks)
+    return {"path_": line, "rivals_": arcs}
+
+
+def set_limits(ax: Axes, shown: np.ndarray, xy: np.ndarray) -> None:
+    """Show some points with space around them, on at least a quarter of the range of all."""
+    low, high = shown.min(axis=0), shown.max(axis=0)
+    span = np.maximum(1.5 * (high - low), 0.25 * np.ptp(xy, axis=0))
+    span[span == 0] = 1.0  # samples on a line
+    corners = (low + high) / 2 + np.array([-0.5, 0.5])[:, None] * span
+    ax.set(xlim=corners[:, 0], ylim=corners[:, 1])
+
+
+def write_costs(
+    ax: Axes, path: np.ndarray, xy: np.ndarray, explanation: Explanation, bidders: Sequence[Bidder]
+) -> None:
+    """Write the winning offer beside the star, costs along the path and offers beside the rivals."""
+    texts = [f"{value:.3g}" for value in (explanation.offer, *explanation.costs)]
+    changes = [i for i in range(len(texts)) if i < 2 or texts[i] != texts[i - 1]]
+    if len(changes) > MOST_COSTS:
+        changes = [changes[i] for i in np.linspace(0, len(changes) - 1, MOST_COSTS).round().astype(int)]
+    shown = [(path[i], texts[i], ink()) for i in changes]
+    shown += [(xy[bidder.conqueror], f"{bidder.offer:.3g}", INK) for bidder in bidders]
+    place_labels(ax, shown, obstacles=np.vstack([path, xy]))
+
+
+# Bars of features
+
+
+def draw_features(ax: Axes, explanation: Explanation, classes: list[Any], legend: bool) -> list[Any]:
+    """Draw bars for the features that matter most, to the right where the sample has more."""
+    features, colors = explanation.features[:MOST_FEATURES], class_colors(len(classes))
+    as_parts = features[0].share is not None
+    conqueror = [feature.conqueror for feature in features], [feature.share for feature in features]
+    sides = [("conqueror", explanation.label, explanation.distance, *conqueror)]
+    if rival := explanation.rival:
+        values = [feature.rival for feature in features], [feature.rival_share for feature in features]
+        sides.append(("rival", rival.label, rival.distance, *values))
+    bars = []
+    for i, (side, label, distance, values, shares) in enumerate(sides):
+        lengths = parts(features, values, shares, distance) if as_parts else deviations(features, values)
+        places = np.arange(len(features)) + i * BAR
+        color, name = colors[classes.index(label)], f"{side}: {text(label)}"
+        bars.append(ax.barh(places, lengths, BAR, color=color, label=name, zorder=2))
+    ax.set_yticks(
+        np.arange(len(features)) + BAR / 2 * (len(bars) - 1),
+        [f"{text(feature.name)} = {feature.shown[0]}" for feature in features],
+        parse_math=False,  # names may have dollars
+    )
+    ax.invert_yaxis()
+    ax.axvline(0, color=INK, lw=0.8, zorder=1)
+    ax.grid(axis="x", alpha=0.3, zorder=0)
+    unit = "parts of the distance" if as_parts else "differences in standard deviations"
+    other = ", or another category" if any(feature.is_category for feature in features) else ""
+    ax.set_xlabel(f"{unit}; to the right the sample has more{other}")
+    if legend:
+        for entry in ax.legend(frameon=False, loc="best", title="compared with").get_texts():
+            entry.set_parse_math(False)
+    return bars
+
+
+def parts(
+    features: Sequence[Feature], values: Sequence[float], shares: Sequence[float], distance: float
+) -> list[float]:
+    """Divide the distance among the features; the sign says which sample has more, unless of categories."""
+    more = [
+        1 if feature.is_category else np.sign(feature.value - value)
+        for feature, value in zip(features, values, strict=True)
+    ]
+    return np.nan_to_num(np.multiply(more, shares) * distance).tolist()
+
+
+def deviations(features: Sequence[Feature], values: Sequence[float]) -> list[float]:
+    """Return the differences in standard deviations of the training samples."""
+    return [(feature.value - value) / feature.scale for feature, value in zip(features, values, strict=True)]
+
+
+# A row of images
+
+
+def find_images(explainer: Explainer, X: Any) -> np.ndarray:
+    """Return the training samples as images show them."""
     if X is not None:
-        return np.asarray(query, dtype=np.float64)[0], np.asarray(X, dtype=np.float64)
+        return np.asarray(X, dtype=np.float64)
     model = explainer.estimator
     training = model._training_samples() if hasattr(model, "estimators_") else model._fit_X
-    if not explainer.transformers:
-        return np.asarray(query, dtype=np.float64)[0], training
     if not all(map(only_scales, explainer.transformers)):
         raise ValueError(
             "the pipeline does not keep the images it was fitted on, only what its transformers made of "
@@ -221,4 +322,55 @@ def image_rows(
         )
     for transformer in reversed(explainer.transformers):
         training = transformer.inverse_transform(training)
-    return np.asarray(query, dtype=np.float64)[0], np.asarray(training)
+    return np.asarray(training)
+
+
+def check_image_shape(shape: Any, n_features: int) -> tuple[int, ...]:
+    """Return the shape of images, which must take all features."""
+    try:
+        checked = tuple(int(length) for length in shape)
+        fits = len(checked) in (2, 3) and int(np.prod(checked)) == n_features and checked[2:] in ((), (3,))
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"image_shape={shape!r} does not fit {n_features} features; pass (height, width), or "
+            "(height, width, 3) for colours, whose product is that"
+        )
+    return checked
+
+
+def draw_images(
+    ax: Axes, explanation: Explanation, sample: np.ndarray, training: np.ndarray, shape: tuple[int, ...]
+) -> list[Any]:
+    """Draw images side by side, each with its cost below; grey levels are the same for all."""
+    steps = np.unique(np.linspace(0, len(explanation.path) - 1, MOST_STEPS).round().astype(int))
+    shown = [("sample", f"offer {explanation.offer:.3g}", sample)]
+    for step in steps.tolist():
+        name = "conqueror" if step == 0 else "prototype" if step == len(explanation.path) - 1 else ""
+        shown.append((name, f"cost {explanation.costs[step]:.3g}", training[explanation.path[step]]))
+    if rival := explanation.rival:
+        best = f"offer {rival.offers[0]:.3g}"
+        shown.append((f"rival: {text(rival.label)}", best, training[rival.conquerors[0]]))
+    rows = np.array([image for *_, image in shown])
+    limits = {"vmin": rows.min(), "vmax": rows.max()} if len(shape) == 2 else {}
+    height, images, left = shape[0] / shape[1], [], 0.0
+    for i, (name, cost, image) in enumerate(shown):
+        left += PAUSE if rival and i == len(shown) - 1 else 0
+        extent = (left, left + 1, 0, height)
+        images.append(ax.imshow(as_image(image, shape), cmap="gray_r", extent=extent, **limits))
+        middle = {"ha": "center", "fontsize": 9}
+        ax.text(left + 0.5, height + 0.06, name, va="bottom", **middle)
+        ax.text(left + 0.5, -0.06, cost, va="top", **middle)
+        left += 1 + GAP
+    ax.set(xlim=(0, left - GAP), ylim=(-0.3, height + 0.35), aspect="equal")
+    ax.set_axis_off()
+    return images
+
+
+def as_image(row: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Give the features of a sample the shape of an image; three channels become colours."""
+    image = np.asarray(row, dtype=np.float64).reshape(shape)
+    if len(shape) == 2:
+        return image
+    return image / 255 if image.max() > 1 else image

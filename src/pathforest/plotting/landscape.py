@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from pathforest._utils.checks import check_choice
-from pathforest.plotting._axes import check_matplotlib
+from pathforest.plotting._draw import MARK, PALETTE, Display, check_matplotlib, ring
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,33 +22,11 @@ NUMBERS = ("k_max", "sigma", "n_conquerors")  # parameters for axes
 NAMES = ("competition", "transform")  # parameters for panels
 MOST_PANELS = 3
 BARS_WIDTH = 2.4  # inches
-MARK, BAR = "#D55E00", "#56B4E9"
-
-
-class LandscapeDisplay(NamedTuple):
-    """The scores of a search; :func:`plot_landscape` makes one.
-
-    Attributes
-    ----------
-    axes_ : list of matplotlib.axes.Axes
-        The panels of scores.
-    worth_ax_ : matplotlib.axes.Axes
-        The bars that show how much each parameter matters.
-    figure_ : matplotlib.figure.Figure
-        Their figure.
-    """
-
-    axes_: list[Axes]
-    worth_ax_: Axes
-    figure_: Figure
-
-    def __repr__(self) -> str:
-        return f"<LandscapeDisplay: {self.figure_.get_suptitle().splitlines()[0]}>"
 
 
 def plot_landscape(
     search: Any, *, x: str | None = None, y: str | None = None, figure: Figure | None = None
-) -> LandscapeDisplay:
+) -> Display:
     """Draw the mean scores of a search over two of its parameters, and how much each parameter matters.
 
     Parameters
@@ -63,13 +41,15 @@ def plot_landscape(
 
     Returns
     -------
-    display : LandscapeDisplay
-        A grid search as a map with a number in every cell; a search by trials as points. There is a panel for
-        each competition if there are several, else for each of the three best representations. Of the
-        parameters that are not shown, each place has the best value. Places that share the best score of all
-        have a frame, and the cell chosen has a ring. The bars on the right show how much a parameter matters:
-        what its worst value loses if all others stay as chosen; of trials, which share no values, by how much
-        the best scores of its low, middle and high values differ.
+    display : Display
+        With `axes_`, the list of panels, and `worth_ax_`, the axes of the bars.
+
+    Notes
+    -----
+    There is a panel for each competition if there are several, else for each of the three best
+    representations. Of the parameters that are not shown, each place has the best value. Places that share
+    the best score of all have a frame, and the cell chosen has a ring. The bars on the right show how much a
+    parameter matters: what its worst value loses if all others stay as chosen.
 
     Examples
     --------
@@ -96,8 +76,7 @@ def plot_landscape(
     x, y = _axes_for(worth, values, x, y)
     by, panels = _panels(values, worth, score, best)
     columns, rows = np.unique(values[x]), np.unique(values[y])
-    is_grid = len(columns) * len(rows) * len(np.unique(values[by]) if by else [0]) <= 2 * len(score)
-    width, height = _panel_size(len(columns), len(rows), is_grid)
+    width, height = np.clip(0.55 * len(columns), 2.4, 9), np.clip(0.45 * len(rows) + 2.0, 3.2, 8)  # inches
     if figure is None:
         import matplotlib.pyplot as plt
 
@@ -110,38 +89,26 @@ def plot_landscape(
     for axes, name in zip(maps, panels, strict=True):
         here = np.ones(len(score), dtype=bool) if by is None else values[by] == name
         place = values[x][here], values[y][here], score[here]
-        if is_grid:
-            drawn = _draw_map(axes, _best_values(*place, columns, rows), columns, rows, limits)
-        else:
-            drawn = _draw_points(axes, *place, limits)
+        drawn = _draw_map(axes, _best_values(*place, columns, rows), columns, rows, limits)
         axes.set(xlabel=x, ylabel=y, title="" if by is None else f'{by}="{name}"')
         if by is None or name == best[by]:
-            _mark_best(axes, best[x], best[y], columns, rows, is_grid)
+            chosen = np.searchsorted(columns, best[x]), np.searchsorted(rows, best[y])
+            axes.plot(*chosen, **{**ring(21, 2), "markeredgecolor": MARK})
         axes.label_outer()
     figure.colorbar(drawn, ax=maps, label="mean score of the folds")
     _draw_worth(beside, worth, {x, y, by})
     tied = int(np.sum(score >= limits[1] - TIE))
     shown = (f"{value:.3g}" if isinstance(value, float) else value for value in best.values())
-    chosen = ", ".join(f"{key}={value}" for key, value in zip(best, shown, strict=True))
-    figure.suptitle(
-        f"best {limits[1]:.4f}, shared by {tied} of {len(score)} cells\nchosen: {chosen}", fontsize=10
-    )
-    return LandscapeDisplay(maps, beside, figure)
+    choice = ", ".join(f"{key}={value}" for key, value in zip(best, shown, strict=True))
+    title = f"best {limits[1]:.4f}, shared by {tied} of {len(score)} cells"
+    figure.suptitle(f"{title}\nchosen: {choice}", fontsize=10)
+    return Display(maps[0], title, axes_=maps, worth_ax_=beside)
 
 
 def _worth(name: str, values: Mapping[str, np.ndarray], score: np.ndarray, best: Mapping[str, Any]) -> float:
     """Return how much a parameter matters: the range of scores along it, through the chosen cell."""
     others = [values[other] == best[other] for other in values if other != name]
     along = np.all([*others, ~np.isnan(score)], axis=0)
-    if np.sum(along) < len(np.unique(values[name])):  # trials share no values
-        along = ~np.isnan(score)
-        if name in NUMBERS:
-            thirds = np.quantile(values[name], [1 / 3, 2 / 3])
-            groups = np.searchsorted(thirds, values[name])
-        else:
-            groups = values[name]
-        tops = [score[along & (groups == group)].max(initial=-np.inf) for group in np.unique(groups)]
-        return float(max(tops) - min(top for top in tops if np.isfinite(top)))
     return float(np.ptp(score[along]))
 
 
@@ -173,13 +140,6 @@ def _panels(
             leading = sorted(names, key=lambda name: (name != best[by], -tops[name]))[:MOST_PANELS]
             return by, [name for name in names if name in leading]
     return None, [None]
-
-
-def _panel_size(n_columns: int, n_rows: int, is_grid: bool) -> tuple[float, float]:
-    """Return the width and height of a panel in inches."""
-    width = np.clip(0.55 * n_columns, 2.4, 9) if is_grid else 4.0
-    height = np.clip(0.45 * n_rows + 2.0, 3.2, 8) if is_grid else 4.2
-    return float(width), float(height)
 
 
 def _best_values(
@@ -219,27 +179,10 @@ def _draw_map(
     return image
 
 
-def _draw_points(axes: Axes, x: np.ndarray, y: np.ndarray, score: np.ndarray, limits: Sequence[float]) -> Any:
-    """Draw one point per trial, the better ones on top."""
-    order = np.argsort(score, kind="stable")
-    axes.grid(alpha=0.3)
-    return axes.scatter(
-        x[order], y[order], c=score[order], cmap="viridis", vmin=limits[0], vmax=limits[1], s=36,
-        edgecolors="white", linewidths=0.4,
-    )  # fmt: skip
-
-
-def _mark_best(axes: Axes, x: float, y: float, columns: np.ndarray, rows: np.ndarray, is_grid: bool) -> None:
-    """Put a ring around the cell that was chosen."""
-    if is_grid:
-        x, y = np.searchsorted(columns, x), np.searchsorted(rows, y)
-    axes.plot(x, y, "o", markersize=21, markerfacecolor="none", markeredgecolor=MARK, markeredgewidth=2)
-
-
 def _draw_worth(axes: Axes, worth: Mapping[str, float], shown: set[str | None]) -> None:
     """Draw a bar per parameter, the most important on top; those with one value have none."""
     names = sorted(worth, key=lambda name: worth[name])
-    axes.barh(names, [worth[name] for name in names], color=[BAR if n in shown else "#BBBBBB" for n in names])
+    axes.barh(names, [worth[name] for name in names], color=[PALETTE[5 if n in shown else 8] for n in names])
     axes.set(title="what matters", xlabel="score lost by the worst value")
     axes.spines[["top", "right"]].set_visible(False)
     axes.margins(x=0.25)

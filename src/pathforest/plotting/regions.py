@@ -2,121 +2,96 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from pathforest.plotting._axes import RASTER, add_legend, axes_or_new, marker_size
-from pathforest.plotting._colors import PALETTE, class_codes, class_colors
-from pathforest.plotting._repr import short_repr
+from pathforest.plotting._draw import (
+    PALETTE,
+    RASTER,
+    Display,
+    add_legend,
+    axes_or_new,
+    class_codes,
+    class_colors,
+    marker_size,
+)
 from pathforest.plotting._source import column_names, find_source, without_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection
-    from matplotlib.figure import Figure
-    from matplotlib.image import AxesImage
 
 MARGIN = 0.06  # of the range of each feature, around the samples
-FAINT, STRONG = 0.10, 0.50  # share of the class colour, the rest being white: classes level, and certain
+FAINT, STRONG = 0.10, 0.50  # opacity where classes are equally probable, and where one is certain
 
 
-class DecisionRegionsDisplay(NamedTuple):
-    """Decision regions with samples on top; :func:`plot_decision_regions` makes one.
+def plot_decision_regions(
+    estimator: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    ax: Axes | None = None,
+    grid_resolution: int = 200,
+    legend: bool = True,
+) -> Display:
+    """Colour the plane by what `predict` answers, fainter where `predict_proba` is less sure.
 
-    Attributes
+    Parameters
     ----------
-    ax_ : matplotlib.axes.Axes
-        Axes with the picture.
-    figure_ : matplotlib.figure.Figure
-        Their figure.
-    regions_ : matplotlib.image.AxesImage
-        The background, one colour per point of the grid.
-    samples_ : matplotlib.collections.PathCollection
-        One point per sample.
+    estimator : classifier
+        A fitted classifier of two features. Of more features no picture in the plane is true:
+        samples would lie on regions of another colour than their prediction. Fit on two of them,
+        or on two principal components.
+    X : array-like of shape (n, 2), default=None
+        Samples to draw on top, which also set the limits; None takes those the model was fitted on.
+        Pipelines and searches with transformers do not keep them and need X.
+    y : array-like of shape (n,), default=None
+        Labels that colour the samples; None takes the training labels of the model, or predicts
+        those of the X given.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw into; None makes a new figure.
+    grid_resolution : int, default=200
+        Points of the grid along each axis. Time grows with its square.
+    legend : bool, default=True
+        Whether to put a legend to the right of the axes. More than 10 classes have none.
+
+    Returns
+    -------
+    display : Display
+        With `regions_`, the background, one colour per point of the grid, and `samples_`, one point per
+        sample.
+
+    Examples
+    --------
+    >>> from pathforest import OPFClassifier
+    >>> from pathforest.plotting import plot_decision_regions
+    >>> model = OPFClassifier().fit([[0, 0], [1, 0], [3, 1], [4, 1]], ["a", "a", "b", "b"])
+    >>> plot_decision_regions(model).regions_.get_array().shape
+    (200, 200, 4)
     """
-
-    ax_: Axes
-    figure_: Figure
-    regions_: AxesImage
-    samples_: PathCollection
-
-    __repr__ = short_repr
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any = None,
-        y: Any = None,
-        *,
-        ax: Axes | None = None,
-        grid_resolution: int = 200,
-        legend: bool = True,
-    ) -> DecisionRegionsDisplay:
-        """Colour the plane by what `predict` answers, fainter where `predict_proba` is less sure.
-
-        Parameters
-        ----------
-        estimator : classifier
-            A fitted classifier of two features. Of more features no picture in the plane is true:
-            samples would lie on regions of another colour than their prediction. Fit on two of them,
-            or on two principal components.
-        X : array-like of shape (n, 2), default=None
-            Samples to draw on top, which also set the limits; None takes those the model was fitted on.
-            Pipelines and searches with transformers do not keep them and need X.
-        y : array-like of shape (n,), default=None
-            Labels that colour the samples; None takes the training labels of the model, or predicts
-            those of the X given.
-        ax : matplotlib.axes.Axes, default=None
-            Axes to draw into; None makes a new figure.
-        grid_resolution : int, default=200
-            Points of the grid along each axis. Time grows with its square.
-        legend : bool, default=True
-            Whether to put a legend to the right of the axes. More than 10 classes have none.
-
-        Returns
-        -------
-        display : DecisionRegionsDisplay
-            With the axes `ax_`, the figure `figure_` and what was drawn.
-
-        Examples
-        --------
-        >>> from pathforest import OPFClassifier
-        >>> from pathforest.plotting import plot_decision_regions
-        >>> model = OPFClassifier().fit([[0, 0], [1, 0], [3, 1], [4, 1]], ["a", "a", "b", "b"])
-        >>> plot_decision_regions(model).regions_.get_array().shape
-        (200, 200, 3)
-        """
-        check_two_features(estimator)
-        samples, names, labels = top_samples(estimator, X, y)
-        codes = class_codes(labels, estimator.classes_, len(samples))
-        ax, colors = axes_or_new(ax), class_colors(len(estimator.classes_))
-        low, high = limits(samples, positive=get_tags(estimator).input_tags.positive_only)
-        # The colour of a pixel is that of its centre.
-        steps = (np.arange(grid_resolution) + 0.5) / grid_resolution
-        grid = np.stack(np.meshgrid(*(low + steps[:, None] * (high - low)).T), axis=-1)
-        image = tint(estimator, grid.reshape(-1, 2), colors).reshape(*grid.shape[:2], 3)
-        regions = ax.imshow(
-            image,
-            extent=(low[0], high[0], low[1], high[1]),
-            origin="lower",
-            aspect="auto",
-            interpolation="nearest",
-        )
-        points = ax.scatter(
-            *samples.T, s=marker_size(len(samples)), c=colors[codes], edgecolors="white", linewidths=0.5,
-            rasterized=len(samples) > RASTER,
-        )  # fmt: skip
-        ax.set(xlabel=names[0], ylabel=names[1], xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-        if legend and len(colors) <= len(PALETTE):
-            add_legend(ax, estimator.classes_, colors, {})
-        return cls(ax, ax.figure, regions, points)
-
-
-plot_decision_regions = DecisionRegionsDisplay.from_estimator
+    check_two_features(estimator)
+    samples, names, labels = top_samples(estimator, X, y)
+    codes = class_codes(labels, estimator.classes_, len(samples))
+    ax, colors = axes_or_new(ax), class_colors(len(estimator.classes_))
+    low, high = limits(samples, positive=get_tags(estimator).input_tags.positive_only)
+    # The colour of a pixel is that of its centre.
+    steps = (np.arange(grid_resolution) + 0.5) / grid_resolution
+    grid = np.stack(np.meshgrid(*(low + steps[:, None] * (high - low)).T), axis=-1)
+    image = tint(estimator, grid.reshape(-1, 2), colors).reshape(*grid.shape[:2], 4)
+    regions = ax.imshow(
+        image, extent=(low[0], high[0], low[1], high[1]), origin="lower", aspect="auto",
+        interpolation="nearest",
+    )  # fmt: skip
+    points = ax.scatter(
+        *samples.T, s=marker_size(len(samples)), c=colors[codes], edgecolors=[ax.get_facecolor()],
+        linewidths=0.5, rasterized=len(samples) > RASTER,
+    )  # fmt: skip
+    ax.set(xlabel=names[0], ylabel=names[1], xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    if legend and len(colors) <= len(PALETTE):
+        add_legend(ax, estimator.classes_, colors, {})
+    return Display(ax, regions_=regions, samples_=points)
 
 
 def check_two_features(estimator: Any) -> None:
@@ -142,8 +117,7 @@ def top_samples(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, list[str], 
         samples = check_array(X, dtype=np.float64, input_name="X")
         if samples.shape[1] != 2:
             raise ValueError(f"X has {samples.shape[1]} columns, but the model was fitted on 2 features")
-        names = getattr(estimator, "feature_names_in_", None)
-        names = column_names(X, 2) if names is None else names.tolist()
+        names = column_names(estimator if hasattr(estimator, "feature_names_in_") else X, 2)
         return samples, names, predict(estimator, samples) if y is None else y
     source = find_source(estimator)
     if source.transformers:
@@ -162,7 +136,7 @@ def limits(samples: np.ndarray, positive: bool) -> tuple[np.ndarray, np.ndarray]
 
 
 def tint(estimator: Any, grid: np.ndarray, colors: np.ndarray) -> np.ndarray:
-    """Mix the colour of the predicted class with white, the more the less probable it is."""
+    """Return the colour of the predicted class, the more transparent the less probable it is."""
     codes = np.searchsorted(estimator.classes_, predict(estimator, grid))
     strength = np.full(len(grid), (FAINT + STRONG) / 2)
     if hasattr(estimator, "predict_proba"):
@@ -170,7 +144,7 @@ def tint(estimator: Any, grid: np.ndarray, colors: np.ndarray) -> np.ndarray:
         even = 1 / len(colors) if len(colors) > 1 else 0.0
         sureness = np.clip((probability - even) / (1 - even), 0, 1)
         strength = FAINT + (STRONG - FAINT) * sureness
-    return 1 - strength[:, None] * (1 - colors[codes])
+    return np.column_stack([colors[codes], strength])
 
 
 def predict(estimator: Any, X: np.ndarray, method: str = "predict") -> np.ndarray:
