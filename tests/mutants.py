@@ -144,6 +144,37 @@ MUTANTS = [
     ),
     # pages
     Mutant("src/pathforest/review/decisions.py", "if given != label:", "if False:", "tests/review"),
+    # pictures
+    Mutant(
+        "src/pathforest/plotting/_draw.py",
+        "np.argsort(-spread,",
+        "np.argsort(spread,",
+        "tests/plotting/test_plotting.py",
+    ),
+    Mutant(
+        "src/pathforest/plotting/_source.py",
+        "samples[kept], names",
+        "samples[: len(kept)], names",
+        "tests/plotting/test_plotting.py",
+    ),
+    Mutant(
+        "src/pathforest/plotting/regions.py",
+        "np.column_stack([colors[codes], strength])",
+        "np.column_stack([colors[codes], 1 - strength])",
+        "tests/plotting/test_plotting.py",
+    ),
+    Mutant(
+        "src/pathforest/plotting/explanation.py",
+        "model.classes_[code] != winner",
+        "code != winner",
+        "tests/plotting/test_explanation.py",
+    ),
+    Mutant(
+        "src/pathforest/plotting/landscape.py",
+        "np.fmax.at(",
+        "np.maximum.at(",
+        "tests/plotting/test_landscape.py",
+    ),
     # reproduction
     Mutant(
         "src/pathforest/reproduction/statistics.py",
