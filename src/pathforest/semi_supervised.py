@@ -322,7 +322,12 @@ class OPFSemiSupervisedClassifier(GrowingClassifier, BaseOPFClassifier):
 
     def _mark(self, labels: np.ndarray) -> Any:
         """Return the mark of unlabelled samples; one of another kind than the labels could match none."""
-        kind = next(kinds for kinds in ("OU", "biuf", "mM") if labels.dtype.kind in kinds)
+        kind = next((kinds for kinds in ("OU", "biuf", "mM") if labels.dtype.kind in kinds), None)
+        if kind is None:
+            raise TypeError(
+                f"y has labels of type {labels.dtype}, among which no mark can be found; convert them to "
+                "numbers or texts"
+            )
         if self.unlabeled is None:
             return {"OU": "", "biuf": -1}.get(kind)
         mark = np.asarray(self.unlabeled)

@@ -195,10 +195,18 @@ def test_the_named_folder_comes_first_and_is_not_questioned(server, cache, monke
     assert fetch("boat") == tmp_path / "boat.csv.gz"
 
 
-def test_without_a_named_folder_it_is_data(cache, tmp_path):
+def test_without_a_named_folder_it_is_data_if_the_content_is_right(server, cache, monkeypatch, tmp_path):
+    serve(server, monkeypatch, "data1", X, Y, sha=sha256(X, Y))
     (tmp_path / "data").mkdir()
-    write(tmp_path / "data" / "boat.csv.gz", [[1]], [1])
-    assert fetch("boat").resolve() == tmp_path / "data" / "boat.csv.gz"
+    path = tmp_path / "data" / "data1.csv.gz"
+    write(path, X, Y)
+    assert fetch("data1").resolve() == path
+    for wrong in (X + 1, X[:, :1]):
+        write(path, wrong, Y)
+        with pytest.raises(ValueError, match=r"data1\.csv\.gz does not have .*: PATHFOREST_DATA=data"):
+            fetch("data1")
+        np.testing.assert_array_equal(read(path).X, wrong)  # it is the user's
+    assert not server.requests
 
 
 def test_a_cached_set_is_not_downloaded_again(server, cache, monkeypatch):

@@ -319,6 +319,11 @@ def test_the_mark_is_not_a_class(mark, y, classes):
     assert model.classes_.tolist() == classes
 
 
+def test_labels_that_no_mark_equals_are_refused():
+    with pytest.raises(TypeError, match=r"labels of type .*V1.*; convert them to numbers or texts"):
+        OPFSemiSupervisedClassifier().fit([[0.0], [1.0]], np.array([np.void(b"a"), np.void(b"b")]))
+
+
 def test_an_unknown_method_is_refused():
     with pytest.raises(ValueError, match="method='graph' is unknown; use one of 'balanced', 'geodesic'"):
         OPFSemiSupervisedClassifier(method="graph").fit([[0.0], [1.0]], [0, -1])

@@ -27,6 +27,7 @@ from pathforest.datasets.published.checksum import content_sha256
 from pathforest.datasets.published.originals import read_original
 from pathforest.datasets.published.registry import DATASETS, Entry, Origin
 
+FOLDER = "PATHFOREST_DATA"  # the environment variable that names it
 TIMEOUT = 30  # seconds without an answer
 PACKAGE = "package:"
 
@@ -35,9 +36,9 @@ def fetch(name: str) -> Path:
     """Find a published set on this machine, or download it.
 
     It is looked for in this order: `<name>.csv.gz` in the folder named by the environment variable
-    `PATHFOREST_DATA`, or in `data` if that is not set, and used as it is; then in the cache, in the folder
+    `PATHFOREST_DATA`, and used as it is, or in `data` if that is not set; then in the cache, in the folder
     named by `PATHFOREST_CACHE` or in the user's own; then at the addresses of its authors, for which the
-    extra `datasets` is needed. A cached or downloaded file must have the known checksum.
+    extra `datasets` is needed. Only in a folder that you name may the content differ from what was published.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ def fetch(name: str) -> Path:
     Raises
     ------
     ValueError
-        If there is no set of that name, or an address has other content than expected.
+        If there is no set of that name, or `data` or an address has other content than expected.
     ConnectionError
         If the set is not on this machine and cannot be downloaded; the message says where to put a copy.
 
@@ -69,9 +70,14 @@ def fetch(name: str) -> Path:
     file = f"{name}.csv.gz"
     local = _local_folder() / file
     if local.exists():
+        if not (os.environ.get(FOLDER) or _is_sound(local, DATASETS[name])):
+            raise ValueError(
+                f"{local} does not have the content of the published {name}; move it away, or name its "
+                f"folder to use it as it is: {FOLDER}={local.parent}"
+            )
         return local
     cached = _cache_folder(local) / file
-    if not _is_sound(cached, DATASETS[name]):
+    if not (cached.exists() and _is_sound(cached, DATASETS[name])):
         content = _obtain(name, DATASETS[name], local)
         cached.parent.mkdir(parents=True, exist_ok=True)
         replace_file(cached, content)
@@ -79,7 +85,7 @@ def fetch(name: str) -> Path:
 
 
 def _local_folder() -> Path:
-    return Path(os.environ.get("PATHFOREST_DATA") or "data")
+    return Path(os.environ.get(FOLDER) or "data")
 
 
 def _cache_folder(local: Path) -> Path:
@@ -98,18 +104,13 @@ def _pooch(local: Path) -> Any:
     return pooch
 
 
-def _is_sound(cached: Path, entry: Entry) -> bool:
-    """Return whether a set is in the cache with the right content; a file with other content is removed."""
-    if not cached.exists():
-        return False
+def _is_sound(path: Path, entry: Entry) -> bool:
+    """Return whether a file has the content that was published."""
     try:
-        table = read(cached)
-        is_sound = table.y.dtype.kind == "i" and content_sha256(table.X, table.y) == entry.sha256
+        table = read(path)
     except ValueError:
-        is_sound = False
-    if not is_sound:
-        cached.unlink(missing_ok=True)
-    return is_sound
+        return False
+    return table.y.dtype.kind == "i" and content_sha256(table.X, table.y) == entry.sha256
 
 
 def _obtain(name: str, entry: Entry, local: Path) -> bytes:
