@@ -66,7 +66,8 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         as given. ``"linear"`` tries them as given, standardised, and after shrinkage LDA. ``"kernel"`` adds
         shrinkage LDA on features of RBF kernels of four widths. ``"full"`` adds two of these on features
         weighted by their importance in a random forest, one with a quadratic kernel, and the class
-        probabilities of that forest. ``"auto"`` is the best of None, ``"linear"`` and ``"kernel"`` that the
+        probabilities of that forest; its probabilities change with the order of features, by up to 0.2 for
+        single samples, because a random forest draws among them by position. ``"auto"`` is the best of None, ``"linear"`` and ``"kernel"`` that the
         numbers of samples and features allow for their cost; see `transforms_`. A sequence contains
         scikit-learn transformers, None for the samples as given, or pairs (name, transformer). These get the
         samples untouched, so X may contain what they accept: missing values for an imputer, a DataFrame for a

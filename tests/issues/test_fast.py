@@ -11,7 +11,7 @@ from strategies import BRUTE_METRICS, DTYPES, METRICS, NON_NEGATIVE, problems
 
 from pathforest import OPFOutlierDetector, find_issues
 from pathforest.distances import resolve_metric
-from pathforest.issues import offers
+from pathforest.issues import Issues, offers
 from pathforest.issues.flags import Opinion, flag
 from pathforest.noise import flip_labels
 
@@ -231,3 +231,54 @@ def test_a_wrong_label_at_a_border_is_not_called_a_border_sample():
     close = issues.border_score >= 0.9
     assert (close & issues.is_label_issue).any()
     np.testing.assert_array_equal(issues.is_border, close & ~issues.is_label_issue)
+
+
+PER_SAMPLE = [name for name, kind in Issues.__annotations__.items() if kind == "np.ndarray"]
+PER_SAMPLE = sorted({*PER_SAMPLE} - {"classes", "confusion"})
+INDICES = {"conquerors", "rival_conquerors", "nearest"}
+NUMBERS = {"duplicate_group", "island"}
+
+
+def groups(number):
+    """Members of numbered groups, whatever their numbers."""
+    return {frozenset(np.flatnonzero(number == i).tolist()) for i in set(number[number >= 0].tolist())}
+
+
+def same(issues, others, rows, name_of):
+    """Compare issues with those of samples in another order, sample i of the others being `rows[i]`."""
+    moved = np.append(rows, -1)
+    for name in PER_SAMPLE:
+        one, other = getattr(issues, name), getattr(others, name)
+        if name in ("given", "suggested", "rival"):
+            one = np.array([name_of[label] for label in one])
+        if name in INDICES:
+            other = moved[other]
+        if name in NUMBERS:
+            assert groups(one) == {frozenset(rows[list(group)].tolist()) for group in groups(other)}, name
+        else:
+            np.testing.assert_array_equal(one[rows], other, err_msg=name)
+    assert issues.noise_share == others.noise_share
+
+
+@given(data=st.data())
+def test_names_of_classes_decide_nothing(data):
+    X, _, classes, codes, r = draw_case(data, "euclidean", 2.0)
+    names = np.array(data.draw(st.permutations(classes.tolist())))
+    issues, others = (find_issues(X, labels[codes], n_conquerors=r) for labels in (classes, names))
+    same(issues, others, np.arange(len(X)), dict(zip(classes, names, strict=True)))
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 40), r=st.sampled_from([1, 2, 3, 13]))
+def test_the_order_of_samples_decides_nothing_if_no_distances_tie(seed, n, r):
+    rng = np.random.default_rng(seed)
+    X, y, rows = rng.normal(size=(n, 2)), rng.integers(0, 4, n), rng.permutation(n)
+    issues, others = (find_issues(X[i], y[i], n_conquerors=r) for i in (np.arange(n), rows))
+    same(issues, others, rows, {label: label for label in y})
+
+
+def test_of_rivals_that_tie_the_one_with_the_nearer_member_wins():
+    X = [[0.0], [2.0], [-2.0], [-1.0], [3.0], [1.5], [-2.5]]
+    issues = find_issues(X, ["x", "a", "a", "b", "b", "c", "c"], n_conquerors=2)
+    assert (issues.rival_cost[0], issues.rival[0]) == (2, "b")
+    issues = find_issues(X[:3] + [[2.0], [-2.0]], ["x", "b", "a", "a", "b"], n_conquerors=2)
+    assert (issues.rival_cost[0], issues.rival[0]) == (2, "b")  # as near, and first

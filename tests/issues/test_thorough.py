@@ -83,6 +83,7 @@ class Known(BaseEstimator):
 def test_probabilities_are_the_mean_of_a_search_and_a_forest_on_other_folds(small, monkeypatch):
     monkeypatch.setattr(thorough, "FuzzyOPFClassifierCV", Known)
     samples = np.random.default_rng(0).normal(size=(60, 2))
+    samples = samples[np.argsort(samples[:, 0])]  # folds are dealt in this order
     labels = np.arange(60) % 3
     issues = find_issues(samples, labels, method="thorough", random_state=3)
     random = np.random.RandomState(3)
@@ -96,17 +97,31 @@ def test_probabilities_are_the_mean_of_a_search_and_a_forest_on_other_folds(smal
     np.testing.assert_allclose(issues.score, mean[np.arange(60), labels], rtol=1e-15)
     others = np.where(np.eye(3, dtype=bool)[labels], -1, mean)
     best = others.max(axis=1)
-    np.testing.assert_array_equal(issues.rival, others.argmax(axis=1))
+    np.testing.assert_array_equal(others[np.arange(60), issues.rival], best)
     np.testing.assert_array_equal(issues.suggested, np.where(best > issues.score, issues.rival, labels))
     share = issues.score / (issues.score + best)
     expected, _ = reference_issues.flags(share, best > issues.score, issues.rival, labels)
     np.testing.assert_array_equal(issues.is_label_issue, expected)
 
 
-def test_of_equal_probabilities_the_given_label_wins(monkeypatch):
+def test_of_equal_probabilities_the_given_label_wins_then_the_class_with_the_nearer_member(monkeypatch):
     monkeypatch.setattr(thorough, "_out_of_fold", lambda *_: np.full((len(Y), 3), 1 / 3))
     issues = find_issues(X, NOISY, method="thorough")
     np.testing.assert_array_equal(issues.suggested, NOISY)
+    for i, D in enumerate(np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))):
+        others = np.flatnonzero(NOISY != NOISY[i])
+        assert issues.rival[i] == NOISY[others[D[others].argmin()]]
+
+
+def test_neither_names_nor_the_order_of_distinct_samples_decide_anything(small):
+    rng = np.random.default_rng(0)
+    samples, rows = X + rng.normal(size=X.shape) / 100, rng.permutation(len(X))
+    issues = find_issues(samples, NOISY, method="thorough")
+    names = np.array(["c", "a", "b"])
+    others = find_issues(samples[rows], names[NOISY][rows], method="thorough")
+    np.testing.assert_array_equal(others.score, issues.score[rows])
+    np.testing.assert_array_equal(others.suggested, names[issues.suggested][rows])
+    np.testing.assert_array_equal(others.is_label_issue, issues.is_label_issue[rows])
 
 
 def test_random_state_decides_and_threads_do_not(issues, small):

@@ -81,18 +81,14 @@ def duplicate_groups(X):
 
 
 def islands(D, codes, r):
-    """Groups of a class, joined by neighbour lists, that are not its largest and have 2 to r samples."""
+    """Groups of 2 to r samples of a class, joined by neighbour lists, that are smaller than its largest."""
     n = len(D)
     near = [{j for _, j in others(D, i, range(n))[:r]} for i in range(n)]
     parts = joined(n, lambda i, j: codes[i] == codes[j] and (j in near[i] or i in near[j]))
     largest = {}
     for part in parts:
-        code = codes[part[0]]
-        if len(part) > len(largest.get(code, ())):
-            largest[code] = part
-    return numbered(
-        n, [part for part in parts if 2 <= len(part) <= r and part is not largest[codes[part[0]]]]
-    )
+        largest[codes[part[0]]] = max(largest.get(codes[part[0]], 0), len(part))
+    return numbered(n, [part for part in parts if 2 <= len(part) <= r and len(part) < largest[codes[part[0]]]])
 
 
 def fast(D, codes, r):
@@ -103,7 +99,7 @@ def fast(D, codes, r):
     for i, code in enumerate(codes):
         costs = [mean([d for d, _ in lists]) for lists in offers[i]]
         rivals = [c for c in range(len(costs)) if c != code]
-        rival = min(rivals, key=lambda c: (costs[c], c), default=None)
+        rival = min(rivals, key=lambda c: (costs[c], offers[i][c][:1]), default=None)  # (distance, index)
         if rival is not None and costs[rival] == math.inf:
             rival = None
         own, other = costs[code], math.inf if rival is None else costs[rival]

@@ -52,7 +52,9 @@ def find_issues(
     method : {"fast", "thorough"}, default="fast"
         ``"fast"`` compares the costs of the classes, in one pass over the samples. ``"thorough"`` asks models
         that have not seen the label: the search of `FuzzyOPFClassifierCV` with ``transforms="full"`` and a
-        random forest, on five folds. It finds more, and takes as long as five such searches.
+        random forest, on five folds. It finds more, and takes as long as five such searches. The order of
+        distinct samples does not matter. That of the features does, by up to 0.3 for single scores, because
+        random forests draw among them by position.
     n_conquerors : int, default=13
         How many of its nearest members speak for each class. Larger values outvote more wrong labels; smaller
         ones suit classes of few samples.
@@ -89,7 +91,8 @@ def find_issues(
     -----
     With a the cost of the given class and b the smallest cost of another, the score of ``"fast"`` is
     b / (a + b): 0.5 where both are 0, 1 where no other class exists, 0 for the only sample of a class. Equal
-    rows are different samples. If a class has fewer samples than `n_conquerors`, all of them count.
+    rows are different samples. If a class has fewer samples than `n_conquerors`, all of them count. Of rivals
+    that tie, the one with the nearer member wins, then the one whose member comes first.
 
     Time is that of one neighbour search over all samples, memory grows with n times `n_conquerors`.
 
@@ -118,13 +121,13 @@ def find_issues(
     )
     resolved, n_threads = model._check_settings()
     samples, labels, codes, resolved = model._check_training(X, y, resolved, squares=True)
-    opinion = None
+    probability = None
     if method == "thorough":
         if isinstance(samples, SparseSamples):
             raise ValueError("method='thorough' takes no sparse matrix; use method='fast', or X.toarray()")
         from pathforest.issues.thorough import ask_unseen  # the search is slow to import
 
-        opinion = ask_unseen(samples, codes, model, resolved, random_state)
+        probability = ask_unseen(samples, codes, model, resolved, random_state)
     offers = leave_one_out_offers(
         samples,
         codes,
@@ -133,10 +136,19 @@ def find_issues(
         algorithm,
         device,
         n_threads,
-        rival=None if opinion is None else opinion.rival,
+        rivals=None if probability is None else _likeliest_others(probability, codes),
     )
-    opinion = opinion or compare_costs(offers)
+    if probability is None:
+        opinion = compare_costs(offers)
+    else:
+        opinion = compare_probabilities(probability, codes, offers.rival)
     return _report(samples, labels, codes, resolved, offers, opinion, method, model)
+
+
+def _likeliest_others(probability: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return a mask of the classes that are more probable than all but the given one; several may tie."""
+    others = np.where(np.arange(probability.shape[1]) == codes[:, None], -1, probability)
+    return (others >= 0) & (others == others.max(axis=1, keepdims=True))
 
 
 def compare_costs(offers: Offers) -> Opinion:
@@ -148,6 +160,13 @@ def compare_costs(offers: Offers) -> Opinion:
     score[np.isinf(other)] = 1.0
     score[np.isinf(own)] = 0.0
     return Opinion(score, offers.rival, other < own, score)
+
+
+def compare_probabilities(probability: np.ndarray, codes: np.ndarray, rival: np.ndarray) -> Opinion:
+    """Judge labels by the probabilities of the given class and of its rival."""
+    rows = np.arange(len(codes))
+    score, best = probability[rows, codes], np.where(rival == NONE, 0.0, probability[rows, rival])
+    return Opinion(score, rival, best > score, score / (score + best))
 
 
 def _report(

@@ -34,18 +34,22 @@ def flag(opinion: Opinion, codes: np.ndarray) -> tuple[np.ndarray, float]:
 
     The only sample of a class is never flagged: nothing can speak for it.
     """
-    share, sizes = opinion.share, np.bincount(codes)
-    flagged, n_mistakes = np.zeros(len(codes), dtype=bool), 0.0
-    for code in range(len(sizes)):
-        agree = share[(codes == code) & (share > 0.5)] - 0.5
-        disagree = np.flatnonzero(opinion.prefers_rival & (opinion.rival == code) & (sizes[codes] > 1))
+    is_doubtful = opinion.prefers_rival & (np.bincount(codes)[codes] > 1)
+    order = np.argsort(opinion.share, kind="stable")  # sums depend on no order of samples or classes
+    given, rival, share, is_doubtful = (
+        array[order] for array in (codes, opinion.rival, opinion.share, is_doubtful)
+    )
+    flagged, mistakes = np.zeros(len(codes), dtype=bool), np.zeros(len(codes))
+    for code in range(int(codes.max()) + 1):
+        agree = share[(given == code) & (share > 0.5)] - 0.5
+        disagree = np.flatnonzero(is_doubtful & (rival == code))
         if len(agree) and len(disagree):
             clarity = np.minimum((0.5 - share[disagree]) / (2 * agree.mean()), 1)
             mistake = _probability_of_mistake(clarity)
             if mistake.sum() <= TOO_MANY * len(agree):
-                flagged[disagree] = (mistake >= SURE) & (clarity >= HALF_CLEAR)
-                n_mistakes += mistake.sum()
-    return flagged, float(n_mistakes / len(codes))
+                flagged[order[disagree]] = (mistake >= SURE) & (clarity >= HALF_CLEAR)
+                mistakes[disagree] = mistake
+    return flagged, float(np.sort(mistakes).mean())
 
 
 def _probability_of_mistake(clarity: np.ndarray) -> np.ndarray:

@@ -48,11 +48,13 @@ def leave_one_out_offers(
     algorithm: str,
     device: str,
     n_threads: int,
-    rival: np.ndarray | None = None,
+    rivals: np.ndarray | None = None,
 ) -> Offers:
     """Let each class offer every sample the mean distance of its `r` members nearest to it.
 
-    The rival of the given class is the cheapest other one, the first of several, unless codes are given.
+    The rival of the given class is the cheapest other one or, if they are given as a mask of samples and
+    classes, one of the `rivals`. Of several the one with the nearer member wins, then the one whose member
+    comes first.
     """
     n, classes = len(X), range(int(codes.max()) + 1)
     search = _MemberSearch(X, codes, r, metric, algorithm, device, n_threads)
@@ -64,16 +66,18 @@ def leave_one_out_offers(
     cost, cheapest = np.full(n, np.inf), np.full(n, NONE)
     for code in classes:
         for rows in search.blocks(np.flatnonzero(codes != code)):
-            to_beat = cost[rows] if rival is None else np.where(rival[rows] == code, np.inf, -np.inf)
+            to_beat = cost[rows] if rivals is None else np.where(rivals[rows, code], np.inf, -np.inf)
             reach = np.maximum(REACH * to_beat, nearest.distances[rows, -1])
             lists = search.members(code, rows, reach)
             _merge(nearest, rows, lists)
             value, is_complete = search.mean(code, lists, reach)
-            again = np.flatnonzero(~is_complete & (value < to_beat))
+            again = np.flatnonzero(~is_complete & (value <= to_beat))
             if len(again):
                 _replace(lists, again, search.members(code, rows[again]))
                 value[again], _ = search.mean(code, _part(lists, again))
-            wins = value < to_beat
+            wins = (value <= to_beat) & (value < np.inf) & _comes_first(lists, _part(other, rows))
+            if rivals is None:
+                wins |= value < to_beat
             cost[rows[wins]], cheapest[rows[wins]] = value[wins], code
             _replace(other, rows[wins], _part(lists, wins))
     graph = KnnGraph(*(np.ascontiguousarray(array[:, : min(r, n - 1)]) for array in nearest))
@@ -152,6 +156,12 @@ def _part(lists: Lists, rows: np.ndarray) -> Lists:
 
 def _replace(lists: Lists, rows: np.ndarray, new: Lists) -> None:
     lists.distances[rows], lists.indices[rows] = new
+
+
+def _comes_first(lists: Lists, others: Lists) -> np.ndarray:
+    """Say which lists begin with a sample that is nearer, or as near and has the lower index."""
+    nearest, other = lists.distances[:, 0], others.distances[:, 0]
+    return (nearest < other) | (nearest == other) & (lists.indices[:, 0] < others.indices[:, 0])
 
 
 def _merge(lists: Lists, rows: np.ndarray, new: Lists) -> None:

@@ -13,8 +13,6 @@ from pathforest._search.splits import Split, deal_folds
 from pathforest._utils.threads import thread_count
 from pathforest.classifier import OPFClassifier
 from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
-from pathforest.issues.flags import Opinion
-from pathforest.issues.offers import NONE
 
 TRANSFORMS = "full"  # representations that the search tries
 N_TREES = 300
@@ -24,8 +22,12 @@ FEWEST = 2 * N_FOLDS  # samples, so that the folds inside a search have some too
 
 def ask_unseen(
     X: np.ndarray, codes: np.ndarray, settings: OPFClassifier, metric: Metric, random_state: Any
-) -> Opinion:
-    """Judge labels by models that were fitted to the other folds."""
+) -> np.ndarray:
+    """Return the probability of each class by models that were fitted to the other folds.
+
+    Samples are first put in the order of their values, and classes in that of their first sample: what is
+    drawn at random then depends neither on the order of the rows nor on the names of the classes.
+    """
     if metric.kind == "precomputed":
         raise ValueError("method='thorough' needs features, not metric='precomputed'; use method='fast'")
     if metric.name == "gower" or np.isnan(X).any():
@@ -37,15 +39,16 @@ def ask_unseen(
         raise ValueError(
             f"method='thorough' needs {FEWEST} samples or more for its folds, got {len(X)}; use method='fast'"
         )
-    n, rows = len(X), np.arange(len(X))
-    if len(settings.classes_) == 1:
-        return Opinion(np.ones(n), np.full(n, NONE), np.zeros(n, dtype=bool), np.ones(n))
-    probability = _out_of_fold(X, codes, settings, check_random_state(random_state))
-    score = probability[rows, codes]
-    probability[rows, codes] = -1
-    rival = probability.argmax(axis=1)
-    best = probability[rows, rival]
-    return Opinion(score, rival, best > score, score / (score + best))
+    n_classes = len(settings.classes_)
+    if n_classes == 1:
+        return np.ones((len(X), 1))
+    order = np.lexsort(X.T[::-1])
+    classes = codes[order][np.sort(np.unique(codes[order], return_index=True)[1])]
+    probability = np.empty((len(X), n_classes))
+    probability[order[:, None], classes] = _out_of_fold(
+        X[order], np.argsort(classes)[codes[order]], settings, check_random_state(random_state)
+    )
+    return probability
 
 
 def _out_of_fold(
