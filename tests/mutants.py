@@ -142,6 +142,49 @@ MUTANTS = [
         "loaded.model.predict(X), loaded.model.predict_proba(X)",
         "tests/cli/test_predict.py",
     ),
+    Mutant(
+        "src/pathforest/datasets/published/fetch.py",
+        "if not (os.environ.get(FOLDER) or",
+        "if not (True or",
+        "tests/datasets/test_fetch.py",
+    ),
+    # issues
+    Mutant(
+        "src/pathforest/issues/offers.py",
+        "wins = (value <= to_beat)",
+        "wins = (value < to_beat)",
+        "tests/issues/test_fast.py",
+    ),
+    Mutant(
+        "src/pathforest/issues/offers.py",
+        "(nearest == other) & (lists.indices[:, 0] < others.indices[:, 0])",
+        "(nearest == other)",
+        "tests/issues/test_fast.py",
+    ),
+    Mutant(
+        "src/pathforest/issues/flags.py",
+        'np.argsort(opinion.share, kind="stable")',
+        "np.arange(len(codes))",
+        "tests/issues/test_fast.py",
+    ),
+    Mutant(
+        "src/pathforest/issues/islands.py",
+        "(size < most[codes[first]])",
+        "(first > 0)",
+        "tests/issues/test_fast.py",
+    ),
+    Mutant(
+        "src/pathforest/issues/thorough.py",
+        "np.lexsort(X.T[::-1])",
+        "np.arange(len(X))",
+        "tests/issues/test_thorough.py",
+    ),
+    Mutant(
+        "src/pathforest/issues/thorough.py",
+        "np.sort(np.unique(codes[order], return_index=True)[1])",
+        "np.unique(codes[order], return_index=True)[1]",
+        "tests/issues/test_thorough.py",
+    ),
     # pages
     Mutant("src/pathforest/review/decisions.py", "if given != label:", "if False:", "tests/review"),
     # pictures
