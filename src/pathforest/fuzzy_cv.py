@@ -67,8 +67,9 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         shrinkage LDA on features of RBF kernels of four widths. ``"full"`` adds two of these on features
         weighted by their importance in a random forest, one with a quadratic kernel, and the class
         probabilities of that forest; its probabilities change with the order of features, by up to 0.2 for
-        single samples, because a random forest draws among them by position. ``"auto"`` is the best of None, ``"linear"`` and ``"kernel"`` that the
-        numbers of samples and features allow for their cost; see `transforms_`. A sequence contains
+        single samples, because a random forest draws among them by position. ``"auto"`` is the best of None,
+        ``"linear"`` and ``"kernel"`` that the numbers of samples and features allow for their cost; see
+        `transforms_`. A sequence contains
         scikit-learn transformers, None for the samples as given, or pairs (name, transformer). These get the
         samples untouched, so X may contain what they accept: missing values for an imputer, a DataFrame for a
         ColumnTransformer. None among them needs finite numbers.

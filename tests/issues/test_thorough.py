@@ -109,7 +109,7 @@ def test_of_equal_probabilities_the_given_label_wins_then_the_class_with_the_nea
     issues = find_issues(X, NOISY, method="thorough")
     np.testing.assert_array_equal(issues.suggested, NOISY)
     for i, D in enumerate(np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))):
-        others = np.flatnonzero(NOISY != NOISY[i])
+        others = np.flatnonzero(NOISY[i] != NOISY)
         assert issues.rival[i] == NOISY[others[D[others].argmin()]]
 
 

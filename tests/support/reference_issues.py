@@ -88,7 +88,9 @@ def islands(D, codes, r):
     largest = {}
     for part in parts:
         largest[codes[part[0]]] = max(largest.get(codes[part[0]], 0), len(part))
-    return numbered(n, [part for part in parts if 2 <= len(part) <= r and len(part) < largest[codes[part[0]]]])
+    return numbered(
+        n, [part for part in parts if 2 <= len(part) <= r and len(part) < largest[codes[part[0]]]]
+    )
 
 
 def fast(D, codes, r):
