@@ -54,6 +54,7 @@ MUTANTS = [
         "",
         "tests/models tests/stages",
     ),
+    Mutant("cpp/src/forest/geodesic.cpp", "samples_between_pauses == 0", "samples_between_pauses < 0", "cpp"),
     # engines
     Mutant(
         "src/pathforest/_engines/growing.py",
@@ -79,6 +80,25 @@ MUTANTS = [
         "(share * sizes).astype(np.intp)]",
         "(share * sizes).astype(np.intp) - 1]",
         "tests/models",
+    ),
+    Mutant(
+        "src/pathforest/_models/dome_tree.py",
+        "ends[:, 0], lengths, -scaled",
+        "ends[:, 0], -scaled",
+        "tests/models/test_row_order.py tests/models/test_dome_tree.py",
+    ),
+    Mutant(
+        "src/pathforest/_models/dome_selection.py",
+        "CLEAR = 2.0",
+        "CLEAR = 1.5",
+        "tests/models/test_cluster_selection.py",
+    ),
+    # issues
+    Mutant(
+        "src/pathforest/issues/islands.py",
+        "np.lexsort((shortest, -size",
+        "np.lexsort((first, -size",
+        "tests/models/test_row_order.py",
     ),
     # search
     Mutant(

@@ -28,6 +28,7 @@ bool throws(Call call) {
 }
 
 void test_boruvka();
+void test_control();
 void test_disjoint_sets();
 void test_heap();
 void test_limits();

@@ -4,6 +4,7 @@
 int main() {
     using namespace pathforest::tests;
     test_boruvka();
+    test_control();
     test_disjoint_sets();
     test_heap();
     test_limits();

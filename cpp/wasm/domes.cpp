@@ -1,10 +1,12 @@
 #include "domes.hpp"
 
 #include "pathforest/graph/disjoint_sets.hpp"
+#include "pathforest/ties.hpp"
 
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -22,28 +24,25 @@ struct Meeting {
     }
 };
 
-struct Ends {
-    Index low, high;
-};
-
 // The arcs of the graph, by the level from which on they exist: the density of their lower end. Highest
 // first.
-std::vector<std::pair<double, std::vector<Ends>>> arcs_by_level(const KnnGraph& graph, Index k,
-                                                                std::span<const double> scaled) {
-    std::map<double, std::vector<Ends>, std::greater<>> levels;
+using Levels = std::vector<std::pair<double, std::vector<Arc>>>;
+
+Levels arcs_by_level(const KnnGraph& graph, Index k, std::span<const double> scaled) {
+    std::map<double, std::vector<Arc>, std::greater<>> levels;
     for (Index i = 0; i < graph.n_samples; ++i) {
         for (Index c = 0; c < k; ++c) {
             const Index j = graph.index(i, c);
             levels[std::min(scaled[as_size(i)], scaled[as_size(j)])].push_back(
-                {std::min(i, j), std::max(i, j)});
+                Arc::between(graph.distance(i, c), i, j));
         }
     }
     return {levels.begin(), levels.end()};
 }
 
 // Lets the level fall, and notes what is absorbed when domes meet.
-std::vector<Meeting> flood(const std::vector<std::pair<double, std::vector<Ends>>>& levels,
-                           std::span<const double> scaled, std::span<const Index> founders) {
+std::vector<Meeting> flood(const Levels& levels, std::span<const double> scaled,
+                           std::span<const Index> founders) {
     DisjointSets components(static_cast<Index>(scaled.size()));
     std::vector<Index> highest(scaled.size(), none);  // per component, the cluster that stands for it
     for (std::size_t c = 0; c < founders.size(); ++c) highest[as_size(founders[c])] = static_cast<Index>(c);
@@ -55,8 +54,8 @@ std::vector<Meeting> flood(const std::vector<std::pair<double, std::vector<Ends>
             const Index cluster = highest[as_size(component)];
             return cluster == none ? std::vector<Index>{} : std::vector{cluster};
         };
-        for (const auto& [low, high] : arcs) {
-            const Index a = components.find(low), b = components.find(high);
+        for (const Arc& arc : arcs) {
+            const Index a = components.find(arc.low), b = components.find(arc.high);
             if (a == b) continue;
             std::vector<Index> both = clusters_of(a);
             const std::vector<Index> others = clusters_of(b);
@@ -79,25 +78,18 @@ std::vector<Meeting> flood(const std::vector<std::pair<double, std::vector<Ends>
     return meetings;
 }
 
-// The pairs of clusters that arcs join, those with the highest arc first; of equally high arcs that with the
-// lower ends.
-std::vector<std::pair<Index, Index>> borders(const std::vector<std::pair<double, std::vector<Ends>>>& levels,
-                                             std::span<const Index> label) {
-    std::map<std::pair<Index, Index>, std::tuple<double, Index, Index>> first;
-    for (const auto& [level, arcs] : levels) {
-        for (const auto& [low, high] : arcs) {
-            const Index a = label[as_size(low)], b = label[as_size(high)];
-            if (a == b) continue;
-            const std::tuple key(-level, low, high);
-            const auto [place, is_new] = first.try_emplace(std::minmax(a, b), key);
-            if (!is_new) place->second = std::min(place->second, key);
+// The pairs of clusters that arcs join, by their first arc: the highest, of equally high ones the first in
+// the order of arcs.
+std::vector<std::pair<Index, Index>> borders(const Levels& levels, std::span<const Index> label) {
+    std::vector<std::pair<Index, Index>> pairs;
+    std::set<std::pair<Index, Index>> known;
+    for (auto [level, arcs] : levels) {
+        std::sort(arcs.begin(), arcs.end());
+        for (const Arc& arc : arcs) {
+            const std::pair pair = std::minmax({label[as_size(arc.low)], label[as_size(arc.high)]});
+            if (pair.first != pair.second && known.insert(pair).second) pairs.push_back(pair);
         }
     }
-    std::vector<std::pair<std::tuple<double, Index, Index>, std::pair<Index, Index>>> sorted;
-    for (const auto& [pair, key] : first) sorted.emplace_back(key, pair);
-    std::sort(sorted.begin(), sorted.end());
-    std::vector<std::pair<Index, Index>> pairs;
-    for (const auto& entry : sorted) pairs.push_back(entry.second);
     return pairs;
 }
 

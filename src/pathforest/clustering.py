@@ -154,11 +154,11 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
     comes after the last. Only clear ratios count: at least 2, and at least the square root of the ratio
     between the largest value and the one above the cut. Without one, all samples are one cluster.
 
-    A cluster whose dome is too small is absorbed whole by its neighbour across the highest arc,
-    which is the one whose lower end is densest. Paths and their values stay as they are, and
-    `predict` answers with the absorbing cluster. Domes that no arc joins meet at level 0: no
-    threshold merges them, and `n_clusters` only when no others are left, into the largest. A larger
-    neighbourhood joins them.
+    A cluster whose dome is too small is absorbed whole by its neighbour across the highest arc, which is the
+    one whose lower end is densest; of equally high arcs across the shortest. So without equal distances the
+    order of the samples plays no part. Paths and their values stay as they are, and `predict` answers with
+    the absorbing cluster. Domes that no arc joins meet at level 0: no threshold merges them, and `n_clusters`
+    only when no others are left, into the largest. A larger neighbourhood joins them.
 
     There is no `sample_weight`: repeat a sample to make its surroundings denser.
 

@@ -25,10 +25,10 @@ class Expected:
     def __init__(self, X, k, attribute="volume", metric="euclidean", p=2.0):
         D = reference.distance_matrix(X, X, metric, p)
         self.model = cluster_model(D, metric in reference.SQUARED, n_neighbors=k)
-        _, indices = reference.knn(D, k)
+        near = reference.knn(D, k)
         self.rho = reference.scale_density(self.model.estimate.density)
         self.founders = [int(q) for q in self.model.root[np.unique(self.model.labels, return_index=True)[1]]]
-        self.tree = reference.dome_tree(indices, self.rho, self.model.labels, self.founders, attribute)
+        self.tree = reference.dome_tree(*near, self.rho, self.model.labels, self.founders, attribute)
         self.sizes = [row[3 + ATTRIBUTES.index(attribute)] for row in self.tree]
 
     def owner(self, n_clusters):
@@ -44,6 +44,9 @@ class Expected:
 @given(sizes)
 @example([1000.0, 100.0, 10.0, 3.0])  # two largest ratios
 @example([1000.0, 500.0, 250.0, 125.0, 62.5, 31.25, 15.625, 7.8125, 3.90625, 3.0])  # just 2
+@example(
+    [1000.0, 600.0, 400.0, 250.0, 160.0, 100.0, 66.0, 44.0, 28.0, 18.0, 12.0, 7.0, 4.5, 3.0]
+)  # none is 2
 @example([1000.0, 900.0, 3.0])
 @example(
     [900.0, 400.0, 200.0, 100.0, 31.0, 20.0, 10.0, 5.0, 2.7]

@@ -35,16 +35,16 @@ def landscapes(draw, largest=40):
 def test_the_tree_equals_the_reference(landscape, attribute):
     graph, k, rho, labels, founders = landscape
     got = dome_tree(graph, k, rho, labels, founders, attribute)
-    assert got.tolist() == reference.dome_tree(graph.indices, rho, labels, founders, attribute)
+    assert got.tolist() == reference.dome_tree(*graph, rho, labels, founders, attribute)
 
 
 @given(problems(smallest=2, largest=40), attributes, st.integers(1, 6))
 def test_the_tree_of_an_estimator_equals_the_reference(problem, attribute, k):
     k = min(k, len(problem.X) - 1)
     model = every_dome(n_neighbors=k, merge_by=attribute).fit(problem.X)
-    _, indices = reference.knn(reference.distance_matrix(problem.X, problem.X), k)
+    near = reference.knn(reference.distance_matrix(problem.X, problem.X), k)
     rho = reference.scale_density(model.density_)
-    expected = reference.dome_tree(indices, rho, model.labels_, model.cluster_roots_, attribute)
+    expected = reference.dome_tree(*near, rho, model.labels_, model.cluster_roots_, attribute)
     assert model.cluster_tree_.tolist() == expected
 
 

@@ -469,11 +469,12 @@ def components(samples, indices):
     return found
 
 
-def dome_tree(indices, rho, labels, founders, attribute):
+def dome_tree(distances, indices, rho, labels, founders, attribute):
     """Rows (child, parent, level, height, area, volume) of domes that cease to count, in order.
 
     `founders` come densest first. Of domes that meet the largest attribute wins, then the earlier founder;
-    the samples of the others go across the highest arc that leads out.
+    the samples of the others go across the highest arc that leads out, of equally high ones the shortest, and
+    of equally long ones that with the lower ends.
     """
     rho, indices, rows, winner = [Fraction(float(r)) for r in rho], indices.tolist(), [], {}
     place = {int(q): i for i, q in enumerate(founders)}
@@ -497,12 +498,15 @@ def dome_tree(indices, rho, labels, founders, attribute):
     rows.sort(key=lambda row: (float(row[3 + position]), -row[2], -place[row[0]]))
     meet([(part, winner[part]) for part in components(range(len(rho)), indices)], 0)
     owner = [int(founders[label]) for label in labels]
-    arcs = [(-min(rho[u], rho[q]), min(u, q), max(u, q)) for q, near in enumerate(indices) for u in near]
+    listed = (
+        (q, *arc) for q in range(len(rho)) for arc in zip(indices[q], distances[q].tolist(), strict=True)
+    )
+    arcs = [(-min(rho[u], rho[q]), length, min(u, q), max(u, q)) for q, u, length in listed]
     result = []
     for child, parent, level, height, area, volume in rows:
-        leaving = [(w, i, j) for w, i, j in arcs if (owner[i] == child) != (owner[j] == child)]
+        leaving = [arc for arc in arcs if (owner[arc[2]] == child) != (owner[arc[3]] == child)]
         if leaving:
-            _, i, j = min(leaving)
+            *_, i, j = min(leaving)
             parent = owner[j] if owner[i] == child else owner[i]
         owner = [parent if q == child else q for q in owner]
         result.append((child, parent, float(level), float(height), area, float(volume)))

@@ -75,7 +75,8 @@ def dome_tree(
 
     The larger dome may be far away, behind others that still count. So the samples go to the
     neighbour: to the cluster across the highest arc that leads out, which is the one whose lower
-    end is densest; on ties the one with the lower first end, then the lower second end.
+    end is densest; of arcs of equal level the shortest, then the one with the lower first end, then the
+    lower second end. Without equal distances the order of the samples then plays no part.
 
     Examples
     --------
@@ -191,11 +192,12 @@ def _absorb(domes: list[_Dome], level: float) -> list[tuple]:
 
 
 def _borders(graph: KnnGraph, k: int, scaled: np.ndarray, labels: np.ndarray) -> list[tuple[int, int]]:
-    """List the pairs of clusters that arcs join, those with the highest arc first."""
+    """List the pairs of clusters that arcs join by their first arc: highest, then in the order of arcs."""
     source, target = np.repeat(np.arange(len(scaled)), k), graph.indices[:, :k].ravel()
     joins = labels[source] != labels[target]
     ends = np.sort(np.column_stack([source[joins], target[joins]]), axis=1)
-    order = np.lexsort([ends[:, 1], ends[:, 0], -scaled[ends].min(axis=1)])
+    lengths = graph.distances[:, :k].ravel()[joins]
+    order = np.lexsort([ends[:, 1], ends[:, 0], lengths, -scaled[ends].min(axis=1)])
     pairs = labels[ends[order]]
     _, first = np.unique(pairs.min(axis=1) * len(labels) + pairs.max(axis=1), return_index=True)
     return [tuple(pair) for pair in pairs[np.sort(first)].tolist()]
