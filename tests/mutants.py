@@ -63,6 +63,12 @@ MUTANTS = [
         "tests/models/test_growing.py",
     ),
     Mutant(
+        "src/pathforest/_engines/matrix.py",
+        "SYMMETRY = 1e-10",
+        "SYMMETRY = 1e-6",
+        "tests/models/test_bad_input.py",
+    ),
+    Mutant(
         "src/pathforest/_utils/threads.py",
         "_core.max_threads()))",
         "10**6))",

@@ -276,9 +276,9 @@ def test_bad_values_from_a_membership_callable_are_refused(case):
 
 
 def asymmetric():
-    """A distance matrix with one entry off."""
+    """A distance matrix with one entry off, by little more than rounding may be."""
     changed = D.copy()
-    changed[4, 2] += 1e-3
+    changed[4, 2] += 1.1e-10 * D.max()
     return changed
 
 
@@ -300,7 +300,7 @@ def test_bad_matrices_of_distances_are_refused(estimator, case, idle):
 
 @every_class
 def test_rounding_errors_in_a_matrix_of_distances_are_accepted(estimator):
-    noisy = D + np.tril(np.full_like(D, 1e-12), -1)
+    noisy = D + np.tril(np.full_like(D, 0.9e-10 * D.max()), -1)
     got = clone(estimator).set_params(metric="precomputed").fit(noisy, y).predict(D)
     np.testing.assert_array_equal(got, clone(estimator).set_params(metric="precomputed").fit(D, y).predict(D))
 
@@ -404,7 +404,7 @@ def test_a_failed_fit_leaves_the_estimator_unfitted(estimator):
 
 @every_class
 def test_the_upper_triangle_of_a_noisy_matrix_counts(estimator):
-    noisy = D + np.tril(np.full_like(D, 1e-12), -1)
+    noisy = D + np.tril(np.full_like(D, 0.9e-10 * D.max()), -1)
     model = clone(estimator).set_params(metric="precomputed")
     learned = "density_" if estimator is OUTLIERS else "cost_"
     expected = getattr(model.fit(D, y), learned)
