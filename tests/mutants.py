@@ -99,13 +99,6 @@ MUTANTS = [
         "CLEAR = 1.5",
         "tests/models/test_cluster_selection.py",
     ),
-    # issues
-    Mutant(
-        "src/pathforest/issues/islands.py",
-        "np.lexsort((shortest, -size",
-        "np.lexsort((first, -size",
-        "tests/models/test_row_order.py",
-    ),
     # search
     Mutant(
         "src/pathforest/_search/ranking.py",

@@ -1,4 +1,7 @@
-"""Where no two distances are equal, the order of the training rows plays no part in any answer."""
+"""Where no two distances are equal, the order of the training rows plays no part in any answer.
+
+Of `find_issues`: `tests/issues/test_fast.py`.
+"""
 
 from typing import NamedTuple
 
@@ -17,7 +20,6 @@ from pathforest import (
     OPFClustering,
     OPFOutlierDetector,
     OPFSemiSupervisedClassifier,
-    find_issues,
 )
 
 NEAR = 1e-12  # relative error of means whose terms are added in another order
@@ -149,43 +151,6 @@ def test_outliers_do_not_depend_on_the_order_of_rows(case, contamination):
     np.testing.assert_array_equal(case.back(b.density_), a.density_)
     np.testing.assert_array_equal(b.score_samples(case.Q), a.score_samples(case.Q))
     np.testing.assert_array_equal(b.predict(case.Q), a.predict(case.Q))
-
-
-def check_fast_issues(case, r):
-    y = np.array(["b", "a", "d", "c"])[case.y]
-    a = find_issues(case.X, y, n_conquerors=r, method="fast")
-    b = find_issues(case.X[case.order], y[case.order], n_conquerors=r, method="fast")
-    for name in ("noise_share", "confusion"):
-        np.testing.assert_allclose(getattr(b, name), getattr(a, name), rtol=NEAR, err_msg=name)
-    for name in ("score", "cost", "rival_cost", "border_score", "outlier_score"):
-        np.testing.assert_allclose(
-            case.back(getattr(b, name)), getattr(a, name), rtol=NEAR, atol=NEAR, err_msg=name
-        )
-    exact = ("suggested", "is_label_issue", "rival", "is_outlier", "is_near_duplicate", "is_border")
-    for name in (*exact, "distances", "rival_distances", "nearest_distance"):
-        np.testing.assert_array_equal(case.back(getattr(b, name)), getattr(a, name), err_msg=name)
-    for name in ("conquerors", "rival_conquerors", "nearest"):
-        numbers = case.back(getattr(b, name))
-        np.testing.assert_array_equal(np.where(numbers < 0, -1, case.order[numbers]), getattr(a, name))
-    island = case.back(b.island)
-    np.testing.assert_array_equal(renumbered(island, a.island), a.island)
-    np.testing.assert_array_equal(island == -1, a.island == -1)
-
-
-@given(case=cases(), r=st.sampled_from([1, 3, 13]))
-def test_fast_issues_do_not_depend_on_the_order_of_rows(case, r):
-    check_fast_issues(case, r)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_islands_of_equal_size_do_not_depend_on_the_order_of_rows(seed):
-    # Three places, at each two near samples of one class among four of another: all but one pair are islands.
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(18, 2)) + np.repeat([[0, 0], [50, 0], [0, 50]], 6, axis=0)
-    X[1::6] = X[::6] + rng.normal(size=(3, 2)) / 100
-    case = Case(X, np.tile([0, 0, 1, 1, 1, 1], 3), X, rng.permutation(18))
-    assert find_issues(X, case.y, n_conquerors=3, method="fast").island.max() == 1
-    check_fast_issues(case, 3)
 
 
 @given(case=cases(smallest=20))
