@@ -36,16 +36,19 @@ density_users = pytest.mark.parametrize("estimator", [FUZZY, KNN, CLUSTERING, OU
 
 
 class Forbidden:
-    """Stands in for the engine where none may be built."""
+    """Stands in for what builds engines where none may be built."""
 
-    def __getattr__(self, name):
-        raise AssertionError("work began before the input was refused")
+    def __call__(self, *args):
+        pytest.fail("work began before the input was refused")
+
+    __getattr__ = __call__
 
 
 @pytest.fixture
 def idle(monkeypatch):
-    """An error must come before any engine is built."""
-    monkeypatch.setattr("pathforest.distances.Engine", Forbidden())
+    """An error must come before any engine of the core is built, and before any matrix of distances."""
+    monkeypatch.setattr("pathforest._core.Engine", Forbidden())
+    monkeypatch.setattr("pathforest._engines.build.distance_matrix", Forbidden())
 
 
 def altered(value):
