@@ -4,7 +4,9 @@ Also what every test needs around it.
 """
 
 import os
+import sys
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("MPLBACKEND", "agg")  # pictures need no screen
@@ -15,6 +17,26 @@ settings.register_profile("thorough", max_examples=1000, **common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+HERE = {None, "", "localhost", "::1", "::", "0.0.0.0"}
+
+
+def stay_here(event, arguments):
+    """Fail what would leave this machine, a look at names included."""
+    if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
+        address = arguments[1]
+        host = address[0] if isinstance(address, tuple) else None  # else a file, or an open connection
+    elif event in ("socket.getaddrinfo", "socket.gethostbyname"):
+        host = arguments[0]
+    else:
+        return
+    if host not in HERE and not host.startswith("127."):
+        pytest.fail(f"a test asks the network for {host}")
+
+
 def pytest_configure(config):
-    """Let classes of one sample pass: scikit-learn takes many of them for a regression target, and warns."""
+    """Forbid the network.
+
+    And let classes of one sample pass: scikit-learn takes many of them for a regression target, and warns.
+    """
+    sys.addaudithook(stay_here)
     config.addinivalue_line("filterwarnings", "ignore:The number of unique classes:UserWarning")

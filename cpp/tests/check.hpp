@@ -30,6 +30,7 @@ bool throws(Call call) {
 void test_boruvka();
 void test_control();
 void test_disjoint_sets();
+void test_estimate();
 void test_heap();
 void test_limits();
 void test_order();

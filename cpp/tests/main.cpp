@@ -6,6 +6,7 @@ int main() {
     test_boruvka();
     test_control();
     test_disjoint_sets();
+    test_estimate();
     test_heap();
     test_limits();
     test_order();

@@ -1,5 +1,6 @@
 """Behaviour of the running process: Ctrl-C, forks, shared models, and threads under joblib."""
 
+import _thread
 import functools
 import os
 import signal
@@ -186,15 +187,29 @@ def test_threads_share_a_fitted_model(model):
     assert [np.array_equal(answer, expected) for answer in answers] == [True] * 4
 
 
-def test_other_threads_run_during_a_fit():
-    X = np.random.default_rng(0).random((6000, 100))
-    worker = threading.Thread(target=OPFClassifier(algorithm="brute").fit, args=(X, np.arange(6000) % 2))
+def test_other_threads_run_during_a_long_stage():
+    """Only another thread can end this one before minutes have passed."""
+    engine, ready = _core.Engine.brute(samples(30_000, 200, np.float32)[0], "canberra"), threading.Event()
+
+    def interrupt_soon():
+        ready.wait()
+        for _ in range(20):
+            time.sleep(0.001)  # and then it needs the interpreter again
+        _thread.interrupt_main()
+
+    def work():
+        ready.set()
+        engine.knn(5)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    worker = threading.Thread(target=interrupt_soon)
     worker.start()
-    ticks = 0
-    while worker.is_alive():
-        time.sleep(0.001)
-        ticks += 1
-    assert ticks > 20
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+    finally:
+        worker.join()
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("algorithm", ["tree", "brute"])

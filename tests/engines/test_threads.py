@@ -182,16 +182,16 @@ time.sleep(0.05)
 
 
 def test_threads_at_rest_use_no_cpu():
-    """A single one that kept looking for work would use most of each 0.2 s; a busy machine puts rest off."""
+    """A single one that kept looking for work would use much of each 0.2 s; a busy machine puts rest off."""
     script = """
 engine.knn(5, 3)
 def used():
     before = time.process_time()
     time.sleep(0.2)
     return time.process_time() - before
-print(min(used() for _ in range(3)))
+print(any(used() < 0.01 for _ in range(100)))
 """
-    assert float(run_alone(script)) < 0.01
+    assert run_alone(script) == "True"
 
 
 @needs_proc

@@ -211,6 +211,12 @@ def test_samples_that_overflow_together_with_earlier_ones_are_refused():
     assert_same_model(model, OPFClassifier().fit([[1e154], [9e153]], [0, 0]))
 
 
+def test_small_samples_in_between_do_not_hide_how_large_the_first_are():
+    model = OPFClassifier().partial_fit([[0.0], [9.4e153]], [0, 0]).partial_fit([[1.0]], [0])
+    with pytest.raises(ValueError, match="could overflow"):
+        model.partial_fit([[-3e153]], [0])  # itself so small that its distances to samples like it fit
+
+
 def test_a_new_metric_starts_anew():
     X, Q = make_samples("grid", 1, 30, 3)
     y = make_codes("regions", 1, X)

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import socket
 import subprocess
 import sys
 import tomllib
@@ -13,6 +14,20 @@ import pathforest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "src" / "pathforest"
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        lambda udp: udp.connect(("192.0.2.1", 9)),
+        lambda udp: udp.sendto(b"", ("192.0.2.1", 9)),
+        lambda udp: socket.create_connection(("192.0.2.1", 9), timeout=1),
+        lambda udp: socket.gethostbyname("example.org"),
+    ],
+)
+def test_no_test_asks_the_network(leave):
+    with socket.socket(type=socket.SOCK_DGRAM) as udp, pytest.raises(pytest.fail.Exception, match="network"):
+        leave(udp)
 
 
 def test_dir_lists_every_public_name():

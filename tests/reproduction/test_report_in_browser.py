@@ -3,7 +3,7 @@
 from functools import cache
 
 import pytest
-from browsers import PATIENCE, WIDTHS, a_browser, looks, visitor
+from browsers import PATIENCE, WIDTHS, a_browser, looks, visitor, wait_until
 from experiments import an_experiment
 
 from pathforest.reproduction.page import write_report
@@ -92,7 +92,7 @@ def test_figures_follow_the_scheme_of_the_reader(visit):
     ink = "getComputedStyle(document.querySelector('.plot .xtick text')).fill"
     light = page.evaluate(ink)
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function(f"{ink} !== '{light}'")
+    wait_until(page, f"{ink} !== '{light}'")
     red, green, blue = (int(part) for part in page.evaluate(ink)[4:-1].split(","))
     assert min(red, green, blue) > 150
     assert page.problems == []
@@ -101,7 +101,7 @@ def test_figures_follow_the_scheme_of_the_reader(visit):
 def test_figures_follow_the_width_of_the_window(visit):
     page = visit()
     page.set_viewport_size({"width": 390, "height": 900})
-    page.wait_for_function("document.querySelector('.plot .main-svg').clientWidth < 390")
+    wait_until(page, "document.querySelector('.plot .main-svg').clientWidth < 390")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 

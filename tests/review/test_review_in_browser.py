@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from browsers import PATIENCE, WIDTHS, a_browser, a_page, faint_texts, looks, visitor
+from browsers import PATIENCE, WIDTHS, a_browser, a_page, faint_texts, looks, visitor, wait_until
 from commands import succeed
 from reviews import HOSTILE, NAMES, X, a_review_of_digits, hostile_labels
 
@@ -92,7 +92,7 @@ def test_a_suspect_on_the_map_leads_to_its_place(visit):
     # A mark has no size, only a wide stroke; the worst is drawn last.
     place = page.locator(".map a").last.evaluate("e => e.getBoundingClientRect()")
     page.mouse.click(place["x"] + 7, place["y"])
-    page.wait_for_function(f"location.hash === '#{card(page).get_attribute('id')}'")
+    wait_until(page, f"location.hash === '#{card(page).get_attribute('id')}'")
     assert card(page).evaluate("e => e.getBoundingClientRect().top") < 900
 
 

@@ -74,7 +74,8 @@ def test_scores_that_are_no_numbers_come_last():
 
 
 def test_beta_has_the_smallest_mean_log_loss():
-    losses = np.array([[[0.3, 0.2, 0.4], [0.3, 0.2, 0.1]], [[0.1, 0.5, 0.5], [0.1, 0.5, 0.5]]])
+    """Neither by the worst fold, which would take 0 and 1, nor by the best, which would take 2 and 0."""
+    losses = np.array([[[0.3, 0.4, 0.7], [0.3, 0.1, 0.0]], [[0.1, 0.3, 0.5], [0.5, 0.3, 0.5]]])
     assert choose_betas(losses).tolist() == [1, 0]
 
 

@@ -46,7 +46,7 @@ def test_nodes_of_equal_cost_leave_by_the_length_of_the_arc_that_set_it(competit
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_source_farther_than_its_product_says_by_rounding_is_found(engine):
-    """3 * 1.9 / 1.9 is less than 3: sample 1 waits for sample 2 and must still see 0, whose arc is shorter."""
+    """3 * 1.9 / 1.9 is below 3: sample 1 has waited for 2 and must still see 0, whose arc is shorter."""
     X, F, seeds = np.array([[0.0], [3.0], [5.0]]), np.array([1.0, 1.9, 0.6]), np.array([0], dtype=np.int32)
     D = reference.distance_matrix(X, X, "manhattan")
     got = ENGINES[engine](X, D, "manhattan").compete(*reference.knn(D, 1), seeds, F, False)

@@ -37,20 +37,21 @@ X = rng.normal(size=(4000, 10))
 model = pathforest.OPFClassifier().fit(X, X[:, 0] > 0)
 model.predict(rng.normal(size=(8000, 10)))
 """
+# The fit would take minutes, so the core reports a moment of it. A process started in the background may have
+# been told to ignore SIGINT; Python then installs no handler.
 INTERRUPTED = """
-import _thread, numpy as np, pathforest
+import _thread, signal, numpy as np, pathforest
 from pathforest._utils import progress
+signal.signal(signal.SIGINT, signal.default_int_handler)
 progress.DELAY = 0
-watch, shares = progress.Bar.watch, []
+watch = progress.Bar.watch
 def interrupt(bar, share):
-    shares.append(share)
-    if len(shares) == 3:
-        _thread.interrupt_main()
     watch(bar, share)
+    _thread.interrupt_main()
 progress.Bar.watch = interrupt
-X = np.random.default_rng(0).normal(size=(60000, 30))
+X = np.random.default_rng(0).normal(size=(60000, 200))
 try:
-    pathforest.OPFClassifier().fit(X, X[:, 0] > 0)
+    pathforest.OPFClassifier(metric="canberra").fit(X, X[:, 0] > 0)
 except KeyboardInterrupt:
     print("interrupted")
 print(progress._outermost)
