@@ -55,7 +55,37 @@ MUTANTS = [
         "tests/models tests/stages",
     ),
     Mutant("cpp/src/forest/geodesic.cpp", "samples_between_pauses == 0", "samples_between_pauses < 0", "cpp"),
+    Mutant(
+        "cpp/src/forest/compete.cpp",
+        "margin = 1 + 4 * std::numeric_limits<double>::epsilon();",
+        "margin = 1;",
+        "tests/stages/test_competition_ties.py",
+    ),
     # engines
+    Mutant(
+        "cpp/include/pathforest/distances/engines/estimate.hpp",
+        "std::max(1e-12, 2 * steps * static_cast",
+        "std::max(1e-12, 2 * steps / 8 * static_cast",
+        "cpp",
+    ),
+    Mutant(
+        "cpp/include/pathforest/distances/engines/estimate.hpp",
+        "            2 * steps *\n",
+        "            2 * steps / 8 *\n",
+        "cpp",
+    ),
+    Mutant(
+        "cpp/bindings/arrays.hpp",
+        "        const WithoutGil no_gil;\n",
+        "",
+        "tests/engines/test_runtime.py -k other_threads",
+    ),
+    Mutant(
+        "cpp/bindings/engine.cpp",
+        '    require_length(distances.shape(0), engine, "the neighbour lists");\n    std::vector<Arc> arcs;',
+        "    std::vector<Arc> arcs;",
+        "tests/models/test_arguments.py",
+    ),
     Mutant(
         "src/pathforest/_engines/growing.py",
         "nearest.distances < last)",
@@ -75,6 +105,18 @@ MUTANTS = [
         "tests/engines/test_threads.py",
     ),
     # models
+    Mutant(
+        "src/pathforest/_models/base.py",
+        "        check_parameters(self)\n        return",
+        '        _core.Engine.brute(np.zeros((2, 1)), "euclidean")\n        check_parameters(self)\n        return',
+        "tests/models/test_bad_input.py",
+    ),
+    Mutant(
+        "src/pathforest/_models/growing.py",
+        '{"magnitude": max(largest, magnitude(new))}',
+        '{"magnitude": magnitude(new)}',
+        "tests/models/test_growing.py -k hide",
+    ),
     Mutant(
         "src/pathforest/_models/state.py",
         "        except BaseException:\n            self._forget()",
@@ -100,6 +142,18 @@ MUTANTS = [
         "tests/models/test_cluster_selection.py",
     ),
     # search
+    Mutant(
+        "src/pathforest/_search/ranking.py",
+        "log_loss.mean(axis=1).round(DECIMALS)",
+        "log_loss.max(axis=1).round(DECIMALS)",
+        "tests/search/test_ranking.py",
+    ),
+    Mutant(
+        "src/pathforest/_search/ranking.py",
+        "log_loss.mean(axis=1).round(DECIMALS)",
+        "log_loss.max(axis=1).round(DECIMALS)",
+        "tests/search/test_fuzzy_cv.py",
+    ),
     Mutant(
         "src/pathforest/_search/ranking.py",
         "(i // PER_TRANSFORM, place, i, row)",
@@ -243,6 +297,13 @@ MUTANTS = [
         "values.std(ddof=0)",
         "values.std(ddof=1)",
         "tests/reproduction/test_statistics.py",
+    ),
+    # the tests themselves
+    Mutant(
+        "tests/conftest.py",
+        "    sys.addaudithook(stay_here)\n",
+        "",
+        "tests/package/test_package.py -k network",
     ),
 ]
 
