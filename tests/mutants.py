@@ -108,7 +108,7 @@ MUTANTS = [
     Mutant(
         "src/pathforest/_models/base.py",
         "        check_parameters(self)\n        return",
-        '        _core.Engine.brute(np.zeros((2, 1)), "euclidean")\n        check_parameters(self)\n        return',
+        "        check_parameters(self)\n        _core.Engine.brute(np.eye(2), 'euclidean')\n        return",
         "tests/models/test_bad_input.py",
     ),
     Mutant(
