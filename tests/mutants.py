@@ -43,13 +43,13 @@ MUTANTS = [
         "tests/models/test_fuzzy.py tests/models/test_identities.py",
     ),
     Mutant(
-        "src/pathforest/_models/class_costs.py",
+        "src/pathforest/_models/offers.py",
         "np.iinfo(rank.dtype).max).argmin(axis=1)",
         "np.iinfo(rank.dtype).min).argmax(axis=1)",
         "tests/stages/test_class_costs.py",
     ),
     Mutant(
-        "src/pathforest/_models/class_costs.py",
+        "src/pathforest/_models/offers.py",
         "    ratio[costs == lowest] = 1\n",
         "",
         "tests/models tests/stages",
@@ -107,8 +107,8 @@ MUTANTS = [
     # models
     Mutant(
         "src/pathforest/_models/base.py",
-        "        check_parameters(self)\n        return",
-        "        check_parameters(self)\n        _core.Engine.brute(np.eye(2), 'euclidean')\n        return",
+        "        rules.check_parameters(self)\n        return",
+        "        rules.check_parameters(self)\n        _core.Engine.brute(np.eye(2), 'euclidean')\n        return",
         "tests/models/test_bad_input.py",
     ),
     Mutant(
@@ -118,8 +118,8 @@ MUTANTS = [
         "tests/models/test_growing.py -k hide",
     ),
     Mutant(
-        "src/pathforest/_models/state.py",
-        "        except BaseException:\n            self._forget()",
+        "src/pathforest/_utils/stages.py",
+        "        except BaseException:\n            reset(self)",
         "        except BaseException:\n            pass",
         "tests/models tests/utils",
     ),

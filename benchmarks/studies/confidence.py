@@ -26,7 +26,7 @@ from benchmarks.studies.accuracy import log_loss
 from benchmarks.studies.problems import LOCAL, Data, announce, problems, split
 from benchmarks.tables import head, line, parser
 from pathforest import OPFClassifier
-from pathforest._models.prediction import probabilities
+from pathforest._models.offers import probabilities
 
 FOLDS = 5
 BETAS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)

@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
-from pathforest._engines.build import EngineFactory, build_engine
-from pathforest._engines.metric import Metric
 from pathforest._models import parameters as rules
-from pathforest._models.growing import GrowingClassifier
-from pathforest._models.labels import Labels
-from pathforest._models.prediction import BaseOPFClassifier
-from pathforest._models.state import unfitted_on_failure
-from pathforest._utils.timers import StageTimer
+from pathforest._models.base import FitData, open_fit
+from pathforest._models.classifier import ForestClassifier, keep_forest
+from pathforest._utils.stages import fitting
 from pathforest.forest import boundary_prototypes, grow_forest
 from pathforest.graph import spanning_tree
 
 
-class OPFClassifier(GrowingClassifier, BaseOPFClassifier):
+class OPFClassifier(ForestClassifier):
     """Optimum-Path Forest classifier.
 
     Samples of different classes that are neighbours in the minimum spanning tree become prototypes.
@@ -121,7 +115,7 @@ class OPFClassifier(GrowingClassifier, BaseOPFClassifier):
     """
 
     _n_stages = 4
-    _parameter_rules: ClassVar[rules.Rules] = {
+    _rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         **rules.PREDICTION,
         "device": rules.device,
@@ -149,7 +143,7 @@ class OPFClassifier(GrowingClassifier, BaseOPFClassifier):
         self.device = device
         self.verbose = verbose
 
-    @unfitted_on_failure
+    @fitting
     def fit(self, X: Any, y: Any) -> Self:
         """Grow the forest of the training samples.
 
@@ -167,21 +161,11 @@ class OPFClassifier(GrowingClassifier, BaseOPFClassifier):
         self : OPFClassifier
             The fitted estimator.
         """
-        return self._fit_with(build_engine, X, y)
+        return self._fit(open_fit(self, X, y, labelled=True))
 
-    def _fit_with(self, make_engine: EngineFactory, X: Any, y: Any) -> Self:
-        metric, n_threads = self._check_settings()
-        X, _, codes, metric = self._check_training(X, y, metric)
-        return self._learn(make_engine, X, Labels(self.classes_, codes), metric, n_threads)
-
-    def _train(
-        self, make_engine: EngineFactory, X: np.ndarray, labels: Labels, metric: Metric, n_threads: int
-    ) -> Self:
-        self.classes_, codes = labels
-        timed = StageTimer(self)
-        engine = self._make_engine(timed, X, metric, n_threads, make_engine)
-        tree = timed(spanning_tree, engine, None, n_threads)
-        prototypes = timed(boundary_prototypes, tree, codes)
-        forest = timed(grow_forest, tree, prototypes)
-        self._remember(X, codes, metric, engine, prototypes, forest)
-        return self
+    def _fit(self, data: FitData) -> Self:
+        self.classes_, codes = data.labels
+        tree = data.stage(spanning_tree, data.engine, None, data.n_threads)
+        prototypes = data.stage(boundary_prototypes, tree, codes)
+        forest = data.stage(grow_forest, tree, prototypes)
+        return keep_forest(self, data, prototypes, forest, codes)

@@ -10,18 +10,15 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pathforest import _core
-from pathforest._engines.build import EngineFactory, build_engine
-from pathforest._engines.metric import Metric
 from pathforest._models import parameters as rules
+from pathforest._models.base import FitData, Settings, answering, check_queries, keep_samples, open_fit
 from pathforest._models.cluster_noise import noise_levels
-from pathforest._models.density import largest_arc
-from pathforest._models.density_paths import DensityForestEstimator
+from pathforest._models.density import density_conquerors, graph_and_density, largest_arc
 from pathforest._models.dome_selection import count_above_gap
 from pathforest._models.dome_tree import ATTRIBUTES, DOME_TREE, dome_tree, merge_domes
-from pathforest._models.growing import GrowingEstimator
-from pathforest._models.state import unfitted_on_failure
+from pathforest._models.growing import Growing
 from pathforest._utils.show import show
-from pathforest._utils.timers import StageTimer
+from pathforest._utils.stages import fitting
 from pathforest.graph import KnnGraph
 from pathforest.membership import DensityEstimate, density
 from pathforest.persistence.checks import check_density, check_indices, check_number, check_paths
@@ -38,7 +35,7 @@ LIMITS = ("min_height", "min_area", "min_volume", "n_clusters")
 TREE_COLUMNS = tuple(f"_fit_tree_{name}" for name in DOME_TREE.names)
 
 
-class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
+class OPFClustering(ClusterMixin, Growing):
     """Optimum-Path Forest clustering.
 
     Each maximum of the density founds a cluster and conquers the samples that are reached from it
@@ -194,7 +191,7 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
     """
 
     _n_stages = 5
-    _parameter_rules: ClassVar[rules.Rules] = {
+    _rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         "selection": rules.choice("gap", "cut"),
         **rules.NEIGHBORHOOD,
@@ -243,7 +240,7 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
         self.device = device
         self.verbose = verbose
 
-    @unfitted_on_failure
+    @fitting
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the clusters of the training samples.
 
@@ -261,26 +258,22 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
         self : OPFClustering
             The fitted estimator.
         """
-        metric, n_threads = self._check_settings()
-        X, metric = self._check_samples(X, metric, self._squares)
-        return self._learn(build_engine, X, None, metric, n_threads)
+        return self._fit(open_fit(self, X))
 
-    def _train(
-        self, make_engine: EngineFactory, X: np.ndarray, labels: None, metric: Metric, n_threads: int
-    ) -> Self:
+    def _fit(self, data: FitData) -> Self:
         attribute = self._check_merging()
-        timed = StageTimer(self)
-        engine, graph, estimate = self._estimate_density(X, metric, n_threads, timed, make_engine)
+        k = self._neighborhood(len(data.X))
+        graph, estimate = graph_and_density(data, k, self.k_max, self.n_neighbors)
         if self.n_clusters is not None and self.n_neighbors is None:
-            estimate = timed(self._find_enough_maxima, graph, estimate, metric.squared)
+            estimate = data.stage(self._find_enough_maxima, graph, estimate, data.metric.squared)
         self.density_, self.best_k_, self.cuts_ = estimate
-        timed(self._cluster, graph, attribute)
-        self._keep_samples(X, metric, engine)
+        data.stage(self._cluster, graph, attribute)
+        keep_samples(self, data)
         return self
 
-    def _check_settings(self) -> tuple[Metric, int]:
+    def _settings(self) -> Settings:
         self._check_merging()
-        return super()._check_settings()
+        return super()._settings()._replace(squares=True)
 
     def _check_merging(self) -> str | None:
         """Return the attribute by which domes are compared, None if they are not."""
@@ -296,10 +289,11 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
             raise ValueError(f"merge_by={self.merge_by!r} contradicts {given[0]}; leave one of them out")
         return attribute
 
-    def _neighborhood(self, n_samples: int) -> tuple[int, bool]:
+    def _neighborhood(self, n_samples: int) -> int | None:
+        """Return the size of the neighbourhood, None if `k_max` and `n_neighbors` decide it."""
         if self.selection == "cut" or self.n_neighbors is not None:
-            return super()._neighborhood(n_samples)
-        return min(N_NEIGHBORS, max(1, n_samples // ONE_IN), n_samples - 1), False
+            return None
+        return min(N_NEIGHBORS, max(1, n_samples // ONE_IN), n_samples - 1)
 
     def _find_enough_maxima(
         self, graph: KnnGraph, estimate: DensityEstimate, squared: bool
@@ -469,8 +463,9 @@ class OPFClustering(ClusterMixin, GrowingEstimator, DensityForestEstimator):
             min(cost of q, density of the sample) decides; on ties the nearest. -1 for samples that are
             less dense than all of that cluster's training samples but its noise.
         """
-        Q = self._check_query(X)
-        winners, scaled = self._conquerors(Q)
+        Q = check_queries(self, X)
+        with answering(self, Q) as bar:
+            winners, scaled = density_conquerors(self, Q, bar)
         number = np.empty(len(self.root_), dtype=np.intp)
         number[self.cluster_roots_] = np.arange(len(self.cluster_roots_))
         clusters = number[self.root_]

@@ -7,19 +7,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from pathforest._engines.build import EngineFactory, build_engine
-from pathforest._engines.metric import Metric
 from pathforest._engines.protocol import Engine
 from pathforest._engines.spanning_tree import TREE_NEIGHBORS
 from pathforest._models import parameters as rules
-from pathforest._models.growing import GrowingClassifier
-from pathforest._models.labels import Labels
+from pathforest._models.base import FitData, Settings, open_fit
+from pathforest._models.classifier import ForestClassifier, keep_forest
 from pathforest._models.parameters import largest_neighborhood
-from pathforest._models.prediction import BaseOPFClassifier
-from pathforest._models.state import unfitted_on_failure
 from pathforest._utils.show import show
 from pathforest._utils.sparse import SparseSamples
-from pathforest._utils.timers import StageTimer
+from pathforest._utils.stages import fitting
 from pathforest._utils.warnings import warn
 from pathforest.forest import Forest, boundary_prototypes, grow_forest, grow_forest_complete
 from pathforest.graph import (
@@ -41,7 +37,7 @@ class TrainingErrorWarning(UserWarning):
     """Issued when the competition gives many training samples another label than their own."""
 
 
-class FuzzyOPFClassifier(GrowingClassifier, BaseOPFClassifier):
+class FuzzyOPFClassifier(ForestClassifier):
     """Fuzzy Optimum-Path Forest classifier.
 
     An Optimum-Path Forest whose path costs are multiplied by a membership, learned from the density
@@ -176,7 +172,7 @@ class FuzzyOPFClassifier(GrowingClassifier, BaseOPFClassifier):
     """
 
     _n_stages = 6
-    _parameter_rules: ClassVar[rules.Rules] = {
+    _rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         **rules.NEIGHBORHOOD,
         "sigma": rules.sigma,
@@ -220,7 +216,7 @@ class FuzzyOPFClassifier(GrowingClassifier, BaseOPFClassifier):
         self.device = device
         self.verbose = verbose
 
-    @unfitted_on_failure
+    @fitting
     def fit(self, X: Any, y: Any) -> Self:
         """Estimate the memberships and grow the forest of the training samples.
 
@@ -238,47 +234,38 @@ class FuzzyOPFClassifier(GrowingClassifier, BaseOPFClassifier):
         self : FuzzyOPFClassifier
             The fitted estimator.
         """
-        return self._fit_with(build_engine, X, y)
+        return self._fit(open_fit(self, X, y, labelled=True))
 
-    def _fit_with(self, make_engine: EngineFactory, X: Any, y: Any) -> Self:
-        metric, n_threads = self._check_settings()
-        X, _, codes, metric = self._check_training(X, y, metric, self._squares)
-        return self._learn(make_engine, X, Labels(self.classes_, codes), metric, n_threads)
-
-    @property
-    def _squares(self) -> bool:
-        return not callable(self.membership)
-
-    def _train(
-        self, make_engine: EngineFactory, X: np.ndarray, labels: Labels, metric: Metric, n_threads: int
-    ) -> Self:
-        self.classes_, codes = labels
-        k = largest_neighborhood(len(X), self.k_max, self.n_neighbors)
-        timed = StageTimer(self)
-        values = timed(self._call_membership, X, labels.all()) if callable(self.membership) else None
-        engine = self._make_engine(timed, X, metric, n_threads, make_engine)
-        graph = timed(knn_graph, engine, max(k, min(TREE_NEIGHBORS, len(X) - 1)), n_threads)
-        tree = timed(spanning_tree, engine, graph, n_threads)
-        prototypes = timed(boundary_prototypes, tree, codes)
+    def _fit(self, data: FitData) -> Self:
+        self.classes_, codes = data.labels
+        k, values = largest_neighborhood(len(data.X), self.k_max, self.n_neighbors), None
+        if callable(self.membership):
+            values = data.stage(call_membership, self.membership, data.X, data.labels.all())
+        length = max(k, min(TREE_NEIGHBORS, len(data.X) - 1))
+        graph = data.stage(knn_graph, data.engine, length, data.n_threads)
+        tree = data.stage(spanning_tree, data.engine, graph, data.n_threads)
+        prototypes = data.stage(boundary_prototypes, tree, codes)
         if values is None:
-            estimate = timed(estimate_density, graph, k, self.n_neighbors is None, metric.squared, n_threads)
+            search, squared = self.n_neighbors is None, data.metric.squared
+            estimate = data.stage(estimate_density, graph, k, search, squared, data.n_threads)
             self.density_, self.best_k_, self.cuts_ = estimate
             self.membership_ = fuzzy_membership(self.density_, self.sigma)
         else:
             self.membership_ = values_to_membership(values, self.sigma)
-        forest = timed(self._compete, engine, graph, tree, prototypes)
-        self._remember(X, codes, metric, engine, prototypes, forest)
-        self._warn_of_training_error()
+        options = self.competition, self.membership_side, self.sigma
+        forest = data.stage(compete, data.engine, graph, tree, prototypes, self.membership_, *options)
+        keep_forest(self, data, prototypes, forest, codes)
+        warn_of_training_error(self)
         return self
 
-    def _check_settings(self) -> tuple[Metric, int]:
-        settings = super()._check_settings()
+    def _settings(self) -> Settings:
+        settings = super()._settings()
         if self.competition == "tree" and self.sigma > 1:
             raise ValueError(
                 f"competition='tree' needs sigma <= 1, got sigma={show(self.sigma)}: along the tree larger "
                 "values only raise costs; lower sigma or use competition='complete'"
             )
-        return settings
+        return settings._replace(squares=not callable(self.membership))
 
     def _check_fitted_state(self) -> int:
         n = super()._check_fitted_state()
@@ -287,51 +274,62 @@ class FuzzyOPFClassifier(GrowingClassifier, BaseOPFClassifier):
             check_density(self, n)
         return n
 
-    def _call_membership(self, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """Ask the user's function for its values and check them."""
-        if isinstance(X, SparseSamples):
-            samples = X.tocsr()
-        else:
-            samples = X.view()
-            samples.flags.writeable = False
-        values = np.asarray(self.membership(samples, labels.copy()))
-        if values.shape != (len(X),):
-            raise ValueError(
-                f"membership returned shape {values.shape} for {len(X)} samples; it must return ({len(X)},), "
-                "one value per sample"
-            )
-        if values.dtype.kind not in "biuf":
-            raise TypeError(
-                f"membership returned values of type {values.dtype}; it must return numbers in [0, 1]"
-            )
-        outside = ~((values >= 0) & (values <= 1))
-        if outside.any():
-            first = int(np.argmax(outside))
-            raise ValueError(
-                f"membership returned {values[first]} for sample {first}; values must lie in [0, 1] and none "
-                "may be NaN; rescale them, for example (v - v.min()) / (v.max() - v.min())"
-            )
-        return values.astype(np.float64)
 
-    def _compete(self, engine: Engine, graph: KnnGraph, tree: SpanningTree, prototypes: np.ndarray) -> Forest:
-        """Run the competition the parameters ask for; memberships of 1 are plain OPF, along the tree."""
-        if (self.membership_ == 1).all():
-            return grow_forest(tree, prototypes)
-        if self.competition == "tree":
-            return grow_forest(tree, prototypes, self.membership_, self.membership_side)
-        lists = shorter_lists(graph, COMPETITION_NEIGHBORS)
-        forest = grow_forest_complete(engine, lists, prototypes, self.membership_, self.membership_side)
-        if not np.isfinite(forest.cost).all():
-            raise ValueError(
-                f"sigma={show(self.sigma)} makes path costs overflow; use a sigma nearer 1, or rescale X"
-            )
-        return forest
+def call_membership(membership: Callable[..., Any], X: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Ask the user's function for its values and check them."""
+    if isinstance(X, SparseSamples):
+        samples = X.tocsr()
+    else:
+        samples = X.view()
+        samples.flags.writeable = False
+    values = np.asarray(membership(samples, labels.copy()))
+    if values.shape != (len(X),):
+        raise ValueError(
+            f"membership returned shape {values.shape} for {len(X)} samples; it must return ({len(X)},), "
+            "one value per sample"
+        )
+    if values.dtype.kind not in "biuf":
+        raise TypeError(
+            f"membership returned values of type {values.dtype}; it must return numbers in [0, 1]"
+        )
+    outside = ~((values >= 0) & (values <= 1))
+    if outside.any():
+        first = int(np.argmax(outside))
+        raise ValueError(
+            f"membership returned {values[first]} for sample {first}; values must lie in [0, 1] and none "
+            "may be NaN; rescale them, for example (v - v.min()) / (v.max() - v.min())"
+        )
+    return values.astype(np.float64)
 
-    def _warn_of_training_error(self) -> None:
-        if self.training_error_ > TRAINING_ERROR_LIMIT:
-            warn(
-                f"{self.training_error_:.1%} of the training samples lost their label in the competition "
-                f"with sigma={show(self.sigma)}: one class leaks into another. Use competition='tree', which "
-                "loses none, or a sigma nearer 1 (0.8 is the safest short of 1).",
-                TrainingErrorWarning,
-            )
+
+def compete(
+    engine: Engine,
+    graph: KnnGraph,
+    tree: SpanningTree,
+    prototypes: np.ndarray,
+    membership: np.ndarray,
+    competition: str,
+    membership_side: str,
+    sigma: float,
+) -> Forest:
+    """Run the competition that is asked for; memberships of 1 are plain OPF, along the tree."""
+    if (membership == 1).all():
+        return grow_forest(tree, prototypes)
+    if competition == "tree":
+        return grow_forest(tree, prototypes, membership, membership_side)
+    lists = shorter_lists(graph, COMPETITION_NEIGHBORS)
+    forest = grow_forest_complete(engine, lists, prototypes, membership, membership_side)
+    if not np.isfinite(forest.cost).all():
+        raise ValueError(f"sigma={show(sigma)} makes path costs overflow; use a sigma nearer 1, or rescale X")
+    return forest
+
+
+def warn_of_training_error(model: FuzzyOPFClassifier) -> None:
+    """Warn if many training samples lost their label."""
+    if model.training_error_ > TRAINING_ERROR_LIMIT:
+        warn(
+            f"{model.training_error_:.1%} of the training samples lost their label in the competition "
+            f"with sigma={show(model.sigma)}: one class leaks into another. Use competition='tree', which "
+            "loses none, or a sigma nearer 1 (0.8 is the safest short of 1).",
+            TrainingErrorWarning,
+        )

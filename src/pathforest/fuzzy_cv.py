@@ -14,11 +14,8 @@ from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.metric import Metric
 from pathforest._engines.ranges import check_training_values
 from pathforest._models import parameters as rules
-from pathforest._models.device import DeviceOfParts
-from pathforest._models.fitting import steps
 from pathforest._models.labels import check_labels, remember_label
 from pathforest._models.parameters import as_list, check_parameters, checked_metric
-from pathforest._models.state import unfitted_on_failure
 from pathforest._search.cells import Cell, Folds, Runner, Samples, Scores, Space, make_space, one_by_one
 from pathforest._search.ensemble import AverageOfBest
 from pathforest._search.presets import choose_preset
@@ -29,7 +26,7 @@ from pathforest._search.splits import cross_validation_splits
 from pathforest._search.trials import make_sampler, search_by_trials
 from pathforest._utils.show import show
 from pathforest._utils.sparse import SVD, SparseSamples
-from pathforest._utils.timers import StageTimer, logger
+from pathforest._utils.stages import fitting, logger, stages_of, steps
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 if TYPE_CHECKING:
@@ -42,7 +39,7 @@ COMMON = (
 )
 
 
-class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
+class FuzzyOPFClassifierCV(AverageOfBest):
     """Fuzzy Optimum-Path Forest classifier with cross-validated parameters.
 
     It tries every combination of the parameters given in several representations of the samples, shares among
@@ -219,7 +216,7 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
 
     _n_stages = 2
     _has_steps = True
-    _parameter_rules: ClassVar[rules.Rules] = {
+    _rules: ClassVar[rules.Rules] = {
         "k_max": rules.each("k_max", rules.k_max),
         "sigmas": rules.each("sigma", rules.sigma),
         "competitions": rules.each("competition", rules.competition),
@@ -300,7 +297,7 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         tags.input_tags.sparse &= not isinstance(self.transforms, str) or self.transforms == "auto"
         return tags
 
-    @unfitted_on_failure
+    @fitting
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Search, and fit the best cells on all samples.
 
@@ -345,7 +342,7 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         make_engine = partial(make_engine, device=self.device)
         place = make_engine, keep, self.refit, run
         folds = Folds(template, samples, y, shown, splits, representations, *place)
-        timed = StageTimer(self)
+        timed = stages_of(self)
         # The matrices of transformers are small: more threads made their linear algebra slower, and changed
         # its last bits.
         with threadpool_limits(1, user_api="blas"):
@@ -369,10 +366,6 @@ class FuzzyOPFClassifierCV(DeviceOfParts, AverageOfBest):
         from pathforest.plotting import plot_landscape
 
         return plot_landscape(self)
-
-    def _fitted_parts(self) -> list[FuzzyOPFClassifier]:
-        models = vars(self).get("estimators_", [])
-        return [model if isinstance(model, FuzzyOPFClassifier) else model[-1] for model in models]
 
     def _check_search(self) -> tuple[Metric, Space, Judge]:
         """Check every parameter before any work; return the metric, the candidates and what scores them."""

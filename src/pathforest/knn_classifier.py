@@ -6,21 +6,27 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import ClassifierMixin
 
 from pathforest import _core
 from pathforest._engines.build import build_engine
 from pathforest._engines.matrix import complete_metric
-from pathforest._engines.metric import Metric, before_learning
+from pathforest._engines.metric import before_learning
 from pathforest._models import parameters as rules
-from pathforest._models.base import LabelledEstimator
-from pathforest._models.density import largest_arc
-from pathforest._models.density_paths import DensityForestEstimator, DensityQuery, compete_within_classes
+from pathforest._models.base import (
+    FitData,
+    KeptSamples,
+    OPFEstimator,
+    Settings,
+    answering,
+    check_queries,
+    keep_samples,
+    open_fit,
+)
+from pathforest._models.density import DensityQuery, compete_within_classes, density_conquerors, largest_arc
 from pathforest._models.parameters import largest_neighborhood
-from pathforest._models.state import unfitted_on_failure
 from pathforest._search.splits import Split, cross_validation_splits, validation_split
-from pathforest._utils.threads import thread_count
-from pathforest._utils.timers import StageTimer
+from pathforest._utils.stages import fitting
 from pathforest.graph import knn_graph
 from pathforest.membership import density
 from pathforest.persistence.checks import (
@@ -32,7 +38,7 @@ from pathforest.persistence.checks import (
 )
 
 
-class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
+class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
     """Optimum-Path Forest classifier on a graph of nearest neighbours.
 
     Each maximum of the density conquers the samples around it that have its class; a new sample
@@ -162,7 +168,7 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
     """
 
     _n_stages = 5
-    _parameter_rules: ClassVar[rules.Rules] = {
+    _rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         **rules.NEIGHBORHOOD,
         "cv": rules.cv,
@@ -199,7 +205,7 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
         self.device = device
         self.verbose = verbose
 
-    @unfitted_on_failure
+    @fitting
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Choose the neighbourhood and grow the forest of the training samples.
 
@@ -219,26 +225,28 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
         self : OPFKNNClassifier
             The fitted estimator.
         """
-        metric, n_threads = self._check_settings()
-        X, labels, codes, completed = self._check_training(X, y, metric, squares=True)
-        k = largest_neighborhood(len(X), self.k_max, self.n_neighbors)
-        timed = StageTimer(self)
+        return self._fit(open_fit(self, X, y, labelled=True), groups)
+
+    def _settings(self) -> Settings:
+        return super()._settings()._replace(squares=True)
+
+    def _fit(self, data: FitData, groups: Any = None) -> Self:
+        self.classes_, codes = data.labels
+        k = largest_neighborhood(len(data.X), self.k_max, self.n_neighbors)
         self.best_k_, self.scores_ = k, np.empty(0)
         if self.n_neighbors is None:
-            splits = self._split(X, labels, codes, groups)
-            of_folds = before_learning(completed, metric)
-            self.best_k_, self.scores_ = timed(self._search_k, X, codes, splits, of_folds, k)
-        engine = self._make_engine(timed, X, completed, n_threads)
-        graph = timed(knn_graph, engine, self.best_k_, n_threads)
-        self.density_ = timed(density, graph, self.best_k_, completed.squared)
+            splits = self._split(data.X, data.labels.all(), codes, groups)
+            self.best_k_, self.scores_ = data.stage(self._search_k, data, codes, splits, k)
+        graph = data.stage(knn_graph, data.engine, self.best_k_, data.n_threads)
+        self.density_ = data.stage(density, graph, self.best_k_, data.metric.squared)
         scaled = _core.scale_density(self.density_)
-        forest = timed(compete_within_classes, graph, self.best_k_, scaled, codes)
+        forest = data.stage(compete_within_classes, graph, self.best_k_, scaled, codes)
         self.cost_, self.predecessor_, self.root_ = forest
         self.prototypes_ = np.flatnonzero(self.predecessor_ < 0)
         self.label_ = self.classes_[codes[self.root_]]
         self._fit_codes = codes
         self._fit_largest_arc = largest_arc(graph, self.best_k_)
-        self._keep_samples(X, completed, engine)
+        keep_samples(self, data)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -254,8 +262,9 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
         y : ndarray of shape (n_queries,)
             Class labels, in the type they were given in.
         """
-        Q = self._check_query(X)
-        winners, _ = self._conquerors(Q)
+        Q = check_queries(self, X)
+        with answering(self, Q) as bar:
+            winners, _ = density_conquerors(self, Q, bar)
         return self.classes_[self._fit_codes[winners]]
 
     def _check_fitted_state(self) -> int:
@@ -274,32 +283,30 @@ class OPFKNNClassifier(LabelledEstimator, DensityForestEstimator):
         return [split] if len(split[1]) else []
 
     def _search_k(
-        self, X: np.ndarray, codes: np.ndarray, splits: list[Split], metric: Metric, k_max: int
+        self, data: FitData, codes: np.ndarray, splits: list[Split], k_max: int
     ) -> tuple[int, np.ndarray]:
         """Return the smallest of the best neighbourhoods up to `k_max`, and the scores of all."""
         k_max = min([k_max, *(len(train) - 1 for train, _ in splits)])
         if not splits or k_max < 1:
-            return min(1, len(X) - 1), np.empty(0)
-        hits = sum(self._count_hits(X, codes, split, metric, k_max) for split in splits)
+            return min(1, len(data.X) - 1), np.empty(0)
+        hits = sum(self._count_hits(data, codes, split, k_max) for split in splits)
         # Counts over all folds, not means of their shares, because rounding would make equal means differ.
         scores = hits / sum(len(test) for _, test in splits)
         return int(np.argmax(scores)) + 1, scores
 
-    def _count_hits(
-        self, X: np.ndarray, codes: np.ndarray, split: Split, metric: Metric, k_max: int
-    ) -> np.ndarray:
+    def _count_hits(self, data: FitData, codes: np.ndarray, split: Split, k_max: int) -> np.ndarray:
         """Count for every neighbourhood up to `k_max` the evaluation samples that get their own class."""
         train, test = split
-        n_threads = thread_count(self.n_jobs)
+        metric = before_learning(data.metric, rules.checked_metric(self))
         if metric.kind == "precomputed":
-            known, Q = X[np.ix_(train, train)], X[np.ix_(test, train)]
+            known, Q = data.X[np.ix_(train, train)], data.X[np.ix_(test, train)]
         else:
-            known, Q = X[train], X[test]
-        part, metric = clone(self), complete_metric(metric, known)
-        engine = build_engine(known, metric, self.algorithm, n_threads, device=self.device)
-        part._keep_samples(known, metric, engine)
-        graph = knn_graph(engine, k_max, n_threads)
-        blocks = list(part._nearest(Q, k_max, len(known)))
+            known, Q = data.X[train], data.X[test]
+        metric = complete_metric(metric, known)
+        engine = build_engine(known, metric, self.algorithm, data.n_threads, device=self.device)
+        kept = KeptSamples(known, metric, engine.name, data.n_threads, self.device, {})
+        graph = knn_graph(engine, k_max, data.n_threads)
+        blocks = list(kept.nearest(Q, k_max, len(known)))
         hits = np.zeros(k_max, dtype=int)
         for k in range(1, k_max + 1):
             rho = density(graph, k, metric.squared)

@@ -117,7 +117,7 @@ def learn(
 
 def _options(model: OPFClassifier, *tables: Any) -> dict[str, Any]:
     """Return how samples are checked; refuse tables, whose categories no exchange could keep apart."""
-    metric, _ = model._check_settings()
+    metric = model._settings().metric
     if metric.name == "gower" and any(as_table(X) is not None for X in tables):
         raise TypeError(
             "learn takes arrays of numbers for metric='gower', not tables; encode categories, for example "

@@ -10,13 +10,12 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from pathforest import _core
-from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.metric import Metric
 from pathforest._models import parameters as rules
-from pathforest._models.density import DensityEstimator, largest_arc
-from pathforest._models.growing import GrowingEstimator
-from pathforest._models.state import unfitted_on_failure
-from pathforest._utils.timers import StageTimer
+from pathforest._models.base import FitData, Settings, answering, check_queries, keep_samples, open_fit
+from pathforest._models.density import graph_and_density, largest_arc
+from pathforest._models.growing import Growing
+from pathforest._utils.stages import fitting
 from pathforest.persistence.checks import check_density, check_number
 
 # A density this small has lost digits, or all of them; its logarithm is then taken from the distances.
@@ -29,7 +28,7 @@ ROUNDING = 1e-12
 FENCE = 3.0
 
 
-class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
+class OPFOutlierDetector(OutlierMixin, Growing):
     """Optimum-Path Forest outlier detector.
 
     The training samples are clustered as :class:`OPFClustering` does it, which settles how many neighbours
@@ -132,7 +131,7 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
     """
 
     _n_stages = 3
-    _parameter_rules: ClassVar[rules.Rules] = {
+    _rules: ClassVar[rules.Rules] = {
         "contamination": rules.contamination,
         **rules.DISTANCES,
         **rules.NEIGHBORHOOD,
@@ -163,7 +162,7 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
         self.device = device
         self.verbose = verbose
 
-    @unfitted_on_failure
+    @fitting
     def fit(self, X: Any, y: Any = None) -> Self:
         """Estimate the density of the training samples and set the threshold.
 
@@ -181,18 +180,16 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
         self : OPFOutlierDetector
             The fitted estimator.
         """
-        metric, n_threads = self._check_settings()
-        X, metric = self._check_samples(X, metric, self._squares)
-        return self._learn(build_engine, X, None, metric, n_threads)
+        return self._fit(open_fit(self, X))
 
-    def _train(
-        self, make_engine: EngineFactory, X: np.ndarray, labels: None, metric: Metric, n_threads: int
-    ) -> Self:
-        timed = StageTimer(self)
-        engine, graph, estimate = self._estimate_density(X, metric, n_threads, timed, make_engine)
+    def _settings(self) -> Settings:
+        return super()._settings()._replace(squares=True)
+
+    def _fit(self, data: FitData) -> Self:
+        graph, estimate = graph_and_density(data, None, self.k_max, self.n_neighbors)
         self.density_, self.best_k_, self.cuts_ = estimate
         self._fit_largest_arc = largest_arc(graph, self.best_k_)
-        self._keep_samples(X, metric, engine)
+        keep_samples(self, data)
         self.offset_ = self._find_offset()
         return self
 
@@ -265,14 +262,13 @@ class OPFOutlierDetector(OutlierMixin, GrowingEstimator, DensityEstimator):
             1 where the densest training sample lies and 0 where the sparsest does; the lower, the more
             abnormal.
         """
-        Q = self._check_query(X)
-        scores = np.ones(len(Q))
+        Q = check_queries(self, X)
+        scores, samples = np.ones(len(Q)), self._samples
         if self.best_k_ == 0:  # one training sample sets no scale
             return scores
-        exact = Metric(*self._fit_metric).kind == "features"
-        same_place = 0.0 if exact else ROUNDING * self._fit_largest_arc
-        with self._progress(Q) as bar:
-            for rows, distances, _ in self._nearest(Q, self.best_k_ + 1, len(self.density_), bar):
+        same_place = 0.0 if samples.metric.kind == "features" else ROUNDING * self._fit_largest_arc
+        with answering(self, Q) as bar:
+            for rows, distances, _ in samples.nearest(Q, self.best_k_ + 1, len(self.density_), bar):
                 # No sample is its own neighbour: one at the place of a training sample is taken for that one.
                 others = np.where(distances[:, :1] <= same_place, distances[:, 1:], distances[:, :-1])
                 scores[rows] = self._scale(self._log_density(np.ascontiguousarray(others)))

@@ -16,8 +16,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from pathforest._models.documentation import DocumentedEstimator
-from pathforest._models.fitting import ReportingEstimator, reported
+from pathforest._models.base import documented_at
 from pathforest._models.parameters import Rules, check_parameters, integer, optional
 from pathforest._utils.columns import (
     CATEGORY,
@@ -32,6 +31,7 @@ from pathforest._utils.columns import (
     kind_of,
 )
 from pathforest._utils.show import show
+from pathforest._utils.stages import CallbackSupportMixin, fitting
 from pathforest._utils.warnings import warn
 from pathforest.persistence.checks import check_array as check_fitted_array
 from pathforest.persistence.checks import check_indices, check_whole
@@ -61,7 +61,7 @@ def _check_kinds(name: str, value: Any) -> None:
         raise TypeError(f"{name}={show(value)} must be None or a dict, such as {{'zip': 'category'}}")
 
 
-class TablePreprocessor(DocumentedEstimator, ReportingEstimator, TransformerMixin, BaseEstimator):
+class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     """Turn a table of numbers, text, truth values and gaps into numbers for distances.
 
     Numbers are standardised; a gap gets the median of its column. Text and truth values become one column of
@@ -121,7 +121,8 @@ class TablePreprocessor(DocumentedEstimator, ReportingEstimator, TransformerMixi
     x1: category, C, S, (other)
     """
 
-    _parameter_rules: ClassVar[Rules] = {
+    _doc_link_module, _doc_link_template = "pathforest", property(documented_at)
+    _rules: ClassVar[Rules] = {
         "kinds": optional(_check_kinds),
         "max_categories": integer(1, "30 is the default"),
     }
@@ -140,7 +141,7 @@ class TablePreprocessor(DocumentedEstimator, ReportingEstimator, TransformerMixi
         tags.input_tags.categorical = True
         return tags
 
-    @reported
+    @fitting
     def fit(self, X: Any, y: Any = None) -> TablePreprocessor:
         """Learn what to do with each column.
 

@@ -13,16 +13,16 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from pathforest._engines.matrix import check_distances
 from pathforest._engines.metric import Metric, array_options
 from pathforest._models import parameters as rules
-from pathforest._models.device import DeviceOfParts
+from pathforest._models.base import OPFEstimator, check_queries
+from pathforest._models.classifier import ForestClassifier
 from pathforest._models.labels import check_labels, check_labels_like, remember_label
+from pathforest._models.offers import KeptForest, bids, class_costs, decide, probabilities
 from pathforest._models.parameters import check_parameters
-from pathforest._models.prediction import BaseOPFClassifier
-from pathforest._models.state import SavableEstimator, unfitted_on_failure
 from pathforest._search.splits import validation_split
 from pathforest._utils.samples import validated
 from pathforest._utils.show import show
+from pathforest._utils.stages import fitting
 from pathforest._utils.tables import as_table
-from pathforest._utils.threads import thread_count
 from pathforest.classifier import OPFClassifier
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.persistence.checks import (
@@ -41,7 +41,7 @@ PRUNABLE = (OPFClassifier, FuzzyOPFClassifier)
 class Pruned(NamedTuple):
     """A classifier with fewer training samples."""
 
-    model: BaseOPFClassifier  # fitted to the samples that were kept
+    model: ForestClassifier  # fitted to the samples that were kept
     kept: np.ndarray  # (n_kept,) their indices among the training samples, ascending
     n_iter: int  # rounds, the last of which found nothing to remove, cost too much or was the last allowed
 
@@ -126,7 +126,7 @@ def prune(
             "a model with metric='precomputed' keeps no distances between training samples to fit again; "
             "pass the matrix to OPFPruner"
         )
-    Q, y_val = model._check_prediction(X_val), check_labels_like(model.classes_, y_val)
+    Q, y_val = check_queries(model, X_val), check_labels_like(model.classes_, y_val)
     check_consistent_length(Q, y_val)
     # Plain OPF gives every training sample its own label, so those of the model are those it was fitted to.
     pruned = _prune(
@@ -144,7 +144,7 @@ def pass_on_names(source: Any, model: Any) -> None:
         model.categories_ = source.categories_
 
 
-class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstimator):
+class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
     """Optimum-Path Forest classifier that keeps only the training samples it needs.
 
     Part of the samples is set aside for validation; the classifier is fitted to the rest and pruned as
@@ -193,8 +193,7 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
     The samples set aside are not put back: they chose the model and are not part of it. If no class has two
     samples there is nothing to validate with, and nothing is pruned. A fuzzy classifier with `n_neighbors` is
     not pruned to so few samples that it could not be fitted. A larger `validation_fraction` keeps a larger
-    share of the training samples, of which there are fewer. If `device` is ``"cpu"``, that of the estimator
-    counts.
+    share of the training samples, of which there are fewer. `device` replaces that of the estimator.
 
     References
     ----------
@@ -213,7 +212,7 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
     [0, 0, 0]
     """
 
-    _parameter_rules: ClassVar[rules.Rules] = {
+    _rules: ClassVar[rules.Rules] = {
         "estimator": rules.optional(_check_prunable),
         "validation_fraction": rules.validation_fraction,
         "max_loss": rules.max_loss,
@@ -245,7 +244,7 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
             tags.input_tags = get_tags(self._template()).input_tags
         return tags
 
-    @unfitted_on_failure
+    @fitting
     def fit(self, X: Any, y: Any) -> Self:
         """Set validation samples aside, fit the classifier to the others and prune it.
 
@@ -279,9 +278,7 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
             return X[np.ix_(chosen, rows[kept])] if pairwise else _safe_indexing(X, chosen)
 
         everyone = np.arange(len(rows))
-        model = clone(template)
-        if self.device != "cpu":
-            model.set_params(device=self.device)
+        model = clone(template).set_params(device=self.device)
         pruned = Pruned(model.fit(among(rows, everyone), labels[rows]), everyone, 0)
         if len(val):
             pruned = _prune(
@@ -289,7 +286,7 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
                 labels[rows],
                 labels[val],
                 lambda kept: among(rows[kept], kept),
-                lambda model, kept: model._check_prediction(among(val, kept)),
+                lambda model, kept: check_queries(model, among(val, kept)),
                 self.max_loss,
                 self.max_iter,
             )
@@ -309,8 +306,8 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
         y : ndarray of shape (n_queries,)
             Class labels, in the type they were given in.
         """
-        Q = self._queries(X)
-        return self.estimator_.predict(Q)
+        forest, Q = self._asked(X)
+        return self.classes_[decide(forest, Q).code]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of the pruned classifier.
@@ -325,14 +322,13 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
         probabilities : ndarray of shape (n_queries, n_classes)
             Rows add up to 1.
         """
-        Q = self._queries(X)
-        return self.estimator_.predict_proba(Q)
+        return self._labels_and_probabilities(X)[1]
 
     def _labels_and_probabilities(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        return self.estimator_._labels_and_probabilities(self._queries(X))
-
-    def _fitted_parts(self) -> list[OPFClassifier | FuzzyOPFClassifier]:
-        return [self.estimator_] if "estimator_" in vars(self) else []
+        """Return what `predict` and `predict_proba` do, for the price of one of them."""
+        forest, Q = self._asked(X)
+        (costs,) = class_costs([forest], Q)
+        return self.classes_[costs.winner(0)], probabilities(costs.cost[0], self.estimator_.beta)
 
     def _template(self) -> OPFClassifier | FuzzyOPFClassifier:
         return OPFClassifier() if self.estimator is None else self.estimator
@@ -341,7 +337,7 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
         check_parameters(self)
         template = self._build_template() if "_fit_template" in vars(self) else self._template()
         _check_prunable("estimator", template)
-        template._check_settings()
+        template._settings()
         n_features = check_features(self)
         check_whole(self, "n_iter_", 0)
         inner = vars(self).get("estimator_")
@@ -381,26 +377,29 @@ class OPFPruner(DeviceOfParts, MetaEstimatorMixin, ClassifierMixin, SavableEstim
 
     def _read(self, X: Any, reset: bool) -> Any:
         """Check samples, or leave a table to a classifier that takes it."""
-        metric, _ = self._template()._check_settings()
+        metric = self._template()._settings().metric
         if metric.name == "gower" and (table := as_table(X)) is not None:
             return validate_data(self, table, reset=reset, skip_check_array=True)
         # The classifier says which sparse matrices it takes.
         options = {"dtype": DTYPES, "accept_sparse": "csr"}
         return validated(self, X, reset=reset, **array_options(metric) | options)
 
-    def _queries(self, X: Any) -> np.ndarray:
+    def _asked(self, X: Any) -> tuple[KeptForest, np.ndarray]:
+        """Return the forest, on the device asked for, and the checked queries."""
         check_is_fitted(self)
-        Q = self._read(X, reset=False)
-        pairwise = Metric(*self.estimator_._fit_metric).kind == "precomputed"
-        return Q[:, self.sample_indices_] if pairwise else Q
+        check_parameters(self, ("device",))
+        Q, forest = self._read(X, reset=False), self.estimator_._forest.on(self.device)
+        if forest.samples.X is None:
+            Q = Q[:, self.sample_indices_]
+        return forest, check_queries(self.estimator_, Q)
 
 
 def _prune(
-    model: BaseOPFClassifier,
+    model: ForestClassifier,
     y: np.ndarray,
     y_val: np.ndarray,
     samples: Callable[[np.ndarray], np.ndarray],
-    queries: Callable[[BaseOPFClassifier, np.ndarray], np.ndarray],
+    queries: Callable[[ForestClassifier, np.ndarray], np.ndarray],
     max_loss: float,
     max_iter: int,
 ) -> Pruned:
@@ -427,7 +426,7 @@ def _prune(
     return Pruned(model, kept, n_iter)
 
 
-def _unfitted_copy(model: BaseOPFClassifier) -> BaseOPFClassifier:
+def _unfitted_copy(model: ForestClassifier) -> ForestClassifier:
     """Return a classifier to fit with the same metric, also if that was estimated from the samples."""
     metric = Metric(*model._fit_metric)
     if metric.params:
@@ -435,7 +434,7 @@ def _unfitted_copy(model: BaseOPFClassifier) -> BaseOPFClassifier:
     return clone(model)
 
 
-def _judge(model: BaseOPFClassifier, Q: np.ndarray, y_val: np.ndarray) -> Judgement:
+def _judge(model: ForestClassifier, Q: np.ndarray, y_val: np.ndarray) -> Judgement:
     """Classify the validation samples, and mark all that had a part in it, paths included."""
     codes, relevant = _mark_conquerors(model, Q)
     newest = np.flatnonzero(relevant)
@@ -446,21 +445,19 @@ def _judge(model: BaseOPFClassifier, Q: np.ndarray, y_val: np.ndarray) -> Judgem
     return Judgement(int((model.classes_[codes] == y_val).sum()), relevant)
 
 
-def _mark_conquerors(model: BaseOPFClassifier, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _mark_conquerors(model: ForestClassifier, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Find the winning class of each query, and mark all training samples that decided for it."""
-    code, conqueror, _ = model._decide(Q)
-    decided = np.zeros(len(model.order_), dtype=bool)
+    forest = model._forest
+    code, conqueror = decide(forest, Q)
+    decided = np.zeros(len(forest.order), dtype=bool)
     decided[conqueror] = True
-    if model.n_conquerors > 1:
-        n_threads, r = thread_count(model.n_jobs), min(int(model.n_conquerors), len(model.order_))
-        for winner in np.unique(code):
-            rivals = model._rivals(Q.dtype, r, winner)
-            for _, block in model._query_blocks(Q[code == winner], width=r):
-                decided[rivals.offers(block, r, n_threads).indices] = True
+    if forest.r > 1:
+        for rows, bidder, _, indices in bids(forest, Q):
+            decided[indices[code[rows] == bidder]] = True
     return code, decided
 
 
-def _with_every_class(model: BaseOPFClassifier, relevant: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _with_every_class(model: ForestClassifier, relevant: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Add the prototypes of classes that would be lost."""
     lost = np.setdiff1d(y, y[relevant])
     relevant = relevant.copy()

@@ -21,8 +21,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from pathforest._models import parameters as rules
-from pathforest._models.documentation import DocumentedEstimator
+from pathforest._models.base import check_queries, documented_at
 from pathforest._models.labels import check_labels
+from pathforest._models.offers import decide
 from pathforest._models.parameters import check_parameters, checked_metric
 from pathforest._search.splits import deal_folds
 from pathforest._utils.samples import refuse_missing_dates
@@ -34,11 +35,14 @@ COMMON: rules.Rules = {
     "sampling_strategy": rules.checked_where_used,
     **rules.DISTANCES,
     "random_state": rules.random_state,
+    "device": rules.device,
 }
 
 
-class DenseSampler(DocumentedEstimator):
+class DenseSampler:
     """What the samplers have in common: dense samples, float32 kept, no distance matrices."""
+
+    _doc_link_module, _doc_link_template = "pathforest", property(documented_at)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -82,11 +86,14 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
     algorithm : {"auto", "tree", "brute"}, default="auto"
         How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
         chooses. Answers are the same.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         Decides the parts, and which samples go first among those with equal points.
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
         same.
+    device : str, default="cpu"
+        Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
+        PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
 
     Attributes
     ----------
@@ -131,7 +138,7 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
     False
     """
 
-    _parameter_rules: ClassVar[rules.Rules] = {
+    _rules: ClassVar[rules.Rules] = {
         **COMMON,
         "n_splits": rules.integer(2, "every part is classified from the others"),
     }
@@ -144,8 +151,9 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
         metric: str | Callable[..., float] = "euclidean",
         metric_params: Mapping[str, Any] | None = None,
         algorithm: str = "auto",
-        random_state: Any = None,
+        random_state: Any = 0,
         n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None:
         super().__init__(sampling_strategy=sampling_strategy)
         self.n_splits = n_splits
@@ -154,6 +162,7 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
         self.algorithm = algorithm
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -176,14 +185,14 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
         """Classify each fold from the others; return right minus wrong conquests of every sample."""
         points = np.zeros(len(y), dtype=np.intp)
         parameters = {
-            name: getattr(self, name) for name in ("metric", "metric_params", "algorithm", "n_jobs")
+            name: getattr(self, name) for name in ("metric", "metric_params", "algorithm", "n_jobs", "device")
         }
         for part in np.unique(fold):
             train, val = np.flatnonzero(fold != part), np.flatnonzero(fold == part)
             if not len(train):  # all samples are in one part
                 break
             model = OPFClassifier(**parameters).fit(X[train], y[train])
-            conqueror = train[model._decide(model._check_prediction(X[val])).conqueror]
+            conqueror = train[decide(model._forest, check_queries(model, X[val])).conqueror]
             np.add.at(points, conqueror, np.where(y[conqueror] == y[val], 1, -1))
         return points
 
@@ -213,11 +222,14 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
     algorithm : {"auto", "tree", "brute"}, default="auto"
         How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
         chooses. Answers are the same.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         Decides the new samples.
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
         same.
+    device : str, default="cpu"
+        Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
+        PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
 
     Attributes
     ----------
@@ -267,7 +279,7 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
     [0.9, 0.4, 9.6, 10.0]
     """
 
-    _parameter_rules: ClassVar[rules.Rules] = {**COMMON, **rules.NEIGHBORHOOD}
+    _rules: ClassVar[rules.Rules] = {**COMMON, **rules.NEIGHBORHOOD}
     # Of the rules of imbalanced-learn only this one is left.
     _parameter_constraints: ClassVar[dict[str, list]] = {
         "sampling_strategy": BaseOverSampler._parameter_constraints["sampling_strategy"]
@@ -282,8 +294,9 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
         metric: str | Callable[..., float] = "euclidean",
         metric_params: Mapping[str, Any] | None = None,
         algorithm: str = "auto",
-        random_state: Any = None,
+        random_state: Any = 0,
         n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None:
         super().__init__(sampling_strategy=sampling_strategy)
         self.k_max = k_max
@@ -293,10 +306,11 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
         self.algorithm = algorithm
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     def _fit_resample(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rng = check_random_state(self.random_state)
-        names = ("k_max", "n_neighbors", "metric", "metric_params", "algorithm", "n_jobs")
+        names = ("k_max", "n_neighbors", "metric", "metric_params", "algorithm", "n_jobs", "device")
         parameters = {name: getattr(self, name) for name in names}
         self.n_clusters_ = {}
         samples, labels = [X], [y]

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from pathforest._engines.build import EngineFactory, build_engine
-from pathforest._engines.metric import Metric
+from pathforest._engines.build import build_engine
 from pathforest._models import parameters as rules
-from pathforest._models.growing import GrowingClassifier
+from pathforest._models.base import FitData, Settings, open_fit
+from pathforest._models.classifier import ForestClassifier, keep_forest
 from pathforest._models.labels import Labels
-from pathforest._models.prediction import BaseOPFClassifier, Bids, Decision
-from pathforest._models.state import unfitted_on_failure
-from pathforest._utils.progress import SILENCE
 from pathforest._utils.show import show
-from pathforest._utils.timers import StageTimer
+from pathforest._utils.stages import fitting
 from pathforest.forest import balancing_factors, boundary_prototypes, grow_forest, grow_forest_geodesic
 from pathforest.graph import knn_graph, spanning_tree
 from pathforest.persistence.checks import check_array, check_whole
 
 
-class OPFSemiSupervisedClassifier(GrowingClassifier, BaseOPFClassifier):
+class OPFSemiSupervisedClassifier(ForestClassifier):
     """Optimum-Path Forest classifier for a few labelled and many unlabelled samples.
 
     Labels travel from labelled samples to their neighbours, through the unlabelled ones: each sample
@@ -174,7 +171,7 @@ class OPFSemiSupervisedClassifier(GrowingClassifier, BaseOPFClassifier):
     """
 
     _n_stages = 6
-    _parameter_rules: ClassVar[rules.Rules] = {
+    _rules: ClassVar[rules.Rules] = {
         "unlabeled": rules.checked_where_used,
         "method": rules.choice("balanced", "geodesic", "mst", "opfsemi"),
         "n_neighbors": rules.integer(1, "10 is the default"),
@@ -211,7 +208,7 @@ class OPFSemiSupervisedClassifier(GrowingClassifier, BaseOPFClassifier):
         self.device = device
         self.verbose = verbose
 
-    @unfitted_on_failure
+    @fitting
     def fit(self, X: Any, y: Any) -> Self:
         """Spread the labels over all samples and grow their forest.
 
@@ -229,42 +226,37 @@ class OPFSemiSupervisedClassifier(GrowingClassifier, BaseOPFClassifier):
         self : OPFSemiSupervisedClassifier
             The fitted estimator.
         """
-        metric, n_threads = self._check_settings()
-        X, _, codes, metric = self._check_training(X, y, metric)
-        return self._learn(build_engine, X, Labels(self.classes_, codes), metric, n_threads)
+        return self._fit(open_fit(self, X, y, labelled=True))
 
-    def _check_settings(self) -> tuple[Metric, int]:
-        metric, n_threads = super()._check_settings()
-        if self.method == "balanced" and metric.name == "euclidean":
-            metric = metric._replace(name="sqeuclidean")
-        return metric, n_threads
+    def _settings(self) -> Settings:
+        settings = super()._settings()
+        if self.method == "balanced" and settings.metric.name == "euclidean":
+            return settings._replace(metric=settings.metric._replace(name="sqeuclidean"))
+        return settings
 
-    def _train(
-        self, make_engine: EngineFactory, X: np.ndarray, labels: Labels, metric: Metric, n_threads: int
-    ) -> Self:
-        labelled, codes = self._encode(labels)
-        timed = StageTimer(self)
-        engine = self._make_engine(timed, X, metric, n_threads, make_engine)
+    def _fit(self, data: FitData) -> Self:
+        n, n_threads = len(data.X), data.n_threads
+        labelled, codes = self._encode(data.labels)
         if self.method in ("balanced", "geodesic"):
-            graph = timed(knn_graph, engine, min(int(self.n_neighbors), len(X) - 1), n_threads)
+            graph = data.stage(knn_graph, data.engine, min(int(self.n_neighbors), n - 1), n_threads)
             self.class_factors_ = np.ones(len(self.classes_))
             if self.method == "balanced":
                 own = Labels.of(codes[labelled])  # the core numbers the classes that have samples
-                self.class_factors_[own.values] = timed(balancing_factors, graph, labelled, own.codes)
+                self.class_factors_[own.values] = data.stage(balancing_factors, graph, labelled, own.codes)
             factor = self.class_factors_[codes]  # of labelled samples; others do not use theirs
-            forest = timed(grow_forest_geodesic, engine, graph, labelled, factor, n_threads)
+            forest = data.stage(grow_forest_geodesic, data.engine, graph, labelled, factor, n_threads)
             spread, prototypes = codes[forest.root], labelled
-            self._fit_n_neighbors = min(int(self.n_neighbors), len(X))  # of new samples, which have n others
+            self._fit_n_neighbors = min(int(self.n_neighbors), n)  # of new samples, which have n others
         else:
-            tree = timed(spanning_tree, engine, None, n_threads)
+            tree = data.stage(spanning_tree, data.engine, None, n_threads)
             seeds = labelled
-            if self.method == "opfsemi" and len(labelled) < len(X):
-                seeds = timed(self._border, X, metric, labelled, codes[labelled], n_threads)
-            spread = codes[timed(grow_forest, tree, seeds).root]
+            if self.method == "opfsemi" and len(labelled) < n:
+                seeds = data.stage(self._border, data, labelled, codes[labelled])
+            spread = codes[data.stage(grow_forest, tree, seeds).root]
             spread[labelled] = codes[labelled]
-            prototypes = timed(boundary_prototypes, tree, spread)
-            forest = timed(grow_forest, tree, prototypes)
-        self._remember(X, spread, metric, engine, prototypes, forest)
+            prototypes = data.stage(boundary_prototypes, tree, spread)
+            forest = data.stage(grow_forest, tree, prototypes)
+        keep_forest(self, data, prototypes, forest, spread)
         self.transduction_ = self.classes_[spread]
         return self
 
@@ -272,39 +264,10 @@ class OPFSemiSupervisedClassifier(GrowingClassifier, BaseOPFClassifier):
         n = super()._check_fitted_state()
         if not np.array_equal(check_array(self, "transduction_", (n,), (self.classes_.dtype,)), self.label_):
             raise ValueError("transduction_ and label_ differ")
-        if self._n_offers is not None:
+        if "_fit_n_neighbors" in vars(self):
             check_whole(self, "_fit_n_neighbors", 1, n)
             check_array(self, "class_factors_", (len(self.classes_),), nonnegative=True)
         return n
-
-    @property
-    def _n_offers(self) -> int | None:
-        """How many neighbours make a new sample an offer; None: all samples, as in :class:`OPFClassifier`."""
-        return getattr(self, "_fit_n_neighbors", None)
-
-    def _decide(self, Q: np.ndarray) -> Decision:
-        return super()._decide(Q) if self._n_offers is None else self._decide_by_class(Q)
-
-    @property
-    def _n_deciding(self) -> np.ndarray:
-        return np.minimum(super()._n_deciding, self._n_offers or len(self.order_)).astype(np.int32)
-
-    def _bids(self, Q: np.ndarray, bar: Any = SILENCE) -> Iterator[Bids]:
-        if self._n_offers is None:
-            yield from super()._bids(Q, bar)
-            return
-        rank = self._cached("rank", self._rank)
-        for rows, distances, indices in self._nearest(Q, self._n_offers, len(self.order_), bar):
-            offers = self.cost_[indices] + self.class_factors_[self._fit_codes[indices]] * distances
-            ascending = np.lexsort((rank[indices], offers))
-            offers, indices = (np.take_along_axis(a, ascending, axis=1) for a in (offers, indices))
-            codes = self._fit_codes[indices]
-            for code in np.unique(codes).tolist():
-                own_first = np.argsort(codes != code, axis=1, kind="stable")
-                is_own = np.take_along_axis(codes, own_first, axis=1) == code
-                values = np.where(is_own, np.take_along_axis(offers, own_first, axis=1), np.inf)
-                members = np.where(is_own, np.take_along_axis(indices, own_first, axis=1), -1)
-                yield Bids(rows, code, values, members)
 
     def _encode(self, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
         """Return the labelled samples and the codes of all labels, -1 for unlabelled samples."""
@@ -338,11 +301,11 @@ class OPFSemiSupervisedClassifier(GrowingClassifier, BaseOPFClassifier):
             )
         return self.unlabeled
 
-    def _border(
-        self, X: np.ndarray, metric: Metric, labelled: np.ndarray, codes: np.ndarray, n_threads: int
-    ) -> np.ndarray:
+    def _border(self, data: FitData, labelled: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Find the labelled samples that :class:`OPFClassifier` would have as prototypes."""
-        part = X[np.ix_(labelled, labelled)] if metric.kind == "precomputed" else X[labelled]
-        engine = build_engine(part, metric, self.algorithm, n_threads, device=self.device)
+        is_matrix = data.metric.kind == "precomputed"
+        part = data.X[np.ix_(labelled, labelled)] if is_matrix else data.X[labelled]
+        n_threads = data.n_threads
+        engine = build_engine(part, data.metric, self.algorithm, n_threads, device=self.device)
         tree = spanning_tree(engine, None, n_threads)
         return labelled[boundary_prototypes(tree, codes)]

@@ -12,7 +12,7 @@ from commands import FEATURES, IRIS, KINDS, X, fail, flowers, succeed
 
 import pathforest
 from pathforest import OPFClassifier, OPFClustering
-from pathforest._models.prediction import BaseOPFClassifier
+from pathforest._models.base import KeptSamples
 from pathforest.datasets.formats import stream as streams
 
 
@@ -76,11 +76,13 @@ def test_labels_and_probabilities_come_from_one_search_for_neighbours(folder, op
     model, searches = pathforest.load("m.pf"), []
     labels, probabilities = model.predict(queries), model.predict_proba(queries)
 
-    def check(model, queries):
-        searches.append(len(queries))
-        return model._check_query(queries)
+    ask = KeptSamples.blocks  # every answer begins with it
 
-    monkeypatch.setattr(BaseOPFClassifier, "_check_prediction", check)
+    def watched(samples, queries, width):
+        searches.append(len(queries))
+        return ask(samples, queries, width)
+
+    monkeypatch.setattr(KeptSamples, "blocks", watched)
     model.predict_proba(queries)
     needed, searches[:] = list(searches), []
     found = pd.read_csv(io.StringIO(succeed("predict m.pf iris.csv --proba --only")))

@@ -256,18 +256,6 @@ def test_cross_validation_slices_a_precomputed_matrix(estimator, iris):
 
 
 @every_class
-def test_pickle_carries_a_format_version(estimator, iris):
-    assert clone(estimator).fit(*iris).__getstate__()["_format_version"] == 1
-
-
-@every_class
-def test_a_pickle_from_the_future_is_refused(estimator, iris):
-    model = clone(estimator).fit(*iris)
-    with pytest.raises(ValueError, match="upgrade"):
-        clone(estimator).__setstate__({**model.__getstate__(), "_format_version": 99})
-
-
-@every_class
 def test_pickled_state_holds_no_compiled_object(estimator, iris):
     model = clone(estimator).fit(*iris)
     model.predict(iris[0])

@@ -267,10 +267,10 @@ ESTIMATORS = [name for name in pathforest.__all__ if hasattr(getattr(pathforest,
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_pictures_of_estimators_link_to_their_pages(name, monkeypatch):
     kind = getattr(pathforest, name)
-    monkeypatch.setattr("pathforest._models.documentation.find_site", lambda: "")
+    monkeypatch.setattr("pathforest._models.base.find_site", lambda: "")
     assert kind()._get_doc_link() == ""
     assert '<a class="sk-estimator-doc-link' not in kind()._repr_html_()
-    monkeypatch.setattr("pathforest._models.documentation.find_site", lambda: "https://docs.example")
+    monkeypatch.setattr("pathforest._models.base.find_site", lambda: "https://docs.example")
     page = f"https://docs.example/api/generated/pathforest.{name}.html"
     assert kind()._get_doc_link() == page
     assert page in kind()._repr_html_()
@@ -279,14 +279,14 @@ def test_pictures_of_estimators_link_to_their_pages(name, monkeypatch):
 def test_the_site_is_that_of_the_package(monkeypatch):
     from email.message import Message
 
-    from pathforest._models import documentation
+    from pathforest._models import base
 
     about = Message()
     about["Project-URL"] = "Source, https://code.example"
     about["Project-URL"] = "Documentation, https://docs.example/"
-    monkeypatch.setattr(documentation, "metadata", lambda name: about)
-    documentation.find_site.cache_clear()
+    monkeypatch.setattr(base, "metadata", lambda name: about)
+    base.find_site.cache_clear()
     try:
-        assert documentation.find_site() == "https://docs.example"
+        assert base.find_site() == "https://docs.example"
     finally:
-        documentation.find_site.cache_clear()
+        base.find_site.cache_clear()

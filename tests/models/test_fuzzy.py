@@ -12,6 +12,7 @@ from reference_models import class_costs, estimate_density, fuzzy_model
 from strategies import METRICS, distance_settings, problems
 
 from pathforest import FuzzyOPFClassifier, TrainingErrorWarning
+from pathforest.fuzzy import warn_of_training_error
 
 competitions = pytest.mark.parametrize("competition", ["complete", "tree"])
 sides = pytest.mark.parametrize("side", ["target", "source"])
@@ -174,5 +175,5 @@ def test_more_than_one_lost_label_in_twenty_is_warned_about(error, warned):
     model.training_error_ = error
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model._warn_of_training_error()
+        warn_of_training_error(model)
     assert bool(caught) == warned

@@ -39,7 +39,7 @@ def fit(kind, **params):
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_every_parameter_has_a_rule(kind):
-    assert sorted(kind._parameter_rules) == sorted(kind().get_params(deep=False))
+    assert sorted(kind._rules) == sorted(kind().get_params(deep=False))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import METRICS, problems
 
 from pathforest import FuzzyOPFClassifier, fuzzy
-from pathforest._models.class_costs import EXTRA_MEMBERS
+from pathforest._models.offers import EXTRA_MEMBERS
 from pathforest._search import training
 from pathforest._search.training import Settings, SharedTraining
 from pathforest.graph import COMPETITION_NEIGHBORS
@@ -55,7 +55,7 @@ def count(monkeypatch):
 
     for name in ("knn_graph", "spanning_tree", "search_k", "density"):
         watch(training, name)
-    watch(FuzzyOPFClassifier, "_compete")
+    watch(training, "compete")
     watch(SharedTraining, "_find_near")
     return calls
 
@@ -76,7 +76,7 @@ def test_a_forest_grows_once_for_all_cells_that_share_it(count):
     shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
     list(shared.class_costs(X[:30], GRID, (1,)))
     sizes = {shared.classifier(Settings(k, 0.4, "tree")).best_k_ for k in (1, 5, 9)}
-    assert count["_compete"] == 2 * len(sizes) + 1  # both competitions, and plain OPF
+    assert count["compete"] == 2 * len(sizes) + 1  # both competitions, and plain OPF
     assert count["density"] == len(sizes)
 
 
@@ -85,7 +85,7 @@ def test_sigma_1_is_one_forest_whatever_k_max_and_competition(count):
     shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
     settings = [Settings(k, 1.0, c) for k in (1, 9) for c in ("tree", "complete")]
     served = [positions for positions, _ in shared.class_costs(X[:5], settings, (1,))]
-    assert (served, count["_compete"]) == ([[0, 1, 2, 3]], 1)
+    assert (served, count["compete"]) == ([[0, 1, 2, 3]], 1)
 
 
 def test_lists_are_shortened_once_for_all_forests(monkeypatch):
@@ -143,14 +143,14 @@ def test_only_the_last_forests_are_kept(count):
         list(shared.class_costs(X[:5], [Settings(5, sigma, "tree")], (1,)))
     assert len(shared._forests) == training.KEPT_FORESTS
     list(shared.class_costs(X[:5], [Settings(5, 0.9, "tree")], (1,)))
-    assert count["_compete"] == 40
+    assert count["compete"] == 40
 
 
 def test_groups_of_forests_bound_memory_and_change_nothing(count, monkeypatch):
     X, y = line()
     shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
     whole = list(shared.class_costs(X + 0.1, GRID, (1, 3)))
-    grown = count["_compete"]
+    grown = count["compete"]
     monkeypatch.setattr(training, "ANSWER_BYTES", 1)
     monkeypatch.setattr(training, "KEPT_FORESTS", 1)
     shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
@@ -159,7 +159,7 @@ def test_groups_of_forests_bound_memory_and_change_nothing(count, monkeypatch):
     for (_, one), (_, other) in zip(parts, whole, strict=True):
         np.testing.assert_array_equal(one.cost, other.cost)
     assert count["_find_near"] == 1 + len(whole)
-    assert count["_compete"] == 2 * grown
+    assert count["compete"] == 2 * grown
 
 
 WIDTH = 2 * 2 * (3 + EXTRA_MEMBERS)  # of a query's lists in 2 classes

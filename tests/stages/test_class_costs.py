@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from strategies import DTYPES, memberships, problems
 
 from pathforest import _core
-from pathforest._models import class_costs
-from pathforest._models.class_costs import ClassGroups, ForestCosts, grown_forest
-from pathforest.distances import make_engine
+from pathforest._engines.metric import resolve_metric
+from pathforest._models import offers
+from pathforest._models.base import KeptSamples
+from pathforest._models.offers import AskedForest, ClassGroups
 
 pytestmark = pytest.mark.kernel
 COUNTS = np.array([1, 2, 3, 500], dtype=np.int32)
@@ -54,7 +55,7 @@ def check(found, DQ, cost, order, codes, n_classes, counts=COUNTS):
         np.testing.assert_array_equal(found.first[:, c], first_of_class(DQ, cost, order, codes, c))
 
 
-@pytest.mark.parametrize("extra", [0, 2, class_costs.EXTRA_MEMBERS])
+@pytest.mark.parametrize("extra", [0, 2, offers.EXTRA_MEMBERS])
 @pytest.mark.parametrize("kind", ["tree", "brute", "rows"])
 @given(data=st.data())
 def test_every_forest_and_any_grouping_gives_the_definition(extra, kind, data):
@@ -64,26 +65,15 @@ def test_every_forest_and_any_grouping_gives_the_definition(extra, kind, data):
         [problem.codes, codes, np.zeros(len(codes), int), np.arange(len(codes)) % n_classes]
     )
     is_rows = kind == "rows"
-
-    def build(members, keep_order):
-        if is_rows:
-            return _core.Engine.rows(len(members), "float64")
-        return make_engine(np.ascontiguousarray(problem.X[members]), algorithm=kind)
-
-    def take(block, members):
-        return np.ascontiguousarray(block[:, members]) if is_rows else block
-
-    def thin(members, most):
-        X = np.ascontiguousarray(problem.X[members])
-        return members if is_rows else members[_core.copy_numbers(X) < most]
-
-    groups = ClassGroups(data.draw(group), n_classes, build, take, thin)
+    metric = resolve_metric("precomputed" if is_rows else "euclidean", None)
+    kept = KeptSamples(None if is_rows else problem.X, metric, kind, n_threads, "cpu", {})
     block = DQ if is_rows else problem.Q
+    groups = ClassGroups(kept, data.draw(group), n_classes, block.dtype)
     highest = data.draw(st.integers(1, len(COUNTS)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(class_costs, "EXTRA_MEMBERS", extra)
-        nearest = groups.nearest(block, int(COUNTS[highest - 1]), n_threads)
-    forest = ForestCosts(groups, grown_forest(cost, order, codes))
+        patch.setattr(offers, "EXTRA_MEMBERS", extra)
+        nearest = groups.nearest(block, int(COUNTS[highest - 1]))
+    forest = AskedForest(groups, cost, order, codes)
     found = forest.answer(block, nearest, COUNTS[:highest], n_threads)
     check(found, DQ, cost, order, codes, n_classes, COUNTS[:highest])
 
@@ -115,8 +105,8 @@ def test_members_that_carry_another_class_make_no_offer():
 
 
 def test_means_stop_where_offers_end():
-    offers = np.array([[1.0, 2.0, np.inf], [np.inf, np.inf, np.inf]])
-    np.testing.assert_array_equal(_core.mean_offers(offers, COUNTS).T, [[1, 1.5, 1.5, 1.5], [np.inf] * 4])
+    made = np.array([[1.0, 2.0, np.inf], [np.inf, np.inf, np.inf]])
+    np.testing.assert_array_equal(_core.mean_offers(made, COUNTS).T, [[1, 1.5, 1.5, 1.5], [np.inf] * 4])
 
 
 def arguments():

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from strategies import DTYPES, make_codes, make_samples, memberships, seeds, sizes
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering, _core
+from pathforest._models.offers import carriers
 from pathforest.forest import conquer
 from pathforest.graph import KnnGraph, spanning_tree_by_asking
 
@@ -121,7 +122,7 @@ def test_predictions_without_spare_copies_are_those_of_all_samples(algorithm, r,
 def test_a_model_keeps_no_more_copies_than_can_win():
     X, y = np.repeat(np.eye(3), 50, axis=0), np.arange(150) % 2
     model = FuzzyOPFClassifier().fit(X, y)
-    assert [len(model._rivals(X.dtype, r).members) for r in (1, 4, 150)] == [3, 12, 150]
+    assert [len(carriers(model._forest.asked_for(r), X.dtype).members) for r in (1, 4, 150)] == [3, 12, 150]
 
 
 def test_new_samples_find_the_same_clusters_without_spare_copies():
@@ -129,5 +130,5 @@ def test_new_samples_find_the_same_clusters_without_spare_copies():
     Q = np.random.default_rng(1).normal(size=(50, 2))
     model = OPFClustering(n_neighbors=7).fit(X)
     lists = _core.Engine.brute(X, "euclidean").query(Q, 7)
-    for rows, *found in model._nearest(Q, 7, 300):
+    for rows, *found in model._samples.nearest(Q, 7, 300):
         checks.same_arrays(found, [array[rows] for array in lists])

@@ -1,17 +1,20 @@
-"""What the estimators over samples share: checked settings, kept training samples, engines on demand."""
+"""The base of all estimators: checked settings, the door of `fit`, the training samples that are kept."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from functools import cache
+from importlib.metadata import metadata
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
 from pathforest import _core
-from pathforest._engines.build import EngineFactory, build_engine
+from pathforest._engines.build import build_engine
 from pathforest._engines.gower import with_categories
 from pathforest._engines.matrix import (
     as_metric_takes,
@@ -32,236 +35,349 @@ from pathforest._engines.metric import (
 )
 from pathforest._engines.protocol import Engine
 from pathforest._engines.ranges import Reach, check_features, check_training_values, magnitude
+from pathforest._models import parameters as rules
 from pathforest._models.labels import Labels, check_labels, on_host, remember_label, require_labels
-from pathforest._models.parameters import check_parameters, checked_metric
-from pathforest._models.state import SavableEstimator
 from pathforest._utils.progress import SILENCE, progress
 from pathforest._utils.samples import validated
 from pathforest._utils.sparse import SPARSE_FORMATS, SparseSamples, is_sparse
+from pathforest._utils.stages import CallbackSupportMixin, Stages, is_fitted_name, stages_of
 from pathforest._utils.tables import as_table, code_table
 from pathforest._utils.threads import thread_count
-from pathforest._utils.timers import StageTimer
+from pathforest.persistence import save
 from pathforest.persistence.checks import check_samples
 
 T = TypeVar("T")
 
 
-class MetricEstimator(SavableEstimator):
-    """Base of all estimators with a metric: it decides which samples they take."""
+@cache
+def find_site() -> str:
+    """Return the address that pyproject.toml has under [project.urls] as Documentation, or nothing."""
+    urls = (entry.split(", ", 1) for entry in metadata("pathforest").get_all("Project-URL") or ())
+    return dict(urls).get("Documentation", "").rstrip("/")
 
-    @property
-    def _device(self) -> str:
-        """Where distances are computed; models pickled before they had the parameter use the CPU."""
-        return getattr(self, "device", "cpu")
+
+def documented_at(estimator: Any) -> str:
+    """Return where an estimator is documented, for the link in its picture in a notebook; "" shows none."""
+    room = "pathforest.dask" if type(estimator).__module__.startswith("pathforest.dask.") else "pathforest"
+    site = find_site()
+    return site and f"{site}/api/generated/{room}.{type(estimator).__name__}.html"
+
+
+class Settings(NamedTuple):
+    """What the parameters come to, after they have been checked."""
+
+    metric: Metric
+    n_threads: int
+    squares: bool = False  # whether a density will square the distances
+
+
+class OPFEstimator(CallbackSupportMixin, BaseEstimator):
+    """An estimator with a metric, whose fitted state is plain arrays, from which engines are rebuilt.
+
+    A class states its parameters in `_rules` and defines ``_fit(data)``, which names the stages. It may
+    extend :meth:`_settings`.
+    """
+
+    _rules: ClassVar[rules.Rules]
+    _doc_link_module, _doc_link_template = "pathforest", property(documented_at)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one file, to be read by :func:`pathforest.load`.
+
+        The file contains parameters, fitted attributes and a checksum, but no code, so that a file from
+        anyone is safe to open. Other machines and later versions of pathforest can read it. It is written
+        beside `path` and moved there when complete, so a failure leaves an earlier file as it was.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Raises
+        ------
+        ValueError
+            If the model contains something that cannot be stored that way: a metric, membership or scorer
+            that is a function, a transformer of the user's own, an object in `cv` other than a plain k-fold
+            splitter. Use joblib or skops for such models. Also if the estimator is not fitted
+            (`NotFittedError`).
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import pathforest
+        >>> model = pathforest.OPFClustering(n_neighbors=2).fit([[0.0], [1.0], [1.5], [9.0], [9.5], [11.0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(os.path.join(folder, "clusters.opf"))
+        ...     loaded = pathforest.load(os.path.join(folder, "clusters.opf"))
+        >>> loaded.predict([[3.0], [7.0]]).tolist()
+        [0, 1]
+        """
+        save(self, path)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        if "metric" not in self._rules:  # it is that of another estimator
+            return tags
         name = self.metric if isinstance(self.metric, str) else ""
         tags.input_tags.pairwise = name == "precomputed"
         tags.input_tags.positive_only = name in NONNEGATIVE
         tags.input_tags.allow_nan = name in WITH_GAPS
         tags.input_tags.string = name == "gower"
-        is_default = self.algorithm == "auto" and self._device == "cpu"
+        is_default = self.algorithm == "auto" and self.device == "cpu"
         tags.input_tags.sparse = is_default and ALIASES.get(name, name) in SPARSE_METRICS
         return tags
 
-    def _read_samples(
-        self, X: Any, metric: Metric, reset: bool = True, copy: bool = False
-    ) -> tuple[np.ndarray, Metric]:
-        """Check samples; where the metric takes categories, turn a table with text into numbers.
-
-        With `reset` the categories are learned, and the metric returned knows which features they are.
-        """
-        X = on_host(X)
-        if is_sparse(X):
-            return self._read_sparse(X, metric, reset, copy), metric
-        table = as_table(X) if metric.name == "gower" else None
-        known = None if reset else vars(self).get("categories_")
-        if table is None:
-            X = validated(self, X, reset=reset, copy=copy, **array_options(metric))
-            if known is not None:
-                code_table(X, known)  # refuses numbers in the place of text
-            return X, metric
-        validate_data(self, table, reset=reset, skip_check_array=True)
-        coded = code_table(table, known if reset or known else [None] * table.shape[1])
-        if reset:
-            self.categories_ = coded.categories
-            metric = with_categories(metric, coded, getattr(table, "columns", None))
-        return check_array(coded.values, input_name="X", estimator=self, **array_options(metric)), metric
-
-    def _read_sparse(self, X: Any, metric: Metric, reset: bool, copy: bool) -> SparseSamples:
-        """Check a sparse matrix of SciPy, or what a search has made of one."""
-        if reset:
-            check_sparse(metric, self.algorithm, self._device)
-        if isinstance(X, SparseSamples):
-            X = validate_data(self, X, reset=reset, skip_check_array=True)
-            return X[:] if copy else X
-        X = validated(self, X, reset=reset, accept_sparse=SPARSE_FORMATS, **array_options(metric))
-        return SparseSamples.of(X, copy)
-
-
-class OPFEstimator(MetricEstimator):
-    """Base of those that are one model: fitted state is plain arrays, from which engines are rebuilt."""
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        return {**state, "_fit_cache": {}} if "_fit_cache" in state else state
 
     @property
-    def _squares(self) -> bool:
-        """Whether a density will square the distances."""
-        return False
+    def _samples(self) -> KeptSamples:
+        """The training samples, as every answer about new ones needs them."""
+        return KeptSamples(
+            self._fit_X,
+            Metric(*self._fit_metric),
+            self._fit_algorithm,
+            thread_count(self.n_jobs),
+            self.device,
+            self._fit_cache,
+        )
 
-    def _make_engine(
-        self,
-        timed: StageTimer,
-        X: np.ndarray,
-        metric: Metric,
-        n_threads: int,
-        make_engine: EngineFactory = build_engine,
-    ) -> Engine:
-        """Build the engine of the training samples, on the device that the parameters name."""
-        return timed(make_engine, X, metric, self.algorithm, n_threads, self.verbose, device=self._device)
+    def _settings(self) -> Settings:
+        """Check every parameter before any work."""
+        rules.check_parameters(self)
+        return Settings(rules.checked_metric(self), thread_count(self.n_jobs))
 
     def _check_fitted_state(self) -> int:
-        self._check_settings()
+        """Raise ValueError unless parameters and fitted attributes fit together; return how many samples.
+
+        Saving and loading both call it: a model must pass before it is saved, and the contents of a file
+        before they are used. Subclasses check their own attributes as well.
+        """
+        self._settings()
         return check_samples(self)
 
-    def _check_settings(self) -> tuple[Metric, int]:
-        """Check every parameter before any work; return the metric and the number of threads."""
-        check_parameters(self)
-        return checked_metric(self), thread_count(self.n_jobs)
-
-    def _check_samples(self, X: Any, metric: Metric, squares: bool) -> tuple[np.ndarray, Metric]:
-        """Check the training samples and fix what the metric takes from them."""
-        # A copy, because later engines are built from it: the user may change X in the meantime.
-        # A distance matrix is not kept, hence not copied.
-        X, metric = self._read_samples(X, metric, copy=metric.kind != "precomputed")
-        metric = complete_metric(metric, X)
-        check_training_values(X, metric, squares)
-        return X, metric
-
-    def _keep_samples(self, X: np.ndarray, metric: Metric, engine: Engine) -> None:
-        """Keep what predictions need: the samples, but no matrix of distances between them."""
-        self._fit_X = None if metric.kind == "precomputed" else X
-        self._fit_metric = tuple(metric)
-        self._fit_algorithm = engine.name
-        self._fit_cache = {}
+    def _state_to_save(self) -> dict[str, Any]:
+        """Collect the contents of a file: the parameters, and the fitted attributes except derived ones."""
+        state = self.get_params(deep=False)
+        derived = self._derived_names()
+        return state | {k: v for k, v in vars(self).items() if is_fitted_name(k) and k not in derived}
 
     def _derived_names(self) -> set[str]:
+        """Names of the fitted attributes that :meth:`_derive_state` makes from the others."""
         return {"_fit_cache"}
 
     def _derive_state(self) -> None:
+        """Make the attributes that a file leaves out, from those that have been checked."""
         self._fit_cache = {}
 
-    def _cached(self, key: Any, build: Callable[[], T]) -> T:
+
+class FitData:
+    """What `_fit` gets: everything has been checked, and nothing is computed yet.
+
+    `grown` is what a model that can grow keeps of its labels, see :mod:`pathforest._models.growing`; None if
+    it will not.
+    """
+
+    def __init__(
+        self, model: Any, X: np.ndarray | SparseSamples, settings: Settings, labels: Labels | None = None
+    ) -> None:
+        self.X, self.labels = X, labels
+        self.metric, self.n_threads, self.squares = settings
+        self.grown: dict[str, Any] | None = {} if labels is None else {**labels._asdict(), "named": None}
+        self.stage: Stages = stages_of(model)
+        self._model, self._engine = model, None
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the training samples, built when it is first asked for; growth sets its own."""
+        if self._engine is None:
+            model = self._model
+            options = model.algorithm, self.n_threads, model.verbose
+            self._engine = self.stage(build_engine, self.X, self.metric, *options, device=model.device)
+        return self._engine
+
+    @engine.setter
+    def engine(self, engine: Engine) -> None:
+        self._engine = engine
+
+
+def open_fit(model: OPFEstimator, X: Any, y: Any = None, *, labelled: bool = False) -> FitData:
+    """Check parameters, samples and labels, once; nothing is computed before all of them are right."""
+    settings = model._settings()
+    if labelled:
+        require_labels(model, y)
+    X, metric = check_training(model, X, settings)
+    labels = None
+    if labelled:
+        values = check_labels(y)
+        check_consistent_length(X, values)
+        remember_label(model, y)
+        labels = Labels.of(values)
+    return FitData(model, X, settings._replace(metric=metric), labels)
+
+
+def check_training(model: OPFEstimator, X: Any, settings: Settings) -> tuple[np.ndarray, Metric]:
+    """Check the training samples and fix what the metric takes from them."""
+    # A copy, because later engines are built from it: the user may change X in the meantime.
+    # A distance matrix is not kept, hence not copied.
+    X, metric = read_samples(model, X, settings.metric, copy=settings.metric.kind != "precomputed")
+    metric = complete_metric(metric, X)
+    check_training_values(X, metric, settings.squares)
+    return X, metric
+
+
+def keep_samples(model: OPFEstimator, data: FitData) -> None:
+    """Keep what predictions need: the samples, but no matrix of distances between them."""
+    model._fit_X = None if data.metric.kind == "precomputed" else data.X
+    model._fit_metric = tuple(data.metric)
+    model._fit_algorithm = data.engine.name
+    model._fit_cache = {}
+    if data.grown is not None and hasattr(model, "forget"):
+        model._fit_grown = data.grown
+
+
+class KeptSamples(NamedTuple):
+    """The training samples of a model, from which engines are built when queries ask for them."""
+
+    X: np.ndarray | SparseSamples | None  # None if queries are distances to them
+    metric: Metric
+    algorithm: str
+    n_threads: int
+    device: str
+    cache: dict[Any, Any]  # what answers have built; other processes build it anew
+
+    def cached(self, key: Any, build: Callable[[], T]) -> T:
         """Return the cached value of `key`, building it at first use.
 
         Threads that share a model may build it twice; the first one stays, and both are equal.
         """
-        if key not in self._fit_cache:
-            self._fit_cache.setdefault(key, build())
-        return self._fit_cache[key]
+        key = key, self.device
+        if key not in self.cache:
+            self.cache.setdefault(key, build())
+        return self.cache[key]
 
-    def _build_engine(self, dtype: np.dtype, members: np.ndarray, keep_order: bool = True) -> Engine:
-        """Build an engine over some of the training samples, for queries of the given dtype.
+    def engine(self, members: np.ndarray, dtype: np.dtype, keep_order: bool = True) -> Engine:
+        """Build an engine over some of the samples, for queries of the given dtype.
 
         `keep_order` suits members whose first are the likeliest answers.
         """
-        metric = Metric(*self._fit_metric)
-        if metric.kind != "features":
+        if self.metric.kind != "features":
             return _core.Engine.rows(len(members), dtype.name)
-        X = self._fit_X[members].astype(dtype, copy=False)
-        return build_engine(
-            X,
-            metric,
-            self._fit_algorithm,
-            thread_count(self.n_jobs),
-            keep_order=keep_order,
-            device=self._device,
-        )
+        X = self.X[members].astype(dtype, copy=False)
+        options = self.algorithm, self.n_threads
+        return build_engine(X, self.metric, *options, keep_order=keep_order, device=self.device)
 
-    def _without_spare_copies(self, members: np.ndarray, most: int) -> np.ndarray:
+    def take(self, block: np.ndarray, members: np.ndarray) -> np.ndarray:
+        """Turn queries into those of an engine over some of the samples."""
+        return block if self.metric.kind == "features" else np.ascontiguousarray(block[:, members])
+
+    def without_spare_copies(self, members: np.ndarray, most: int) -> np.ndarray:
         """Leave out samples that have the same features as `most` others before them in `members`.
 
         Those others are as near to any query; so of the `most` that come first by distance, or by cost that
         ascends with `members`, a spare copy is never one.
         """
-        if Metric(*self._fit_metric).kind != "features":
+        if self.metric.kind != "features":
             return members
-        return members[_core.copy_numbers(self._fit_X[members]) < most]
+        return members[_core.copy_numbers(self.X[members]) < most]
 
-    def _most_copies(self) -> int:
+    def most_copies(self) -> int:
         """Count the samples with the commonest features: as many copies as can ever be asked for."""
-        if Metric(*self._fit_metric).kind != "features":
+        if self.metric.kind != "features":
             return 1
-        return 1 + int(_core.copy_numbers(self._fit_X).max())
+        return self.cached("most copies", lambda: 1 + int(_core.copy_numbers(self.X).max()))
 
-    def _check_query(self, X: Any) -> np.ndarray:
-        """Check new samples and give them a dtype that loses nothing."""
-        check_is_fitted(self)
-        check_parameters(self, ("n_jobs", "device"))
-        metric = Metric(*self._fit_metric)
-        if is_sparse(X) and not isinstance(self._fit_X, SparseSamples):
-            raise ValueError(
-                "this model was fitted to a dense array and takes no sparse matrix; pass X.toarray(), or fit "
-                "it to a sparse matrix"
-            )
-        Q, _ = self._read_samples(X, metric, reset=False)
-        if metric.kind == "precomputed":
-            check_distances(Q, square=False)
-        if metric.kind != "features":
-            return Q
-        reach = Reach(self._fit_X, self._cached("magnitude", lambda: magnitude(self._fit_X)))
-        check_features(Q, metric, known=reach)
-        if isinstance(self._fit_X, SparseSamples) and not isinstance(Q, SparseSamples):
-            Q = SparseSamples.of(Q)
-        return _lossless(Q, self._fit_X.dtype)
-
-    def _progress(self, Q: np.ndarray) -> AbstractContextManager[Any]:
-        """Show how many of some queries are answered."""
-        return progress(len(Q), f"{type(self).__name__}: predict", "samples")
-
-    def _nearest(
-        self, Q: np.ndarray, k: int, n: int, bar: Any = SILENCE
-    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Yield blocks of queries with the distances and indices of their `k` nearest of `n` samples."""
-        n_threads = thread_count(self.n_jobs)
-
-        def gather() -> tuple[Engine, np.ndarray]:
-            members = self._without_spare_copies(np.arange(n), max(k, 1))
-            return self._build_engine(Q.dtype, members), members
-
-        engine, members = self._cached((Q.dtype.char, k, self._device), gather)
-        for rows, block in bar.over(self._query_blocks(Q, width=k)):
-            distances, positions = engine.query(block, k, n_threads)
-            yield rows, distances, members[positions]
-
-    def _query_blocks(self, Q: np.ndarray, width: int) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield queries in blocks that bound memory and time: features, or distances to all training samples.
+    def blocks(self, Q: np.ndarray, width: int) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield queries in blocks that bound memory and time: features, or distances to all samples.
 
         `width` is the length of the answer to one query of features.
         """
-        metric = Metric(*self._fit_metric)
-        if metric.kind == "matrix":
-            Q, X = as_metric_takes(Q, metric), as_metric_takes(self._fit_X, metric)
-            for rows in distance_blocks(len(Q), X, metric):
-                yield rows, pairwise(Q[rows], X, metric, rows.start)
+        if self.metric.kind == "matrix":
+            Q, X = as_metric_takes(Q, self.metric), as_metric_takes(self.X, self.metric)
+            for rows in distance_blocks(len(Q), X, self.metric):
+                yield rows, pairwise(Q[rows], X, self.metric, rows.start)
         else:
-            for rows in blocks(len(Q), Q.shape[1] if metric.kind == "precomputed" else width):
+            for rows in blocks(len(Q), Q.shape[1] if self.metric.kind == "precomputed" else width):
                 yield rows, Q[rows]
 
+    def nearest(
+        self, Q: np.ndarray, k: int, n: int, bar: Any = SILENCE
+    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Yield blocks of queries with the distances and indices of their `k` nearest of `n` samples."""
 
-class LabelledEstimator(ClassifierMixin, OPFEstimator):
-    """Base of the classifiers: training samples come with labels."""
+        def gather() -> tuple[Engine, np.ndarray]:
+            members = self.without_spare_copies(np.arange(n), max(k, 1))
+            return self.engine(members, Q.dtype), members
 
-    def _check_training(
-        self, X: Any, y: Any, metric: Metric, squares: bool = False
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Metric]:
-        """Check samples and labels; return both, the labels' codes and the completed metric."""
-        require_labels(self, y)
-        X, metric = self._check_samples(X, metric, squares)
-        labels = check_labels(y)
-        check_consistent_length(X, labels)
-        remember_label(self, y)
-        self.classes_, codes = Labels.of(labels)
-        return X, labels, codes, metric
+        engine, members = self.cached(("nearest", Q.dtype.char, k), gather)
+        for rows, block in bar.over(self.blocks(Q, width=k)):
+            distances, positions = engine.query(block, k, self.n_threads)
+            yield rows, distances, members[positions]
+
+
+def check_queries(model: OPFEstimator, X: Any) -> np.ndarray:
+    """Check new samples, and the parameters that act on them; give them a dtype that loses nothing."""
+    check_is_fitted(model)
+    rules.check_parameters(model, rules.AT_PREDICTION)
+    kept = model._samples
+    if is_sparse(X) and not isinstance(kept.X, SparseSamples):
+        raise ValueError(
+            "this model was fitted to a dense array and takes no sparse matrix; pass X.toarray(), or fit "
+            "it to a sparse matrix"
+        )
+    Q, _ = read_samples(model, X, kept.metric, reset=False)
+    if kept.metric.kind == "precomputed":
+        check_distances(Q, square=False)
+    if kept.metric.kind != "features":
+        return Q
+    check_features(Q, kept.metric, known=Reach(kept.X, kept.cached("magnitude", lambda: magnitude(kept.X))))
+    if isinstance(kept.X, SparseSamples) and not isinstance(Q, SparseSamples):
+        Q = SparseSamples.of(Q)
+    return _lossless(Q, kept.X.dtype)
+
+
+def answering(model: OPFEstimator, Q: np.ndarray) -> AbstractContextManager[Any]:
+    """Show how many of some queries are answered."""
+    return progress(len(Q), f"{type(model).__name__}: predict", "samples")
+
+
+def read_samples(
+    model: OPFEstimator, X: Any, metric: Metric, reset: bool = True, copy: bool = False
+) -> tuple[np.ndarray, Metric]:
+    """Check samples; where the metric takes categories, turn a table with text into numbers.
+
+    With `reset` the categories are learned, and the metric returned knows which features they are.
+    """
+    X = on_host(X)
+    if is_sparse(X):
+        return read_sparse(model, X, metric, reset, copy), metric
+    table = as_table(X) if metric.name == "gower" else None
+    known = None if reset else vars(model).get("categories_")
+    if table is None:
+        X = validated(model, X, reset=reset, copy=copy, **array_options(metric))
+        if known is not None:
+            code_table(X, known)  # refuses numbers in the place of text
+        return X, metric
+    validate_data(model, table, reset=reset, skip_check_array=True)
+    coded = code_table(table, known if reset or known else [None] * table.shape[1])
+    if reset:
+        model.categories_ = coded.categories
+        metric = with_categories(metric, coded, getattr(table, "columns", None))
+    return check_array(coded.values, input_name="X", estimator=model, **array_options(metric)), metric
+
+
+def read_sparse(model: OPFEstimator, X: Any, metric: Metric, reset: bool, copy: bool) -> SparseSamples:
+    """Check a sparse matrix of SciPy, or what a search has made of one."""
+    if reset:
+        check_sparse(metric, model.algorithm, model.device)
+    if isinstance(X, SparseSamples):
+        X = validate_data(model, X, reset=reset, skip_check_array=True)
+        return X[:] if copy else X
+    X = validated(model, X, reset=reset, accept_sparse=SPARSE_FORMATS, **array_options(metric))
+    return SparseSamples.of(X, copy)
 
 
 def _lossless(Q: np.ndarray, dtype: np.dtype) -> np.ndarray:

@@ -10,8 +10,21 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from pathforest._models.explanation import Explanation, Explanations, in_units_of, rescaled
-from pathforest._utils.sparse import is_sparse
+from pathforest._models.explanation import (
+    Explanation,
+    Explanations,
+    Feature,
+    Rival,
+    compare_features,
+    compare_sparse,
+    feature_scales,
+    in_units_of,
+    rescaled,
+    with_texts,
+)
+from pathforest._models.offers import KeptForest, bids, decide, mean_offers
+from pathforest._utils.sparse import SparseSamples, is_sparse
+from pathforest.forest import path_to_root
 
 # Transformers that change features one by one, so that what holds of scaled features holds of them.
 SCALERS = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)
@@ -34,6 +47,68 @@ class Explainer(NamedTuple):
         for transformer in reversed(self.transformers):
             row = np.asarray(transformer.inverse_transform(row[None]))[0]
         return row
+
+
+def explain_queries(model: Any, forest: KeptForest, Q: np.ndarray) -> Explanations:
+    """Explain the answers of a classifier, given its forest and queries that have been checked."""
+    explanations = Explanations()
+    codes = decide(forest, Q).code
+    for query, code, made in zip(Q, codes, _rivals_of_each(forest, model.classes_, Q), strict=True):
+        made = sorted(made, key=lambda pair: (pair[0] != code, pair[1].cost))
+        winner, rival = (
+            one and one._replace(distance=_distance(forest, query, one.conquerors[0]))
+            for one in (*(rival for _, rival in made[:2]), None)[:2]
+        )
+        path = path_to_root(model.predecessor_, winner.conquerors[0])
+        features = _compare(model, query, winner, rival)
+        explanations.append(Explanation(*winner, path, model.cost_[path].tolist(), rival, features))
+    return explanations
+
+
+def _rivals_of_each(forest: KeptForest, classes: np.ndarray, Q: np.ndarray) -> list[list[tuple[int, Rival]]]:
+    """List for each query the classes that make offers, as code and what explanations say of them."""
+    found: list[list[tuple[int, Rival]]] = [[] for _ in Q]
+    for rows, code, offers, indices in bids(forest, Q):
+        costs = mean_offers(offers, forest.r).tolist()
+        made = np.isfinite(offers[:, : forest.r]).sum(axis=1).tolist()
+        for i, query in enumerate(range(rows.start, rows.stop)):
+            if made[i]:
+                members, values = indices[i, : made[i]].tolist(), offers[i, : made[i]].tolist()
+                found[query].append((code, Rival(classes.item(code), costs[i], members, values, np.nan)))
+    return found
+
+
+def _distance(forest: KeptForest, query: np.ndarray, member: int) -> float:
+    """Return the distance from a query to a training sample."""
+    samples = forest.samples
+    if samples.X is None:
+        return float(query[member])
+    one_row = query if isinstance(query, SparseSamples) else query[None]
+    ((_, block),) = samples.blocks(one_row, width=1)
+    if samples.metric.kind == "matrix":
+        return float(block[0, member])
+    return float(samples.engine(np.array([member]), query.dtype).query(block, 1, 1)[0][0, 0])
+
+
+def _compare(model: Any, query: np.ndarray, winner: Rival, rival: Rival | None) -> list[Feature] | None:
+    """Set the features of a query beside those of the samples that made the cheapest offers."""
+    samples = model._samples
+    if samples.X is None:
+        return None
+    names = getattr(model, "feature_names_in_", None)
+    scale = samples.cached("scale", lambda: feature_scales(samples.X))
+    other = None if rival is None else samples.X[rival.conquerors[0]]
+    near = samples.X[winner.conquerors[0]]
+    if isinstance(near, SparseSamples):
+        return compare_sparse(names, query, near, other, scale, samples.metric)
+    names = feature_names(len(query)) if names is None else names
+    features = compare_features(names, query, near, other, scale, samples.metric)
+    return with_texts(features, model.categories_) if "categories_" in vars(model) else features
+
+
+def feature_names(n_features: int) -> list[str]:
+    """Name features that have no names."""
+    return [f"feature {i}" for i in range(n_features)]
 
 
 def explain(estimator: Any, X: Any) -> Explanations:

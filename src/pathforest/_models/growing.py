@@ -2,6 +2,11 @@
 
 What `fit` computes from neighbour lists and the spanning tree is cheap, and is computed again. The lists and
 the tree are updated, by :class:`pathforest._engines.growing.GrowingEngine`.
+
+`_fit_grown` of a model has what the next call needs, as files can store it. After `fit` that is, of
+classifiers, the labels as they were given, ``values`` and ``codes``. After `partial_fit` there are also the
+classes that were ``named``, the ``magnitude`` that no feature exceeds and, if the model uses them, the
+neighbour lists ``distances`` and ``indices`` and the spanning tree ``source``, ``target`` and ``weight``.
 """
 
 from __future__ import annotations
@@ -16,18 +21,19 @@ import numpy as np
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from pathforest._engines.build import EngineFactory, build_engine
+from pathforest._engines.build import build_engine
 from pathforest._engines.features import features_engine
 from pathforest._engines.growing import GrowingEngine, Known, Parts
 from pathforest._engines.metric import Metric, array_options, choose_algorithm
 from pathforest._engines.protocol import KnnGraph, SpanningTree
 from pathforest._engines.ranges import Reach, check_features, magnitude
-from pathforest._models.base import OPFEstimator
-from pathforest._models.labels import Labels, check_labels, on_host, remember_label, require_labels
+from pathforest._models.base import FitData, OPFEstimator, Settings, check_training
+from pathforest._models.labels import Labels, check_labels, on_host
 from pathforest._utils.checks import check_sample_indices
 from pathforest._utils.samples import validated
 from pathforest._utils.show import show
 from pathforest._utils.sparse import SVD, is_sparse
+from pathforest._utils.stages import reset
 from pathforest.persistence.checks import check_growth
 
 Change = TypeVar("Change", bound=Callable[..., Any])
@@ -52,14 +58,8 @@ def unchanged_on_failure(change: Change) -> Change:
     return wrapper
 
 
-class GrowingEstimator(OPFEstimator):
-    """Base of the models that can grow.
-
-    `_fit_grown` has what the next call needs, as files can store it. After `fit` that is, of classifiers, the
-    labels as they were given, ``values`` and ``codes``. After `partial_fit` there are also the classes that
-    were ``named``, the ``magnitude`` that no feature exceeds and, if the model uses them, the neighbour lists
-    ``distances`` and ``indices`` and the spanning tree ``source``, ``target`` and ``weight``.
-    """
+class Growing(OPFEstimator):
+    """An estimator that takes and removes samples after `fit`."""
 
     @unchanged_on_failure
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -77,7 +77,7 @@ class GrowingEstimator(OPFEstimator):
         self : object
             The estimator. If the call fails or is interrupted, it stays as it was.
         """
-        return self._grow(X, lambda grown, n_new: {})
+        return retrain(self, *add(self, X))
 
     @unchanged_on_failure
     def forget(self, indices: Any) -> Self:
@@ -94,7 +94,7 @@ class GrowingEstimator(OPFEstimator):
         self : object
             The estimator. If the call fails or is interrupted, it stays as it was.
         """
-        grown, known = self._growth("forget")
+        grown, known = growth(self, "forget")
         n = len(self._fit_X)
         leaving = np.zeros(n, dtype=bool)
         leaving[_check_indices(indices, n)] = True
@@ -105,7 +105,7 @@ class GrowingEstimator(OPFEstimator):
         if "codes" in grown:
             labels = Labels(grown["values"], grown["codes"][~leaving]).in_use(grown["named"])
             grown = grown | labels._asdict()
-        return self._retrain(self._fit_X[~leaving], grown, known.without(leaving))
+        return retrain(self, self._fit_X[~leaving], grown, known.without(leaving))
 
     def save(self, path: str | os.PathLike[str], *, growable: bool = False) -> None:
         """Write the fitted model to one file, to be read by :func:`pathforest.load`.
@@ -146,118 +146,13 @@ class GrowingEstimator(OPFEstimator):
         """
         model = self
         if growable:
-            self._growth("growable=True")
+            growth(self, "growable=True")
             model = copy.copy(self)
             model._keeps_growth = True
-        super(GrowingEstimator, model).save(path)
+        super(Growing, model).save(path)
 
     def _derived_names(self) -> set[str]:
         return super()._derived_names() | (set() if "_keeps_growth" in vars(self) else {"_fit_grown"})
-
-    def _learn(
-        self, make_engine: EngineFactory, X: np.ndarray, labels: Labels | None, metric: Metric, n_threads: int
-    ) -> Self:
-        """Fit to checked samples, and keep the labels for the case that the model will grow."""
-        self._train(make_engine, X, labels, metric, n_threads)
-        self._fit_grown = {} if labels is None else {**labels._asdict(), "named": None}
-        return self
-
-    def _train(
-        self, make_engine: EngineFactory, X: np.ndarray, labels: Labels | None, metric: Metric, n_threads: int
-    ) -> Self:
-        """Fit to samples, and labels if the estimator has some, that have been checked."""
-        raise NotImplementedError
-
-    def _grow(self, X: Any, add_labels: Callable[[dict[str, Any], int], dict[str, Any]]) -> Self:
-        """Add samples; `add_labels` returns what their labels change in `_fit_grown`."""
-        metric, _ = self._check_settings()
-        _check_grows(metric, X)
-        if "_fit_algorithm" not in vars(self):
-            X, metric = self._check_samples(X, metric, self._squares)
-            grown: dict[str, Any] = {"magnitude": magnitude(X)}
-            return self._retrain(X, grown | add_labels(grown, len(X)), Known())
-        grown, known = self._growth("partial_fit")
-        with np.errstate(over="ignore"):  # what is too large for float32 is refused as infinite
-            options = {**array_options(metric), "dtype": self._fit_X.dtype}
-            new = validated(self, on_host(X), reset=False, **options)
-        largest = grown.get("magnitude") or magnitude(self._fit_X)
-        check_features(new, metric, self._squares)  # among each other
-        check_features(new, metric, self._squares, Reach(self._fit_X, largest))
-        grown = grown | {"magnitude": max(largest, magnitude(new))} | add_labels(grown, len(new))
-        buffer, n = self._room_for(len(new)), len(self._fit_X)
-        buffer[n : n + len(new)] = new
-        return self._retrain(buffer[: n + len(new)], grown, known, buffer)
-
-    def _growth(self, wish: str) -> tuple[dict[str, Any], Known]:
-        """Return what is kept for growing, as it is in files and as engines take it."""
-        check_is_fitted(self)
-        _check_grows(Metric(*self._fit_metric), self._fit_X)
-        grown = vars(self).get("_fit_grown")
-        if grown is None:
-            raise ValueError(
-                f"{wish} needs labels, neighbour lists or the spanning tree, and this {type(self).__name__} "
-                "has not kept them: it comes from a file or a search. Save models with growable=True, or fit "
-                "to all samples"
-            )
-        graph = tree = None
-        if grown.get("indices") is not None:
-            graph = KnnGraph(grown["distances"], grown["indices"])
-        if grown.get("weight") is not None:
-            tree = SpanningTree(grown["source"], grown["target"], grown["weight"])
-        n = len(self._fit_X)
-        parts = self._fit_cache.get("parts", Parts((0, n)))
-        return grown, Known(n, graph, tree, parts)
-
-    def _room_for(self, n_new: int) -> np.ndarray:
-        """Return an array that begins with the samples and has room for new ones."""
-        n, n_features = self._fit_X.shape
-        buffer = self._fit_cache.get("buffer")
-        if buffer is None or len(buffer) < n + n_new:
-            # Twice as much, so that a sample is seldom copied; the system hands out memory as it is used.
-            buffer = np.empty((max(n + n_new, 2 * n), n_features), dtype=self._fit_X.dtype)
-            buffer[:n] = self._fit_X
-        return buffer
-
-    def _retrain(
-        self, X: np.ndarray, grown: dict[str, Any], known: Known, buffer: np.ndarray | None = None
-    ) -> Self:
-        """Fit to samples, the first of which are known, and keep what the next call needs."""
-        metric, n_threads = self._check_settings()
-        _check_grows(metric, X)
-        if tuple(metric) != vars(self).get("_fit_metric", tuple(metric)):
-            if not metric.takes_gaps:
-                assert_all_finite(X, input_name="X")
-            check_features(X, metric, self._squares)
-            known = Known()
-        columns = {name: value for name, value in vars(self).items() if name in COLUMNS}
-        self._forget()
-        vars(self).update(columns)
-        engines: list[GrowingEngine] = []
-
-        def make_engine(
-            X: np.ndarray, metric: Metric, algorithm: str, n_threads: int, verbose: int, device: str
-        ) -> GrowingEngine:
-            chosen = choose_algorithm(metric, X.shape[1], algorithm)
-
-            def build(part: np.ndarray) -> Any:
-                return features_engine(part, metric, chosen, n_threads)
-
-            def build_on_device() -> Any:
-                return build_engine(X, metric, algorithm, n_threads, verbose, device=device)
-
-            on_device = None if device == "cpu" else build_on_device
-            engines.append(GrowingEngine(X, known, chosen, build, on_device))
-            return engines[-1]
-
-        labels = Labels(grown["values"], grown["codes"]) if "codes" in grown else None
-        self._train(make_engine, X, labels, metric, n_threads)
-        after = engines[-1].remembered()
-        distances, indices = after.graph or (None, None)
-        source, target, weight = after.tree or (None, None, None)
-        arrays = {"distances": distances, "indices": indices}
-        self._fit_grown = grown | arrays | {"source": source, "target": target, "weight": weight}
-        self._fit_cache |= {"parts": after.parts, "buffer": buffer}
-        return self
 
     def _check_fitted_state(self) -> int:
         n = super()._check_fitted_state()
@@ -266,71 +161,120 @@ class GrowingEstimator(OPFEstimator):
         return n
 
 
-class GrowingClassifier(GrowingEstimator):
-    """Base of the classifiers that can grow."""
+def add(
+    model: Growing, X: Any, add_labels: Callable[[dict[str, Any], int], dict[str, Any]] = lambda *_: {}
+) -> tuple[np.ndarray, dict[str, Any], Known, np.ndarray | None]:
+    """Return what :func:`retrain` takes when samples come.
 
-    @unchanged_on_failure
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Add samples: every fitted array is then that of a `fit` to all samples so far, in their order.
+    `add_labels` gets what was kept and the number of new samples, and returns what their labels change in it.
+    """
+    settings = model._settings()
+    _check_grows(settings.metric, X)
+    if "_fit_algorithm" not in vars(model):
+        X, _ = check_training(model, X, settings)
+        grown: dict[str, Any] = {"magnitude": magnitude(X)}
+        return X, grown | add_labels(grown, len(X)), Known(), None
+    grown, known = growth(model, "partial_fit")
+    metric, _, squares = settings
+    with np.errstate(over="ignore"):  # what is too large for float32 is refused as infinite
+        options = {**array_options(metric), "dtype": model._fit_X.dtype}
+        new = validated(model, on_host(X), reset=False, **options)
+    largest = grown.get("magnitude") or magnitude(model._fit_X)
+    check_features(new, metric, squares)  # among each other
+    check_features(new, metric, squares, Reach(model._fit_X, largest))
+    grown = grown | {"magnitude": max(largest, magnitude(new))} | add_labels(grown, len(new))
+    buffer, n = _room_for(model, len(new)), len(model._fit_X)
+    buffer[n : n + len(new)] = new
+    return buffer[: n + len(new)], grown, known, buffer
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            New samples. Those of later calls get the type of the first, float32 or float64.
-        y : array-like of shape (n_samples,)
-            Their labels, as `fit` takes them.
-        classes : array-like, default=None
-            Classes that are in `classes_` from now on, even if no sample has them: their class cost is
-            infinity. They need not be named; a call may bring samples of new classes.
 
-        Returns
-        -------
-        self : object
-            The estimator. If the call fails or is interrupted, it stays as it was.
-        """
+def changed_labels(
+    model: Growing, indices: Any, y: Any
+) -> tuple[np.ndarray, dict[str, Any], Known, np.ndarray | None]:
+    """Return what :func:`retrain` takes when samples get other labels."""
+    grown, known = growth(model, "set_labels")
+    n = len(model._fit_X)
+    chosen = _check_indices(indices, n)
+    labels = Labels.of(check_labels(y) if np.size(y) else grown["values"][:0])
+    check_consistent_length(chosen, labels.codes)
+    both = Labels(grown["values"], grown["codes"]).extended(labels)
+    codes = both.codes[:n].copy()
+    codes[chosen] = both.codes[n:]
+    labels = Labels(both.values, codes).in_use(grown["named"])
+    return model._fit_X, grown | labels._asdict(), known, model._fit_cache.get("buffer")
 
-        def add_labels(grown: dict[str, Any], n_new: int) -> dict[str, Any]:
-            require_labels(self, y)
-            labels = Labels.of(check_labels(y))
-            check_consistent_length(np.empty(n_new), labels.codes)
-            named = grown.get("named")
-            if classes is not None:
-                added = Labels.of(check_labels(classes))
-                named = (added if named is None else Labels.of(named).extended(added)).values
-            if "codes" in grown:
-                labels = Labels(grown["values"], grown["codes"]).extended(labels)
-            return {**labels.in_use(named)._asdict(), "named": named}
 
-        self._grow(X, add_labels)
-        remember_label(self, y, reset=False)
-        return self
+def growth(model: Growing, wish: str) -> tuple[dict[str, Any], Known]:
+    """Return what is kept for growing, as it is in files and as engines take it."""
+    check_is_fitted(model)
+    _check_grows(Metric(*model._fit_metric), model._fit_X)
+    grown = vars(model).get("_fit_grown")
+    if grown is None:
+        raise ValueError(
+            f"{wish} needs labels, neighbour lists or the spanning tree, and this {type(model).__name__} "
+            "has not kept them: it comes from a file or a search. Save models with growable=True, or fit "
+            "to all samples"
+        )
+    graph = tree = None
+    if grown.get("indices") is not None:
+        graph = KnnGraph(grown["distances"], grown["indices"])
+    if grown.get("weight") is not None:
+        tree = SpanningTree(grown["source"], grown["target"], grown["weight"])
+    n = len(model._fit_X)
+    return grown, Known(n, graph, tree, model._fit_cache.get("parts", Parts((0, n))))
 
-    @unchanged_on_failure
-    def set_labels(self, indices: Any, y: Any) -> Self:
-        """Give samples other labels: every fitted array is then that of a `fit` with these.
 
-        Parameters
-        ----------
-        indices : array-like of int
-            Indices of samples, in the order in which they came.
-        y : array-like of shape (len(indices),)
-            Their labels from now on.
+def retrain(
+    model: Growing, X: np.ndarray, grown: dict[str, Any], known: Known, buffer: np.ndarray | None = None
+) -> Any:
+    """Fit to samples, the first of which are known, and keep what the next call needs."""
+    settings = model._settings()
+    metric = settings.metric
+    _check_grows(metric, X)
+    if tuple(metric) != vars(model).get("_fit_metric", tuple(metric)):
+        if not metric.takes_gaps:
+            assert_all_finite(X, input_name="X")
+        check_features(X, metric, settings.squares)
+        known = Known()
+    columns = {name: value for name, value in vars(model).items() if name in COLUMNS}
+    reset(model)
+    vars(model).update(columns)
+    labels = Labels(grown["values"], grown["codes"]) if "codes" in grown else None
+    data = FitData(model, X, settings, labels)
+    data.engine = engine = _growing_engine(model, X, settings, known)
+    model._fit(data)
+    after = engine.remembered()
+    distances, indices = after.graph or (None, None)
+    source, target, weight = after.tree or (None, None, None)
+    arrays = {"distances": distances, "indices": indices}
+    model._fit_grown = grown | arrays | {"source": source, "target": target, "weight": weight}
+    model._fit_cache |= {"parts": after.parts, "buffer": buffer}
+    return model
 
-        Returns
-        -------
-        self : object
-            The estimator. If the call fails or is interrupted, it stays as it was.
-        """
-        grown, known = self._growth("set_labels")
-        chosen = _check_indices(indices, len(self._fit_X))
-        labels = Labels.of(check_labels(y) if np.size(y) else grown["values"][:0])
-        check_consistent_length(chosen, labels.codes)
-        n = len(self._fit_X)
-        both = Labels(grown["values"], grown["codes"]).extended(labels)
-        codes = both.codes[:n].copy()
-        codes[chosen] = both.codes[n:]
-        labels = Labels(both.values, codes).in_use(grown["named"])
-        return self._retrain(self._fit_X, grown | labels._asdict(), known, self._fit_cache.get("buffer"))
+
+def _growing_engine(model: Growing, X: np.ndarray, settings: Settings, known: Known) -> GrowingEngine:
+    metric, n_threads, _ = settings
+    algorithm, device, verbose = model.algorithm, model.device, model.verbose
+    chosen = choose_algorithm(metric, X.shape[1], algorithm)
+
+    def build_part(part: np.ndarray) -> Any:
+        return features_engine(part, metric, chosen, n_threads)
+
+    def build_on_device() -> Any:
+        return build_engine(X, metric, algorithm, n_threads, verbose, device=device)
+
+    return GrowingEngine(X, known, chosen, build_part, None if device == "cpu" else build_on_device)
+
+
+def _room_for(model: Growing, n_new: int) -> np.ndarray:
+    """Return an array that begins with the samples and has room for new ones."""
+    n, n_features = model._fit_X.shape
+    buffer = model._fit_cache.get("buffer")
+    if buffer is None or len(buffer) < n + n_new:
+        # Twice as much, so that a sample is seldom copied; the system hands out memory as it is used.
+        buffer = np.empty((max(n + n_new, 2 * n), n_features), dtype=model._fit_X.dtype)
+        buffer[:n] = model._fit_X
+    return buffer
 
 
 def _check_indices(indices: Any, n: int) -> np.ndarray:

@@ -23,7 +23,7 @@ DEVICE = re.compile(r"cpu|cuda(:(0|[1-9]\d{0,2}))?|torch-cpu")
 
 def check_parameters(estimator: Any, names: Collection[str] | None = None) -> None:
     """Apply the rules that a class declares to all parameters of an estimator, or to the named ones."""
-    for name, rule in type(estimator)._parameter_rules.items():
+    for name, rule in type(estimator)._rules.items():
         if names is None or name in names:
             rule(name, getattr(estimator, name))
 
@@ -200,3 +200,4 @@ NEIGHBORHOOD: Rules = {
 }
 PREDICTION: Rules = {"n_conquerors": n_conquerors, "beta": beta}
 MEMBERSHIP: Rules = {"membership": membership, "membership_side": choice("target", "source")}
+AT_PREDICTION = ("n_conquerors", "beta", "n_jobs", "device")  # those that act on new samples

@@ -19,7 +19,7 @@ from sklearn.utils.validation import _get_feature_names
 from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.ranges import check_training_values
 from pathforest._engines.spanning_tree import TREE_NEIGHBORS
-from pathforest._models.class_costs import EXTRA_MEMBERS
+from pathforest._models.offers import EXTRA_MEMBERS
 from pathforest._models.parameters import as_list
 from pathforest._search.known import Evaluation, KnownModels
 from pathforest._search.neighbors import SharedLists, is_worth_it
@@ -29,7 +29,7 @@ from pathforest._search.shared_work import sharing_work
 from pathforest._search.training import Near, Settings, SharedTraining, own_lists
 from pathforest._utils.progress import Progress, Share
 from pathforest._utils.show import show
-from pathforest.fuzzy import FuzzyOPFClassifier
+from pathforest.fuzzy import FuzzyOPFClassifier, warn_of_training_error
 
 # What trials keep from one to the next of the neighbours of evaluation samples, over all folds and
 # representations.
@@ -216,7 +216,7 @@ class Folds:
             transformer, shared = trained[cell.transform]
             models.append(_model(transformer, shared, cell, beta))
             classifier = models[-1] if transformer is None else models[-1][-1]
-            classifier._warn_of_training_error()
+            warn_of_training_error(classifier)
             bar.update()
         return models
 
@@ -235,7 +235,7 @@ class Folds:
         None if a transformer decides them, or if the metric takes no features.
         """
         is_as_given = self._transformers[part.name] is None
-        if not (is_as_given and self._template._check_settings()[0].kind == "features"):
+        if not (is_as_given and self._template._settings().metric.kind == "features"):
             return None
         train, rows = self._splits[part.fold]
         return len(rows), len(train), self._samples.checked.shape[1]
@@ -314,7 +314,7 @@ class Folds:
         return self._can_share_lists() and is_worth_it(parts, len(self._y))
 
     def _can_share_lists(self) -> bool:
-        metric = self._template._check_settings()[0]
+        metric = self._template._settings().metric
         if metric.kind != "features" or metric.name == "gower" or self._samples.checked is None:
             return False  # each part of the samples has Gower's distances of its own
         if 2 * min(len(train) for train, _ in self._splits) < len(self._y):
@@ -327,7 +327,7 @@ class Folds:
 
     def _lists_of_all(self) -> SharedLists:
         if self._lists is None:
-            metric, n_threads = self._template._check_settings()
+            metric, n_threads, _ = self._template._settings()
             X, share = self._samples.checked, min(len(train) for train, _ in self._splits) / len(self._y)
             engine = self._make_engine(X, metric, self._template.algorithm, n_threads)
             k = max(int(self._template.k_max), TREE_NEIGHBORS)

@@ -14,9 +14,8 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from pathforest._engines.metric import Metric, array_options
-from pathforest._models.base import MetricEstimator
-from pathforest._models.class_costs import probabilities
-from pathforest._models.explaining import only_scales
+from pathforest._models.base import OPFEstimator, answering, check_queries, read_samples, read_sparse
+from pathforest._models.explaining import explain_queries, feature_names, only_scales
 from pathforest._models.explanation import (
     Explanation,
     Explanations,
@@ -24,15 +23,17 @@ from pathforest._models.explanation import (
     feature_scales,
     in_units_of,
 )
-from pathforest._models.prediction import costs_in_each, feature_names
+from pathforest._models.offers import KeptForest, class_costs, decide, probabilities
+from pathforest._models.parameters import AT_PREDICTION, check_parameters
 from pathforest._search.cells import Samples, as_numbers
 from pathforest._search.scoring import resolve_scoring
 from pathforest._utils.samples import refuse_missing_dates
 from pathforest._utils.sparse import is_sparse
+from pathforest._utils.stages import is_fitted_name
 from pathforest._utils.tables import as_table
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.persistence import checks
-from pathforest.persistence.allowed import check_steps, check_transformer, is_fitted_name
+from pathforest.persistence.allowed import check_steps, check_transformer
 from pathforest.persistence.checks import (
     check_classes,
     check_features,
@@ -69,7 +70,7 @@ class WithRefit:
         return MethodType(self._method, model)
 
 
-class AverageOfBest(ClassifierMixin, MetricEstimator):
+class AverageOfBest(ClassifierMixin, OPFEstimator):
     """Predictions of a fitted search, which has `estimators_`, best first, and `best_estimator_`."""
 
     @WithRefit
@@ -90,7 +91,9 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         """
         samples = self._check_prediction(X)
         if len(self.estimators_) == 1:
-            return self.best_estimator_.predict(_source(self.best_estimator_, samples))
+            (forest,), Q = self._asked(self.estimators_, samples)
+            with answering(self, Q) as bar:
+                return self.classes_[decide(forest, Q, bar).code]
         return self.classes_[self._probabilities(samples).mean(axis=0).argmax(axis=1)]
 
     @WithRefit
@@ -111,9 +114,12 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
 
     def _labels_and_probabilities(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return what `predict` and `predict_proba` do, for the price of one of them."""
-        samples, best = self._check_prediction(X), self.best_estimator_
+        samples = self._check_prediction(X)
         if len(self.estimators_) == 1:
-            return classifier_of(best)._labels_and_probabilities(represent(best, samples))
+            (forest,), Q = self._asked(self.estimators_, samples)
+            with answering(self, Q) as bar:
+                (costs,) = class_costs([forest], Q, bar)
+            return self.classes_[costs.winner(0)], probabilities(costs.cost[0], self.best_beta_)
         found = self._probabilities(samples).mean(axis=0)
         return self.classes_[found.argmax(axis=1)], found
 
@@ -134,7 +140,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
             In units of the metric.
         """
         samples, model = self._check_prediction(X), self.estimators_[cell]
-        return classifier_of(model).class_costs(represent(model, samples))
+        return self._costs([model], samples)[0]
 
     @WithRefit
     def explain(self, X: Any) -> list[Explanation]:
@@ -164,7 +170,8 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         for position in np.unique(chosen):
             model, rows = self.estimators_[position], np.flatnonzero(chosen == position)
             name = self.cv_results_["params"][self.averaged_[position]].get("transform", "as given")
-            explained = classifier_of(model).explain(_safe_indexing(represent(model, samples), rows))
+            (forest,), Q = self._asked([model], samples, rows)
+            explained = explain_queries(classifier_of(model), forest, Q)
             explained = [one._replace(transform=name, cell=int(position)) for one in explained]
             if model is not classifier_of(model):
                 explained = self._with_own_features(explained, queries, rows, only_scales(model[:-1]))
@@ -263,7 +270,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         # Every classifier learns the categories of its own samples.
         table = as_table(X) if metric.name == "gower" else None
         if not untouched:
-            checked, _ = self._read_samples(X, metric, reset)
+            checked, _ = read_samples(self, X, metric, reset)
             if table is not None:
                 return Samples(table, table)
             with_names = hasattr(self, "feature_names_in_") and hasattr(X, "columns")
@@ -274,7 +281,7 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         if table is not None:
             return Samples(given, table)
         if is_sparse(X):
-            return Samples(given, self._read_sparse(X, metric, reset, copy=False))
+            return Samples(given, read_sparse(self, X, metric, reset, copy=False))
         checked = check_array(X, input_name="X", **options)
         refuse_missing_dates(X, checked)
         return Samples(given, checked)
@@ -292,11 +299,26 @@ class AverageOfBest(ClassifierMixin, MetricEstimator):
         found: dict[int, np.ndarray] = {}
         for positions in _by_samples(self.estimators_):
             models = [self.estimators_[position] for position in positions]
-            classifiers = [classifier_of(model) for model in models]
-            costs = costs_in_each(classifiers, represent(models[0], samples))
-            for position, classifier, cost in zip(positions, classifiers, costs, strict=True):
-                found[position] = probabilities(cost, classifier.beta)
+            for position, model, cost in zip(positions, models, self._costs(models, samples), strict=True):
+                found[position] = probabilities(cost, classifier_of(model).beta)
         return np.array([found[position] for position in sorted(found)])
+
+    def _costs(self, models: Sequence[Any], samples: Samples) -> list[np.ndarray]:
+        """Return the class costs of some models that were trained on the same samples."""
+        forests, Q = self._asked(models, samples)
+        with answering(self, Q) as bar:
+            return [costs.cost[0] for costs in class_costs(forests, Q, bar)]
+
+    def _asked(
+        self, models: Sequence[Any], samples: Samples, rows: np.ndarray | None = None
+    ) -> tuple[list[KeptForest], np.ndarray]:
+        """Return the forests of models with the same representation, and the queries in it."""
+        classifiers = [classifier_of(model) for model in models]
+        for classifier in classifiers:
+            check_parameters(classifier, AT_PREDICTION)
+        X = represent(models[0], samples)
+        Q = check_queries(classifiers[0], X if rows is None else _safe_indexing(X, rows))
+        return [classifier._forest.on(self.device) for classifier in classifiers], Q
 
 
 def _representative(given: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from pathforest._models.class_costs import probabilities
+from pathforest._models.offers import probabilities
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 # What a model answers without being built. None of it differs between models with the same predictions.

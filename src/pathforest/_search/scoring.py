@@ -13,7 +13,7 @@ from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.utils import indexable
 from sklearn.utils.multiclass import type_of_target
 
-from pathforest._models.class_costs import ClassCosts, cost_ratios, row_sums
+from pathforest._models.offers import ClassCosts, cost_ratios, row_sums
 from pathforest._search.known import Answers, KnownModels
 from pathforest._utils.show import shorten, show
 from pathforest._utils.threads import map_threads

@@ -13,18 +13,19 @@ from pathforest import _core
 from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.protocol import Engine, KnnGraph
 from pathforest._engines.spanning_tree import TREE_NEIGHBORS
-from pathforest._models.class_costs import (
+from pathforest._models.base import check_queries, keep_samples, open_fit
+from pathforest._models.classifier import keep_forest
+from pathforest._models.offers import (
     EXTRA_MEMBERS,
+    AskedForest,
     ClassCosts,
     ClassGroups,
-    ForestCosts,
     Lists,
     answer_each,
-    grown_forest,
 )
 from pathforest._utils.threads import map_threads
 from pathforest.forest import Forest, boundary_prototypes
-from pathforest.fuzzy import FuzzyOPFClassifier
+from pathforest.fuzzy import FuzzyOPFClassifier, call_membership, compete
 from pathforest.graph import COMPETITION_NEIGHBORS, knn_graph, shorter_lists, spanning_tree
 from pathforest.membership import density, fuzzy_membership, search_k, values_to_membership
 
@@ -81,16 +82,19 @@ class SharedTraining:
         find_lists: ListFinder = own_lists,
     ) -> None:
         self._template = template = clone(template)
-        metric, self.n_threads = template._check_settings()
-        by_density = not callable(template.membership)
-        X, labels, codes, metric = template._check_training(X, y, metric, squares=by_density)
-        self.classes, self._feature_names = template.classes_, feature_names
-        self._X, self._codes, self._metric = X, codes.astype(np.int32), metric
-        self._values = None if by_density else template._call_membership(X, labels)
-        self._k = min(int(template.k_max), len(X) - 1)
-        self._engine = make_engine(X, metric, template.algorithm, self.n_threads, template.verbose)
+        self._data = data = open_fit(template, X, y, labelled=True)
+        self.classes, codes = data.labels
+        template.classes_, self._feature_names = self.classes, feature_names
+        self._X, self._codes, self._metric = data.X, codes.astype(np.int32), data.metric
+        self._values, self.n_threads = None, data.n_threads
+        if callable(template.membership):
+            self._values = call_membership(template.membership, data.X, data.labels.all())
+        self._k = min(int(template.k_max), len(data.X) - 1)
+        options = template.algorithm, self.n_threads, template.verbose
+        data.engine = self._engine = make_engine(data.X, data.metric, *options)
+        data.grown = None  # models of a search do not grow
         self._find_lists, self._graph = find_lists, None
-        template._keep_samples(X, metric, self._engine)
+        keep_samples(template, data)
         self._densities: dict[int, np.ndarray] = {}
         self._forests: OrderedDict[Any, Forest] = OrderedDict()  # the last ones used, the latest at the end
         self._keep_bytes = keep_bytes
@@ -114,13 +118,14 @@ class SharedTraining:
         models = [self._configure(one) for one in settings]
         keys = [*map(_key, models)]
 
-        def compete(key: Any, model: FuzzyOPFClassifier) -> Forest:
+        def grow(key: Any, model: FuzzyOPFClassifier) -> Forest:
             if (known := self._forests.get(key)) is not None:
                 return known
-            return model._compete(self._engine, self._lists, self._tree, self._prototypes)
+            grown = self._engine, self._lists, self._tree, self._prototypes, model.membership_
+            return compete(*grown, model.competition, model.membership_side, model.sigma)
 
         n_threads = self.n_threads if len(models) > 1 and isinstance(self._engine, _core.Engine) else 1
-        for key, forest in zip(keys, map_threads(compete, n_threads, keys, models), strict=True):
+        for key, forest in zip(keys, map_threads(grow, n_threads, keys, models), strict=True):
             self._forests[key] = forest
             self._forests.move_to_end(key)
             if len(self._forests) > KEPT_FORESTS:
@@ -136,16 +141,15 @@ class SharedTraining:
         if self._feature_names is not None:
             model.feature_names_in_ = self._feature_names
         (forest,) = self.forests([settings])
-        model._remember(self._X, self._codes, self._metric, self._engine, self._prototypes, forest)
-        return model
+        return keep_forest(model, self._data, self._prototypes, forest, self._codes)
 
     def check_queries(self, Q: Any) -> np.ndarray:
         """Check evaluation samples, once for all calls of :meth:`class_costs`."""
-        return self._template._check_query(Q)
+        return check_queries(self._template, Q)
 
     def find_near(self, Q: np.ndarray, rows: slice, r: int) -> Near:
         """List the training samples of each class near some evaluation samples, for `r` conquerors."""
-        return rows, self._classes_of(Q.dtype).nearest(Q[rows], r, self.n_threads)
+        return rows, self._classes_of(Q.dtype).nearest(Q[rows], r)
 
     def keep_near(self, Q: np.ndarray, r: int, found: Sequence[Near]) -> None:
         """Keep what :meth:`find_near` found for all of `Q`, for the next call of :meth:`class_costs`."""
@@ -175,7 +179,7 @@ class SharedTraining:
             shape = len(counts), len(Q), len(self.classes)
             answers = [ClassCosts(np.empty(shape), np.empty(shape[1:], dtype=np.int32)) for _ in batch]
             for rows, block, nearest in self._near(Q, int(counts[-1])):
-                parts = answer_each(forests, block, nearest, [counts] * len(forests), self.n_threads)
+                parts = answer_each(forests, block, nearest, [counts] * len(forests))
                 for answer, part in zip(answers, parts, strict=True):
                     answer.cost[:, rows], answer.first[rows] = part
                     advance(0.5 * len(block) / len(Q) / len(served))
@@ -209,12 +213,12 @@ class SharedTraining:
     def _classes_of(self, dtype: np.dtype) -> ClassGroups:
         """Return the training samples class by class, for queries of some type."""
         if dtype.name not in self._groups:
-            self._groups[dtype.name] = self._template._group_by_class(self._codes, dtype)
+            options = self._codes, len(self.classes), dtype
+            self._groups[dtype.name] = ClassGroups(self._template._samples, *options)
         return self._groups[dtype.name]
 
-    def _enter(self, forest: Forest, dtype: np.dtype) -> ForestCosts:
-        grown = grown_forest(forest.cost, forest.order, self._codes[forest.root])
-        return ForestCosts(self._classes_of(dtype), grown)
+    def _enter(self, forest: Forest, dtype: np.dtype) -> AskedForest:
+        return AskedForest(self._classes_of(dtype), forest.cost, forest.order, self._codes[forest.root])
 
     def _near(self, Q: np.ndarray, r: int) -> Iterator[Block]:
         """Yield the evaluation samples block by block, with the training samples near them."""
@@ -234,8 +238,8 @@ class SharedTraining:
 
     def _find_near(self, Q: np.ndarray, r: int, width: int) -> Iterator[Block]:
         classes = self._classes_of(Q.dtype)
-        for rows, block in self._template._query_blocks(Q, width=2 * width):
-            yield Block(rows, block, classes.nearest(block, r, self.n_threads))
+        for rows, block in self._template._samples.blocks(Q, width=2 * width):
+            yield Block(rows, block, classes.nearest(block, r))
 
 
 def _key(model: FuzzyOPFClassifier) -> Any:

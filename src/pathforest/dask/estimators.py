@@ -13,10 +13,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pathforest._engines.metric import WITH_GAPS
+from pathforest._models.base import open_fit
 from pathforest._models.parameters import Rules, check_parameters, checked_where_used
-from pathforest._models.state import is_fitted_name, unfitted_on_failure
 from pathforest._utils.show import show
 from pathforest._utils.sparse import SVD, is_sparse
+from pathforest._utils.stages import fitting, is_fitted_name
 from pathforest.classifier import OPFClassifier
 from pathforest.dask.data import gather_labels, gather_samples, gather_values
 from pathforest.dask.engine import engines_on
@@ -49,8 +50,11 @@ def _train(client: Client, model: Any, X: Any, y: Any, **fit_params: Any) -> Any
             X, y = gather_samples(client, X, finite), gather_labels(client, y)
             fit_params = {name: gather_values(client, value, name) for name, value in fit_params.items()}
             if isinstance(model, FuzzyOPFClassifierCV):
-                fit_params["run"] = run
-            return model._fit_with(make_engine, X, y, **fit_params)
+                return model._fit_with(make_engine, X, y, run=run, **fit_params)
+            data = open_fit(model, X, y, labelled=True)
+            options = model.algorithm, data.n_threads, model.verbose
+            data.engine = make_engine(data.X, data.metric, *options)
+            return model._fit(data)
     except KeyboardInterrupt as error:
         # A notebook keeps the traceback, and its frames hold futures of whatever was on its way just then.
         traceback.clear_frames(error.__traceback__)
@@ -98,7 +102,7 @@ class _DaskClassifier:
             )
         return client
 
-    @unfitted_on_failure
+    @fitting
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to Dask collections or local data.
 
@@ -188,7 +192,7 @@ class _DaskClassifier:
             "partial_fit gives the same model, or fit again"
         )
 
-    _growth = _grow  # forget and set_labels begin with it
+    partial_fit = forget = set_labels = _grow
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -276,7 +280,7 @@ class DaskOPFClassifier(_DaskClassifier, OPFClassifier):
     """
 
     _local_class = OPFClassifier
-    _parameter_rules: ClassVar[Rules] = OPFClassifier._parameter_rules | CLIENT
+    _rules: ClassVar[Rules] = OPFClassifier._rules | CLIENT
     __init__ = _constructor_of(OPFClassifier)
 
 
@@ -323,7 +327,7 @@ class DaskFuzzyOPFClassifier(_DaskClassifier, FuzzyOPFClassifier):
     """
 
     _local_class = FuzzyOPFClassifier
-    _parameter_rules: ClassVar[Rules] = FuzzyOPFClassifier._parameter_rules | CLIENT
+    _rules: ClassVar[Rules] = FuzzyOPFClassifier._rules | CLIENT
     __init__ = _constructor_of(FuzzyOPFClassifier)
 
 
@@ -372,10 +376,10 @@ class DaskFuzzyOPFClassifierCV(_DaskClassifier, FuzzyOPFClassifierCV):
     """
 
     _local_class = FuzzyOPFClassifierCV
-    _parameter_rules: ClassVar[Rules] = FuzzyOPFClassifierCV._parameter_rules | CLIENT
+    _rules: ClassVar[Rules] = FuzzyOPFClassifierCV._rules | CLIENT
     __init__ = _constructor_of(FuzzyOPFClassifierCV)
 
-    @unfitted_on_failure
+    @fitting
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Search, and fit the best cells on all samples.
 

@@ -16,8 +16,9 @@ from sklearn.utils.validation import validate_data
 
 from pathforest._core import mean_offers
 from pathforest._engines.metric import Metric
-from pathforest._models.class_costs import cheapest_class, probabilities
-from pathforest._models.prediction import BaseOPFClassifier
+from pathforest._models.base import check_queries
+from pathforest._models.classifier import ForestClassifier
+from pathforest._models.offers import bids, cheapest_class, probabilities, ranks
 from pathforest._search.ensemble import AverageOfBest, classifier_of, represent
 from pathforest.dask.data import check_table
 from pathforest.dask.futures import thread_counts
@@ -113,7 +114,7 @@ class Part:
     """Some training samples of a model: a classifier fitted to them for each that it has."""
 
     def __init__(self) -> None:
-        self.classifiers: list[BaseOPFClassifier] = []
+        self.classifiers: list[ForestClassifier] = []
         self.ranks: list[np.ndarray] = []  # place of each sample in the order of the whole forest
 
     def __sizeof__(self) -> int:
@@ -134,24 +135,24 @@ def divide(model: Any, n_parts: int) -> list[Part]:
             # Class by class, so that few parts make offers for each.
             chosen = np.array_split(np.argsort(one._fit_codes, kind="stable"), n_parts)
             samples[id(one._fit_X)] = [(rows, one._fit_X[rows]) for rows in chosen]
-        rank = one._rank()[:-1]
+        rank = ranks(one.order_)
         for part, (rows, X) in zip(parts, samples[id(one._fit_X)], strict=True):
             part.classifiers.append(_with_samples(one, rows, X, rank[rows]))
             part.ranks.append(rank[rows])
     return parts
 
 
-def _classifiers(model: Any) -> list[BaseOPFClassifier]:
+def _classifiers(model: Any) -> list[ForestClassifier]:
     return [classifier_of(one) for one in model.estimators_] if isinstance(model, AverageOfBest) else [model]
 
 
-def _sample_bytes(classifiers: Sequence[BaseOPFClassifier]) -> int:
+def _sample_bytes(classifiers: Sequence[ForestClassifier]) -> int:
     return sum({id(one._fit_X): one._fit_X.nbytes for one in classifiers}.values())
 
 
 def _with_samples(
-    model: BaseOPFClassifier, rows: np.ndarray, X: np.ndarray, rank: np.ndarray
-) -> BaseOPFClassifier:
+    model: ForestClassifier, rows: np.ndarray, X: np.ndarray, rank: np.ndarray
+) -> ForestClassifier:
     """Return a classifier that makes the offers of some samples only; tasks use one thread."""
     part = _bare(model).set_params(n_jobs=None)
     part._fit_X, part._fit_codes, part.cost_ = X, model._fit_codes[rows], model.cost_[rows]
@@ -199,15 +200,11 @@ def make_offers(part: Part, queries: list[Any]) -> list[Offers]:
     return [_offers(*one) for one in zip(part.classifiers, part.ranks, queries, strict=True)]
 
 
-def _offers(classifier: BaseOPFClassifier, rank: np.ndarray, X: Any) -> Offers:
-    Q, found = classifier._check_prediction(X), {}
-    r = min(int(classifier.n_conquerors), len(rank))
-    for code in np.unique(classifier._fit_codes).tolist():
-        rivals = classifier._rivals(Q.dtype, r, code)
-        blocks = [rivals.offers(block, r, 1) for _, block in classifier._query_blocks(Q, width=r)]
-        offers, conquerors = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-        found[code] = offers, rank[conquerors[:, 0]]
-    return found
+def _offers(classifier: ForestClassifier, rank: np.ndarray, X: Any) -> Offers:
+    found: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
+    for _, code, offers, conquerors in bids(classifier._forest, check_queries(classifier, X)):
+        found.setdefault(code, []).append((offers, rank[conquerors[:, 0]]))
+    return {code: tuple(map(np.concatenate, zip(*made, strict=True))) for code, made in found.items()}
 
 
 def answer(model: Any, block: Any, offers: Sequence[list[Offers]], method: str) -> Any:

@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_consistent_length
 
 from pathforest._engines.metric import Metric
 from pathforest._models import parameters as rules
+from pathforest._models.base import check_training
+from pathforest._models.labels import Labels, check_labels, require_labels
 from pathforest._utils.sparse import SparseSamples
 from pathforest.classifier import OPFClassifier
 from pathforest.issues.duplicates import conflicts, duplicate_groups, near_duplicates
@@ -119,8 +122,12 @@ def find_issues(
         device=device,
         n_jobs=n_jobs,
     )
-    resolved, n_threads = model._check_settings()
-    samples, labels, codes, resolved = model._check_training(X, y, resolved, squares=True)
+    settings = model._settings()._replace(squares=True)
+    require_labels(model, y)
+    samples, resolved = check_training(model, X, settings)
+    labels = check_labels(y)
+    check_consistent_length(samples, labels)
+    model.classes_, codes = Labels.of(labels)
     probability = None
     if method == "thorough":
         if isinstance(samples, SparseSamples):
@@ -135,7 +142,7 @@ def find_issues(
         resolved,
         algorithm,
         device,
-        n_threads,
+        settings.n_threads,
         rivals=None if probability is None else _likeliest_others(probability, codes),
     )
     if probability is None:

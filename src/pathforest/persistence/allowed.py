@@ -11,6 +11,7 @@ import math
 from importlib import import_module
 from typing import Any
 
+from pathforest._utils.stages import is_fitted_name
 from pathforest.persistence.checks import check_whole
 from pathforest.persistence.transformers import INPUT, TRANSFORMERS, Part, check_inputs
 
@@ -25,11 +26,6 @@ ESTIMATORS = {
     "OPFPruner": "pathforest.pruning",
     "OPFSemiSupervisedClassifier": "pathforest.semi_supervised",
 }
-
-
-def is_fitted_name(name: str) -> bool:
-    """Say whether an attribute of this name is fitted state: a public result, or data for predictions."""
-    return name.startswith("_fit_") or (name.endswith("_") and not name.startswith("_"))
 
 
 def check_transformer(transformer: Any, n_features: int) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from pathforest._models.base import check_queries
 from pathforest._models.explaining import only_scales
 
 ADVICE = {
@@ -91,7 +92,7 @@ def find_positions(model: Any, transformers: list[Any], X: Any, *outer: Any) -> 
                 raise
             for transformer in transformers:
                 X = transformer.transform(X)
-            samples = model._check_query(X).astype(np.float64, copy=False)
+            samples = check_queries(model, X).astype(np.float64, copy=False)
         return samples, column_names(X, samples.shape[1])
     if model._fit_X is None:
         raise ValueError(

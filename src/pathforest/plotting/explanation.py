@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pathforest._models.base import check_queries
 from pathforest._models.explaining import Explainer, explain, find_explainer, only_scales
 from pathforest._models.explanation import MOST_FEATURES, Explanation, Feature, text
+from pathforest._models.offers import bids
 from pathforest._utils.checks import check_choice
 from pathforest.plotting._draw import (
     INK,
@@ -164,11 +166,10 @@ def plane_source(explainer: Explainer, explanation: Explanation, query: Any, X: 
 
 def find_bidders(model: Any, Q: Any, winner: Any) -> list[Bidder]:
     """List the cheapest offer to a query of each class but the winner, cheapest first."""
-    offers = model._class_offers(model._check_prediction(Q))
     bidders = [
-        Bidder(code, int(conqueror), float(offer))
-        for code, (conqueror, offer) in enumerate(zip(offers.conqueror[0], offers.cheapest[0], strict=True))
-        if conqueror >= 0 and model.classes_[code] != winner
+        Bidder(code, int(indices[0, 0]), float(offers[0, 0]))
+        for _, code, offers, indices in bids(model._forest, check_queries(model, Q))
+        if indices[0, 0] >= 0 and model.classes_[code] != winner
     ]
     return sorted(bidders, key=lambda bidder: bidder.offer)
 
