@@ -108,7 +108,8 @@ MUTANTS = [
     Mutant(
         "src/pathforest/_models/base.py",
         "        rules.check_parameters(self)\n        return",
-        "        rules.check_parameters(self)\n        _core.Engine.brute(np.eye(2), 'euclidean')\n        return",
+        "        _core.Engine.brute(np.eye(2), 'euclidean')\n        rules.check_parameters(self)\n"
+        "        return",
         "tests/models/test_bad_input.py",
     ),
     Mutant(
