@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import FEATURES, KINDS, X, codes, fail, run, succeed
+from PIL import Image
 
 from pathforest import find_issues
 from pathforest.datasets import read, write
@@ -143,6 +144,45 @@ def test_the_table_can_come_through_a_pipe(table, folder):
     assert piped == direct
 
 
+@pytest.fixture
+def pictured(table, folder):
+    """The table with a column of image files, half of them outside its folder."""
+    (folder / "data" / "photos").mkdir(parents=True)
+    for path in (folder / "data" / "photos" / "a.png", folder / "private.png"):
+        Image.new("RGB", (9, 9)).save(path)
+    names = np.where(np.arange(len(table)) % 2, "../private.png", "photos/a.png")
+    table.assign(name=names).to_csv("data/noisy.csv", index=False)
+    return "audit data/noisy.csv -l kind --ignore name --out review.html"
+
+
+def test_no_image_is_embedded_unasked(pictured):
+    assert "image" not in succeed(pictured)
+    assert "<img" not in Path("review.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("option", "place", "embedded", "left_out"),
+    [("", "data", 1, 1), ("--images data/photos", "data/photos", 0, 2)],
+)
+def test_image_files_below_a_folder_are_embedded_and_counted(
+    pictured, folder, option, place, embedded, left_out
+):
+    line = f"{pictured} --image-column name {option}"
+    said = succeed(line).splitlines()[-1]
+    count = f"{embedded} image{'s' * (embedded != 1)}"
+    assert f"suspects, {count} embedded from {folder / place}; {left_out} left out: outside it" in said
+    counts = json.loads(succeed(f"{line} --json"))["images"]
+    assert counts == {"folder": str(folder / place), "embedded": embedded, "left_out": left_out}
+    assert ("<img" in Path("review.html").read_text()) == (embedded > 0)
+
+
+def test_images_of_a_piped_table_need_a_folder(pictured, folder):
+    text = (folder / "data" / "noisy.csv").read_bytes()
+    line = "audit - -l kind --image-column name -o review.html"
+    assert "a pipe has no folder; name that of the files with --images" in run(line, stdin=text).stderr
+    assert "1 image embedded" in succeed(f"{line} --images data", stdin=text)
+
+
 # Decisions
 
 
@@ -267,6 +307,9 @@ def test_a_table_cannot_lose_all_its_rows(folder):
         (f"{AUDIT} --metric nothing", "nothing", 1),
         (f"{AUDIT} --image-shape 3x3", "--image-shape 3x3: write HEIGHTxWIDTH", 1),
         (f"{AUDIT} --image-column picture", "there is no column 'picture'", 1),
+        (f"{AUDIT} --images .", "--images: name the column of the files with --image-column", 2),
+        (f"{AUDIT} --image-column name --images nowhere", "--images nowhere: there is no such folder", 2),
+        (f"{AUDIT} --image-column name --image-shape 2x2", "--image-shape: not with --image-column", 2),
         (f"{AUDIT} --image-column kind", "this is the column of the labels; name another", 1),
         (f"{AUDIT} --suspects noisy.csv", "writing it would replace noisy.csv", 1),
         (f"{AUDIT} --out cleaned.csv", "without --apply it is an HTML page; end its name with .html", 2),

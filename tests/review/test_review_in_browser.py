@@ -9,8 +9,8 @@ from browsers import PATIENCE, WIDTHS, a_browser, a_page, faint_texts, looks, vi
 from commands import succeed
 from reviews import HOSTILE, NAMES, X, a_review_of_digits, hostile_labels
 
+from pathforest.review.images import pixel_images
 from pathforest.review.page import review_html
-from pathforest.review.suspects import Pictures
 
 
 @pytest.fixture(scope="module")
@@ -212,9 +212,9 @@ def test_numbers_are_there_without_javascript(visit):
 
 
 def test_images_are_drawn(browser, tmp_path):
-    html = review_html(
-        a_review_of_digits(), command="x", settings="euclidean distance", pictures=Pictures(shape=(8, 8))
-    )
+    review = a_review_of_digits()
+    show = pixel_images(review.table.X, (8, 8))
+    html = review_html(review, command="x", settings="euclidean distance", show=show)
     (tmp_path / "digits.html").write_text(html, encoding="utf-8")
     page = a_page(browser, 390, allowed=lambda url: url.startswith(("file:", "data:")))
     page.goto((tmp_path / "digits.html").as_uri())

@@ -1,23 +1,26 @@
 """The page to review labels: what it shows is what was found, texts stay texts, and it stays small."""
 
 import base64
+import io
 import json
+import os
 import re
-import struct
-import zlib
+import sys
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from PIL import Image
 from reviews import HOSTILE, NAMES, a_review, a_review_of_digits
 
 from pathforest.noise import flip_labels
+from pathforest.review import images
 from pathforest.review.contents import telling_features
-from pathforest.review.images import file_image, guess_shape, names_images, parse_shape, pixel_image
+from pathforest.review.images import FileImages, parse_shape, pixel_images
 from pathforest.review.map import MOST as MOST_OTHERS
 from pathforest.review.map import make_map
 from pathforest.review.page import review_html
-from pathforest.review.suspects import MOST, Pictures
+from pathforest.review.suspects import MOST
 
 VOID = {"meta", "link", "br", "img", "col"}
 
@@ -144,7 +147,7 @@ def noisy_images(n, side, n_classes, share):
 def test_the_page_of_ten_thousand_rows_is_below_five_megabytes():
     review = noisy_images(10_000, 8, 10, 0.1)
     assert len(review.suspects) > MOST
-    html = written(review, pictures=Pictures(shape=(8, 8)))
+    html = written(review, show=pixel_images(review.table.X, (8, 8)))
     assert len(html.encode()) < 5_000_000
     assert html.count('class="suspect"') == MOST
 
@@ -152,7 +155,7 @@ def test_the_page_of_ten_thousand_rows_is_below_five_megabytes():
 @pytest.mark.slow
 def test_large_images_leave_room_for_fewer_suspects():
     review = noisy_images(900, 48, 3, 0.3)
-    html = written(review, pictures=Pictures(shape=(48, 48)))
+    html = written(review, show=pixel_images(review.table.X, (48, 48)))
     shown = html.count('class="suspect"')
     assert len(html.encode()) < 5_000_000
     assert 100 < shown < len(review.suspects)
@@ -220,46 +223,24 @@ def test_an_outlier_does_not_squeeze_the_map():
 
 
 def decoded(url):
-    """Return the pixels of a PNG image without filters."""
-    data = base64.b64decode(url.removeprefix("data:image/png;base64,"))
-    width, height, _, colour = struct.unpack(">IIBB", data[16:26])
-    channels = {0: 1, 2: 3, 6: 4}[colour]
-    start = data.index(b"IDAT") + 4
-    lines = zlib.decompress(data[start : data.index(b"IEND") - 8])
-    pixels = np.frombuffer(lines, np.uint8).reshape(height, 1 + width * channels)
-    assert not pixels[:, 0].any()
-    return pixels[:, 1:].reshape(height, width, channels).squeeze()
+    """Return the pixels of an image on a page."""
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))))
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (2, 1, 3), (1, 2, 4)])
 def test_pixels_become_an_image(shape):
-    X = np.linspace(10, 20, np.prod(shape))
-    image = decoded(pixel_image(X, shape, 10, 20))
-    np.testing.assert_array_equal(image, np.rint((X - 10) / 10 * 255).reshape(shape).squeeze())
+    X = np.linspace(10, 20, 3 * np.prod(shape)).reshape(3, -1)
+    image = decoded(pixel_images(X, shape)(1))
+    np.testing.assert_array_equal(image, np.rint((X[1] - 10) / 10 * 255).reshape(shape))
 
 
 def test_digits_are_shown_as_images():
     review = a_review_of_digits()
-    X, names = review.table.X, review.table.features
-    assert guess_shape(X, names) == (8, 8)
-    html = written(review, pictures=Pictures(shape=(8, 8)))
+    X = review.table.X
+    html = written(review, show=pixel_images(X, (8, 8)))
     shown = re.findall(r'<img src="([^"]*)"', html)
     first = decoded(shown[0])
     np.testing.assert_array_equal(first, np.rint(X[review.suspects[0].row] * 255 / 16).reshape(8, 8))
-
-
-@pytest.mark.parametrize(
-    ("X", "names"),
-    [
-        (np.ones((5, 64)) / 2, [f"pixel{i}" for i in range(64)]),  # not whole numbers
-        (np.full((5, 64), 300.0), [f"pixel{i}" for i in range(64)]),  # beyond 255
-        (np.full((5, 63), 3.0), [f"pixel{i}" for i in range(63)]),  # not square
-        (np.full((5, 64), 3.0), ["age", *(f"pixel{i}" for i in range(63))]),  # not numbered
-        (np.full((5, 4), 3.0), [f"pixel{i}" for i in range(4)]),  # too few
-    ],
-)
-def test_other_tables_are_not_taken_for_images(X, names):
-    assert guess_shape(X, names) is None
 
 
 @pytest.mark.parametrize("text", ["8", "8x9", "x", "8x8x2", "0x0", "8 x 8 x 1"])
@@ -268,14 +249,71 @@ def test_shapes_that_do_not_fit_are_refused(text):
         parse_shape(text, 64)
 
 
-def test_image_files_are_embedded_and_nothing_else_is(tmp_path):
-    image = base64.b64decode(pixel_image(np.zeros(4), (2, 2), 0, 1).partition(",")[2])
-    (tmp_path / "a.png").write_bytes(image)
-    (tmp_path / "secret.png").write_bytes(b"password")
-    assert file_image(tmp_path, "a.png").startswith("data:image/")
-    assert file_image(tmp_path, "secret.png") is None
-    assert file_image(tmp_path, "missing.png") is None
-    assert file_image(tmp_path, "") is None
-    assert file_image(tmp_path, "nul\0.png") is None
-    assert names_images(["a.png", "b.JPG"])
-    assert not names_images(["a.png", "b"])
+@pytest.fixture
+def photos(tmp_path):
+    """A folder of a table with images in it and beside it, links, and things that are no images."""
+    folder = tmp_path / "table"
+    (folder / "sub").mkdir(parents=True)
+    picture = Image.fromarray(np.zeros((300, 200, 3), dtype=np.uint8))
+    for path in (folder / "a.png", folder / "sub" / "b.jpg", tmp_path / "private.png"):
+        picture.save(path, **({} if path.suffix == ".png" else {"comment": b"at home"}))
+    (folder / "secret.png").write_bytes(b"password")
+    picture.save(folder / "program.eps")
+    (folder / "in.png").symlink_to(folder / "a.png")
+    (folder / "out.png").symlink_to(tmp_path / "private.png")
+    (folder / "away").symlink_to(tmp_path)
+    os.mkfifo(folder / "fifo.png")
+    (folder / "zero.png").symlink_to("/dev/zero")
+    return folder
+
+
+INSIDE = ["a.png", "./sub/b.jpg", "sub/../a.png", "in.png", "{folder}/a.png"]
+OUTSIDE = [
+    "../private.png",
+    "{folder}/../private.png",
+    "out.png",
+    "away/private.png",
+    "away/table/../private.png",
+]
+NO_IMAGES = [
+    "secret.png",
+    "program.eps",
+    "fifo.png",
+    "zero.png",
+    "/dev/zero",
+    "missing.png",
+    "sub",
+    ".",
+    "nul\0.png",
+]
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_an_image_file_below_the_folder_is_embedded_small_and_without_comments(photos, name):
+    shown = FileImages([name.format(folder=photos)], photos)
+    assert decoded(shown(0)).shape == (112, 75, 3)
+    assert b"at home" not in base64.b64decode(shown(0).partition(",")[2])
+    assert shown.counts == {"folder": str(photos), "embedded": 1, "left_out": 0}
+
+
+@pytest.mark.parametrize("name", OUTSIDE + NO_IMAGES)
+def test_no_other_file_is_embedded_or_stops_the_page(photos, name):
+    shown = FileImages([name.format(folder=photos), ""], photos)
+    assert shown(0) is shown(1) is None
+    assert shown.counts == {"folder": str(photos), "embedded": 0, "left_out": 1}
+
+
+def test_large_files_and_images_of_too_many_pixels_are_left_out(photos, monkeypatch):
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 50_000)
+    assert FileImages(["a.png"], photos)(0) is None
+    monkeypatch.undo()
+    monkeypatch.setattr(images, "LARGEST", (photos / "a.png").stat().st_size)
+    assert FileImages(["a.png"], photos)(0)
+    monkeypatch.setattr(images, "LARGEST", (photos / "a.png").stat().st_size - 1)
+    assert FileImages(["a.png"], photos)(0) is None
+
+
+def test_a_missing_pillow_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(ImportError, match=r"pip install 'pathforest\[images\]'"):
+        pixel_images(np.zeros((1, 4)), (2, 2))

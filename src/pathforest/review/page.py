@@ -22,9 +22,10 @@ from pathforest._page.document import (
 from pathforest._utils.show import escape as escape_controls
 from pathforest.review import summary
 from pathforest.review.contents import Review, Suspect
+from pathforest.review.images import Show, no_image
 from pathforest.review.map import make_map, map_svg
 from pathforest.review.pieces import anchor, cell, chip, heads, link, number, visible
-from pathforest.review.suspects import Pictures, suspect_items, suspects_html
+from pathforest.review.suspects import suspect_items, suspects_html
 
 LISTED = 50  # rows of the other tables
 
@@ -34,7 +35,7 @@ def review_html(
     *,
     command: str,
     settings: str,
-    pictures: Pictures | None = None,
+    show: Show = no_image,
     most: int | None = None,
 ) -> str:
     """Return the text of the page.
@@ -47,13 +48,13 @@ def review_html(
         The command that applies the decisions.
     settings : str
         How the audit compared samples.
-    pictures : Pictures, default=None
-        How samples are shown as images, if they are.
+    show : callable, default=no_image
+        Returns the image of a sample, if it has one.
     most : int, default=None
         Suspects that are shown in full; by default at most 500, and fewer if they take much room.
     """
     here = files("pathforest.review")
-    items = suspect_items(review, pictures, most)
+    items = suspect_items(review, show, most)
     shown = review.suspects[: len(items)]
     rows = {suspect.row for suspect in shown}
     sections = [

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from html import escape
 from itertools import islice
-from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from pathforest._page.document import paragraph
 from pathforest.review.contents import Review, Suspect, Table, telling_features
 from pathforest.review.decisions import COLUMNS
-from pathforest.review.images import Shape, file_image, pixel_image
+from pathforest.review.images import Show
 from pathforest.review.map import class_kind
 from pathforest.review.pieces import anchor, cell, chip, heads, number, visible
 
@@ -26,42 +23,20 @@ SCORES = {
 MOST, ROOM = 500, 4_000_000  # suspects in full, and their bytes, unless a number is asked for
 ABOUT = 8  # columns that are not features
 
-Show = Callable[[int], str | None]  # what makes an image of a row
 
-
-class Pictures(NamedTuple):
-    """How samples become images: a shape of their pixels, or a column of files and the folder they lie in."""
-
-    shape: Shape | None = None
-    column: str | None = None
-    folder: Path = Path()
-
-
-def suspect_items(review: Review, pictures: Pictures | None, most: int | None) -> list[str]:
+def suspect_items(review: Review, show: Show, most: int | None) -> list[str]:
     """Write suspects in full, the worst first: so many, or by default as many as keep the page small."""
     X = review.table.X
     spread = X.std(axis=0)
     spread[spread == 0] = 1
-    show = _images(review.table, pictures)
     items: list[str] = []
     size = 0
     for rank, suspect in enumerate(review.suspects[: most or MOST], 1):
-        item = _suspect(review, rank, suspect, telling_features(X, suspect, spread), show)
-        size += len(item)
         if most is None and size > ROOM:
             break
-        items.append(item)
+        items.append(_suspect(review, rank, suspect, telling_features(X, suspect, spread), show))
+        size += len(items[-1])
     return items
-
-
-def _images(table: Table, pictures: Pictures | None) -> Show:
-    if pictures is None:
-        return lambda row: None
-    if pictures.shape is None:
-        names = table.others[pictures.column]
-        return cache(lambda row: file_image(pictures.folder, names[row]))
-    low, high = float(table.X.min()), float(table.X.max())
-    return cache(lambda row: pixel_image(table.X[row], pictures.shape, low, high))
 
 
 def suspects_html(review: Review, items: Sequence[str]) -> str:

@@ -29,9 +29,9 @@ from pathforest.review.decisions import (
     fingerprint,
     read_decisions,
 )
-from pathforest.review.images import guess_shape, names_images, parse_shape
+from pathforest.review.images import FileImages, no_image, parse_shape, pixel_images
 from pathforest.review.page import review_html
-from pathforest.review.suspects import MOST, Pictures
+from pathforest.review.suspects import MOST
 
 FIRST = 10  # suspects on the terminal
 SCORE_DIGITS = 6  # of a score in a file
@@ -69,16 +69,22 @@ def audit(
         str | None,
         typer.Option(
             metavar="HxW",
-            help="Show samples as images of this shape, such as 8x8 or 32x32x3; 'none' for no images.",
-            show_default="found if features look like pixels",
+            help="Show samples as images of this shape, such as 8x8 or 32x32x3.",
         ),
     ] = None,
     image_column: Annotated[
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Show the image files that this column names; it is not a feature.",
-            show_default="found among columns left out",
+            help="Make the image files that this column names part of the page; it is not a feature.",
+        ),
+    ] = None,
+    images: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="With --image-column: the folder of the files; none outside it is read.",
+            show_default="the folder of DATA",
         ),
     ] = None,
     most: Annotated[
@@ -118,6 +124,7 @@ def audit(
         raise UsageError(f"--method thorough: it needs numbers; leave out --metric {metric}, or use 'fast'")
     if out is not None:
         _refuse_table(out)
+    folder = _image_folder(data, image_shape, image_column, images)
     listing = None if suspects is None else TableOutput(suspects, None)
     check_outputs([out, suspects], [data])
     left_out = [*(options.names(ignore) or ()), *([image_column] if image_column is not None else ())]
@@ -131,7 +138,10 @@ def audit(
         **options.reading(from_, sep, decimal),
     )
     warn_one_class(samples.y, samples.label)
-    pictures = _pictures(samples, data, image_shape, image_column)
+    shape = None if image_shape is None else parse_shape(image_shape, len(samples.features))
+    column = None if image_column is None else find_column(samples.stream, image_column)
+    if column == samples.label:
+        raise ValueError(f"--image-column {column}: this is the column of the labels; name another")
     review = _audit(
         samples,
         scale,
@@ -146,6 +156,11 @@ def audit(
         listed = _suspect_columns(review)
         with listing.open(listed) as write:
             write(list(listed.values()))
+    show = no_image
+    if shape is not None:
+        show = pixel_images(review.table.X, shape)
+    elif column is not None:
+        show = FileImages(review.table.others[column], folder)
     if out is not None:
         is_table = isinstance(samples.X, dict)
         scaled = "features as they are"
@@ -157,11 +172,24 @@ def audit(
             review,
             command=_command(data, samples.label, from_, sep, decimal),
             settings=f"{metric} distance, {scaled}",
-            pictures=pictures,
+            show=show,
             most=most,
         )
         replace_file(out, page.encode("utf-8", "backslashreplace"))
-    _show(review, out, suspects, as_json)
+    _show(review, out, suspects, show if isinstance(show, FileImages) else None, as_json)
+
+
+def _image_folder(data: str, shape: str | None, column: str | None, folder: str | None) -> Path:
+    """Return the folder below which image files are shown."""
+    if column is None and folder is not None:
+        raise UsageError("--images: name the column of the files with --image-column")
+    if column is not None and shape is not None:
+        raise UsageError("--image-shape: not with --image-column; leave one of them out")
+    if column is not None and folder is None and data == "-":
+        raise UsageError("--image-column: a pipe has no folder; name that of the files with --images")
+    if folder is not None and not Path(folder).is_dir():
+        raise UsageError(f"--images {folder}: there is no such folder")
+    return Path(data).parent if folder is None else Path(folder)
 
 
 def _refuse_table(out: str) -> None:
@@ -221,27 +249,6 @@ def _features(samples: Samples, scale: bool, *, warn: bool) -> tuple[np.ndarray,
     return shown, Z, names
 
 
-def _pictures(samples: Samples, data: str, shape: str | None, column: str | None) -> Pictures | None:
-    """Find out how samples are shown as images, if at all."""
-    folder = Path(data).parent
-    if column is not None:
-        name = find_column(samples.stream, column)
-        if name == samples.label:
-            raise ValueError(f"--image-column {column}: this is the column of the labels; name another")
-        return Pictures(column=name, folder=folder)
-    if shape == "none":
-        return None
-    if shape is not None:
-        return Pictures(shape=parse_shape(shape, len(samples.features)))
-    taken = {samples.label, *samples.features}
-    for name, cells in zip(samples.stream.names, samples.rows.columns, strict=True):
-        if name not in taken and names_images(cells.text()):
-            return Pictures(column=name, folder=folder)
-    is_table = isinstance(samples.X, dict)
-    found = None if is_table else guess_shape(samples.X, samples.features)
-    return None if found is None else Pictures(shape=found)
-
-
 def _command(data: str, label: str, from_: str | None, sep: str | None, decimal: str | None) -> str:
     """Return the command that applies decisions to the table."""
     _, suffix, is_packed = format_of(data, from_)
@@ -271,7 +278,9 @@ def _suspect_columns(review: Review) -> dict[str, ArrayColumn]:
     return {name: ArrayColumn(np.asarray(values)) for name, values in columns.items()}
 
 
-def _show(review: Review, out: str | None, suspects: str | None, as_json: bool) -> None:
+def _show(
+    review: Review, out: str | None, suspects: str | None, images: FileImages | None, as_json: bool
+) -> None:
     issues, table = review.issues, review.table
     found = [
         {
@@ -286,6 +295,7 @@ def _show(review: Review, out: str | None, suspects: str | None, as_json: bool) 
     facts = {
         "data": table.name,
         "page": out,
+        "images": None if images is None else images.counts,
         "suspects_file": suspects,
         "table": table.fingerprint,
         "n_samples": len(review.codes),
@@ -311,9 +321,14 @@ def _show(review: Review, out: str | None, suspects: str | None, as_json: bool) 
         show_table(header, [[_text(suspect[name]) for name in header] for suspect in found[:FIRST]])
         if len(found) > FIRST:
             show_facts(None, [f"and {len(found) - FIRST} more"], as_json=False)
-    for path in (out, suspects):
-        if path is not None:
-            show_facts(None, [f"{path}: {summary.counted(len(found), 'suspect')}"], as_json=False)
+    lines = [f"{path}: {summary.counted(len(found), 'suspect')}" for path in (out, suspects) if path]
+    if images is not None and out is not None:
+        count = images.counts
+        lines[0] += f", {summary.counted(count['embedded'], 'image')} embedded from {count['folder']}"
+        if count["left_out"]:
+            lines[0] += f"; {count['left_out']} left out: outside it, missing, no image, or too large"
+    for line in lines:
+        show_facts(None, [line], as_json=False)
 
 
 def _text(value: Any) -> str:
