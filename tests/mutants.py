@@ -260,6 +260,15 @@ MUTANTS = [
         "tests/issues/test_thorough.py",
     ),
     # pages
+    Mutant("src/pathforest/review/images.py", "path.is_relative_to(self.folder)", "True", "tests/review"),
+    Mutant("src/pathforest/review/images.py", "formats=FORMATS", "formats=None", "tests/review"),
+    Mutant("src/pathforest/review/images.py", " <= LARGEST", " < 10**12", "tests/review"),
+    Mutant(
+        "src/pathforest/review/images.py",
+        "    image.info.clear()  # comments are private\n",
+        "",
+        "tests/review",
+    ),
     Mutant("src/pathforest/review/decisions.py", "if given != label:", "if False:", "tests/review"),
     # pictures
     Mutant(
