@@ -251,14 +251,14 @@ def test_shapes_that_do_not_fit_are_refused(text):
 
 @pytest.fixture
 def photos(tmp_path):
-    """A folder of a table with images in it and beside it, links, and things that are no images."""
+    """A folder of a table with images in it and beside it, links, and files of other kinds."""
     folder = tmp_path / "table"
     (folder / "sub").mkdir(parents=True)
     picture = Image.fromarray(np.zeros((300, 200, 3), dtype=np.uint8))
     for path in (folder / "a.png", folder / "sub" / "b.jpg", tmp_path / "private.png"):
         picture.save(path, **({} if path.suffix == ".png" else {"comment": b"at home"}))
     (folder / "secret.png").write_bytes(b"password")
-    picture.save(folder / "program.eps")
+    picture.save(folder / "other.ppm")
     (folder / "in.png").symlink_to(folder / "a.png")
     (folder / "out.png").symlink_to(tmp_path / "private.png")
     (folder / "away").symlink_to(tmp_path)
@@ -277,7 +277,7 @@ OUTSIDE = [
 ]
 NO_IMAGES = [
     "secret.png",
-    "program.eps",
+    "other.ppm",
     "fifo.png",
     "zero.png",
     "/dev/zero",
