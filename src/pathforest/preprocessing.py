@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
 )
 
 from pathforest._models.base import documented_at
-from pathforest._models.parameters import Rules, check_parameters, integer, optional
+from pathforest._models.parameters import Rules, boolean, check_parameters, integer, optional
 from pathforest._utils.columns import (
     CATEGORY,
     DATE_KIND,
@@ -34,7 +34,7 @@ from pathforest._utils.show import show
 from pathforest._utils.stages import CallbackSupportMixin, fitting
 from pathforest._utils.warnings import warn
 from pathforest.persistence.checks import check_array as check_fitted_array
-from pathforest.persistence.checks import check_indices, check_whole
+from pathforest.persistence.checks import check_indices, check_number, check_whole
 from pathforest.persistence.transformers import check_inputs
 
 DROP = "drop"
@@ -83,15 +83,23 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     max_categories : int, default=30
         Most categories of a column, the most frequent ones. All others, and texts that occur once, are one
         category together, "other".
+    scale : bool, default=True
+        Whether numbers are standardised, for estimators that take features as given. False leaves them in
+        their units, for those that scale features themselves, such as :class:`FuzzyOPFClassifierCV`; the
+        columns of a category then have their median standard deviation in the place of 1.
 
     Attributes
     ----------
     kinds_ : ndarray of shape (n_features,)
         What each column is treated as: ``"number"``, ``"category"`` or ``"drop"``.
     fill_, mean_, scale_ : ndarray of shape (n_features,)
-        For columns of numbers: the value for gaps, and what is subtracted and divided by.
+        For columns of numbers: the value for gaps, and what is subtracted and divided by; 0 and 1 with
+        ``scale=False``.
     categories_ : list of ndarray
         The categories of each column, none for columns of numbers.
+    category_value_ : float
+        What columns of a category have in the place of 1: the median standard deviation of the columns of
+        numbers that vary with ``scale=False``, else 1.
     has_missing_, has_other_ : ndarray of shape (n_features,)
         Whether gaps, and rare texts, are a category of a column.
     n_gaps_ : ndarray of shape (n_features,)
@@ -125,11 +133,15 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     _rules: ClassVar[Rules] = {
         "kinds": optional(_check_kinds),
         "max_categories": integer(1, "30 is the default"),
+        "scale": boolean,
     }
 
-    def __init__(self, kinds: dict[Any, str] | None = None, *, max_categories: int = 30) -> None:
+    def __init__(
+        self, kinds: dict[Any, str] | None = None, *, max_categories: int = 30, scale: bool = True
+    ) -> None:
         self.kinds = kinds
         self.max_categories = max_categories
+        self.scale = scale
 
     def _validate_params(self) -> None:  # as scikit-learn calls it
         check_parameters(self)
@@ -168,10 +180,11 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         self.has_missing_, self.has_other_ = np.zeros((2, n), dtype=bool)
         self.n_gaps_ = np.zeros(n, dtype=np.int64)
         self.n_samples_seen_ = int(X.shape[0])
+        deviations = []  # of the columns of numbers that vary
         for j, column in enumerate(columns_of(X)):
             kind = asked.get(j) or self._kind(column, j)
             if kind == NUMBER:
-                self._learn_numbers(column, j)
+                deviations += self._learn_numbers(column, j)
             elif kind == CATEGORY:
                 self._learn_categories(column, j)
             elif kind == NOTHING:
@@ -181,19 +194,24 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
                 f"none of the {n} columns is left: each is empty, or text in which nothing repeats; pass "
                 "other columns, or make numbers of the text"
             )
+        self.category_value_ = 1.0 if self.scale or not deviations else float(np.median(deviations))
         return self
 
-    def _learn_numbers(self, column: np.ndarray, j: int) -> None:
+    def _learn_numbers(self, column: np.ndarray, j: int) -> list[float]:
+        """Learn a column of numbers; return its standard deviation, nothing if it does not vary."""
         values = self._numbers(column, j)
         gaps = np.isnan(values)
         self.n_gaps_[j] = gaps.sum()
         if gaps.all():
-            return
+            return []
         self.kinds_[j] = NUMBER
         self.fill_[j] = np.median(values[~gaps])
         values[gaps] = self.fill_[j]
         scaler = StandardScaler().fit(values[:, None])
-        self.mean_[j], self.scale_[j] = scaler.mean_[0], scaler.scale_[0]
+        if self.scale:
+            self.mean_[j], self.scale_[j] = scaler.mean_[0], scaler.scale_[0]
+        deviation = np.sqrt(scaler.var_[0])
+        return [deviation] if deviation == scaler.scale_[0] < np.inf else []  # 1 if only rounding differs
 
     def _learn_categories(self, column: np.ndarray, j: int) -> None:
         texts = self._texts(column, j)
@@ -239,12 +257,14 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         return [TRUTH.get(text, text) for text in texts] if is_truth else texts
 
     def _one_hot(self, texts: list[str | None], j: int) -> np.ndarray:
-        """Return a column of 0 and 1 per category, then one for gaps and one for other texts, if they are."""
+        """Return a column per category, then one for gaps and one for other texts, if they are."""
         groups = self._groups(j)
         places = {group: place for place, group in enumerate(groups)}
         nowhere = places.get(OTHER, len(groups))  # a column more, which is cut off
         rows = np.zeros((len(texts), len(groups) + 1))
-        rows[np.arange(len(texts)), [places.get(_key(text), nowhere) for text in texts]] = 1
+        rows[np.arange(len(texts)), [places.get(_key(text), nowhere) for text in texts]] = (
+            self.category_value_
+        )
         return rows[:, : len(groups)]
 
     def _groups(self, j: int) -> list[tuple[str, ...]]:
@@ -277,7 +297,8 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     def _scaling_out(self) -> tuple[np.ndarray, np.ndarray]:
         """Return what was subtracted from each column of the result, and what it was divided by."""
         widths = [self._width(j) for j in range(self.n_features_in_)]
-        return np.repeat(self.mean_, widths), np.repeat(self.scale_, widths)
+        scale = np.where(self.kinds_ == CATEGORY, 1 / self.category_value_, self.scale_)
+        return np.repeat(self.mean_, widths), np.repeat(scale, widths)
 
     def _width(self, j: int) -> int:
         """Return how many columns of the result a column of the table becomes."""
@@ -309,14 +330,16 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     def _treatment(self, j: int) -> str:
         gaps = int(self.n_gaps_[j])
         if self.kinds_[j] == NUMBER:
-            spread = f"mean {self.mean_[j]:.4g}, standard deviation {self.scale_[j]:.4g}"
+            spread = "in its own unit"
+            if self.scale:
+                spread = f"mean {self.mean_[j]:.4g}, standard deviation {self.scale_[j]:.4g}"
             filled = f", {gaps} gap{'s' * (gaps > 1)} filled with {self.fill_[j]:.4g}"
             return spread + filled * (gaps > 0)
         if self.kinds_[j] == CATEGORY:
             names = [_label(group).strip("= ") for group in self._groups(j)]
             more = [f"{len(names) - SHOWN} more"] if len(names) > SHOWN else []
             return ", ".join([*names[:SHOWN], *more])
-        if j in self._asked_kinds():
+        if self._asked_kinds().get(j) == DROP:
             return "as asked"
         return "no values" if gaps == self.n_samples_seen_ else "no text occurs twice"
 
@@ -427,6 +450,8 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             check_fitted_array(self, name, shape)
         for name in ("has_missing_", "has_other_"):
             check_fitted_array(self, name, shape, (np.dtype(bool),))
+        if check_number(self, "category_value_") == 0:
+            raise ValueError("category_value_ is not positive")
         if not (self.scale_ > 0).all():
             raise ValueError("scale_ has values that are not positive")
         check_whole(self, "n_samples_seen_", 1)

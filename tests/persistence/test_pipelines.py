@@ -146,6 +146,8 @@ WRONG = [
     ("tables", "TablePreprocessor", "scale_", [0.0] * 4, "scale_"),
     ("tables", "TablePreprocessor", "kinds", [{"tuple": ["nothing", "drop"]}], "kinds"),
     ("tables", "TablePreprocessor", "max_categories", 0, "max_categories"),
+    ("tables", "TablePreprocessor", "category_value_", 0.0, "category_value_"),
+    ("tables", "TablePreprocessor", "scale", 2, "scale"),
     ("tables", "TablePreprocessor", "categories_", [[], [], [], []], "categories_"),
     ("tables", "TablePreprocessor", "n_features_in_", 3, "feature_names_in_"),
     ("frames", "StandardScaler", "_sklearn_output_config", {"dict": {"transform": "evil"}}, "output"),

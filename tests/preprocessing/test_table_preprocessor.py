@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pathforest import OPFClassifier, TablePreprocessor
+from pathforest import OPFClassifier, TablePreprocessor, explain
 
 PETS = pd.DataFrame(
     {
@@ -29,7 +29,7 @@ PETS = pd.DataFrame(
 )
 
 
-@parametrize_with_checks([TablePreprocessor()])
+@parametrize_with_checks([TablePreprocessor(), TablePreprocessor(scale=False)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_it_keeps_scikit_learn_s_contract(estimator, check):
     check(estimator)
@@ -100,6 +100,9 @@ def test_kinds_overrule_what_a_column_holds():
     assert table.categories_[0].tolist() == ["1", "2"]
     assert "kind=cat" not in table.get_feature_names_out()
     assert "kind: left out, as asked" in table.describe()
+    assert (
+        "name: left out, no text occurs twice" in TablePreprocessor({"name": "category"}).fit(PETS).describe()
+    )
     # Whole numbers are the same category whether gaps have made floats of them or not.
     assert table.transform(PETS.assign(weight=1.0))[0, 0] == 1
     by_position = TablePreprocessor({0: "category"}).fit([[1], [1], [2], [2]])
@@ -151,6 +154,57 @@ def test_what_was_done_is_described():
         "coat: category, long, short, (missing)",
         "indoor: category, False, True",
         "name: left out, no text occurs twice",
+    ]
+
+
+# In units of the table
+
+
+def units(**columns):
+    """Columns of numbers with standard deviations 2, 10 and 4, one of which has a gap, and text."""
+    frame = pd.DataFrame({"a": [1.0, 5.0] * 4, "b": [10.0, 30.0] * 4, "c": [0.0, 8.0] * 4})
+    frame.loc[8] = [3.0, 20.0, np.nan]  # the means of a and b, and c's median
+    frame["kind"] = [*"ppqqppqq", "p"]
+    return frame.assign(**columns)
+
+
+def test_numbers_stay_and_categories_have_their_median_deviation():
+    table = TablePreprocessor(scale=False).fit(units())
+    expected = units()[["a", "b", "c"]].fillna(4.0)
+    median = np.sqrt(np.var(expected["c"].to_numpy()))
+    expected = expected.assign(p=median * (units()["kind"] == "p"), q=median * (units()["kind"] == "q"))
+    np.testing.assert_array_equal(table.transform(units()), expected)
+    assert table.category_value_ == median
+
+
+@pytest.mark.parametrize("scale", [True, False])
+def test_categories_are_zero_and_one_where_no_number_says_otherwise(scale):
+    for frame in (units()[["kind"]], units()[["kind"]].assign(same=7.0, nearly=0.1 + 0.2)):
+        found = TablePreprocessor(scale=scale).fit_transform(frame)
+        assert found[:, :2].tolist() == [[kind == "p", kind == "q"] for kind in frame["kind"]]
+    assert TablePreprocessor(scale=True).fit(units()).category_value_ == 1
+
+
+def test_columns_that_do_not_vary_have_no_say_in_what_a_category_weighs():
+    expected = TablePreprocessor(scale=False).fit(units()).category_value_
+    assert TablePreprocessor(scale=False).fit(units(d=1.0, e=0.0, f=1e9 / 3)).category_value_ == expected
+
+
+def test_explanations_are_in_units_of_the_table():
+    shown = []
+    for scale in (True, False):
+        model = make_pipeline(TablePreprocessor(scale=scale), OPFClassifier()).fit(units(), [0, 1] * 4 + [0])
+        (found,) = explain(model, units()[8:])
+        shown.append({feature.name: (feature.value, feature.conqueror) for feature in found.features})
+    expected = {"a": (3, 3), "b": (20, 20), "c": (4, 4), "kind=p": (1, 1), "kind=q": (0, 0)}
+    for values in shown:
+        assert {name: pytest.approx(pair) for name, pair in expected.items()} == values
+
+
+def test_numbers_that_are_not_scaled_are_described():
+    assert TablePreprocessor(scale=False).fit(PETS[["weight", "kind"]]).describe().splitlines() == [
+        "weight: number, in its own unit, 1 gap filled with 16.5",
+        "kind: category, cat, dog",
     ]
 
 

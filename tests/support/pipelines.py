@@ -74,6 +74,10 @@ BY_POSITION = ColumnTransformer(
 
 PIPELINES = {
     "tables": (make_pipeline(TablePreprocessor({"fare": "drop"}), FuzzyOPFClassifier()), (TABLE, LABELS)),
+    "tables in their units": (
+        make_pipeline(TablePreprocessor(scale=False), FuzzyOPFClassifierCV(**QUICK)),
+        (TABLE, LABELS),
+    ),
     "frames": (
         make_pipeline(TablePreprocessor(), StandardScaler(), OPFClassifier()).set_output(transform="pandas"),
         (TABLE, LABELS),

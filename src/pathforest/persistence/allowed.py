@@ -149,8 +149,8 @@ PARTS = {
     ),
     "TablePreprocessor": Part(
         "pathforest.preprocessing",
-        ("kinds", "max_categories"),
-        (*TABLE, "n_samples_seen_", *INPUT),
+        ("kinds", "max_categories", "scale"),
+        (*TABLE, "category_value_", "n_samples_seen_", *INPUT),
         pack=lambda state: {**state, "kinds": list((state["kinds"] or {}).items())},  # keys may be numbers
         unpack=lambda value: value.set_params(kinds=dict(value.kinds) or None),
     ),
