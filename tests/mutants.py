@@ -173,6 +173,18 @@ MUTANTS = [
         "",
         "tests/models/test_mixed_tables.py",
     ),
+    Mutant(
+        "src/pathforest/_search/cells.py",
+        "first.fit_transform(X, self._y[train])",
+        "first.fit(self._first.X).transform(X)",
+        "tests/search/test_representations.py",
+    ),
+    Mutant(
+        "src/pathforest/_search/cells.py",
+        "transformer if first is None else make_pipeline(first, transformer)",
+        "transformer",
+        "tests/search/test_representations.py",
+    ),
     # files
     Mutant(
         "src/pathforest/persistence/checks.py",
@@ -203,6 +215,24 @@ MUTANTS = [
         "if not np.isfinite(numbers).all():",
         "if False:",
         "tests/datasets tests/cli/test_tables.py",
+    ),
+    Mutant(
+        "src/pathforest/cli/models.py",
+        "if prepared.columns is None:",
+        "if True:",
+        "tests/cli/test_tables.py",
+    ),
+    Mutant(
+        "src/pathforest/cli/models.py",
+        "table.set_params(kinds=kinds, scale",
+        "table.set_params(scale",
+        "tests/cli/test_tables.py",
+    ),
+    Mutant(
+        "src/pathforest/cli/models.py",
+        "scale=scale or not _represents(model, samples)",
+        "scale=scale",
+        "tests/cli/test_tables.py",
     ),
     Mutant(
         "src/pathforest/cli/commands/predict.py",
@@ -258,6 +288,25 @@ MUTANTS = [
         "np.sort(np.unique(codes[order], return_index=True)[1])",
         "np.unique(codes[order], return_index=True)[1]",
         "tests/issues/test_thorough.py",
+    ),
+    # tables
+    Mutant(
+        "src/pathforest/preprocessing.py",
+        "float(np.median(deviations))",
+        "float(np.mean(deviations))",
+        "tests/preprocessing",
+    ),
+    Mutant(
+        "src/pathforest/preprocessing.py",
+        "return [deviation] if deviation == scaler.scale_[0] < np.inf else []",
+        "return [deviation]",
+        "tests/preprocessing",
+    ),
+    Mutant(
+        "src/pathforest/preprocessing.py",
+        "np.where(self.kinds_ == CATEGORY, 1 / self.category_value_, self.scale_)",
+        "self.scale_",
+        "tests/preprocessing",
     ),
     # pages
     Mutant("src/pathforest/review/images.py", "path.is_relative_to(self.folder)", "True", "tests/review"),

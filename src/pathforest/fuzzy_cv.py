@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import _num_samples, check_consistent_length
 from threadpoolctl import threadpool_limits
 
@@ -16,7 +17,17 @@ from pathforest._engines.ranges import check_training_values
 from pathforest._models import parameters as rules
 from pathforest._models.labels import check_labels, remember_label
 from pathforest._models.parameters import as_list, check_parameters, checked_metric
-from pathforest._search.cells import Cell, Folds, Runner, Samples, Scores, Space, make_space, one_by_one
+from pathforest._search.cells import (
+    Cell,
+    First,
+    Folds,
+    Runner,
+    Samples,
+    Scores,
+    Space,
+    make_space,
+    one_by_one,
+)
 from pathforest._search.ensemble import AverageOfBest
 from pathforest._search.presets import choose_preset
 from pathforest._search.ranking import TIE_BREAKS, check_table, choose_cells, table
@@ -319,6 +330,11 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         """
         return self._fit_with(build_engine, X, y, groups)
 
+    @fitting
+    def _fit_behind(self, X: Any, y: Any, first: Any) -> Self:
+        """Fit to what `first` makes of X; in the search it is fitted to the training part of each fold."""
+        return self._fit_with(build_engine, first.fit_transform(X, y), y, first=First(clone(first), X))
+
     def _fit_with(
         self,
         make_engine: EngineFactory,
@@ -326,6 +342,7 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         y: Any,
         groups: Any = None,
         run: Runner = one_by_one,
+        first: First | None = None,
     ) -> Self:
         metric, space, judge = self._check_search()
         self.scorer_ = judge.scorer
@@ -339,8 +356,10 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         )
         splits = self._split(samples.given, y, groups)
         shown, keep = shown_to_scorers(*given, samples, y), self.search == "optuna"
+        if first is not None:
+            shown = first.X, shown[1]
         make_engine = partial(make_engine, device=self.device)
-        place = make_engine, keep, self.refit, run
+        place = make_engine, keep, self.refit, run, first
         folds = Folds(template, samples, y, shown, splits, representations, *place)
         timed = stages_of(self)
         # The matrices of transformers are small: more threads made their linear algebra slower, and changed

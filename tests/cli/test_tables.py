@@ -9,11 +9,12 @@ import pytest
 from commands import IRIS, KINDS, X, fail, flowers, run, succeed
 from pipelines import PIPELINES, passengers
 from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pathforest
-from pathforest import OPFClassifier, OPFClustering, TablePreprocessor
+from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering, TablePreprocessor
 
 TABLE, LABELS = passengers(60)
 
@@ -127,6 +128,64 @@ def test_gower_takes_the_table_as_it_is(ship, name):
     assert "ranges of numbers itself" in fail(
         "train ship.csv -l fate -e opf --set metric=gower --scale -o m.pf", code=2
     )
+
+
+# Searches
+
+
+def pairs(n=120):
+    """A table in which texts come twice, each time with the same label, and with noise beside them."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"code": [f"c{i // 2:03}" for i in range(n)], "x": rng.normal(size=n)})
+    table["label"] = rng.choice(["a", "b"], n // 2).repeat(2)
+    return table.sample(frac=1, random_state=0, ignore_index=True)
+
+
+@pytest.mark.parametrize("table", [pairs(), TABLE.assign(label=LABELS)], ids=["pairs", "passengers"])
+def test_a_search_learns_what_to_do_with_columns_inside_its_folds(folder, table):
+    table.to_csv("table.csv", index=False)
+    succeed("tune table.csv --set transforms=linear --set k_max=5 --set cv=3 --out cells.csv --save m.pf")
+    cells, X = pd.read_csv("cells.csv"), table.drop(columns="label")
+    steps = {"as given": [], "standardised": [StandardScaler()]}
+    for cell in cells[cells["param_transform"].isin(steps)].to_dict("records"):
+        params = {k[6:]: v for k, v in cell.items() if k.startswith("param_") and k != "param_transform"}
+        classifier = FuzzyOPFClassifier(**params)
+        model = make_pipeline(TablePreprocessor(scale=False), *steps[cell["param_transform"]], classifier)
+        scores = cross_val_score(model, X, table["label"], cv=3)
+        assert cell["mean_test_score"] == pytest.approx(scores.mean(), abs=1e-6)
+    found = pathforest.load("m.pf")
+    expected = TablePreprocessor(scale=False).fit_transform(X)
+    np.testing.assert_array_equal(found[0].transform(X), expected)
+    for model in found[-1].estimators_:
+        again = clone(model).fit(expected, table["label"])
+        np.testing.assert_array_equal(again.predict_proba(expected), model.predict_proba(expected))
+    assert succeed("predict m.pf table.csv --only").split()[1:] == found.predict(X).tolist()
+
+
+@pytest.mark.filterwarnings("default")
+def test_what_a_column_is_does_not_depend_on_the_fold(folder):
+    table = pd.DataFrame({"age": range(20, 40), "day": ["2024-05-31", "2024-06-01"] * 10}).astype(str)
+    table.loc[3] = "unknown"
+    table.assign(label=["a", "b"] * 10).to_csv("odd.csv", index=False)
+    done = run("train odd.csv --set transforms=None --set k_max=2 --set cv=4 -o m.pf")
+    assert done.exit_code == 0, done.stderr
+    assert done.stderr.count("warning: column 'age' is taken as a category") == 1
+    assert done.stderr.count("warning:") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "scale"),
+    [
+        ("", False),
+        ("--set transforms=linear", False),
+        ("--set transforms=None", True),
+        ("--set metric=manhattan", True),
+        ("--scale", True),
+    ],
+)
+def test_numbers_are_scaled_unless_the_search_tries_to(ship, options, scale):
+    succeed(f"train ship.csv -l fate --set k_max=3 --set cv=2 -o m.pf {options}")
+    assert pathforest.load("m.pf")[0].scale is scale
 
 
 # Switches

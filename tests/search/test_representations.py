@@ -4,13 +4,17 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from pipelines import passengers
+from sklearn.base import clone
 from sklearn.datasets import load_wine, make_circles
 from sklearn.decomposition import PCA
+from sklearn.metrics import accuracy_score
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pathforest import FuzzyOPFClassifierCV
+from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, TablePreprocessor
 from pathforest._search.discriminants import (
     RIDGES,
     KernelDiscriminant,
@@ -210,3 +214,28 @@ def test_float32_samples_are_projected_as_float64_ones():
     for model in (RidgeDiscriminant(), KernelDiscriminant(), QuadraticDiscriminant()):
         wide = model.fit_transform(narrow.astype(np.float64), y)
         np.testing.assert_array_equal(model.fit_transform(narrow, y), wide)
+
+
+def backwards(model, X, y):
+    """A score that no search knows in advance: it asks the model itself, for other samples."""
+    return accuracy_score(y, model.predict(X.iloc[::-1])[::-1])
+
+
+@pytest.mark.parametrize("scoring", [None, "neg_log_loss", backwards])
+def test_a_first_step_is_fitted_in_each_fold(scoring):
+    X, y = passengers(60)
+    settings = {"k_max": 4, "sigmas": 0.5, "n_conquerors": (1, 3), "betas": 2, "cv": 3, "scoring": scoring}
+    search = FuzzyOPFClassifierCV(transforms=[None, StandardScaler()], **settings)
+    first = TablePreprocessor(scale=False)
+    search._fit_behind(X, y, first)
+    classifier = FuzzyOPFClassifier(k_max=4, sigma=0.5, competition="tree", beta=2)
+    pipeline = Pipeline([("table", clone(first)), ("scaler", None), ("model", classifier)])
+    expected = []
+    for scaler in (None, StandardScaler()):
+        grid = {"scaler": [scaler], "model__n_conquerors": [1, 3]}
+        naive = GridSearchCV(pipeline, grid, cv=3, scoring=scoring, refit=False).fit(X, y)
+        expected += naive.cv_results_["mean_test_score"].tolist()
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected, rtol=1e-12)
+    for model in search.estimators_:
+        again = clone(model).fit(first.transform(X), y)
+        np.testing.assert_array_equal(again.predict(first.transform(X)), model.predict(first.transform(X)))

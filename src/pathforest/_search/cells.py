@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _get_feature_names
 
@@ -110,6 +110,20 @@ class Samples(NamedTuple):
     checked: np.ndarray | None  # None if every candidate has a transformer
 
 
+class First(NamedTuple):
+    """A transformer that comes before every representation, fitted in each fold, and what it takes."""
+
+    transformer: Any
+    X: Any  # rows that can be indexed, or a dict of columns
+
+
+def take_rows(X: Any, rows: np.ndarray) -> Any:
+    """Return some rows of samples, which may be a dict of columns."""
+    if isinstance(X, dict):
+        return {name: column[rows] for name, column in X.items()}
+    return _safe_indexing(X, rows)
+
+
 def as_numbers(samples: Samples) -> np.ndarray | None:
     """Return a copy of samples as they were given; None if they are not all numbers."""
     if isinstance(samples.checked, np.ndarray) and samples.checked.dtype.kind == "f":
@@ -153,7 +167,9 @@ class Folds:
         keep: bool = False,
         refit: bool = True,
         run: Runner = one_by_one,
+        first: First | None = None,
     ) -> None:
+        self._first, self._encoded = first, None
         self._template, self._samples, self._y, self._splits = template, samples, y, splits
         self._shown, self._names = shown, _get_feature_names(samples.given)
         self._transformers = dict(representations)
@@ -167,7 +183,7 @@ class Folds:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what was prepared: engines cannot travel, and are made again where they are needed."""
-        return {**vars(self), "_kept": {}}
+        return {**vars(self), "_kept": {}, "_encoded": None}
 
     def score(self, cells: Sequence[Cell], judge: Judge, bar: Progress) -> Scores:
         """Score the cells on all folds; the bar moves by one step per cell and fold."""
@@ -208,7 +224,7 @@ class Folds:
         trained: dict[str, tuple[Any, SharedTraining]] = {}
         with sharing_work():
             for name in dict.fromkeys(cell.transform for cell in cells):
-                transformer, X = self._represent(name)
+                transformer, X = self._represent(name, self._source(name), self._y)
                 with _naming(name, transformer):
                     trained[name] = transformer, self._train(transformer, X, np.arange(len(self._y)))
         models = []
@@ -234,7 +250,7 @@ class Folds:
 
         None if a transformer decides them, or if the metric takes no features.
         """
-        is_as_given = self._transformers[part.name] is None
+        is_as_given = self._transformers[part.name] is None and self._first is None
         if not (is_as_given and self._template._settings().metric.kind == "features"):
             return None
         train, rows = self._splits[part.fold]
@@ -270,7 +286,7 @@ class Folds:
         train, rows = self._splits[fold]
         if self._template.metric == "precomputed":
             return self._samples.checked[np.ix_(rows, train)]
-        return _safe_indexing(self._shown[0], rows)
+        return take_rows(self._shown[0], rows)
 
     def _evaluation_labels(self, fold: int) -> Any:
         return _safe_indexing(self._shown[1], self._splits[fold][1])
@@ -280,22 +296,38 @@ class Folds:
         fold, name = part.fold, part.name
         if prepared := self._kept.get((fold, name)):
             return prepared
-        train, rows = self._splits[fold]
-        if self._template.metric == "precomputed":
-            transformer, D = None, self._samples.checked
-            X, Q = D[np.ix_(train, train)], D[np.ix_(rows, train)]
-        else:
-            transformer, X = self._represent(name, train)
-            Q = _safe_indexing(self._source(transformer), rows)
+        train = self._splits[fold][0]
+        first, X, Q = self._parts(fold, name)
+        transformer, X = self._represent(name, X, self._y[train])
         if transformer is not None:
             Q = transformer.transform(Q)
         with _naming(name, transformer):
             shared = self._train(transformer, X, train)
-            prepared = transformer, shared, shared.check_queries(Q)
+            before = transformer if first is None else make_pipeline(first, transformer)
+            prepared = before, shared, shared.check_queries(Q)
         self._kept[fold, name] = prepared
         for key in list(self._kept)[: max(0, len(self._kept) - self._n_kept)]:
             self._kept.pop(key, None)  # another thread may do the same
         return prepared
+
+    def _parts(self, fold: int, name: str) -> tuple[Any, Any, Any]:
+        """Return both parts of a fold as a representation takes them, and the fitted first step, if any."""
+        train, rows = self._splits[fold]
+        if self._template.metric == "precomputed":
+            D = self._samples.checked
+            return None, D[np.ix_(train, train)], D[np.ix_(rows, train)]
+        if self._first is None:
+            source = self._source(name)
+            return None, _safe_indexing(source, train), _safe_indexing(source, rows)
+        encoded = self._encoded  # of the last fold; another thread may replace it
+        if encoded is None or encoded[0] != fold:
+            first, (X, Q) = (
+                clone(self._first.transformer),
+                (take_rows(self._first.X, r) for r in (train, rows)),
+            )
+            encoded = fold, (first, first.fit_transform(X, self._y[train]), first.transform(Q))
+            self._encoded = encoded
+        return encoded[1]
 
     def _train(self, transformer: Any, X: Any, rows: np.ndarray) -> SharedTraining:
         names = self._names if transformer is None else None  # a transformer has them itself
@@ -317,6 +349,8 @@ class Folds:
         metric = self._template._settings().metric
         if metric.kind != "features" or metric.name == "gower" or self._samples.checked is None:
             return False  # each part of the samples has Gower's distances of its own
+        if self._first is not None:
+            return False  # and features of its own after a first step
         if 2 * min(len(train) for train, _ in self._splits) < len(self._y):
             return False  # lists of all samples would have to be very long
         try:
@@ -334,12 +368,9 @@ class Folds:
             self._lists = SharedLists(engine, k, share, n_threads)
         return self._lists
 
-    def _represent(self, name: str, rows: np.ndarray | None = None) -> tuple[Any, Any]:
-        """Fit a representation on some rows, or all; return its transformer, None for as given, and them."""
+    def _represent(self, name: str, X: Any, y: np.ndarray) -> tuple[Any, Any]:
+        """Fit a representation; return its transformer, None for samples as given, and what it makes of X."""
         transformer = self._transformers[name]
-        X, y = self._source(transformer), self._y
-        if rows is not None:
-            X, y = _safe_indexing(X, rows), y[rows]
         if transformer is None:
             return None, X
         transformer = clone(transformer)
@@ -347,8 +378,8 @@ class Folds:
             return transformer, transformer.fit_transform(X, y)
         return transformer, transformer.fit(X, y).transform(X)
 
-    def _source(self, transformer: Any) -> Any:
-        return self._samples.checked if transformer is None else self._samples.given
+    def _source(self, name: str) -> Any:
+        return self._samples.checked if self._transformers[name] is None else self._samples.given
 
 
 @contextmanager

@@ -14,6 +14,8 @@ import joblib
 import numpy as np
 
 import pathforest
+from pathforest._search.presets import choose_preset
+from pathforest._utils.columns import CATEGORY, NUMBER
 from pathforest._utils.show import show
 from pathforest._utils.tables import is_text
 from pathforest.cli.advice import warn_row_numbers
@@ -123,11 +125,14 @@ def _value(text: str) -> Any:
     return text
 
 
-def fit(estimator: Any, X: np.ndarray, y: np.ndarray | None, jobs: int | None) -> float:
+def fit(estimator: Any, prepared: Prepared, y: np.ndarray | None, jobs: int | None) -> float:
     """Fit an estimator; return the seconds it took."""
     start = time.perf_counter()
     with threads(jobs):
-        estimator.fit(X, y)
+        if prepared.columns is None:
+            estimator.fit(prepared.X, y)
+        else:
+            estimator._fit_behind(prepared.columns, y, prepared.table)
     return time.perf_counter() - start
 
 
@@ -145,6 +150,7 @@ class Prepared(NamedTuple):
 
     X: np.ndarray
     table: TablePreprocessor | None  # None for numbers that are used as they are
+    columns: dict[str, np.ndarray] | None = None  # of the table, for a search, which learns in each fold
 
     def more(self, X: np.ndarray | dict[str, np.ndarray], names: Sequence[str]) -> np.ndarray:
         """Make samples of another table with the same columns."""
@@ -159,7 +165,11 @@ def prepare(
     scale: bool,
     kinds: Mapping[str, str] | None = None,
 ) -> Prepared:
-    """Make samples of a training table: numbers stay as they are unless they are to be scaled."""
+    """Make samples of a training table: numbers stay as they are unless they are to be scaled.
+
+    A mixed table is encoded, for a search inside its folds; numbers are then standardised unless the search
+    tries representations that do so.
+    """
     from sklearn.preprocessing import StandardScaler
 
     warn_row_numbers(X, names)
@@ -176,10 +186,24 @@ def prepare(
             return Prepared(X, None)
     asked = {name: kind for name, kind in (kinds or {}).items() if name in names}
     try:
-        table = TablePreprocessor(asked or None).fit(_columns(X, names))
+        table = TablePreprocessor(asked or None).fit(columns := _columns(X, names))
     except ValueError as error:
         raise ValueError(ignorable(error)) from None
-    return Prepared(table.transform(_columns(X, names)), table)
+    samples = table.transform(columns)
+    if "transforms" not in model.get_params(deep=False):
+        return Prepared(samples, table)
+    # A part of the rows may look like another kind of column, such as dates beside one other text.
+    kinds = {name: NUMBER if c.dtype.kind in "iuf" else CATEGORY for name, c in columns.items()} | asked
+    table.set_params(kinds=kinds, scale=scale or not _represents(model, samples))
+    return Prepared(samples, table, columns)
+
+
+def _represents(model: Any, X: np.ndarray) -> bool:
+    """Say whether a search tries more than the samples as given."""
+    params = model.get_params(deep=False)
+    if params["transforms"] != "auto":
+        return params["transforms"] is not None
+    return choose_preset(*X.shape, params["metric"], own_membership=False)[0] is not None
 
 
 def as_matrix(X: np.ndarray | dict[str, np.ndarray]) -> np.ndarray:

@@ -66,7 +66,7 @@ def cluster(
     if column in samples.stream.names:
         raise ValueError(f"{data}: there is a column {show(column)} already; pass another --column")
     prepared = models.prepare(model, samples.X, samples.features, scale=scale, kinds=samples.kinds)
-    seconds = models.fit(model, prepared.X, None, jobs)
+    seconds = models.fit(model, prepared, None, jobs)
     with table.open([*samples.stream.names, column], samples.stream) as write:
         numbers = {} if distances else numbers_of(samples.X, samples.features)
         given = table.columns(samples.stream, samples.rows, numbers)

@@ -59,9 +59,9 @@ def train(
     """Fit a classifier to labelled samples and save it.
 
     By default this is the fuzzy classifier with its parameters chosen by cross-validation. If a table has
-    text, truth values or empty cells, text is encoded, gaps are filled and numbers standardised, as part of
-    the model, and what was done to each column is shown; a table of numbers is used as it is. The model
-    remembers the names of its columns and of its label. For 'semi', an empty cell, and nothing else, is a
+    text, truth values or empty cells, text is encoded, gaps are filled and numbers standardised (unless the
+    search tries that itself), as part of the model, inside the folds of a search; what was done to each
+    column is shown. A table of numbers is used as it is. The model remembers the names of its columns and of its label. For 'semi', an empty cell, and nothing else, is a
     sample without a label; 'outliers' needs no labels.
 
     Examples
@@ -119,7 +119,7 @@ def train(
         )
     prepared = models.prepare(model, X, samples.features, scale=scale, kinds=samples.kinds)
     X = prepared.X
-    seconds = models.fit(model, X, y, jobs)
+    seconds = models.fit(model, prepared, y, jobs)
     evaluation = []
     training = samples._replace(X=X)
     for file, improve in ((learn, _learn), (prune, partial(_prune, max_loss=max_loss))):

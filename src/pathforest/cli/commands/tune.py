@@ -69,7 +69,7 @@ def tune(
     )
     warn_one_class(samples.y, samples.label)
     prepared = models.prepare(model, samples.X, samples.features, scale=scale, kinds=samples.kinds)
-    seconds = models.fit(model, prepared.X, samples.y, jobs)
+    seconds = models.fit(model, prepared, samples.y, jobs)
     names, cells = _cells(model.cv_results_)
     if table is not None:
         with table.open(names) as write:
