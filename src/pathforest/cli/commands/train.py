@@ -60,9 +60,10 @@ def train(
 
     By default this is the fuzzy classifier with its parameters chosen by cross-validation. If a table has
     text, truth values or empty cells, text is encoded, gaps are filled and numbers standardised (unless the
-    search tries that itself), as part of the model, inside the folds of a search; what was done to each
-    column is shown. A table of numbers is used as it is. The model remembers the names of its columns and of its label. For 'semi', an empty cell, and nothing else, is a
-    sample without a label; 'outliers' needs no labels.
+    search tries that itself), as part of the model, and what was done to each column is shown; a search
+    learns it inside its folds. A table of numbers is used as it is. The model remembers the names of its
+    columns and of its label. For 'semi', an empty cell, and nothing else, is a sample without a label;
+    'outliers' needs no labels.
 
     Examples
     --------
