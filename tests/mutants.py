@@ -93,6 +93,24 @@ MUTANTS = [
         "tests/models/test_growing.py",
     ),
     Mutant(
+        "src/pathforest/_engines/ranges.py",
+        "if 0 < widest < least and",
+        "if 0 < widest < 0 and",
+        "tests/models/test_bad_input.py",
+    ),
+    Mutant(
+        "src/pathforest/_engines/ranges.py",
+        "_widest_range(X[:FIRST]) >= least:",
+        "_widest_range(X[:FIRST]) >= 0:",
+        "tests/models/test_bad_input.py",
+    ),
+    Mutant(
+        "src/pathforest/_engines/ranges.py",
+        "widest = _widest_range(X)\n",
+        "widest = _widest_range(X[:FIRST])\n",
+        "tests/models/test_bad_input.py",
+    ),
+    Mutant(
         "src/pathforest/_engines/matrix.py",
         "SYMMETRY = 1e-10",
         "SYMMETRY = 1e-6",

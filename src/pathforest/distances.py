@@ -43,7 +43,8 @@ Estimators turn text into codes by themselves; a category that `fit` did not see
 their share of all features, as in scikit-learn. Samples that have nothing in common with some other are
 refused.
 
-Squares of differences below about 1e-154 underflow to 0: rescale such features.
+Squares of differences below about 1e-154 underflow: samples that differ, but in no feature by more, are
+refused; multiply them. One such feature beside others counts for nothing.
 """
 
 from __future__ import annotations

@@ -339,6 +339,61 @@ def test_large_values_that_do_not_overflow_work(metric, largest):
 
 
 @every_class
+@pytest.mark.parametrize(
+    ("metric", "params", "scale"),
+    [
+        ("euclidean", {}, 1e-200),
+        ("sqeuclidean", {}, 1e-155),
+        ("log_sqeuclidean", {}, 1e-155),
+        ("nan_euclidean", {}, 1e-155),
+        ("cosine", {}, 1e-155),
+        ("minkowski", {"p": 3}, 1e-104),
+    ],
+    ids=str,
+)
+def test_differences_whose_squares_would_underflow_are_refused(estimator, metric, params, scale, idle):
+    model = clone(estimator).set_params(metric=metric, metric_params=params or None)
+    with pytest.raises(ValueError, match=r"would underflow.*multiply X by 1e\+\d+"):
+        model.fit(X * scale, y)
+
+
+@density_users
+@pytest.mark.parametrize("metric", ["manhattan", "precomputed"])
+def test_a_distance_whose_square_would_underflow_in_the_density_is_refused(estimator, metric, idle):
+    samples = (D if metric == "precomputed" else X) * 1e-155
+    with pytest.raises(ValueError, match=r"underflow.*multiply X by 1e\+15"):
+        clone(estimator).set_params(metric=metric).fit(samples, y)
+
+
+@density_users
+def test_distances_of_a_function_whose_squares_would_vanish_in_the_density_are_refused(estimator):
+    with pytest.raises(ValueError, match="distances up to .* underflow"):
+        clone(estimator).set_params(metric=lambda a, b: np.abs(a - b).max() * 1e-200).fit(X, y)
+
+
+SMALL = {
+    "a range just large enough": X / np.ptp(X, axis=0).max() * 2.0**-511,
+    "one small feature": X * [1e-200, 1e-300, 1],
+    "equal samples": np.full((30, 3), 1e-200),
+    "zeros": np.zeros((30, 3)),
+    "many copies before another sample": np.repeat([[1e-200], [1.0]], [150, 30], axis=0),
+}
+
+
+@every_class
+@pytest.mark.parametrize("case", SMALL)
+def test_small_features_that_tell_samples_apart_work(estimator, case):
+    samples = SMALL[case]
+    clone(estimator).fit(samples, np.arange(len(samples)) % 3)
+
+
+def test_small_ranges_matter_only_to_metrics_with_a_unit():
+    expected = OPFClustering(metric="canberra").fit_predict(np.exp(X) * 1e-20)
+    np.testing.assert_array_equal(OPFClustering(metric="canberra").fit_predict(np.exp(X) * 1e-200), expected)
+    OPFClassifier(metric="manhattan").fit(X * 1e-200, y)
+
+
+@every_class
 def test_queries_whose_distance_would_overflow_are_refused(estimator):
     with pytest.raises(ValueError, match="overflow"):
         clone(estimator).fit(X, y).predict(X * 1e200)

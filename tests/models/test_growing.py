@@ -217,6 +217,16 @@ def test_small_samples_in_between_do_not_hide_how_large_the_first_are():
         model.partial_fit([[-3e153]], [0])  # itself so small that its distances to samples like it fit
 
 
+def test_samples_that_underflow_together_are_refused_and_others_beside_them_are_not():
+    model = OPFClassifier().partial_fit([[0.0]], [0])
+    with pytest.raises(ValueError, match="would underflow"):
+        model.partial_fit([[1e-200]], [1])
+    model.partial_fit([[1.0]], [1]).partial_fit([[1e-200], [2e-200]], [0, 0])
+    assert_same_model(model, OPFClassifier().fit([[0.0], [1.0], [1e-200], [2e-200]], [0, 1, 0, 0]))
+    with pytest.raises(ValueError, match="would underflow"):
+        model.forget([1])
+
+
 def test_a_new_metric_starts_anew():
     X, Q = make_samples("grid", 1, 30, 3)
     y = make_codes("regions", 1, X)

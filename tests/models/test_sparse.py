@@ -277,6 +277,8 @@ def test_lengths_that_underflow_or_overflow_discard_nothing(metric, scale, dense
         X[:, dense_columns:] *= 1e-9  # differences whose squares are finite
         if metric == "cosine" or not dense_columns:
             X *= 1e-2
+    if scale < 1e-154:
+        X[-1, -1] = 1e-150  # a range that is not refused
     for samples, algorithm in ((sp.csr_array(X), "auto"), (X, "brute")):
         engine = make_engine(samples, metric, algorithm=algorithm)
         lists = engine.knn(6, 2)
@@ -293,6 +295,15 @@ def test_cosines_of_short_samples_have_the_rounding_of_the_definition(scale):
     X[::3] *= 1e155  # products with these are normal numbers
     sparse, scan = make_engine(sp.csr_array(X), "cosine"), make_engine(X, "cosine", algorithm="brute")
     same_arrays(sparse.knn(4), scan.knn(4))
+
+
+@every_metric
+def test_samples_whose_squares_would_underflow_are_refused(metric):
+    wide = sp.csr_array(([1e-200, 2e-200, 1e-200], [5, 5, 10**9], [0, 1, 3]), shape=(2, 2 * 10**9))
+    for X in (sp.csr_array([[0.0, 1e-200], [2e-200, 0.0]]), wide):
+        with pytest.raises(ValueError, match="would underflow"):
+            OPFClassifier(metric=metric).fit(X, [0, 1])
+    OPFClassifier(metric=metric).fit(sp.csr_array([[1.0, 1e-200], [0.0, 0.0]]), [0, 1])
 
 
 @every_metric

@@ -53,8 +53,23 @@ def check_distances(D: np.ndarray, square: bool, squares: bool = False) -> None:
         )
     if square:
         _check_symmetry(D)
-    if squares and float(D.max()) > np.sqrt(np.finfo(np.float64).max):
-        raise ValueError(f"distances up to {D.max():.3g} overflow when the density squares them; rescale X")
+    if squares:
+        check_squares(float(D.max()), least=float(np.finfo(np.float64).tiny))
+
+
+def check_squares(longest: float, least: float) -> None:
+    """Raise if the longest distance has a square, which Eq. 3 takes, that overflows or is below `least`."""
+    if longest > np.sqrt(np.finfo(np.float64).max):
+        raise ValueError(f"distances up to {longest:.3g} overflow when the density squares them; rescale X")
+    if longest > 0 and longest * longest < least:
+        raise ValueError(
+            f"distances up to {longest:.3g} underflow when the density squares them; {enlarge(longest)}"
+        )
+
+
+def enlarge(size: float) -> str:
+    """Say by what to multiply samples so small."""
+    return f"multiply X by {10.0 ** min(300, int(-np.log10(size))):.0e}"
 
 
 def _check_symmetry(D: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""Refusal of features a metric cannot take: negative ones, too large ones, too many missing ones."""
+"""Refusal of features a metric cannot take: negative, too large or too small ones, too many missing ones."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pathforest._engines.matrix import blocks, check_distances
+from pathforest._engines.matrix import blocks, check_distances, enlarge
 from pathforest._engines.metric import Metric
 from pathforest._utils.sparse import SparseSamples
 
 # Rounding adds a little to each sum; half the largest float64 leaves ample room for it.
 LIMIT = np.finfo(np.float64).max / 2
+TINY = float(np.finfo(np.float64).tiny)  # smaller numbers have lost digits, or all of them
+FIRST = 100  # samples that almost always show that the ranges are large enough
 
 
 class Reach(NamedTuple):
@@ -87,6 +89,45 @@ def check_training_values(X: np.ndarray, metric: Metric, squares: bool = False) 
         check_distances(X, square=True, squares=squares)
     elif metric.kind == "features":
         check_features(X, metric, squares)
+        check_spread(X, metric, squares)
+
+
+def check_spread(X: np.ndarray | SparseSamples, metric: Metric, squares: bool = False) -> None:
+    """Refuse training samples that differ, but in no feature by so much that powers keep their digits."""
+    power = _power(metric, squares)
+    least = TINY ** (1 / power) if power else 0.0
+    # From free to thorough: the smallest number of the dtype, a few samples, all of them.
+    if np.finfo(X.dtype).smallest_subnormal >= least or _widest_range(X[:FIRST]) >= least:
+        return
+    widest = _widest_range(X)
+    if 0 < widest < least and not (metric.name == "cosine" and magnitude(X) >= least):
+        raise ValueError(
+            f"metric={metric.name!r} would underflow: no feature ranges over more than {widest:.3g}, and "
+            f"powers of such differences are lost; {enlarge(widest)}"
+        )
+
+
+def _power(metric: Metric, squares: bool) -> float:
+    """Return the power of differences that a distance takes, or the density of it; 0 if units cancel."""
+    match metric.name:
+        case "euclidean" | "sqeuclidean" | "log_sqeuclidean" | "nan_euclidean" | "cosine" | "chi2":
+            return 2
+        case "minkowski":
+            return max(metric.p, 2 * squares)
+        case "manhattan" | "chebyshev":
+            return 2 * squares
+        case _:
+            return 0
+
+
+def _widest_range(X: np.ndarray | SparseSamples) -> float:
+    """Return the largest range of a feature; 0 if none has a value."""
+    if isinstance(X, SparseSamples):  # without the features that are 0 everywhere
+        used, indices = np.unique(X.indices, return_inverse=True)
+        X = SparseSamples(X.indptr, indices, X.data, max(1, len(used)))
+    low, high = _feature_extremes(X)
+    with np.errstate(over="ignore"):
+        return float(np.fmax.reduce(high.astype(np.float64) - low, initial=0.0))
 
 
 def _check_in_common(X: np.ndarray, known: np.ndarray) -> None:

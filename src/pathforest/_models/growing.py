@@ -26,7 +26,7 @@ from pathforest._engines.features import features_engine
 from pathforest._engines.growing import GrowingEngine, Known, Parts
 from pathforest._engines.metric import Metric, array_options, choose_algorithm
 from pathforest._engines.protocol import KnnGraph, SpanningTree
-from pathforest._engines.ranges import Reach, check_features, magnitude
+from pathforest._engines.ranges import Reach, check_features, check_spread, magnitude
 from pathforest._models.base import FitData, OPFEstimator, Settings, check_training
 from pathforest._models.labels import Labels, check_labels, on_host
 from pathforest._utils.checks import check_sample_indices
@@ -236,6 +236,7 @@ def retrain(
             assert_all_finite(X, input_name="X")
         check_features(X, metric, settings.squares)
         known = Known()
+    check_spread(X, metric, settings.squares)
     columns = {name: value for name, value in vars(model).items() if name in COLUMNS}
     reset(model)
     vars(model).update(columns)
