@@ -367,7 +367,7 @@ def test_a_distance_whose_square_would_underflow_in_the_density_is_refused(estim
 
 @density_users
 def test_distances_of_a_function_whose_squares_would_vanish_in_the_density_are_refused(estimator):
-    with pytest.raises(ValueError, match="distances up to .* underflow"):
+    with pytest.raises(ValueError, match=r"distances up to .* underflow"):
         clone(estimator).set_params(metric=lambda a, b: np.abs(a - b).max() * 1e-200).fit(X, y)
 
 
