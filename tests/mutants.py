@@ -370,7 +370,7 @@ MUTANTS = [
     ),
     # reproduction
     Mutant(
-        "src/pathforest/reproduction/statistics.py",
+        "src/pathforest/_reproduction/statistics.py",
         "values.std(ddof=0)",
         "values.std(ddof=1)",
         "tests/reproduction/test_statistics.py",

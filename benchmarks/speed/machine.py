@@ -18,7 +18,7 @@ import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from pathforest import _core
-from pathforest.reproduction.provenance import processor, versions
+from pathforest._reproduction.run import processor, versions
 
 PACKAGES = (
     "pathforest", "numpy", "scipy", "scikit-learn",

@@ -13,8 +13,10 @@ have changed. At the end, or with --report, come a table, the tests and a critic
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -33,7 +35,7 @@ from benchmarks.studies import keel
 from benchmarks.studies.classifiers import AVERAGES, CLASSIFIERS, probabilities, quiet
 from benchmarks.studies.problems import Data, announce, problems, split
 from benchmarks.tables import parser
-from pathforest.reproduction.provenance import PACKAGE, machine, source_checksum, versions
+from pathforest._reproduction.run import machine, versions
 
 NOISE = (0.0, 0.1, 0.2)
 LARGEST = 800  # samples of a dataset in each repeat
@@ -56,15 +58,18 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     print(announce(args.only), file=sys.stderr)
     runs = recorded(args.out) if args.report else measure(args, provenance())
-    from benchmarks.studies.accuracy_report import report  # needs pandas, which measuring does not
+    from benchmarks.studies.accuracy_report import report  # matplotlib, which measuring does not need
 
     print(report(runs, args.out))
 
 
 def provenance() -> dict[str, Any]:
     """Tell what the results depend on: the code, the versions and, for the times, the machine."""
-    files = [HERE / f"{name}.py" for name in ("accuracy", "classifiers", "problems", "keel")]
-    return {"code": source_checksum(PACKAGE, *files), "versions": versions(LIBRARIES), "machine": machine()}
+    paths = ["src", "cpp", "benchmarks/studies"]
+    commands = ["rev-parse", *(f"HEAD:{path}" for path in paths)], ["diff", "HEAD", "--", *paths]
+    said = [subprocess.check_output(["git", *words], cwd=HERE.parents[1]) for words in commands]
+    code = hashlib.sha256(b"".join(said)).hexdigest()
+    return {"code": code, "versions": versions(LIBRARIES), "machine": machine()}
 
 
 def measure(args: argparse.Namespace, about: dict[str, Any]) -> list[dict[str, Any]]:

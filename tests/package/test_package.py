@@ -71,8 +71,8 @@ known = set(sys.modules)
 import pathforest.plotting
 import pathforest.datasets
 print(*sorted(known & {
-    "dask", "distributed", "plotly", "torch", "typer",
-    "pathforest.dask", "pathforest.datasets", "pathforest.plotting", "pathforest.reproduction",
+    "dask", "distributed", "jinja2", "torch", "typer",
+    "pathforest.dask", "pathforest.datasets", "pathforest.plotting", "pathforest._reproduction",
 }))
 # scikit-learn brings in pandas where it finds it, so that what comes with a model says nothing about us.
 print(*sorted((set(sys.modules) - known) & {"matplotlib", "pandas", "pooch", "pyarrow", "requests", "xlrd"}))

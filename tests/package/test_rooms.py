@@ -38,7 +38,7 @@ ORDER = [
     ["datasets"],
     ["libopf"],
     ["dask"],
-    ["reproduction", "review"],
+    ["_reproduction", "review"],
     ["cli"],
     ["__main__"],
 ]

@@ -3,9 +3,9 @@ import pytest
 from sklearn.datasets import make_moons
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier
-from pathforest.reproduction import contestants
-from pathforest.reproduction.experiment import CLASSIFIERS, RESULT_COLUMNS, Samples
-from pathforest.reproduction.splits import PRESETS
+from pathforest._reproduction import contestants
+from pathforest._reproduction.data import PRESETS
+from pathforest._reproduction.experiment import CLASSIFIERS, RESULT_COLUMNS, Samples
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 

@@ -3,9 +3,10 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from experiments import an_experiment
 from scipy import stats
 
-from pathforest.reproduction import published, statistics
+from pathforest._reproduction import published, statistics
 
 
 def table(scores, dataset="boat", seconds=1.0):
@@ -23,6 +24,11 @@ def table(scores, dataset="boat", seconds=1.0):
         for run, value in enumerate(values)
     ]
     return pd.DataFrame(rows)
+
+
+def judged(results):
+    """Agreement with the paper, from scores of single runs."""
+    return statistics.agreement(statistics.summarise(results, published.CLASSIFIERS))
 
 
 def test_the_summary_has_means_deviations_and_f1():
@@ -74,7 +80,7 @@ def test_the_p_value_of_many_runs_is_that_of_scipy():
 
 def test_agreement_counts_in_standard_errors_of_both():
     values = np.array([0.95, 1.0] * 10)
-    row = statistics.agreement(table({"opf": values})).iloc[0]
+    row = judged(table({"opf": values})).iloc[0]
     theirs = published.SCORES["boat", "opf"]
     error = np.sqrt(theirs.std**2 / 20 + values.std() ** 2 / 20)
     assert row["z"] == pytest.approx((0.975 - theirs.mean) / error)
@@ -85,29 +91,53 @@ def test_published_values_agree_with_themselves():
     for (dataset, name), score in published.SCORES.items():
         if dataset in published.PUBLIC:
             values = score.mean + score.std * np.array([-1, 1] * 10)
-            row = statistics.agreement(table({name: values}, dataset)).iloc[0]
+            row = judged(table({name: values}, dataset)).iloc[0]
             assert row["agrees"]
             assert abs(row["z"]) < 1e-6
 
 
 def test_no_deviation_at_all_is_no_division_by_zero(monkeypatch):
     monkeypatch.setattr(published, "TABLE", published.TABLE.assign(mean=0.5, std=0.0))
-    assert statistics.agreement(table({"opf": [0.5] * 20}))["z"].item() == 0
-    assert statistics.agreement(table({"opf": [0.25] * 20}))["z"].item() == -np.inf
+    assert judged(table({"opf": [0.5] * 20}))["z"].item() == 0
+    assert judged(table({"opf": [0.25] * 20}))["z"].item() == -np.inf
 
 
 def test_sets_and_classifiers_without_published_values_are_left_out():
-    assert statistics.agreement(table({"opf": [1.0]}, "iris")).empty
-    assert statistics.agreement(table({"knn1": [1.0]})).empty
+    assert judged(table({"opf": [1.0]}, "iris")).empty
+    assert judged(table({"knn1": [1.0]})).empty
 
 
 def test_verdicts_that_more_runs_change_are_listed():
     mean = published.SCORES["boat", "opf"].mean
     near, far = [mean - 0.01, mean + 0.01] * 10, [mean - 0.1, mean - 0.09] * 40
-    changed = statistics.changed_verdicts(table({"opf": near + far, "fuzzy_opf": near * 5}))
-    assert changed["classifier"].to_list() == ["opf"]
-    assert changed["agrees_first"].item()
-    assert not changed["agrees_all"].item()
+    results = table({"opf": near + far, "fuzzy_opf": near * 5})
+    found = statistics.summary(an_experiment(("boat",), runs=100)._replace(results=results))
+    assert found.changed[["classifier", "agrees_first", "agrees_all"]].to_numpy().tolist() == [
+        ["opf", True, False]
+    ]
+    few = statistics.summary(an_experiment(("boat",))._replace(results=table({"opf": far[:20]})))
+    assert few.changed.empty
+
+
+def test_gains_are_the_mean_differences_of_runs():
+    results = an_experiment().results
+    runs = results.pivot(index=["dataset", "run"], columns="classifier", values="accuracy")
+    found = statistics.gains(results).set_index(["dataset", "classifier"])
+    assert len(found) == 10
+    for dataset, classifier in found.index:
+        ours, plain = runs.loc[dataset, classifier], runs.loc[dataset, "opf"]
+        assert found.loc[(dataset, classifier), "gain"] == pytest.approx((ours - plain).mean())
+        assert found.loc[(dataset, classifier), "p_value"] == statistics.p_value(ours, plain)
+    assert statistics.gains(an_experiment(runs=1).results)["p_value"].isna().all()
+
+
+def test_tables_of_the_summary_are_in_the_paper_s_order():
+    found = statistics.summary(an_experiment())
+    order = ["boat", "cone_torus", "data1", "breast_tissue", "made"]
+    assert found.gains["dataset"].unique().tolist() == order
+    assert found.sensitivity["dataset"].unique().tolist() == order
+    assert found.agreement["dataset"].unique().tolist() == order[:4]
+    assert found.agreement["classifier"].unique().tolist() == list(published.CLASSIFIERS)
 
 
 def test_seconds_are_set_beside_opf_svm_and_the_paper():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from pathforest.reproduction.textbook import training_error, worst_training_error
+from pathforest._reproduction.textbook import training_error, worst_training_error
 
 X, y = np.split(
     np.loadtxt(Path(__file__).parents[1] / "data" / "tied_grid.csv", delimiter=",", skiprows=1), [2], 1

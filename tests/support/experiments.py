@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from pathforest.reproduction import published
-from pathforest.reproduction.experiment import (
+from pathforest._reproduction import published
+from pathforest._reproduction.experiment import (
     CLASSIFIERS,
     LANDSCAPE_COLUMNS,
     RESULT_COLUMNS,

@@ -21,8 +21,8 @@ def render(
 ) -> str:
     """Return the text of a page.
 
-    Every value is escaped where it is written, so that no text of a file can become markup. What is HTML
-    already is given as `markupsafe.Markup`.
+    Every value is escaped where it is written, so that no text of a file can become markup, unless the
+    template calls it safe.
 
     Parameters
     ----------

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from joblib import cpu_count
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from pathforest._utils.progress import is_wanted
 from pathforest.cli.errors import say
-from pathforest.cli.output import show_facts
+from pathforest.cli.output import show_facts, show_table
 
 QUICK_RUNS, MOST_RUNS = 5, 10_000
 
@@ -52,8 +46,8 @@ def reproduce(
 ) -> None:
     """Repeat the experiment of the Fuzzy OPF paper and write a report.
 
-    Writes results.parquet, landscapes.parquet, ties.parquet, tables.md and report.html. A run that was
-    stopped continues when the same command is given again.
+    Writes results.parquet, landscapes.parquet, ties.parquet and report.html. A run that was stopped continues
+    when the same command is given again.
 
     Examples
     --------
@@ -64,18 +58,17 @@ def reproduce(
       PATHFOREST_DATA=~/opf-data pathforest reproduce --jobs 2
     """
     try:
+        from pathforest._reproduction import data, published, statistics, tables
+        from pathforest._reproduction.experiment import CLASSIFIERS, Settings
+        from pathforest._reproduction.report import report_html
+        from pathforest._reproduction.run import check_settings
+        from pathforest._reproduction.run import reproduce as run
         from pathforest._utils.files import replace_file
-        from pathforest.reproduction import published, sources
-        from pathforest.reproduction.experiment import CLASSIFIERS, Settings
-        from pathforest.reproduction.page import write_report
-        from pathforest.reproduction.runner import check_settings
-        from pathforest.reproduction.runner import reproduce as run
-        from pathforest.reproduction.summary import tables_markdown, terminal_table
     except ModuleNotFoundError as error:
         raise ImportError(
             f"reproduce needs {error.name}; run: pip install 'pathforest[reproduce]'"
         ) from error
-    usual = sources.QUICK if quick else published.PUBLIC
+    usual = data.QUICK if quick else published.PUBLIC
     settings = check_settings(
         Settings(
             datasets=usual if datasets is None else _names(datasets),
@@ -86,16 +79,19 @@ def reproduce(
         )
     )
     _check_folder(out)
-    with _progress() as advance:
-        experiment = run(settings, out, jobs=jobs or cpu_count(), advance=advance)
+    experiment = run(settings, out, jobs=jobs or cpu_count())
     for name, samples in experiment.samples.items():
-        if not sources.is_published(name, samples):
+        if not data.is_published(name, samples):
             say(f"{name} is not the published set, so the paper's numbers do not apply")
     experiment.write(out)
-    replace_file(out / "tables.md", tables_markdown(experiment).encode())
+    summary = statistics.summary(experiment)
     report = out / "report.html"
-    write_report(experiment, report)
-    Console().print(terminal_table(experiment))
+    replace_file(report, report_html(summary).encode())
+    scores = tables.score_tables(summary)[0].cells
+    if scores.index.nlevels > 1:
+        scores = scores.xs("ours", level=1)
+    rows = [[name, *(text.partition("\n")[0] for text in row)] for name, row in scores.T.items()]
+    show_table(["dataset", *scores.columns], rows)
     show_facts(None, [f"report: {report}"], as_json=False)
 
 
@@ -108,13 +104,3 @@ def _check_folder(out: Path) -> None:
     there = next(path for path in (out, *out.absolute().parents) if path.exists())
     if not there.is_dir() or not os.access(there, os.W_OK):
         raise OSError(f"--out {out}: {there} is not a folder that can be written; name another")
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[float], None]]:
-    """Show a bar with the time that remains, where progress bars are shown."""
-    console, hidden = Console(stderr=True), not is_wanted(sys.stderr)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
-        task = bar.add_task("reproducing", total=1.0)
-        yield lambda share: bar.advance(task, share)

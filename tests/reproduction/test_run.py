@@ -1,9 +1,12 @@
-import numpy as np
+import json
+from contextlib import contextmanager
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 
-from pathforest.reproduction import contestants, runner, sources, store
-from pathforest.reproduction.experiment import LANDSCAPE_COLUMNS, RESULT_COLUMNS, TIE_COLUMNS, Settings
+from pathforest._reproduction import contestants, run
+from pathforest._reproduction.experiment import LANDSCAPE_COLUMNS, RESULT_COLUMNS, TIE_COLUMNS, Settings
 
 FAST = ("opf", "fuzzy_opf", "fuzzy_opf_tree", "naive_bayes", "knn1")
 SETTINGS = Settings(("iris", "boat_like"), FAST, runs=2)
@@ -13,7 +16,7 @@ SECONDS = ["fit_seconds", "predict_seconds", "tune_seconds"]
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     out = tmp_path_factory.mktemp("finished")
-    return out, runner.reproduce(SETTINGS, out)
+    return out, run.reproduce(SETTINGS, out)
 
 
 def numbers(experiment):
@@ -21,41 +24,30 @@ def numbers(experiment):
 
 
 def count_runs(monkeypatch):
-    calls = []
-    run = contestants.run
+    calls, original = [], contestants.run
     monkeypatch.setattr(
-        contestants, "run", lambda names, parts: calls.append(list(names)) or run(names, parts)
+        contestants, "run", lambda names, parts: calls.append(list(names)) or original(names, parts)
     )
     return calls
 
 
-def test_results_have_a_row_per_dataset_run_and_classifier(finished):
+def test_tables_have_a_row_for_everything_that_ran(finished):
     _, experiment = finished
-    results = experiment.results
+    results, landscapes, ties = experiment.results, experiment.landscapes, experiment.ties
     assert tuple(results.columns) == RESULT_COLUMNS
     places = list(results[["dataset", "run", "classifier"]].itertuples(index=False, name=None))
     assert places == [(d, r, c) for d in SETTINGS.datasets for r in range(2) for c in FAST]
-
-
-def test_landscapes_have_every_cell_of_every_search(finished):
-    _, experiment = finished
-    assert tuple(experiment.landscapes.columns) == LANDSCAPE_COLUMNS
-    cells = experiment.landscapes.groupby("competition").size()
-    assert cells["complete"] == 2 * 2 * 96
-    assert cells["tree"] == 2 * 2 * 80
-
-
-def test_ties_name_every_run(finished):
-    _, experiment = finished
-    assert tuple(experiment.ties.columns) == TIE_COLUMNS
-    assert len(experiment.ties) == 4
-    assert (experiment.ties["training_error"] == 0).all()
+    assert tuple(landscapes.columns) == LANDSCAPE_COLUMNS
+    assert landscapes.groupby("competition").size().to_dict() == {"complete": 4 * 96, "tree": 4 * 80}
+    assert tuple(ties.columns) == TIE_COLUMNS
+    assert len(ties) == 4
+    assert (ties["training_error"] == 0).all()
 
 
 @pytest.mark.slow
 def test_more_jobs_change_no_number(finished, tmp_path):
     _, experiment = finished
-    other = runner.reproduce(SETTINGS, tmp_path, jobs=2)
+    other = run.reproduce(SETTINGS, tmp_path, jobs=2)
     pd.testing.assert_frame_equal(numbers(other), numbers(experiment))
     pd.testing.assert_frame_equal(other.landscapes, experiment.landscapes)
     pd.testing.assert_frame_equal(other.ties, experiment.ties)
@@ -63,64 +55,80 @@ def test_more_jobs_change_no_number(finished, tmp_path):
 
 def test_another_seed_gives_other_splits(finished, tmp_path):
     _, experiment = finished
-    other = runner.reproduce(SETTINGS._replace(seed=1), tmp_path)
+    other = run.reproduce(SETTINGS._replace(seed=1), tmp_path)
     assert not other.landscapes["accuracy"].equals(experiment.landscapes["accuracy"])
 
 
 def test_a_run_does_not_depend_on_the_other_datasets(finished, tmp_path):
     _, experiment = finished
-    alone = runner.reproduce(SETTINGS._replace(datasets=("boat_like",)), tmp_path)
+    alone = run.reproduce(SETTINGS._replace(datasets=("boat_like",)), tmp_path)
     expected = numbers(experiment)[experiment.results["dataset"] == "boat_like"].reset_index(drop=True)
     pd.testing.assert_frame_equal(numbers(alone), expected)
 
 
-def test_a_finished_experiment_is_read_once_and_not_run(finished, monkeypatch):
+def test_a_finished_experiment_is_not_run_again(finished, monkeypatch):
     out, experiment = finished
-    calls, reads, load = count_runs(monkeypatch), [], store.load
-    monkeypatch.setattr(store, "load", lambda path, key: reads.append(path) or load(path, key))
-    again = runner.reproduce(SETTINGS, out)
+    calls = count_runs(monkeypatch)
+    again = run.reproduce(SETTINGS, out)
     assert calls == []
-    assert sorted(reads) == sorted((out / "runs").rglob("*.json"))
     pd.testing.assert_frame_equal(again.results, experiment.results)
 
 
-def test_only_what_is_missing_or_torn_is_run_again(finished, monkeypatch):
+@pytest.mark.parametrize("end", [0, 1, -5, -1])
+def test_only_what_is_missing_or_torn_is_run_again(finished, monkeypatch, end):
     out, experiment = finished
     (out / "runs" / "iris" / "001" / "knn1.json").unlink()
-    torn = out / "runs" / "boat_like" / "000" / "fuzzy_opf.json"
-    torn.write_bytes(torn.read_bytes()[:-5])
+    torn = out / "runs" / "boat_like" / "000" / "opf.json"
+    torn.write_bytes(torn.read_bytes()[:end])
     calls = count_runs(monkeypatch)
-    again = runner.reproduce(SETTINGS, out)
-    assert sorted(calls) == [["fuzzy_opf"], ["knn1"]]
+    again = run.reproduce(SETTINGS, out)
+    assert sorted(calls) == [["knn1"], ["opf"]]
     pd.testing.assert_frame_equal(numbers(again), numbers(experiment))
+
+
+@pytest.mark.parametrize("field", ["preset", "seed", "dataset", "run", "classifier", "data", "versions"])
+def test_a_file_of_another_experiment_is_not_taken(finished, tmp_path, field):
+    out, _ = finished
+    content = json.loads((out / "runs" / "iris" / "000" / "opf.json").read_bytes())
+    assert run._kept(out / "runs" / "iris" / "000" / "opf.json", content["key"]) == content["outcome"]
+    for text in (json.dumps({**content, "key": content["key"] | {field: "other"}}), "[]", "3", "\0"):
+        (tmp_path / "opf.json").write_text(text)
+        assert run._kept(tmp_path / "opf.json", content["key"]) is None
 
 
 def test_an_interrupted_experiment_goes_on(finished, monkeypatch, tmp_path):
     _, experiment = finished
-    run, left = contestants.run, [3]
+    original, left = contestants.run, [3]
 
     def interrupted(names, parts):
         if not left[0]:
             raise KeyboardInterrupt
         left[0] -= 1
-        return run(names, parts)
+        return original(names, parts)
 
     monkeypatch.setattr(contestants, "run", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        runner.reproduce(SETTINGS, tmp_path)
+        run.reproduce(SETTINGS, tmp_path)
     monkeypatch.undo()
     calls = count_runs(monkeypatch)
-    pd.testing.assert_frame_equal(numbers(runner.reproduce(SETTINGS, tmp_path)), numbers(experiment))
+    pd.testing.assert_frame_equal(numbers(run.reproduce(SETTINGS, tmp_path)), numbers(experiment))
     assert len(calls) == 4 * 4 - 3  # four groups of classifiers in four units
 
 
-def test_progress_adds_up_to_one_also_when_resumed(finished, tmp_path):
+def test_progress_adds_up_also_when_resumed(finished, tmp_path, monkeypatch):
+    seen = []
+
+    @contextmanager
+    def shown(total, *names):
+        seen.append([total])
+        yield SimpleNamespace(update=seen[-1].append)
+
+    monkeypatch.setattr(run, "progress", shown)
     out, _ = finished
-    for folder in (out, tmp_path):
-        shares = []
-        runner.reproduce(SETTINGS._replace(datasets=("boat_like",)), folder, advance=shares.append)
-        assert sum(shares) == pytest.approx(1)
-        assert min(shares) >= 0
+    for folder, expected in ((out, 0), (tmp_path, 12)):
+        run.reproduce(SETTINGS._replace(datasets=("boat_like",)), folder)
+        total, *steps = seen.pop()
+        assert sum(steps) == pytest.approx(total) == expected
 
 
 @pytest.mark.parametrize(
@@ -139,12 +147,5 @@ def test_progress_adds_up_to_one_also_when_resumed(finished, tmp_path):
 )
 def test_bad_settings_are_refused_before_any_work(tmp_path, change, match):
     with pytest.raises(ValueError, match=match):
-        runner.reproduce(SETTINGS._replace(**change), tmp_path)
+        run.reproduce(SETTINGS._replace(**change), tmp_path)
     assert not any(tmp_path.iterdir())
-
-
-def test_every_bundled_set_loads():
-    for name in sources.BUNDLED:
-        X, y = sources.load(name)
-        assert X.dtype == np.float64
-        assert len(X) == len(y) > 50

@@ -1,13 +1,17 @@
-"""Running an experiment: datasets and runs are distributed to processes, results become tidy tables."""
+"""Running an experiment: datasets and runs are distributed to processes, and every outcome is kept."""
 
 from __future__ import annotations
 
+import json
+import os
+import platform
 import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
 from itertools import groupby, product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,10 +21,8 @@ import pandas as pd
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from pathforest._utils.progress import hidden_progress
-from pathforest.classifier import OPFClassifier
-from pathforest.reproduction import contestants, provenance, sources, store, textbook
-from pathforest.reproduction.experiment import (
+from pathforest._reproduction import contestants, data, textbook
+from pathforest._reproduction.experiment import (
     CLASSIFIERS,
     LANDSCAPE_COLUMNS,
     RESULT_COLUMNS,
@@ -29,10 +31,12 @@ from pathforest.reproduction.experiment import (
     Samples,
     Settings,
 )
-from pathforest.reproduction.splits import PRESETS, split_rows
+from pathforest._utils.files import replace_file
+from pathforest._utils.progress import hidden_progress, progress
+from pathforest.classifier import OPFClassifier
 
-# What the tie story saves its numbers as, beside the classifiers.
-TIES = "textbook"
+TIES = "textbook"  # the tie story's name, beside those of the classifiers
+LIBRARIES = ("pathforest", "numpy", "scipy", "scikit-learn")  # other versions may give other numbers
 
 Place = tuple[str, int, str]  # dataset, run, classifier
 
@@ -51,43 +55,35 @@ class Task(NamedTuple):
         return self.samples.X.size * len(self.samples.y) + 1e6
 
 
-def reproduce(
-    settings: Settings,
-    out: Path,
-    *,
-    jobs: int = 1,
-    advance: Callable[[float], Any] = lambda share: None,
-) -> Experiment:
-    """Run what is missing under `out`, and return everything.
-
-    Numbers depend on the settings alone, not on `jobs`. `advance` is called with each share of the work that
-    is done, one in all.
-    """
+def reproduce(settings: Settings, out: Path, *, jobs: int = 1) -> Experiment:
+    """Run what is missing under `out`, and return everything; `jobs` changes time, never numbers."""
     settings = check_settings(settings)
     start = time.perf_counter()
-    samples = {name: sources.load(name) for name in settings.datasets}
+    samples = {name: data.load(name) for name in settings.datasets}
     keys = _keys(settings, samples)
     paths = {place: out / "runs" / place[0] / f"{place[1]:03d}" / f"{place[2]}.json" for place in keys}
-    outcomes = {place: store.load(paths[place], key) for place, key in keys.items()}
-    total = sum(task.work for task in _tasks(keys, samples))
+    outcomes = {place: _kept(paths[place], key) for place, key in keys.items()}
     missing = [place for place, outcome in outcomes.items() if outcome is None]
     # The largest first: a long task started last would leave the other processes idle.
     waiting = sorted(_tasks(missing, samples), key=lambda task: -task.work)
-    advance(1 - sum(task.work for task in waiting) / total)
     with _uninterrupted():
         calls = (delayed(_run)(task, settings) for task in waiting)
         done = Parallel(n_jobs=jobs, return_as="generator_unordered")(calls)
-    try:
-        for work, found in done:
-            # Here, because a process that is stopped with Ctrl-C has no time to remove a file half-written.
-            for place, outcome in found.items():
-                store.save(paths[place], keys[place], outcome)
-            outcomes |= found
-            advance(work / total)
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # joblib's about tasks that were cancelled, as they should be
-            done.close()
+    step = len(missing) / max(sum(task.work for task in waiting), 1)
+    with progress(len(missing), "reproducing", "runs") as bar:
+        try:
+            for work, found in done:
+                # Here, because a process that Ctrl-C stops has no time to remove a file half-written.
+                for place, outcome in found.items():
+                    paths[place].parent.mkdir(parents=True, exist_ok=True)
+                    content = {"key": keys[place], "outcome": outcome}
+                    replace_file(paths[place], json.dumps(content).encode())
+                outcomes |= found
+                bar.update(work * step)
+        finally:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # joblib's about tasks that were cancelled, as they should be
+                done.close()
     return Experiment(settings, *_tables(outcomes), samples, seconds=time.perf_counter() - start)
 
 
@@ -106,8 +102,8 @@ def _uninterrupted() -> Iterator[None]:
 
 def check_settings(settings: Settings) -> Settings:
     """Check the settings before any work."""
-    if settings.preset not in PRESETS:
-        raise ValueError(f"preset {settings.preset!r} is unknown; choose from {', '.join(PRESETS)}")
+    if settings.preset not in data.PRESETS:
+        raise ValueError(f"preset {settings.preset!r} is unknown; choose from {', '.join(data.PRESETS)}")
     if settings.runs < 1:
         raise ValueError(f"runs={settings.runs} leaves nothing to do; pass 1 or more, the paper has 20")
     if settings.seed < 0:
@@ -118,20 +114,29 @@ def check_settings(settings: Settings) -> Settings:
             f"classifiers {', '.join(unknown) or 'none'}: not known; choose from {', '.join(CLASSIFIERS)}"
         )
     ordered = tuple(name for name in CLASSIFIERS if name in settings.classifiers)
-    return settings._replace(datasets=sources.check_names(settings.datasets), classifiers=ordered)
+    return settings._replace(datasets=data.check_names(settings.datasets), classifiers=ordered)
 
 
 def _keys(settings: Settings, samples: dict[str, Samples]) -> dict[Place, dict[str, Any]]:
     """Give each outcome of the experiment, in the order of the tables, everything that decides it."""
-    code = provenance.code_checksum()
     rest = {"preset": settings.preset, "seed": settings.seed}
+    rest |= {"versions": versions(LIBRARIES), "processor": platform.machine()}
     keys = {}
-    for dataset, data in samples.items():
-        rest |= {"data": data.checksum, "code": code}
-        names = [*settings.classifiers, *([TIES] if len(data.y) <= textbook.LARGEST else [])]
+    for dataset, here in samples.items():
+        names = [*settings.classifiers, *([TIES] if len(here.y) <= textbook.LARGEST else [])]
         for run, name in product(range(settings.runs), names):
-            keys[dataset, run, name] = {"dataset": dataset, "run": run, "classifier": name} | rest
+            place = {"dataset": dataset, "run": run, "classifier": name, "data": here.checksum}
+            keys[dataset, run, name] = place | rest
     return keys
+
+
+def _kept(path: Path, key: Mapping[str, Any]) -> Any:
+    """Return what was kept under this key; None if nothing was, or if the file is torn or another's."""
+    try:
+        content = json.loads(path.read_bytes())
+        return content["outcome"] if content["key"] == key else None
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _tasks(places: Iterable[Place], samples: dict[str, Samples]) -> Iterator[Task]:
@@ -151,7 +156,7 @@ def _run(task: Task, settings: Settings) -> tuple[float, dict[Place, dict[str, A
         if names == [TIES]:
             outcomes = {TIES: _lost_to_ties(samples, rng)}
         else:
-            parts = PRESETS[settings.preset](samples, rng())
+            parts = data.PRESETS[settings.preset](samples, rng())
             outcomes = {name: outcome._asdict() for name, outcome in contestants.run(names, parts)}
     return task.work, {(dataset, run, name): outcome for name, outcome in outcomes.items()}
 
@@ -161,7 +166,7 @@ def _lost_to_ties(samples: Samples, rng: Callable[[], np.random.Generator]) -> d
 
     Scaling would round equal distances apart here and there.
     """
-    rows, *_ = split_rows(samples.y, rng())
+    rows, *_ = data.split_rows(samples.y, rng())
     X, y = samples.X[rows], samples.y[rows]
     errors = {
         "textbook_error": textbook.training_error,
@@ -186,3 +191,32 @@ def _tables(outcomes: dict[Place, dict[str, Any]]) -> tuple[pd.DataFrame, pd.Dat
         pd.DataFrame(landscapes, columns=LANDSCAPE_COLUMNS),
         pd.DataFrame(ties, columns=TIE_COLUMNS),
     )
+
+
+# The software and the machine behind the numbers
+
+
+def versions(packages: Sequence[str]) -> dict[str, str]:
+    """Return the version of Python and of each package that is installed."""
+    found = {"Python": platform.python_version()}
+    for name in packages:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def processor() -> str:
+    """Name the processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def machine() -> str:
+    """Describe the processor and the system."""
+    return f"{processor()}, {os.cpu_count()} logical cores, {platform.system()} {platform.release()}"

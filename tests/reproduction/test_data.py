@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from pathforest.reproduction.experiment import Samples
-from pathforest.reproduction.splits import PRESETS, split_rows
+from pathforest._reproduction.data import BUNDLED, PRESETS, load, split_rows
+from pathforest._reproduction.experiment import Samples
 
 RNG = np.random.default_rng(0)
 SAMPLES = Samples(RNG.normal(3, 5, (90, 2)), np.repeat([1, 2, 3], [33, 23, 34]))
@@ -37,11 +37,7 @@ def test_each_class_is_split_in_integer_arithmetic():
             m - 3 * m // 4,
             n - m,
         ]
-
-
-def test_every_row_is_in_one_part():
-    rows = np.concatenate(split_rows(SAMPLES.y, np.random.default_rng(2)))
-    assert sorted(rows) == list(range(len(SAMPLES.y)))
+    assert sorted(np.concatenate([train, evaluation, test])) == list(range(len(y)))
 
 
 def test_runs_differ():
@@ -72,10 +68,16 @@ def test_the_clean_preset_scales_by_what_is_not_test():
 def test_both_presets_have_the_same_test_samples():
     paper, clean = (PRESETS[name](SAMPLES, np.random.default_rng(5)) for name in ("paper", "clean"))
     np.testing.assert_array_equal(paper.test.y, clean.test.y)
-    correlation = np.corrcoef(paper.test.X[:, 0], clean.test.X[:, 0])[0, 1]
-    assert correlation == pytest.approx(1)
+    assert np.corrcoef(paper.test.X[:, 0], clean.test.X[:, 0])[0, 1] == pytest.approx(1)
 
 
 def test_clean_folds_cover_the_training_part():
     parts = PRESETS["clean"](SAMPLES, np.random.default_rng(0))
     assert sorted(np.concatenate([rows for _, rows in parts.folds])) == list(range(len(parts.train.y)))
+
+
+def test_every_bundled_set_loads():
+    for name in BUNDLED:
+        X, y = load(name)
+        assert X.dtype == np.float64
+        assert len(X) == len(y) > 50

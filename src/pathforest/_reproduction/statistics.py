@@ -1,19 +1,60 @@
-"""The numbers of the report: means, bold marks, agreement with the paper, sensitivity, ranks."""
+"""The numbers of the report, each computed once: means, bold marks, agreement with the paper, ranks."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from pathforest.reproduction import published
+from pathforest._reproduction import published
+from pathforest._reproduction.experiment import CLASSIFIERS, Experiment, in_order
 
 AGREES = 2.0  # a difference of at most this many standard errors
 EXACT = 10  # runs up to which Wilcoxon's test is exact; more have the approximation that the paper's have
 LOSS = 0.01  # a cell of the grid loses if it is this far below the best
+
+
+class Summary(NamedTuple):
+    """What a report says of an experiment; agreement, sensitivity and gains are in the paper's order."""
+
+    experiment: Experiment
+    scores: pd.DataFrame  # of the paper's classifiers, by dataset and classifier
+    all_scores: pd.DataFrame  # of all classifiers, which then compete for the bold marks
+    agreement: pd.DataFrame
+    changed: pd.DataFrame  # verdicts that runs beyond the paper's number change
+    seconds: pd.DataFrame
+    sensitivity: pd.DataFrame
+    gains: pd.DataFrame
+    ranks: pd.Series
+    critical_difference: float
+
+
+def summary(experiment: Experiment) -> Summary:
+    """Compute everything that a report says."""
+    results = experiment.results
+    scores = summarise(results, published.CLASSIFIERS)
+    judged = _in_order(agreement(scores))
+    first = results[results["run"] < published.RUNS]
+    before = agreement(summarise(first, published.CLASSIFIERS)) if len(first) < len(results) else judged
+    return Summary(
+        experiment, scores, summarise(results), judged, changed_verdicts(before, judged),
+        training_seconds(results), _in_order(sensitivity(experiment.landscapes)), _in_order(gains(results)),
+        *average_ranks(results),
+    )  # fmt: skip
+
+
+def _in_order(table: pd.DataFrame) -> pd.DataFrame:
+    """Sort by dataset and then by classifier, each as the paper does."""
+    orders = {"dataset": in_order(table["dataset"])}
+    if "classifier" in table:
+        orders["classifier"] = in_order(table["classifier"], CLASSIFIERS)
+    return table.sort_values(
+        list(orders), key=lambda names: names.map(orders[names.name].index), kind="stable", ignore_index=True
+    )
 
 
 def summarise(results: pd.DataFrame, classifiers: Sequence[str] | None = None) -> pd.DataFrame:
@@ -55,14 +96,13 @@ def p_value(first: pd.Series, second: pd.Series) -> float:
     return float(np.mean(np.abs(signs @ ranks) >= abs(np.sign(difference) @ ranks)))
 
 
-def agreement(results: pd.DataFrame) -> pd.DataFrame:
-    """Put our scores beside the published ones, with the difference in standard errors of both.
+def agreement(scores: pd.DataFrame) -> pd.DataFrame:
+    """Put scores beside the published ones, with the difference in standard errors of both.
 
     One row per dataset and classifier that the paper has; `agrees` says whether the difference is at most
     two of its standard errors, `bold_agrees` whether both carry the bold mark or neither.
     """
-    ours = summarise(results, published.CLASSIFIERS)
-    both = ours.join(published.TABLE.add_suffix("_published"), how="inner").reset_index()
+    both = scores.join(published.TABLE.add_suffix("_published"), how="inner").reset_index()
     error = np.hypot(both["std_published"] / np.sqrt(published.RUNS), both["std"] / np.sqrt(both["runs"]))
     difference = both["mean"] - both["mean_published"]
     z = (difference / error).where(difference != 0, 0.0)  # infinite if neither has a deviation
@@ -78,11 +118,9 @@ def agreement(results: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def changed_verdicts(results: pd.DataFrame) -> pd.DataFrame:
-    """List the verdicts that runs beyond the paper's number change: rows of both, side by side."""
-    keys = ["dataset", "classifier"]
-    first = agreement(results[results["run"] < published.RUNS])
-    both = first.merge(agreement(results), on=keys, suffixes=("_first", "_all"))
+def changed_verdicts(first: pd.DataFrame, every: pd.DataFrame) -> pd.DataFrame:
+    """List the verdicts in which two tables of agreement differ, that of the first runs and that of all."""
+    both = every.merge(first, on=["dataset", "classifier"], suffixes=("_all", "_first"))
     return both[both["agrees_first"] != both["agrees_all"]].reset_index(drop=True)
 
 

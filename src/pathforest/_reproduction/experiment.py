@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from pathforest._reproduction import published
 from pathforest._utils.files import replace_file
-from pathforest.reproduction import published
 
 # Every classifier by its name in the results, and what readers call it.
 CLASSIFIERS = {
@@ -81,16 +81,6 @@ class Experiment(NamedTuple):
     ties: pd.DataFrame  # TIE_COLUMNS, share of training labels lost by the textbook and by us, worst order
     samples: dict[str, Samples]
     seconds: float  # of the whole run on the clock, resumed parts not counted
-
-    @property
-    def datasets(self) -> list[str]:
-        """The datasets that were measured, those of the paper first and in its order."""
-        return in_order(self.results["dataset"])
-
-    @property
-    def classifiers(self) -> list[str]:
-        """The classifiers that were measured; those of the paper are in its order."""
-        return in_order(self.results["classifier"], CLASSIFIERS)
 
     @property
     def n_runs(self) -> int:

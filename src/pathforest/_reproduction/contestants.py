@@ -14,11 +14,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
+from pathforest._reproduction.data import Parts
 from pathforest.classifier import OPFClassifier
 from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
 from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
 from pathforest.metrics import opf_accuracy
-from pathforest.reproduction.splits import Parts
 
 # The paper's distance and grid.
 METRIC = "log_sqeuclidean"

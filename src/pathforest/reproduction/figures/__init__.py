@@ -1,1 +1,0 @@
-"""Figures of the report, one file for each kind; they need plotly."""
