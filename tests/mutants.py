@@ -371,6 +371,61 @@ MUTANTS = [
     # reproduction
     Mutant(
         "src/pathforest/_reproduction/statistics.py",
+        'cells.groupby("dataset").transform("max")',
+        'cells.groupby(["dataset", "competition"]).transform("max")',
+        "tests/reproduction/test_statistics.py",
+    ),
+    Mutant(
+        "src/pathforest/_reproduction/statistics.py",
+        'rank(axis="columns", ascending=False)',
+        'rank(axis="columns", ascending=True)',
+        "tests/reproduction/test_statistics.py",
+    ),
+    Mutant(
+        "src/pathforest/_reproduction/data.py",
+        "seen = 4 * len(rows) // 5",
+        "seen = round(4 * len(rows) / 5)",
+        "tests/reproduction/test_data.py",
+    ),
+    Mutant(
+        "src/pathforest/_reproduction/textbook.py",
+        "(offer < cost)",
+        "(offer <= cost)",
+        "tests/reproduction/test_textbook.py",
+    ),
+    Mutant(
+        "src/pathforest/_reproduction/contestants.py",
+        "model.fit, *parts.train)",
+        "model.fit, *parts.search)",
+        "tests/reproduction/test_contestants.py",
+    ),
+    Mutant(
+        "src/pathforest/_reproduction/run.py",
+        'content["outcome"] if content["key"] == key else None',
+        'content["outcome"]',
+        "tests/reproduction/test_run.py",
+    ),
+    Mutant(
+        "src/pathforest/_reproduction/tables.py",
+        '.format_index(escape="html")\n',
+        ".format_index()\n",
+        "tests/reproduction/test_report.py",
+    ),
+    Mutant(
+        "src/pathforest/_reproduction/figures.py",
+        "means.max()",
+        "maps[name].to_numpy().max()",
+        "tests/reproduction/test_report.py",
+    ),
+    # the renderer
+    Mutant(
+        "src/pathforest/_pages/page.py", "autoescape=True", "autoescape=False", "tests/pages/test_page.py"
+    ),
+    Mutant(
+        "src/pathforest/_pages/page.py", "or \"'none'\"", "or \"'unsafe-inline'\"", "tests/pages/test_page.py"
+    ),
+    Mutant(
+        "src/pathforest/_reproduction/statistics.py",
         "values.std(ddof=0)",
         "values.std(ddof=1)",
         "tests/reproduction/test_statistics.py",
