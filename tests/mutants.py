@@ -414,7 +414,7 @@ MUTANTS = [
     Mutant(
         "src/pathforest/_reproduction/figures.py",
         "means.max()",
-        "maps[name].to_numpy().max()",
+        "1.0",
         "tests/reproduction/test_report.py",
     ),
     # the renderer
