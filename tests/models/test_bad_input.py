@@ -376,7 +376,8 @@ SMALL = {
     "one small feature": X * [1e-200, 1e-300, 1],
     "equal samples": np.full((30, 3), 1e-200),
     "zeros": np.zeros((30, 3)),
-    "many copies before another sample": np.repeat([[1e-200], [1.0]], [150, 30], axis=0),
+    "a wide range only among later samples": np.repeat(X, 5, axis=0)
+    * np.repeat([[1e-200], [1]], [120, 30], axis=0),
 }
 
 
