@@ -59,6 +59,8 @@ def problems():
         yield from classifiers(X, y, Q, shared, given)
         for height in (None, 20, 300):
             yield clusters(X, Q, shared, given, height)
+    many = np.random.default_rng(1).random((200, 2))  # equally high arcs lead to several neighbours
+    yield clusters(many, many, {}, {"X": many.tolist(), "Q": many.tolist()}, 100)
     apart = np.concatenate([rng.random((20, 2)), rng.random((20, 2)) + 100, rng.random((5, 2)) - 100])
     few = np.full(45, -1)
     few[[3, 11]] = 0, 1  # no path leads to the samples that lie apart
