@@ -73,9 +73,9 @@ def check_forest(case, y, model):
     np.testing.assert_allclose(b.predict_proba(case.Q), a.predict_proba(case.Q), rtol=1e-9)
 
 
-# In the complete competition samples with one cost and one arc leave the queue by index. Without equal distances
-# that takes memberships that tie, as those of one neighbour do, or `membership_side="source"`: costs then depend
-# on the order of rows.
+# In the complete competition samples with one cost and one arc leave the queue by index. Without equal
+# distances that takes memberships that tie, as those of one neighbour do, or `membership_side="source"`: then
+# costs depend on the order of rows.
 @pytest.mark.parametrize(
     "model",
     [
@@ -139,7 +139,7 @@ def test_clusters_do_not_depend_on_the_order_of_rows(model, case):
 def test_clusters_of_wine_do_not_depend_on_the_order_of_rows():
     from sklearn.datasets import load_wine
 
-    X = load_wine().data
+    X = StandardScaler().fit_transform(load_wine().data)
     expected = OPFClustering().fit_predict(X)
     for seed in range(5):
         order = np.random.default_rng(seed).permutation(len(X))
