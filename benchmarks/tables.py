@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results"  # what pages include
 
 
 def line(cells: Iterable[str]) -> str:
@@ -33,3 +36,10 @@ def gain(differences: np.ndarray, digits: int = 2) -> str:
     n = len(differences)
     error = differences.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
     return f"{differences.mean():+.{digits}f} ± {error:.{digits}f}"
+
+
+def bold_best(values: Sequence[float], form: str, largest: bool = True) -> list[str]:
+    """Write numbers, the best of them in bold."""
+    texts = [format(value, form) for value in values]
+    best = texts[int(np.nanargmax(values) if largest else np.nanargmin(values))]
+    return [f"**{text}**" if text == best else text for text in texts]

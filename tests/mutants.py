@@ -1,8 +1,8 @@
 """Break one promise at a time and see that the tests named beside it go red: `make mutants`.
 
 A row is a file, a text in it that occurs once, the text that breaks it, and the tests that must notice. A row
-that stays green, or whose text has moved, is an error. Rows of the C++ core compile it anew. Files are put
-back afterwards; one with changes that are not committed is refused.
+that stays green, or whose text has moved, is an error. Rows of the C++ core compile it anew. Files are changed
+in place and put back, so a file with changes that are not committed is refused.
 """
 
 import os
@@ -367,6 +367,28 @@ MUTANTS = [
         "np.fmax.at(",
         "np.maximum.at(",
         "tests/plotting/test_landscape.py",
+    ),
+    # benchmarks
+    Mutant(
+        "benchmarks/study.py", 'if kept["about"] == here}', "if True}", "tests/benchmarks/test_benchmarks.py"
+    ),
+    Mutant(
+        "benchmarks/studies/accuracy.py",
+        "(len(values) - place) * values[key]",
+        "len(values) * values[key]",
+        "tests/benchmarks/test_benchmarks.py",
+    ),
+    Mutant(
+        "benchmarks/studies/paths.py",
+        "forest._replace(cost=np.zeros_like(forest.cost))",
+        "forest",
+        "tests/benchmarks/test_benchmarks.py",
+    ),
+    Mutant(
+        "benchmarks/speed/measure.py",
+        "for name, runner in runners.items():",
+        "for name, runner in sorted(runners.items())[:1]:",
+        "tests/benchmarks/test_benchmarks.py",
     ),
     # reproduction
     Mutant(

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
+from sklearn.datasets import load_digits
 
 N_CENTRES, N_CLASSES = 15, 5
 N_CLUSTERS = 20  # of standard deviation 1 in a square of side 60; a few of them overlap
@@ -23,7 +24,7 @@ SPREAD = {2: 0.17, 3: 0.28, 4: 0.4, 5: 0.5, 8: 0.85, 20: 1.45, 21: 1.48, 32: 1.7
 class Spec(NamedTuple):
     """What to generate or read: enough to make the same data again in another process."""
 
-    kind: str  # "mixture", "uniform", "clusters", "landsat"; sparse: "text", "uniform text"
+    kind: str  # "mixture", "uniform", "clusters", "digits", "landsat"; sparse: "text", "uniform text"
     n_samples: int
     n_features: int
 
@@ -38,15 +39,8 @@ class Problem:
     def __init__(self, X: Any, y: np.ndarray, queries: Any, answers: np.ndarray) -> None:
         self.X, self.y, self.queries, self.answers = _float32(X), y, _float32(queries), answers
 
-    @cached_property
-    def X64(self) -> np.ndarray:
-        """The training samples as float64."""
-        return self.X.astype(np.float64)
-
-    @cached_property
-    def queries64(self) -> np.ndarray:
-        """The queries as float64."""
-        return self.queries.astype(np.float64)
+    X64 = cached_property(lambda self: self.X.astype(np.float64))
+    queries64 = cached_property(lambda self: self.queries.astype(np.float64))
 
     @cached_property
     def tree_weight(self) -> float:
@@ -71,8 +65,8 @@ def real_data() -> Path | None:
 @lru_cache(maxsize=1)  # rows on the same data follow one another
 def load(spec: Spec) -> Problem:
     """Make the data of a specification, with as many queries as samples (half as many for real data)."""
-    if spec.kind == "landsat":
-        return _read(spec)
+    if spec.kind in ("digits", "landsat"):
+        return _known(spec)
     rng = np.random.default_rng(SEED)
     n, d = 2 * spec.n_samples, spec.n_features
     if spec.kind in ("text", "uniform text"):
@@ -113,10 +107,10 @@ def _texts(rng: np.random.Generator, y: np.ndarray, n_words: int, zipf: bool) ->
     return X
 
 
-def _read(spec: Spec) -> Problem:
+def _known(spec: Spec) -> Problem:
     from pathforest.datasets import read
 
-    X, y, _ = read(real_data())
+    X, y = load_digits(return_X_y=True) if spec.kind == "digits" else read(real_data())[:2]
     order = np.random.default_rng(SEED).permutation(len(X))
     chosen, others = order[: spec.n_samples], order[spec.n_samples :]
     return Problem(X[chosen], y[chosen], X[others], y[others])

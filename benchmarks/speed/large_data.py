@@ -1,9 +1,8 @@
 """Time and memory by number of samples and features: the table and the curves of docs/using/large_data.md.
 
-`python -m benchmarks.speed.large_data` measures each size in a process of its own, largest neighbourhoods and
-competitions as they come by default, and writes docs/results/large_data.md and docs/images/large_data.png,
-light and dark. A line ends where a measurement took longer than LONGEST. With `--keep FILE`, what has been
-measured is kept there and not measured again: a run that was stopped resumes.
+`python -m benchmarks.speed.large_data` measures each size in a process of its own, with default parameters,
+and writes docs/results/large_data.md and docs/images/large_data.png. A line ends where a measurement took
+longer than LONGEST. With `--keep FILE`, what has been measured is kept there and not measured again.
 """
 
 from __future__ import annotations
@@ -16,11 +15,10 @@ from statistics import median
 from typing import Any
 
 import pathforest
-from benchmarks.dark import save_both
+from benchmarks.pictures import save
 from benchmarks.speed.data import Spec, load
-from benchmarks.speed.machine import describe, limited_threads
-from benchmarks.speed.memory import apart, megabytes
-from benchmarks.tables import markdown, parser
+from benchmarks.speed.machine import apart, limited_threads, megabytes, processor, today
+from benchmarks.tables import RESULTS, markdown, parser
 
 LONGEST = 40.0  # seconds
 REPEATS = 3
@@ -28,7 +26,8 @@ SIZES = (1_000, 4_000, 16_000, 64_000, 256_000, 1_024_000)
 FEATURES = (2, 20, 64)
 WORK = ("OPFClassifier", "FuzzyOPFClassifier", "FuzzyOPFClassifierCV", "OPFClustering", "predict")
 LEAST = {"seconds": 0.0, "megabytes": 1.0}  # drawn: the table has whole megabytes
-COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#000000")
+COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#808080")
+PICTURE = RESULTS.parent / "images" / "large_data.png"
 
 
 def measure(work: str, n_samples: int, n_features: int, threads: int) -> dict[str, float]:
@@ -66,13 +65,13 @@ def lines(threads: int, largest: int, keep: Path | None = None) -> list[dict[str
     return rows
 
 
-def table(rows: list[dict[str, Any]], about: dict[str, Any], threads: int) -> str:
+def table(rows: list[dict[str, Any]], threads: int) -> str:
     """Write the Markdown of the page: one line per work and number of features, one column per size."""
     cells = {
         (row["work"], row["d"], row["n"]): f"{row['seconds']:.3g} / {row['megabytes']:.0f}" for row in rows
     }
     text = [
-        f"`python -m benchmarks.speed.large_data`, {threads} threads, {about['cpu']}, {about['date'][:10]}.",
+        f"`python -m benchmarks.speed.large_data`, {threads} threads, {processor()}, {today()}.",
         "Overlapping Gaussian mixtures in five classes, float32, default parameters. Each cell has median",
         "seconds / peak megabytes beyond libraries and data; `predict` is that of",
         "`OPFClassifier`, for as many new samples as there are training samples.",
@@ -89,14 +88,12 @@ def table(rows: list[dict[str, Any]], about: dict[str, Any], threads: int) -> st
     return "\n".join(text) + "\n"
 
 
-def draw(rows: list[dict[str, Any]], path: Path) -> None:
+def draw(figure: Any, rows: list[dict[str, Any]]) -> None:
     """Draw seconds and megabytes against samples, a row of panels per quantity and a column per width."""
-    from matplotlib.figure import Figure
     from matplotlib.ticker import EngFormatter
 
-    figure = Figure(figsize=(10, 6.4), layout="constrained")
     panels = figure.subplots(2, len(FEATURES), sharex=True, sharey="row")
-    for row, quantity in zip(panels, ("seconds", "megabytes"), strict=True):
+    for row, quantity in zip(panels, LEAST, strict=True):
         for ax, d in zip(row, FEATURES, strict=True):
             for work, color in zip(WORK, COLORS, strict=True):
                 line = [r for r in rows if (r["work"], r["d"]) == (work, d)]
@@ -105,29 +102,25 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
             ax.grid(which="major", alpha=0.3)
             ax.xaxis.set_major_formatter(EngFormatter(sep=""))
         row[0].set_ylabel({"seconds": "time [s]", "megabytes": "memory [MB], at least 1"}[quantity])
-    for ax, d in zip(panels[0], FEATURES, strict=True):
-        ax.set_title(f"{d} features")
-    for ax in panels[1]:
-        ax.set_xlabel("samples")
-    figure.legend(
-        *panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False
-    )
-    save_both(figure, path, dpi=150)
+    for above, below, d in zip(*panels, FEATURES, strict=True):
+        above.set_title(f"{d} features")
+        below.set_xlabel("samples")
+    names = panels[0][0].get_legend_handles_labels()
+    figure.legend(*names, loc="outside lower center", ncols=5, frameon=False)
 
 
 def main() -> None:
-    """Measure everything, then write the table and the curves."""
+    """Measure everything, then write the table and the curves; print the table of a part."""
     options = parser("benchmarks.speed.large_data", __doc__)
     options.add_argument("--threads", type=int, default=2)
     options.add_argument("--largest", type=int, default=SIZES[-1], help="leave out sizes above this")
     options.add_argument("--keep", type=Path, help="file for what has been measured, to go on after a stop")
-    options.add_argument("--docs", type=Path, default=Path("docs"), help="folder of the site")
     args = options.parse_args()
     rows = lines(args.threads, args.largest, args.keep)
-    for folder in ("results", "images"):
-        (args.docs / folder).mkdir(parents=True, exist_ok=True)
-    (args.docs / "results" / "large_data.md").write_text(table(rows, describe(), args.threads))
-    draw(rows, args.docs / "images" / "large_data.png")
+    if args.largest < SIZES[-1]:
+        return print(table(rows, args.threads))
+    (RESULTS / "large_data.md").write_text(table(rows, args.threads), encoding="utf-8")
+    save(lambda figure: draw(figure, rows), PICTURE, size=(10, 6.4))
 
 
 if __name__ == "__main__":

@@ -1,24 +1,23 @@
-"""The machine: what it is, how fast it can be, and how many of its threads may be used."""
+"""The machine: what it is, how many of its threads may be used, and how much memory is taken."""
 
 from __future__ import annotations
 
 import os
 import platform
-import subprocess
+import resource
 import sys
-import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from statistics import median
+from importlib.metadata import PackageNotFoundError, version
+from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
-import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from pathforest import _core
-from pathforest._reproduction.run import processor, versions
 
 PACKAGES = (
     "pathforest", "numpy", "scipy", "scikit-learn",
@@ -26,19 +25,40 @@ PACKAGES = (
 )  # fmt: skip
 
 
+def processor() -> str:
+    """Name the processor."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text().splitlines() if path.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def today() -> str:
+    """Return the date."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def versions(packages: Sequence[str]) -> dict[str, str]:
+    """Return the version of Python and of each package that is installed."""
+    found = {"Python": platform.python_version()}
+    for name in packages:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
 def describe() -> dict[str, Any]:
     """Processor, system, versions and date."""
-    found = versions(PACKAGES)
     return {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "date": today(),
         "cpu": processor(),
         "cores": os.cpu_count(),
         "load": os.getloadavg() if hasattr(os, "getloadavg") else None,
         "simd": _core.simd_level(),
         "system": platform.platform(),
-        "python": found.pop("Python"),
-        "versions": dict.fromkeys(PACKAGES) | found,
-        "openblas_coretype": os.environ.get("OPENBLAS_CORETYPE"),
+        "versions": versions(PACKAGES),
         # Decides what waiting threads cost on a busy machine.
         "omp_wait_policy": os.environ.get("OMP_WAIT_POLICY"),
         "blas": [
@@ -56,48 +76,20 @@ def limited_threads(threads: int) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def busy_core(wanted: bool) -> Iterator[None]:
-    """Let a second process load one core meanwhile, if wanted."""
-    process = subprocess.Popen([sys.executable, "-c", "while True: pass"]) if wanted else None
-    try:
-        yield
-    finally:
-        if process:
-            process.terminate()
-            process.wait()
+def apart(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function in a fresh process, so that peaks of memory do not mix."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(function, *args).result()
 
 
-def limits(threads: int, repeats: int) -> dict[str, float]:
-    """Measure GFLOP/s of a large float32 matrix product, and GB/s (read and written) of a large copy."""
-    with limited_threads(threads):
-        return {"sgemm": _product_rate(repeats), "copy": _copy_rate(threads, repeats)}
+def megabytes(field: str) -> float:
+    """Read a value of this process's status file; the peak from getrusage if there is no such file.
 
-
-def _product_rate(repeats: int, n: int = 3000) -> float:
-    a, b = np.ones((2, n, n), dtype=np.float32)
-    out = np.empty_like(a)
-    return 2 * n**3 / 1e9 / _median_time(lambda: np.matmul(a, b, out=out), repeats)
-
-
-def _copy_rate(threads: int, repeats: int, size: int = 2**29) -> float:
-    """Copy more than a cache holds; numpy releases the interpreter lock, so each thread copies a part."""
-    source = np.ones(size // 8)
-    target = np.empty_like(source)
-    parts = list(zip(np.array_split(target, threads), np.array_split(source, threads), strict=True))
-    with ThreadPoolExecutor(threads) as pool:
-
-        def copy() -> None:
-            list(pool.map(lambda part: np.copyto(*part), parts))
-
-        return 2 * source.nbytes / 1e9 / _median_time(copy, repeats)
-
-
-def _median_time(call: Any, repeats: int) -> float:
-    call()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return median(times)
+    The status file comes first because getrusage lets a child inherit the peak of its parent.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        lines = status.read_text().splitlines()
+        return int(next(line.split()[1] for line in lines if line.startswith(field))) * 1024 / 1e6
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6

@@ -9,15 +9,14 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from benchmarks.speed.contender import Timed
+from benchmarks.speed.contender import Contender, Timed
 from benchmarks.speed.data import Spec, load
-from benchmarks.speed.machine import limited_threads
+from benchmarks.speed.machine import limited_threads, megabytes
 from benchmarks.speed.peers import why_missing
-from benchmarks.speed.rows import CONTENDERS
 
 PAUSE = 0.02  # OpenMP threads spin for a moment after a loop, and would take a core from the next contender
 SHORTEST = 0.05  # calls shorter than this are timed many at a time
-LONG = 5.0  # seconds; longer calls are repeated only if a bar depends on them
+LONG = 5.0  # seconds; longer calls are repeated, but not timed many at a time
 
 
 @dataclass
@@ -27,7 +26,6 @@ class Result:
     times: list[float] = field(default_factory=list)  # seconds per call
     score: dict[str, float] = field(default_factory=dict)
     error: str | None = None
-    first: float = 0.0  # seconds of the first call
 
     @property
     def median(self) -> float | None:
@@ -35,20 +33,14 @@ class Result:
         return median(self.times) if self.times else None
 
 
-def race(spec: Spec, names: list[str], threads: int, repeats: int, patient: bool = True) -> dict[str, Result]:
-    """Time the contenders on the same data, `repeats` times each, one after the other in every round.
-
-    Without patience, a long first call (otherwise the warm-up) is the only measurement.
-    """
-    results = {name: Result(error=why_missing(CONTENDERS[name])) for name in names}
+def race(spec: Spec, contenders: dict[str, Contender], threads: int, repeats: int) -> dict[str, Result]:
+    """Time the contenders on the same data, `repeats` times each, one after the other in every round."""
+    results = {name: Result(error=why_missing(contender)) for name, contender in contenders.items()}
     runners = {}
     with limited_threads(threads):
-        for name in names:
+        for name, contender in contenders.items():
             if results[name].error is None:
-                runners[name] = _guarded(results[name], _warm_up, name, spec, threads, results[name])
-                if not patient and results[name].first > LONG:
-                    results[name].times = [results[name].first]
-                    del runners[name]
+                runners[name] = _guarded(results[name], _warm_up, contender, spec, threads, results[name])
         for _ in range(repeats):
             for name, runner in runners.items():
                 if results[name].error is None:
@@ -66,17 +58,15 @@ def _guarded(result: Result, function: Callable[..., Any], *args: Any) -> Any:
         return None
 
 
-def _warm_up(name: str, spec: Spec, threads: int, result: Result) -> tuple[Callable[[], Any], int]:
+def _warm_up(contender: Contender, spec: Spec, threads: int, result: Result) -> tuple[Callable[[], Any], int]:
     """Prepare a contender, call it, score the result; find how many calls to time together."""
     problem = load(spec)
-    contender = CONTENDERS[name]
     call = contender.prepare(problem, threads)
     start = time.perf_counter()
     answer = call()  # compiles, allocates, fills caches
     first = time.perf_counter() - start
-    result.first = answer.seconds if isinstance(answer, Timed) else first
     result.score = contender.score(problem, answer)
-    if isinstance(answer, Timed) or first > LONG:  # so long that repeating it is not worth the time
+    if isinstance(answer, Timed) or first > LONG:
         return call, 1
     del answer
     number = 1
@@ -98,3 +88,12 @@ def _time(call: Callable[[], Any], number: int) -> float:
     finally:
         gc.enable()
     return answer.seconds if isinstance(answer, Timed) else seconds
+
+
+def peak_memory(name: str, spec: Spec, threads: int) -> float:
+    """Measure MB at the peak of one call of a contender, libraries and data included, in a fresh process."""
+    from benchmarks.speed.rows import CONTENDERS
+
+    with limited_threads(threads):
+        CONTENDERS[name].prepare(load(spec), threads)()
+    return megabytes("VmHWM")

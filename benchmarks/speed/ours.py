@@ -26,51 +26,6 @@ from pathforest.membership import search_k
 K_MAX = 100
 SHARE_OF_LABELS = 0.05
 SCORED_QUERIES = 2000  # enough to detect a wrong model; the prediction rows score all queries
-
-# Expected on overlapping classes; the training error is part of the score.
-warnings.simplefilter("ignore", TrainingErrorWarning)
-
-
-def _score_model(problem: Problem, model: Any) -> dict[str, float]:
-    right = model.predict(problem.queries[:SCORED_QUERIES]) == problem.answers[:SCORED_QUERIES]
-    return {"accuracy": float(right.mean()), "training_error": float(model.training_error_)}
-
-
-def fit(estimator: type, **params: Any) -> Contender:
-    """Training of an estimator."""
-
-    def prepare(problem: Problem, threads: int) -> Callable[[], Any]:
-        model = estimator(n_jobs=threads, **params)
-        return lambda: model.fit(problem.X, problem.y)
-
-    return Contender("pathforest", prepare, _score_model)
-
-
-def _prepare_few_labels(problem: Problem, threads: int) -> Callable[[], Any]:
-    is_labelled = np.random.default_rng(0).random(len(problem.y)) < SHARE_OF_LABELS
-    known = np.where(is_labelled, problem.y, -1)
-    model = OPFSemiSupervisedClassifier(n_jobs=threads)
-    return lambda: model.fit(problem.X, known)
-
-
-def _fitted(problem: Problem, threads: int) -> OPFClassifier:
-    return OPFClassifier(n_jobs=threads).fit(problem.X, problem.y)
-
-
-def _score_proba(problem: Problem, probabilities: np.ndarray) -> dict[str, float]:
-    return accuracy(problem, np.unique(problem.y)[probabilities.argmax(axis=1)])
-
-
-def _prepare_search(problem: Problem, threads: int) -> Callable[[], Any]:
-    graph = knn_graph(make_engine(problem.X), K_MAX, threads)
-    return partial(search_k, graph, K_MAX, n_threads=threads)
-
-
-def _score_search(problem: Problem, result: tuple[int, np.ndarray]) -> dict[str, float]:
-    best_k, cuts = result
-    return {"best_k": best_k, "tried": len(cuts)}
-
-
 # The paper's grid, its largest neighbourhood, and its proportion of evaluation to training samples.
 PAPER_GRID = {
     "k_max": (1, *range(10, 151, 10)),
@@ -83,18 +38,56 @@ PAPER_GRID = {
 }
 PAPER_EVALUATION = 3  # training samples per evaluation sample
 
+# Expected on overlapping classes; the training error is part of the score.
+warnings.simplefilter("ignore", TrainingErrorWarning)
+
+ours = partial(Contender, "pathforest")
+
+
+def _score_model(problem: Problem, model: Any) -> dict[str, float]:
+    right = model.predict(problem.queries[:SCORED_QUERIES]) == problem.answers[:SCORED_QUERIES]
+    return {"accuracy": float(right.mean()), "training_error": float(model.training_error_)}
+
+
+def fit(estimator: type, **params: Any) -> Contender:
+    """Training of an estimator."""
+    return ours(lambda p, threads: partial(estimator(n_jobs=threads, **params).fit, p.X, p.y), _score_model)
+
+
+def _prepare_few_labels(problem: Problem, threads: int) -> Callable[[], Any]:
+    is_labelled = np.random.default_rng(0).random(len(problem.y)) < SHARE_OF_LABELS
+    known = np.where(is_labelled, problem.y, -1)
+    return partial(OPFSemiSupervisedClassifier(n_jobs=threads).fit, problem.X, known)
+
+
+def predict(method: str, make: Callable[[Problem, int], Any]) -> Contender:
+    """Answers of a fitted model."""
+
+    def score(problem: Problem, answer: np.ndarray) -> dict[str, float]:
+        return accuracy(problem, answer if answer.ndim == 1 else np.unique(problem.y)[answer.argmax(axis=1)])
+
+    return ours(lambda p, threads: partial(getattr(make(p, threads), method), p.queries), score)
+
+
+def _fitted(problem: Problem, threads: int) -> OPFClassifier:
+    return OPFClassifier(n_jobs=threads).fit(problem.X, problem.y)
+
+
+def _searched(problem: Problem, threads: int) -> FuzzyOPFClassifierCV:
+    return FuzzyOPFClassifierCV(transforms=None, n_jobs=threads).fit(problem.X, problem.y)
+
+
+def _prepare_k_search(problem: Problem, threads: int) -> Callable[[], Any]:
+    graph = knn_graph(make_engine(problem.X), K_MAX, threads)
+    return partial(search_k, graph, K_MAX, n_threads=threads)
+
 
 def _prepare_grid(problem: Problem, threads: int) -> Callable[[], Any]:
     n, m = len(problem.X), len(problem.X) // PAPER_EVALUATION
     X = np.concatenate([problem.X, problem.queries[:m]])
     y = np.concatenate([problem.y, problem.answers[:m]])
     pair = np.arange(n), np.arange(n, n + m)
-    model = FuzzyOPFClassifierCV(**PAPER_GRID, cv=[pair], refit=False, n_jobs=threads)
-    return lambda: model.fit(X, y)
-
-
-def _score_grid(problem: Problem, model: FuzzyOPFClassifierCV) -> dict[str, float]:
-    return {"best accuracy": model.best_score_, "cells": len(model.cv_results_["params"])}
+    return partial(FuzzyOPFClassifierCV(**PAPER_GRID, cv=[pair], refit=False, n_jobs=threads).fit, X, y)
 
 
 def _prepare_single(problem: Problem, threads: int) -> Callable[[], Any]:
@@ -103,48 +96,32 @@ def _prepare_single(problem: Problem, threads: int) -> Callable[[], Any]:
     return lambda: model.fit(problem.X, problem.y).predict(Q)
 
 
-def _score_single(problem: Problem, labels: np.ndarray) -> dict[str, float]:
-    return {"accuracy": float(np.mean(labels == problem.answers[: len(labels)]))}
+def _from_the_same(model: OPFClassifier, method: str, *args: Any) -> Callable[[], Any]:
+    """Let each call start from the same model."""
+    before = dict(vars(model))
 
+    def call() -> Any:
+        vars(model).update(before)
+        return getattr(model, method)(*args)
 
-def _prepare_ensemble(problem: Problem, threads: int) -> Callable[[], Any]:
-    return partial(_searched(problem, threads).predict, problem.queries)
-
-
-def _prepare_best(problem: Problem, threads: int) -> Callable[[], Any]:
-    return partial(_searched(problem, threads).best_estimator_.predict, problem.queries)
-
-
-def _searched(problem: Problem, threads: int) -> FuzzyOPFClassifierCV:
-    return FuzzyOPFClassifierCV(transforms=None, n_jobs=threads).fit(problem.X, problem.y)
+    return call
 
 
 def grow(n_new: int) -> Contender:
-    """Add samples to a model of all; each call starts from the same model."""
+    """Add samples to a model of all."""
 
     def prepare(problem: Problem, threads: int) -> Callable[[], Any]:
         model = OPFClassifier(n_jobs=threads).partial_fit(problem.X[:-1], problem.y[:-1])
         model.partial_fit(problem.X[-1:], problem.y[-1:])  # from here on there is room for more
-        before = dict(vars(model))
+        return _from_the_same(model, "partial_fit", problem.queries[-n_new:], problem.answers[-n_new:])
 
-        def call() -> Any:
-            vars(model).update(before)
-            return model.partial_fit(problem.queries[-n_new:], problem.answers[-n_new:])
-
-        return call
-
-    return Contender("pathforest", prepare, _score_model)
+    return ours(prepare, _score_model)
 
 
 def _prepare_forgetting(problem: Problem, threads: int) -> Callable[[], Any]:
+    leaving = np.random.default_rng(0).choice(len(problem.X), 1000, replace=False)
     model = OPFClassifier(n_jobs=threads).partial_fit(problem.X, problem.y)
-    before, leaving = dict(vars(model)), np.random.default_rng(0).choice(len(problem.X), 1000, replace=False)
-
-    def call() -> Any:
-        vars(model).update(before)
-        return model.forget(leaving)
-
-    return call
+    return _from_the_same(model, "forget", leaving)
 
 
 def _prepare_batches(problem: Problem, threads: int) -> Callable[[], Any]:
@@ -157,6 +134,11 @@ def _prepare_batches(problem: Problem, threads: int) -> Callable[[], Any]:
     return call
 
 
+def both(**params: Any) -> Contender:
+    """Training and prediction."""
+    return ours(lambda p, threads: lambda: OPFClassifier(**params).fit(p.X, p.y).predict(p.queries), accuracy)
+
+
 def on_few_rows(contender: Contender, n_rows: int) -> Contender:
     """Do the same work on as many samples with `n_rows` distinct rows."""
 
@@ -164,8 +146,7 @@ def on_few_rows(contender: Contender, n_rows: int) -> Contender:
         rows = np.random.default_rng(0).integers(0, n_rows, len(problem.X))
         return Problem(problem.X[rows], problem.y[rows], problem.queries[rows], problem.answers[rows])
 
-    return Contender(
-        "pathforest",
+    return ours(
         lambda problem, threads: contender.prepare(few(problem), threads),
         lambda problem, result: contender.score(few(problem), result),
     )
@@ -174,38 +155,39 @@ def on_few_rows(contender: Contender, n_rows: int) -> Contender:
 OURS = {
     "OPFClassifier.fit": fit(OPFClassifier),
     "OPFClassifier.fit, cosine": fit(OPFClassifier, metric="cosine"),
-    "OPFClustering.fit": Contender(
-        "pathforest",
-        lambda problem, threads: partial(OPFClustering(n_jobs=threads).fit_predict, problem.X),
-        cluster_agreement,
+    "OPFClustering.fit": ours(
+        lambda p, threads: partial(OPFClustering(n_jobs=threads).fit_predict, p.X), cluster_agreement
     ),
     "FuzzyOPFClassifier.fit, complete": fit(FuzzyOPFClassifier, n_neighbors=K_MAX, competition="complete"),
     "FuzzyOPFClassifier.fit, tree": fit(FuzzyOPFClassifier, n_neighbors=K_MAX, competition="tree"),
     "FuzzyOPFClassifier.fit, k* search": fit(FuzzyOPFClassifier, k_max=K_MAX),
     "FuzzyOPFClassifier.fit, tree, k_max=30": fit(FuzzyOPFClassifier, k_max=30, competition="tree"),
     "FuzzyOPFClassifierCV.fit": fit(FuzzyOPFClassifierCV),
-    "FuzzyOPFClassifierCV.predict": Contender("pathforest", _prepare_ensemble, accuracy),
-    "its best model's predict": Contender("pathforest", _prepare_best, accuracy),
+    "FuzzyOPFClassifierCV.predict": predict("predict", _searched),
+    "its best model's predict": predict("predict", lambda p, threads: _searched(p, threads).best_estimator_),
     "FuzzyOPFClassifier.fit, defaults": fit(FuzzyOPFClassifier),
-    "OPFSemiSupervisedClassifier.fit": Contender("pathforest", _prepare_few_labels, _score_model),
-    "k* search alone": Contender("pathforest", _prepare_search, _score_search),
-    "predict": Contender(
-        "pathforest", lambda p, threads: partial(_fitted(p, threads).predict, p.queries), accuracy
+    "OPFSemiSupervisedClassifier.fit": ours(_prepare_few_labels, _score_model),
+    "k* search alone": ours(
+        _prepare_k_search, lambda problem, found: {"best_k": found[0], "tried": len(found[1])}
     ),
-    "predict_proba": Contender(
-        "pathforest", lambda p, threads: partial(_fitted(p, threads).predict_proba, p.queries), _score_proba
+    "predict": predict("predict", _fitted),
+    "predict_proba": predict("predict_proba", _fitted),
+    "search of the paper's grid": ours(
+        _prepare_grid,
+        lambda problem, model: {
+            "best accuracy": model.best_score_,
+            "cells": len(model.cv_results_["params"]),
+        },
     ),
-    "search of the paper's grid": Contender("pathforest", _prepare_grid, _score_grid),
-    "one model with k_max=150, fit + predict": Contender("pathforest", _prepare_single, _score_single),
+    "one model with k_max=150, fit + predict": ours(
+        _prepare_single, lambda p, labels: {"accuracy": float(np.mean(labels == p.answers[: len(labels)]))}
+    ),
     "partial_fit, 1 sample": grow(1),
     "partial_fit, 1,000 samples": grow(1000),
-    "partial_fit, batches of 100": Contender("pathforest", _prepare_batches, _score_model),
-    "forget, 1,000 samples": Contender("pathforest", _prepare_forgetting, _score_model),
-    "fit + predict, defaults": Contender(
-        "pathforest",
-        lambda p, threads: lambda: OPFClassifier().fit(p.X, p.y).predict(p.queries),
-        accuracy,
-    ),
+    "partial_fit, batches of 100": ours(_prepare_batches, _score_model),
+    "forget, 1,000 samples": ours(_prepare_forgetting, _score_model),
+    "fit + predict": both(metric="log_sqeuclidean", n_jobs=1),  # OPFython's way
+    "fit + predict, defaults": both(),
 }
 
 FEW_ROWS = (10, 10_000)

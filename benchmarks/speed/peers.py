@@ -34,63 +34,50 @@ from benchmarks.speed.data import Problem
 logging.getLogger("opfython").addHandler(logging.NullHandler())
 
 
-def _faiss_index(problem: Problem, threads: int) -> Any:
+def _faiss(problem: Problem, threads: int) -> Any:
     import faiss
 
     faiss.omp_set_num_threads(threads)
     index = faiss.IndexFlatL2(problem.X.shape[1])
     index.add(problem.X)
-    return index
+    return index.search
 
 
-def faiss_knn(k: int) -> Contender:
-    """Scan all samples for the k nearest samples of every sample."""
+def _tree(problem: Problem, threads: int) -> Any:
+    return partial(cKDTree(problem.X64).query, workers=threads)
+
+
+def neighbors(module: str, search: Callable[[Problem, int], Any], k: int) -> Contender:
+    """Find the k nearest samples of every sample."""
     return Contender(
-        "faiss",
-        lambda problem, threads: partial(_faiss_index(problem, threads).search, problem.X, k),
-        lambda problem, result: neighbor_accuracy(problem, result[1]),
+        module,
+        lambda p, threads: partial(search(p, threads), p.X if module == "faiss" else p.X64, k),
+        lambda p, found: neighbor_accuracy(p, found[1]),
     )
 
 
-def _faiss_nearest(problem: Problem, threads: int) -> Callable[[], Any]:
-    return partial(_faiss_index(problem, threads).search, problem.queries, 1)
-
-
-def kdtree_knn(k: int) -> Contender:
-    """Query a search tree for the k nearest samples of every sample."""
+def nearest(module: str, search: Callable[[Problem, int], Any]) -> Contender:
+    """Find the nearest sample of every query."""
     return Contender(
-        "scipy",
-        lambda problem, threads: partial(cKDTree(problem.X64).query, problem.X64, k, workers=threads),
-        lambda problem, result: neighbor_accuracy(problem, result[1]),
+        module,
+        lambda p, threads: partial(search(p, threads), p.queries if module == "faiss" else p.queries64, 1),
+        lambda p, found: accuracy(p, p.y[np.ravel(found[1])]),
     )
 
 
-def _kdtree_nearest(problem: Problem, threads: int) -> Callable[[], Any]:
-    return partial(cKDTree(problem.X64).query, problem.queries64, 1, workers=threads)
+def _nearest_label(problem: Problem, threads: int) -> Callable[[], Any]:
+    return partial(KNeighborsClassifier(1, n_jobs=threads).fit(problem.X, problem.y).predict, problem.queries)
 
 
-def _sklearn_predict(problem: Problem, threads: int) -> Callable[[], Any]:
-    model = KNeighborsClassifier(1, n_jobs=threads).fit(problem.X, problem.y)
-    return partial(model.predict, problem.queries)
+def _cosine(problem: Problem, threads: int) -> Callable[[], Any]:
+    model = NearestNeighbors(n_neighbors=10, metric="cosine", n_jobs=threads)
+    return partial(model.fit(problem.X).kneighbors, problem.X)
 
 
-def _sklearn_small(problem: Problem, threads: int) -> Callable[[], Any]:
-    return lambda: KNeighborsClassifier(1).fit(problem.X, problem.y).predict(problem.queries)
-
-
-def _sklearn_cosine(problem: Problem, threads: int) -> Callable[[], Any]:
-    model = NearestNeighbors(n_neighbors=10, metric="cosine", n_jobs=threads).fit(problem.X)
-    return partial(model.kneighbors, problem.X)
-
-
-def _inner_products(problem: Problem, threads: int) -> Callable[[], Any]:
-    return lambda: problem.X @ problem.X.T
-
-
-def _mlpack_emst(problem: Problem, threads: int) -> Callable[[], Any]:
+def _mlpack(problem: Problem, threads: int) -> Callable[[], Any]:
     import mlpack
 
-    return lambda: mlpack.emst(input_=problem.X64)["output"]
+    return lambda: mlpack.emst(input_=problem.X64)["output"][:, 2]
 
 
 def _hdbscan_tree(problem: Problem, threads: int) -> Callable[[], Any]:
@@ -99,7 +86,7 @@ def _hdbscan_tree(problem: Problem, threads: int) -> Callable[[], Any]:
 
     numba.set_num_threads(threads)
     # One neighbour makes mutual reachability the distance itself. Above 30 features it turns approximate.
-    return lambda: compute_minimum_spanning_tree(problem.X, min_samples=1)[0]
+    return lambda: compute_minimum_spanning_tree(problem.X, min_samples=1)[0][:, 2]
 
 
 def _hdbscan_clusters(problem: Problem, threads: int) -> Callable[[], Any]:
@@ -120,59 +107,51 @@ def _quitefastmst(problem: Problem, threads: int) -> Callable[[], Any]:
     return call
 
 
-def _score_tree(problem: Problem, arcs: np.ndarray) -> dict[str, float]:
-    return relative_weight(problem, arcs[:, 2])
-
-
-def _opfython_fit(problem: Problem, threads: int) -> Callable[[], Any]:
+def _opfython(problem: Problem, threads: int) -> Callable[[], Any]:
     from opfython.models import SupervisedOPF
 
-    model = SupervisedOPF(distance="euclidean")
+    model = SupervisedOPF(distance="log_squared_euclidean")
 
-    def call() -> SupervisedOPF:
+    def call() -> np.ndarray:
         model.fit(problem.X64, problem.y)  # returns nothing
-        return model
+        return np.asarray(model.predict(problem.queries64))
 
     return call
-
-
-def _score_opfython(problem: Problem, model: Any) -> dict[str, float]:
-    return accuracy(problem, model.predict(problem.queries64))
-
-
-def _nearest_label(problem: Problem, result: Any) -> dict[str, float]:
-    return accuracy(problem, problem.y[np.ravel(result[1])])
 
 
 def importing(module: str) -> Contender:
     """Import a module in a fresh interpreter, which reports the time without its own start-up."""
     code = f"from time import perf_counter as t; s = t(); import {module}; print(t() - s)"
 
-    def prepare(problem: Problem, threads: int) -> Callable[[], Any]:
-        command = [sys.executable, "-c", code]
-        return lambda: Timed(float(subprocess.run(command, check=True, capture_output=True).stdout))
+    def call() -> Timed:
+        found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+        return Timed(float(found.stdout))
 
-    return Contender(module, prepare, no_score)
+    return Contender(module, lambda problem, threads: call, no_score)
 
 
 PEERS = {
-    "faiss kNN, k = 10": faiss_knn(10),
-    "faiss kNN, k = 100": faiss_knn(100),
-    "faiss 1-NN": Contender("faiss", _faiss_nearest, _nearest_label),
-    "cKDTree query, k = 10": kdtree_knn(10),
-    "cKDTree query, k = 100": kdtree_knn(100),
-    "cKDTree 1-NN": Contender("scipy", _kdtree_nearest, _nearest_label),
-    "KNeighborsClassifier(1)": Contender("sklearn", _sklearn_predict, accuracy),
-    "KNeighborsClassifier(1), defaults": Contender("sklearn", _sklearn_small, accuracy),
-    "NearestNeighbors(10), cosine": Contender(
-        "sklearn", _sklearn_cosine, lambda problem, result: neighbor_accuracy(problem, result[1])
+    "faiss kNN, k = 10": neighbors("faiss", _faiss, 10),
+    "faiss kNN, k = 100": neighbors("faiss", _faiss, 100),
+    "faiss 1-NN": nearest("faiss", _faiss),
+    "cKDTree query, k = 10": neighbors("scipy", _tree, 10),
+    "cKDTree query, k = 100": neighbors("scipy", _tree, 100),
+    "cKDTree 1-NN": nearest("scipy", _tree),
+    "KNeighborsClassifier(1)": Contender("sklearn", _nearest_label, accuracy),
+    "KNeighborsClassifier(1), defaults": Contender(
+        "sklearn",
+        lambda p, threads: lambda: KNeighborsClassifier(1).fit(p.X, p.y).predict(p.queries),
+        accuracy,
     ),
-    "X @ X.T": Contender("scipy", _inner_products, no_score),
-    "mlpack emst": Contender("mlpack", _mlpack_emst, _score_tree),
-    "fast_hdbscan tree": Contender("fast_hdbscan", _hdbscan_tree, _score_tree),
+    "NearestNeighbors(10), cosine": Contender(
+        "sklearn", _cosine, lambda problem, result: neighbor_accuracy(problem, result[1])
+    ),
+    "X @ X.T": Contender("scipy", lambda p, threads: lambda: p.X @ p.X.T, no_score),
+    "mlpack emst": Contender("mlpack", _mlpack, relative_weight),
+    "fast_hdbscan tree": Contender("fast_hdbscan", _hdbscan_tree, relative_weight),
     "fast_hdbscan clusters": Contender("fast_hdbscan", _hdbscan_clusters, cluster_agreement),
     "quitefastmst tree": Contender("quitefastmst", _quitefastmst, relative_weight),
-    "opfython fit": Contender("opfython", _opfython_fit, _score_opfython),
+    "opfython fit + predict": Contender("opfython", _opfython, accuracy),
     "import pathforest": importing("pathforest"),
     "import sklearn.neighbors": importing("sklearn.neighbors"),
 }

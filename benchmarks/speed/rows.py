@@ -17,7 +17,6 @@ class Bar(NamedTuple):
 
     peers: tuple[str, ...]
     limit: float | None = None  # None: shown for orientation
-    stretch: float | None = None
     quick: bool = True  # False: the peer is too slow for `make bench-quick`
 
 
@@ -43,8 +42,8 @@ def _mixture(n_samples: int, n_features: int) -> Spec:
     return Spec("mixture", n_samples, n_features)
 
 
-def _bar(peer: str, limit: float | None = None, stretch: float | None = None) -> Bar:
-    return Bar((peer,), limit, stretch)
+def _bar(peer: str, limit: float | None = None) -> Bar:
+    return Bar((peer,), limit)
 
 
 _FIT, _SEARCH = "OPFClassifier.fit", "FuzzyOPFClassifierCV.fit"
@@ -70,7 +69,7 @@ ROWS = [
     Row(
         _FIT,
         _mixture(20_000, 20),
-        (_bar(_FAISS_10, 1.0, 0.6), Bar((_HDBSCAN,), 0.2, quick=False)),
+        (_bar(_FAISS_10, 1.0), Bar((_HDBSCAN,), 0.2, quick=False)),
         quick=True,
     ),
     Row(_FIT, _mixture(20_000, 64), (_bar(_FAISS_10, 1.0),)),
@@ -113,7 +112,7 @@ ROWS = [
         quick=True,
     ),
     *(
-        Row(_SEARCH, _mixture(n, d), (_bar("FuzzyOPFClassifier.fit, tree, k_max=30", 8.0, 4.0),), n <= 20_000)
+        Row(_SEARCH, _mixture(n, d), (_bar("FuzzyOPFClassifier.fit, tree, k_max=30", 8.0),), n <= 20_000)
         for n, d in [(5000, 20), (20_000, 20), (20_000, 64), (50_000, 2), (200_000, 2)]
     ),
     Row(
@@ -150,7 +149,7 @@ ROWS = [
     Row(_FIT, Spec("uniform", 100_000, 2), (_bar(_EMST), _bar(_HDBSCAN), _bar(_KDTREE_10))),
     *(Row(_FIT, Spec("uniform", 100_000, d), (_bar(_QUITE_FAST, 0.8),)) for d in (2, 3, 5, 8)),
     Row("predict", Spec("uniform", 100_000, 2), (_bar(_KDTREE_1), _bar(_SKLEARN))),
-    Row(_FIT, _mixture(500, 20), (_bar("opfython fit"),)),
+    Row("fit + predict", Spec("digits", 1347, 64), (_bar("opfython fit + predict"),)),
 ]
 if real_data():
     _LANDSAT = Spec("landsat", 4290, 36)  # two thirds of the dataset; the rest are queries
@@ -166,5 +165,4 @@ MEMORY = [
 
 GROWTH = Limit(_FIT, tuple(_mixture(50_000 * 2**i, 2) for i in range(5)), 1.15)
 GROWTH_QUICK = GROWTH._replace(data=GROWTH.data[:3])
-GROWTH_PEERS = (_EMST, _KDTREE_10)  # plotted together with ours
 GROWTH_SEARCH = Limit(_SEARCH, tuple(_mixture(25_000 * 2**i, 2) for i in range(5)), 1.2)

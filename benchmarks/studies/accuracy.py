@@ -1,188 +1,184 @@
 """Our accuracy beside that of others, labels clean and wrong: python -m benchmarks.studies.accuracy.
 
-Each dataset is split 80 to 20, stratified, several times; features are standardised on the training part; 0,
-10 and 20 % of the training labels are changed to another class, uniformly; test labels stay clean. All tuning
-happens inside the training part. The datasets that something was chosen on and those of `keel.REPORT`, which
-nothing was chosen on, are reported apart.
-
-All classifiers of a repeat run one after another in one process, so that their times compare, and become one
-line of runs.jsonl with the versions and the machine: a run that was stopped resumes, unless code or versions
-have changed. At the end, or with --report, come a table, the tests and a critical-difference diagram.
+Each dataset is split 80 to 20, stratified, several times; features are standardised on the training part;
+0, 10 and 20 % of the training labels are changed to another class, uniformly; test labels stay clean. All
+tuning happens inside the training part. The datasets that something was chosen on and those of `REPORT`,
+which nothing was chosen on, are reported apart. All classifiers of a repeat run one after another in one
+process, so that their times compare.
 """
 
 from __future__ import annotations
 
-import argparse
-import hashlib
-import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from functools import cache
-from itertools import islice, product
-from multiprocessing import get_context
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy.stats import wilcoxon
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
-from threadpoolctl import threadpool_limits
 
-from benchmarks.studies import keel
-from benchmarks.studies.classifiers import AVERAGES, CLASSIFIERS, probabilities, quiet
-from benchmarks.studies.problems import Data, announce, problems, split
-from benchmarks.tables import parser
-from pathforest._reproduction.run import machine, versions
+from benchmarks import study
+from benchmarks.pictures import save
+from benchmarks.studies.classifiers import AVERAGES, CLASSIFIERS, log_loss, probabilities
+from benchmarks.studies.problems import CHOICE, REPORT, load, problems, split
+from benchmarks.tables import head, line, markdown
 
 NOISE = (0.0, 0.1, 0.2)
 LARGEST = 800  # samples of a dataset in each repeat
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "lightgbm")
-HERE = Path(__file__).parent
-Unit = tuple[str, float, int]  # dataset, noise, repeat: what all classifiers are compared on
+MEASURES = {
+    "accuracy": ("accuracy, %", ".2f"),
+    "balanced": ("balanced, %", ".2f"),
+    "log_loss": ("log loss", ".3f"),
+    "seconds": ("tuning, s", ".2f"),
+}
+DEFAULT, FULL, OPF = "**FuzzyOPFClassifierCV**, default", '**FuzzyOPFClassifierCV**, `"full"`', "OPF"
+RIVALS = ("SVM-RBF, tuned", "random forest", "LightGBM")
+PICTURE = Path(__file__).parents[2] / "docs" / "images" / "accuracy_ranks.png"
 
 
-def main() -> None:
-    """Measure what is missing, then report."""
-    options = parser("benchmarks.studies.accuracy", __doc__)
-    options.add_argument("--out", type=Path, default=Path("build/accuracy"), help="folder for the results")
-    options.add_argument("--only", metavar="TEXT", default="", help="datasets whose name contains this")
-    options.add_argument("--repeats", type=int, default=10, help="splits of the datasets to report on")
-    options.add_argument("--repeats-chosen", type=int, default=3, help="splits of those chosen on")
-    options.add_argument("--jobs", type=int, default=1, help="processes, of one thread each")
-    options.add_argument("--minutes", type=float, default=np.inf, help="start nothing after so many")
-    options.add_argument("--report", action="store_true", help="report what there is, whatever measured it")
-    args = options.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
-    print(announce(args.only), file=sys.stderr)
-    runs = recorded(args.out) if args.report else measure(args, provenance())
-    from benchmarks.studies.accuracy_report import report  # matplotlib, which measuring does not need
-
-    print(report(runs, args.out))
+def units(repeats: int) -> Iterator[study.Unit]:
+    """List what the classifiers are compared on, repeats before datasets: a short run covers all of these."""
+    for repeat, name, noise in product(range(repeats), REPORT, NOISE):
+        yield name, noise, repeat
+    for repeat, name, noise in product(range((repeats + 2) // 3), (*CHOICE, *problems()), NOISE):
+        yield name, noise, repeat
 
 
-def provenance() -> dict[str, Any]:
-    """Tell what the results depend on: the code, the versions and, for the times, the machine."""
-    paths = ["src", "cpp", "benchmarks/studies"]
-    commands = ["rev-parse", *(f"HEAD:{path}" for path in paths)], ["diff", "HEAD", "--", *paths]
-    said = [subprocess.check_output(["git", *words], cwd=HERE.parents[1]) for words in commands]
-    code = hashlib.sha256(b"".join(said)).hexdigest()
-    return {"code": code, "versions": versions(LIBRARIES), "machine": machine()}
-
-
-def measure(args: argparse.Namespace, about: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the runs of this code and these versions; those that are missing are measured first."""
-    start, here = time.monotonic(), {"about": about, "classifiers": [*CLASSIFIERS, *AVERAGES]}
-    wanted = list(units(args))
-    done = {tuple(old["unit"]): old for old in recorded(args.out) if decisive(old) == decisive(here)}
-    found = [done[unit] for unit in wanted if unit in done]
-    missing = iter([unit for unit in wanted if unit not in done])
-
-    def next_units(n: int) -> list[Unit]:
-        late = time.monotonic() - start > 60 * args.minutes
-        return [] if late else list(islice(missing, n))
-
-    with (
-        open(args.out / "runs.jsonl", "a") as file,
-        ProcessPoolExecutor(args.jobs, mp_context=get_context("spawn"), initializer=prepare) as pool,
-    ):
-        running = {pool.submit(run, unit) for unit in next_units(args.jobs)}
-        while running:
-            task = next(as_completed(running))
-            running.remove(task)
-            running |= {pool.submit(run, unit) for unit in next_units(1)}
-            if task.exception():  # one dataset less, and the others go on
-                print(f"failed: {task.exception()!r}", file=sys.stderr)
-                continue
-            runs = {"unit": task.result()[0]["unit"], "lines": task.result(), **here}
-            found.append(runs)
-            file.write(json.dumps(runs) + "\n")
-            file.flush()
-            print(f"{len(found)} of {len(wanted)}: {runs['unit']}", file=sys.stderr)
-    return found
-
-
-def decisive(run: dict[str, Any]) -> list[Any]:
-    """Return what decides results; the machine has a say in the times only."""
-    return [run["about"]["code"], run["about"]["versions"], run["classifiers"]]
-
-
-def recorded(out: Path) -> list[dict[str, Any]]:
-    """Read what was measured before; a line that was not finished is left out."""
-    runs = []
-    for path in sorted(out.glob("*.jsonl")):
-        for line in path.read_text().splitlines():
-            try:
-                runs.append(json.loads(line))
-            except ValueError:
-                continue
-    return runs
-
-
-def units(args: argparse.Namespace) -> Iterator[Unit]:
-    """List all that the classifiers are to be compared on, the datasets to report on first.
-
-    Repeats come before datasets: a short run covers all of them.
-    """
-    groups = (keel.REPORT, args.repeats), ((*keel.CHOICE, *problems()), args.repeats_chosen)
-    for names, n_repeats in groups:
-        for repeat, name, noise in product(range(n_repeats), names, NOISE):
-            if args.only in name:
-                yield name, noise, repeat
-
-
-@cache
-def load(name: str) -> Data:
-    """Load a dataset; labels are whole numbers."""
-    X, y = problems()[name]() if name in problems() else keel.load(name)
-    return Data(X, np.unique(y, return_inverse=True)[1])
-
-
-def prepare() -> None:
-    """Make a process use one thread, and silence expected warnings."""
-    os.environ["OMP_NUM_THREADS"] = "1"
-    threadpool_limits(1)
-    quiet()
-
-
-def run(unit: Unit) -> list[dict[str, Any]]:
+def measure(name: str, noise: float, repeat: int) -> list[study.Row]:
     """Split, spoil labels, fit and score every classifier, all decided by the arguments alone."""
-    dataset, noise, repeat = unit
-    X, y, Q, answers, seed = split(load(dataset), dataset, repeat, noise, LARGEST)
-    given: dict[str, np.ndarray] = {}
-    lines: dict[str, dict[str, Any]] = {}
-
-    def add(name: str, predicted: np.ndarray, seconds: float) -> None:
-        lines[name] = {
-            "unit": list(unit),
-            "classifier": name,
-            "accuracy": float(accuracy_score(answers, predicted)),
-            "balanced": float(balanced_accuracy_score(answers, predicted)),
-            "log_loss": log_loss(given[name], classes, answers),
-            "seconds": seconds,
-        }
-
-    classes = np.unique(y)
-    for name, fit in CLASSIFIERS.items():
+    X, y, Q, answers, seed = split(load(name), name, repeat, noise, LARGEST)
+    classes, found = np.unique(y), {}
+    for classifier, fit in CLASSIFIERS.items():
         start = time.perf_counter()
         model = fit(X, y, seed)
         seconds = time.perf_counter() - start
-        given[name] = probabilities(model, X, y, seed, Q)
-        add(name, model.predict(Q), seconds)
-    for name, parts in AVERAGES.items():
-        given[name] = np.mean([given[part] for part in parts], axis=0)
-        add(name, classes[given[name].argmax(axis=1)], sum(lines[part]["seconds"] for part in parts))
-    return list(lines.values())
+        found[classifier] = model.predict(Q), probabilities(model, X, y, seed, Q), seconds
+    for average, parts in AVERAGES.items():
+        mean = np.mean([found[part][1] for part in parts], axis=0)
+        found[average] = classes[mean.argmax(axis=1)], mean, sum(found[part][2] for part in parts)
+    return [
+        {
+            "set": name, "noise": noise, "repeat": repeat, "classifier": classifier,
+            "accuracy": 100 * float(accuracy_score(answers, predicted)),
+            "balanced": 100 * float(balanced_accuracy_score(answers, predicted)),
+            "log_loss": log_loss(p, classes, answers), "seconds": seconds,
+        }
+        for classifier, (predicted, p, seconds) in found.items()
+    ]  # fmt: skip
 
 
-def log_loss(given: np.ndarray, classes: np.ndarray, answers: np.ndarray) -> float:
-    """Mean of -log of the probability of the right class; one the model does not know has probability 0."""
-    column = np.minimum(np.searchsorted(classes, answers), len(classes) - 1)
-    right = np.where(classes[column] == answers, given[np.arange(len(answers)), column], 0)
-    return float(-np.log(np.maximum(right, np.finfo(np.float64).eps)).mean())
+def report(table: pd.DataFrame) -> dict[str, str]:
+    """Write means and ranks for both groups of datasets, and the comparisons on the first."""
+    groups = {"accuracy": table[table.set.isin(REPORT)], "accuracy_chosen": table[~table.set.isin(REPORT)]}
+    files = {name: overview(means_of(group)) for name, group in groups.items() if len(group)}
+    return files | {"accuracy_tests": tests(groups["accuracy"])}
+
+
+def means_of(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean over repeats; rounded, so that equal means tie."""
+    return table.groupby(["set", "noise", "classifier"])[[*MEASURES]].mean().round(12)
+
+
+def accuracies(means: pd.DataFrame, noise: float) -> pd.DataFrame:
+    """Accuracy at one share of wrong labels, a row per dataset, a column per classifier."""
+    return means.xs(noise, level="noise").accuracy.unstack()
+
+
+def overview(means: pd.DataFrame) -> str:
+    """Means over datasets and average ranks of every classifier, for each share of wrong labels."""
+    blank = [""] * (len(NOISE) - 1)
+    names = [cell for title, _ in MEASURES.values() for cell in (title, *blank)]
+    mean = means.groupby(["classifier", "noise"]).mean()
+    ranks = {noise: accuracies(means, noise).rank(axis="columns", ascending=False).mean() for noise in NOISE}
+    shares = [f"{100 * noise:.0f} %" for noise in NOISE] * (len(MEASURES) + 1)
+    rows = [
+        [
+            name,
+            *(format(mean[m][name, noise], form) for m, (_, form) in MEASURES.items() for noise in NOISE),
+            *(f"{ranks[noise][name]:.2f}" for noise in NOISE),
+        ]
+        for name in (*CLASSIFIERS, *AVERAGES)
+    ]
+    return "\n".join(
+        [head(["", *names, "mean rank", *blank]), line(["wrong training labels", *shares]), *map(line, rows)]
+    )
+
+
+def tests(table: pd.DataFrame) -> str:
+    """Compare ours with the rivals over datasets, p-values corrected by Holm's method, and with plain OPF."""
+    means = means_of(table)
+    gaps: dict[Any, pd.Series] = {}
+    for ours, noise, rival in product((FULL, DEFAULT), NOISE, RIVALS):
+        values = accuracies(means, noise)
+        gaps[ours, rival, noise] = (values[ours] - values[rival]).round(12)
+    p = {key: float(wilcoxon(gap).pvalue) if gap.any() else 1.0 for key, gap in gaps.items()}
+    corrected = {ours: holm({key: p[key] for key in p if key[0] == ours}) for ours in (FULL, DEFAULT)}
+    rows = []
+    for ours, rival in product((FULL, DEFAULT), RIVALS):
+        keys = [(ours, rival, noise) for noise in NOISE]
+        gains = ", ".join(f"{gaps[key].mean():+.2f}" for key in keys)
+        rows.append(
+            [
+                f"{ours} above {rival}",
+                f"{gains}; p = " + ", ".join(f"{corrected[ours][key]:.3f}" for key in keys),
+            ]
+        )
+    for name in (name for name in CLASSIFIERS if name.startswith("**")):
+        worse = [
+            f"{dataset} at {100 * noise:.0f} %"
+            for (dataset, noise), here in table.groupby(["set", "noise"])
+            if worse_than_opf(here.pivot(index="repeat", columns="classifier", values="accuracy"), name)
+            < 0.05
+        ]
+        rows.append([f"{name} significantly worse than OPF (uncorrected)", ", ".join(worse) or "never"])
+    return markdown(["comparison", "measured at 0, 10, 20 %"], rows, 2)
+
+
+def holm(values: dict[Any, float]) -> dict[Any, float]:
+    """Correct p-values by Holm's method."""
+    corrected, largest = {}, 0.0
+    for place, key in enumerate(sorted(values, key=values.__getitem__)):
+        largest = max(largest, min(1.0, (len(values) - place) * values[key]))
+        corrected[key] = largest
+    return corrected
+
+
+def worse_than_opf(runs: pd.DataFrame, name: str) -> float:
+    """Give the p-value of one of ours being worse, over repeats, one-sided; 1 if it is not worse."""
+    if runs[name].mean() >= runs[OPF].mean():
+        return 1.0
+    return float(wilcoxon(runs[name], runs[OPF], alternative="less").pvalue)
+
+
+def draw(table: pd.DataFrame) -> None:
+    """Draw average ranks; bars join what Wilcoxon's test with Holm's correction cannot distinguish."""
+    import scikit_posthocs as posthocs
+
+    means = means_of(table[table.set.isin(REPORT)])
+
+    def fill(figure: Any) -> None:
+        for axes, noise in zip(figure.subplots(len(NOISE), 1), NOISE, strict=True):
+            values = accuracies(means, noise).rename(
+                columns=lambda name: name.replace("*", "").replace("`", "")
+            )
+            differ = posthocs.posthoc_wilcoxon(
+                values.melt(var_name="classifier", value_name="accuracy"), val_col="accuracy",
+                group_col="classifier", p_adjust="holm", sort=False, zero_method="zsplit",
+            )  # fmt: skip
+            posthocs.critical_difference_diagram(
+                values.rank(axis="columns", ascending=False).mean(), differ, ax=axes, text_h_margin=0.02,
+                label_fmt_left="{label}  {rank:.2f}", label_fmt_right="{rank:.2f}  {label}",
+            )  # fmt: skip
+            title = (
+                f"{noise:.0%} wrong training labels: mean rank over {len(values)} datasets, best on the left"
+            )
+            axes.set_title(title, loc="left", fontsize=10)
+
+    save(fill, PICTURE, size=(9, 3.1 * len(NOISE)))
 
 
 if __name__ == "__main__":
-    main()
+    study.main("accuracy", __doc__, units, measure, report, repeats=6, draw=draw)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,21 +13,20 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_sp
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
-from pathforest import FuzzyOPFClassifierCV, OPFClassifier, TrainingErrorWarning
+from benchmarks.speed.ours import PAPER_GRID
+from pathforest import FuzzyOPFClassifierCV, OPFClassifier
 
 Model = Any
 Fit = Callable[[np.ndarray, np.ndarray, int], Model]  # (X, y, seed) -> fitted
 
-# All searches use the same folds.
-FOLDS = 5
-
+FOLDS = 5  # of all searches
 KNN_SIZES = (1, 3, 5, 7, 9, 11, 15, 21, 31, 45, 61, 91)
 SVM_COSTS = (0.1, 1, 10, 100, 1000)
 SVM_GAMMAS = (1 / 16, 1 / 4, 1, 4, 16)  # times 1 / n_features
 
 
-def _folds(seed: int) -> StratifiedKFold:
-    return StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+def _folds(seed: int, n: int = FOLDS) -> StratifiedKFold:
+    return StratifiedKFold(n, shuffle=True, random_state=seed)
 
 
 def _paper(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
@@ -35,18 +34,11 @@ def _paper(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
     rows = np.arange(len(X))
     smallest = np.unique(y, return_counts=True)[1].min()
     pair = train_test_split(rows, test_size=0.25, random_state=seed, stratify=y if smallest > 1 else None)
-    return FuzzyOPFClassifierCV(
-        k_max=(1, *range(10, 151, 10)), sigmas=(0.2, 0.4, 0.6, 0.8, 1.0, 1.2), competitions="complete",
-        n_conquerors=1, transforms=None, n_best=1, tie_break="first", metric="log_sqeuclidean",
-        cv=[tuple(pair)],
-    ).fit(X, y)  # fmt: skip
+    return FuzzyOPFClassifierCV(**PAPER_GRID, metric="log_sqeuclidean", cv=[tuple(pair)]).fit(X, y)
 
 
-def _ours(transforms: str | None) -> Fit:
-    def fit(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
-        return FuzzyOPFClassifierCV(transforms=transforms, cv=_folds(seed)).fit(X, y)
-
-    return fit
+def _ours(transforms: str | None, X: np.ndarray, y: np.ndarray, seed: int) -> Model:
+    return FuzzyOPFClassifierCV(transforms=transforms, cv=_folds(seed)).fit(X, y)
 
 
 def _tuned_knn(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
@@ -70,17 +62,16 @@ def _lightgbm(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
 CLASSIFIERS: dict[str, Fit] = {
     "OPF": lambda X, y, seed: OPFClassifier().fit(X, y),
     "Fuzzy OPF (paper)": _paper,
-    "FuzzyOPFClassifierCV": _ours("auto"),
-    "FuzzyOPFClassifierCV None": _ours(None),
-    "FuzzyOPFClassifierCV linear": _ours("linear"),
-    "FuzzyOPFClassifierCV full": _ours("full"),
+    "**FuzzyOPFClassifierCV**, default": partial(_ours, "auto"),
+    "**FuzzyOPFClassifierCV**, `None`": partial(_ours, None),
+    '**FuzzyOPFClassifierCV**, `"linear"`': partial(_ours, "linear"),
+    '**FuzzyOPFClassifierCV**, `"full"`': partial(_ours, "full"),
     "1-NN": lambda X, y, seed: KNeighborsClassifier(1).fit(X, y),
     "kNN, tuned": _tuned_knn,
     "SVM-RBF, tuned": _tuned_svm,
     "random forest": lambda X, y, seed: RandomForestClassifier(200, random_state=seed).fit(X, y),
     "LightGBM": _lightgbm,
 }
-
 # The mean of the probabilities of others: what averaging alone gains.
 AVERAGES = {"mean of SVM and random forest": ("SVM-RBF, tuned", "random forest")}
 
@@ -89,14 +80,13 @@ def probabilities(model: Model, X: np.ndarray, y: np.ndarray, seed: int, Q: np.n
     """Return probabilities; calibrate a support vector machine on the training part first."""
     if hasattr(model, "predict_proba"):
         return model.predict_proba(Q)
-    smallest = np.unique(y, return_counts=True)[1].min()
-    folds = StratifiedKFold(max(2, min(FOLDS, smallest)), shuffle=True, random_state=seed)
+    folds = _folds(seed, max(2, min(FOLDS, np.unique(y, return_counts=True)[1].min())))
     best = model.best_estimator_
     return CalibratedClassifierCV(best, cv=folds, ensemble=False).fit(X, y).predict_proba(Q)
 
 
-def quiet() -> None:
-    """Silence expected warnings: leaking classes in the paper's model, and folds without a rare class."""
-    warnings.simplefilter("ignore", TrainingErrorWarning)
-    warnings.filterwarnings("ignore", message="The least populated class")
-    warnings.filterwarnings("ignore", message="The number of unique classes")
+def log_loss(given: np.ndarray, classes: np.ndarray, answers: np.ndarray) -> float:
+    """Mean of -log of the probability of the right class; one the model does not know has probability 0."""
+    column = np.minimum(np.searchsorted(classes, answers), len(classes) - 1)
+    right = np.where(classes[column] == answers, given[np.arange(len(answers)), column], 0)
+    return float(-np.log(np.maximum(right, np.finfo(np.float64).eps)).mean())

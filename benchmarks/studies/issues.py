@@ -5,31 +5,28 @@ equally likely) or dependent on the class (one other class for each, some classe
 are compared by average precision and by the area under the ROC curve of their scores, and flags by precision
 and recall. cleanlab gets out-of-fold probabilities of four classifiers. Then classifiers are trained on 70 %
 of the samples, with and without those that are flagged, and tested on clean labels of the rest.
-
-Datasets are those of `keel.REPORT` and `keel.IMBALANCED`; with --choice those that were used for choosing.
-Results are files in a folder, one per unit: a run that was stopped resumes.
 """
 
 from __future__ import annotations
 
-import sys
-import time
-import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy.stats import wilcoxon
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from benchmarks.tables import parser
+from benchmarks import study
+from benchmarks.studies.problems import IMBALANCED, REPORT, Data, load
+from benchmarks.tables import markdown
 from pathforest import find_issues
 from pathforest.noise import flip_labels
 
@@ -39,36 +36,22 @@ SHARES = (0.05, 0.1, 0.2)
 KINDS = ("symmetric", "class-dependent")
 TRAINED = (0.0, 0.1, 0.2)  # shares of wrong labels that classifiers are trained with
 METHODS = ("fast", "thorough")
-
 # What cleanlab gets probabilities from; its own choice, given features only, is the first.
 PROBABILITIES: dict[str, Callable[[], Any]] = {
-    "kNN": lambda: KNeighborsClassifier(10),
+    "10 nearest neighbours": lambda: KNeighborsClassifier(10),
     "logistic regression": lambda: LogisticRegression(max_iter=1000),
     "SVM": lambda: CalibratedClassifierCV(SVC(), ensemble=False),
     "random forest": lambda: RandomForestClassifier(300, random_state=0),
 }
 
-Unit = tuple[str, str, float, int]  # dataset, kind of noise or "train", share, repeat
-Data = tuple[np.ndarray, np.ndarray]
 
-
-def tables(choice: bool) -> dict[str, Callable[[], Data]]:
-    """Map the names of the datasets to the functions that load them."""
-    from benchmarks.studies import keel, problems
-
-    names = keel.CHOICE if choice else keel.REPORT + keel.IMBALANCED
-    loaders: dict[str, Callable[[], Data]] = {name: lambda name=name: keel.load(name) for name in names}
-    return loaders | problems.problems() if choice else loaders
-
-
-def prepare(X: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> Data:
+def prepare(X: np.ndarray, codes: np.ndarray, rng: np.random.Generator) -> Data:
     """Draw the samples of a repeat, and leave out tiny classes and constant features."""
-    codes = np.unique(y, return_inverse=True)[1]
     chosen = rng.permutation(len(codes))[:LARGEST]
     X, codes = X[chosen], codes[chosen]
     kept = np.bincount(codes)[codes] >= FEWEST
     X, codes = X[kept], np.unique(codes[kept], return_inverse=True)[1]
-    return X[:, X.std(axis=0) > 0], codes
+    return Data(X[:, X.std(axis=0) > 0], codes)
 
 
 def plant(codes: np.ndarray, kind: str, share: float, rng: np.random.Generator) -> np.ndarray:
@@ -86,35 +69,53 @@ def plant(codes: np.ndarray, kind: str, share: float, rng: np.random.Generator) 
     return noisy
 
 
-def measure(unit: Unit, X: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
-    """Return all that a report needs of a unit; decided by the arguments alone."""
-    warnings.simplefilter("ignore")  # of classes with fewer samples than folds, and fits that end early
-    name, kind, share, repeat = unit
+def units(repeats: int) -> Iterator[study.Unit]:
+    """List all units, repeats outermost: a short run covers every dataset."""
+    names = (*REPORT, *IMBALANCED)
+    for repeat in range(repeats):
+        yield from ((name, kind, share, repeat) for share in SHARES for kind in KINDS for name in names)
+        yield from ((name, "train", share, repeat) for share in TRAINED for name in names)
+
+
+def measure(name: str, kind: str, share: float, repeat: int) -> list[study.Row]:
+    """Score every method on one set of labels, or classifiers trained with and without what they flag."""
     rng = np.random.default_rng([repeat, *name.encode()])
-    X, codes = prepare(X, y, rng)
-    if kind == "train":
-        return train(X, codes, share, rng)
-    X, noisy = StandardScaler().fit_transform(X), plant(codes, kind, share, rng)
-    found = {"right": codes, "given": noisy}
+    X, codes = prepare(*load(name), rng)
+    rows = train(X, codes, share, rng) if kind == "train" else find(X, codes, kind, share, rng)
+    return [{"set": name, "kind": kind, "share": share, **row} for row in rows]
+
+
+def find(
+    X: np.ndarray, codes: np.ndarray, kind: str, share: float, rng: np.random.Generator
+) -> list[study.Row]:
+    """Compare scores and flags with the labels that were changed, in %."""
+    from cleanlab.filter import find_label_issues
+    from cleanlab.rank import get_label_quality_scores
+
+    X, given = StandardScaler().fit_transform(X), plant(codes, kind, share, rng)
+    wrong, opinions = given != codes, {}
     for method in METHODS:
-        start = time.perf_counter()
-        issues = find_issues(X, noisy, method=method)
-        found |= {
-            f"{method} score": issues.score,
-            f"{method} flag": issues.is_label_issue,
-            f"{method} suggested": issues.suggested,
-            f"{method} share": np.array(issues.noise_share),
-            f"{method} seconds": np.array(time.perf_counter() - start),
-        }
+        issues = find_issues(X, given, method=method)
+        opinions[f'`"{method}"`'] = issues.score, issues.is_label_issue, issues.noise_share
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     for source, make in PROBABILITIES.items():
-        probability = cross_val_predict(make(), X, noisy, cv=folds, method="predict_proba")
-        found[source] = probability.astype(np.float32)
-    return found
+        p = cross_val_predict(make(), X, given, cv=folds, method="predict_proba")
+        flag = find_label_issues(given, p, n_jobs=1)
+        opinions[f"cleanlab, {source}"] = get_label_quality_scores(given, p), flag, flag.mean()
+    return [
+        {
+            "method": method,
+            "AP": 100 * average_precision_score(wrong, -score), "AUROC": 100 * roc_auc_score(wrong, -score),
+            "precision": 100 * (flag & wrong).sum() / max(1, flag.sum()),
+            "recall": 100 * (flag & wrong).sum() / wrong.sum(),
+            "flagged": 100 * flag.mean(), "error": 100 * abs(float(estimate) - share),
+        }
+        for method, (score, flag, estimate) in opinions.items()
+    ]  # fmt: skip
 
 
-def train(X: np.ndarray, codes: np.ndarray, share: float, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Test accuracy of classifiers trained on all samples, and on those left by each method."""
+def train(X: np.ndarray, codes: np.ndarray, share: float, rng: np.random.Generator) -> list[study.Row]:
+    """Test accuracy of classifiers trained on all samples, and on those left by each method, in %."""
     from lightgbm import LGBMClassifier
 
     seed = int(rng.integers(2**31))
@@ -127,61 +128,51 @@ def train(X: np.ndarray, codes: np.ndarray, share: float, rng: np.random.Generat
         "random forest": RandomForestClassifier(300, random_state=0),
         "LightGBM": LGBMClassifier(n_jobs=1, random_state=0, verbose=-1),
     }
-    return {
-        f"{name}, {part}": np.array(model.fit(*samples).score(Q, answers))
+    return [
+        {"method": name, "part": part, "accuracy": 100 * model.fit(*samples).score(Q, answers)}
         for name, model in models.items()
         for part, samples in parts.items()
-    }
+    ]
 
 
-def units(names: list[str], n_repeats: int) -> Iterator[Unit]:
-    """List all units, repeats outermost: a short run covers every dataset."""
-    for repeat in range(n_repeats):
-        for share in SHARES:
-            yield from ((name, kind, share, repeat) for kind in KINDS for name in names)
-        for share in TRAINED:
-            yield from ((name, "train", share, repeat) for name in names)
-
-
-def path_of(folder: Path, unit: Unit) -> Path:
-    """Name the file of a unit."""
-    name, kind, share, repeat = unit
-    return folder / f"{name}-{kind}-{share:g}-{repeat}.npz"
-
-
-def run(data: dict[str, Data], folder: Path, n_repeats: int, n_processes: int, seconds: float) -> None:
-    """Measure the units that are missing, as many as can be started in time."""
-    folder.mkdir(parents=True, exist_ok=True)
-    end = time.monotonic() + seconds
-    missing = [unit for unit in units(list(data), n_repeats) if not path_of(folder, unit).exists()]
-    with ProcessPoolExecutor(n_processes) as pool:
-        jobs = {pool.submit(measure, unit, *data[unit[0]]): unit for unit in missing}
-        for done, job in enumerate(as_completed(jobs), 1):
-            if not job.cancelled():
-                np.savez_compressed(path_of(folder, jobs[job]), **job.result())
-                print(f"{done} of {len(missing)}: {jobs[job]}", file=sys.stderr, flush=True)
-            if time.monotonic() > end:
-                pool.shutdown(wait=False, cancel_futures=True)
-
-
-def main() -> None:
-    """Measure what is missing, then report."""
-    options = parser("benchmarks.studies.issues", __doc__)
-    options.add_argument("--out", type=Path, default=Path("build/issues"), help="folder for the results")
-    options.add_argument("--choice", action="store_true", help="the datasets that were used for choosing")
-    options.add_argument("--only", metavar="TEXT", default="", help="datasets whose name contains this")
-    options.add_argument("--repeats", type=int, default=2, help="draws of samples and wrong labels")
-    options.add_argument("--processes", type=int, default=1, help="processes of one thread each")
-    options.add_argument("--report", action="store_true", help="report what there is, without measuring")
-    args = options.parse_args()
-    names = [name for name in tables(args.choice) if args.only in name]
-    if not args.report:
-        data = {name: load() for name, load in tables(args.choice).items() if name in names}
-        run(data, args.out, args.repeats, args.processes, float("inf"))
-    from benchmarks.studies.issues_report import report
-
-    print(report([(unit, path_of(args.out, unit)) for unit in units(names, args.repeats)]))
+def report(table: pd.DataFrame) -> dict[str, str]:
+    """Write scores and flags by share of wrong labels, tests of ours, and what leaving out flags gains."""
+    table, trained = table[table.kind != "train"], table[table.kind == "train"]
+    methods, files = table.method.unique(), {}
+    for name, columns in (
+        ("issues", ["AP", "AUROC"]),
+        ("issues_flags", ["precision", "recall", "flagged", "error"]),
+    ):
+        cells = table.groupby(["method", "share"])[columns].mean()
+        means = table.groupby("method")[columns].mean()
+        rows = [
+            [
+                method,
+                *(
+                    " / ".join(f"{v:.1f}" for v in one)
+                    for one in [*cells.loc[method].values, means.loc[method]]
+                ),
+            ]
+            for method in methods
+        ]
+        shares = [f"{100 * share:.0f} %" for share in SHARES]
+        files[name] = markdown([" / ".join(columns), *shares, "mean"], rows)
+    wide = table.pivot_table(values="AP", index="set", columns="method")
+    rows = []
+    for ours in methods[: len(METHODS)]:
+        for other in (method for method in methods if method != ours):
+            gap = wide[ours] - wide[other]
+            won, p = f"{(gap > 0).sum()} of {len(gap)}", f"{wilcoxon(gap).pvalue:.2g}"
+            rows.append([ours, other, f"{gap.mean():+.2f}", won, p])
+    files["issues_tests"] = markdown(["AP of", "against", "gain", "wins", "p"], rows, 2)
+    wide, rows = trained.pivot_table(values="accuracy", index=["method", "share", "set"], columns="part"), []
+    for (model, share), part in wide.groupby(level=[0, 1]):
+        gaps = [part[method] - part["all"] for method in METHODS]
+        gains = (f"{gap.mean():+.2f}, p = {wilcoxon(gap).pvalue if gap.any() else 1:.2g}" for gap in gaps)
+        rows.append([model, f"{100 * share:.0f} %", f"{part['all'].mean():.2f}", *gains])
+    without = [f"without those of {method}" for method in METHODS]
+    return files | {"issues_training": markdown(["trained", "wrong labels", "on all", *without], rows, 2)}
 
 
 if __name__ == "__main__":
-    main()
+    study.main("issues", __doc__, units, measure, report, repeats=2)

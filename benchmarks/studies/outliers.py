@@ -9,9 +9,7 @@ may name a folder with landsat_ad.csv.gz and thyroid_ad.csv.gz.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
@@ -22,11 +20,11 @@ from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.studies.problems import Data, problems
-from benchmarks.tables import markdown
+from benchmarks import study
+from benchmarks.studies.problems import Data, load, problems
+from benchmarks.tables import bold_best, markdown
 from pathforest import OPFOutlierDetector
 
-SEEDS = range(10)
 MALIGNANT = 20  # outliers drawn from the malignant samples of breast_cancer: 5 % of the set
 
 
@@ -48,12 +46,13 @@ class MeanDistance(OutlierMixin, BaseEstimator):
         return -self.distance_
 
 
-class Verdict(NamedTuple):
-    """What a detector thinks of the samples of a set."""
-
-    abnormality: np.ndarray
-    is_outlier: np.ndarray
-    seconds: float
+DETECTORS: dict[str, Callable[[int], BaseEstimator]] = {
+    "OPF": lambda seed: OPFOutlierDetector(),
+    "OPF, k_max=100": lambda seed: OPFOutlierDetector(k_max=100),
+    "mean distance": lambda seed: MeanDistance(),
+    "isolation forest": lambda seed: IsolationForest(random_state=seed),
+    "LOF": lambda seed: LocalOutlierFactor(),
+}
 
 
 def _mix(normal: np.ndarray, outliers: np.ndarray) -> Data:
@@ -73,16 +72,6 @@ def _ring(rng: np.random.Generator) -> Data:
     return _mix(ring, rng.normal(0, 1, (40, 2)))
 
 
-def _wide(rng: np.random.Generator) -> Data:
-    """Draw outliers of the same centre and of larger spread, in twenty dimensions."""
-    return _mix(rng.normal(size=(1000, 20)), 1.7 * rng.normal(size=(50, 20)))
-
-
-def _clump(rng: np.random.Generator) -> Data:
-    """Draw outliers that keep together: more of them than a neighbourhood holds."""
-    return _mix(rng.normal(size=(1000, 2)), rng.normal([6, 6], 0.2, (40, 2)))
-
-
 def _unlike(rng: np.random.Generator) -> Data:
     """Draw outliers beside a dense cloud that are no sparser than a second, sparse one."""
     clouds = np.concatenate([rng.normal(0, 0.1, (500, 2)), rng.normal(8, 2, (500, 2))])
@@ -99,68 +88,53 @@ def _breast_cancer(rng: np.random.Generator) -> Data:
 DRAWN: dict[str, Callable[[np.random.Generator], Data]] = {
     "blobs": _blobs,
     "ring": _ring,
-    "wide": _wide,
-    "clump": _clump,
+    # Outliers of the same centre and of larger spread, in twenty dimensions.
+    "wide": lambda rng: _mix(rng.normal(size=(1000, 20)), 1.7 * rng.normal(size=(50, 20))),
+    # Outliers that keep together: more of them than a neighbourhood holds.
+    "clump": lambda rng: _mix(rng.normal(size=(1000, 2)), rng.normal([6, 6], 0.2, (40, 2))),
     "unlike": _unlike,
-    "breast_cancer": _breast_cancer,
+    "breast_cancer, 20 malignant": _breast_cancer,
 }
 FIXED = ("landsat_ad", "thyroid_ad")
 
 
-def sets() -> dict[str, list[Data]]:
-    """Draw every generated set with each seed, and read the fixed ones that are here."""
-    drawn = {name: [draw(np.random.default_rng(seed)) for seed in SEEDS] for name, draw in DRAWN.items()}
-    here = problems()
-    return drawn | {name: [here[name]()] for name in FIXED if name in here}
+def units(repeats: int) -> Iterator[study.Unit]:
+    """List every set and detector with each seed; the same samples have one answer of most detectors."""
+    here = [*DRAWN, *(name for name in FIXED if name in problems())]
+    for name in here:
+        for detector in DETECTORS:
+            is_one = name in FIXED and detector != "isolation forest"
+            yield from ((name, detector, seed) for seed in range(1 if is_one else repeats))
 
 
-def judge(detector: BaseEstimator, X: np.ndarray) -> Verdict:
+def measure(name: str, detector: str, seed: int) -> list[study.Row]:
     """Fit a detector and ask for the scores of the samples it was fitted to."""
-    start = time.perf_counter()
-    is_outlier = detector.fit_predict(X) == -1
-    seconds = time.perf_counter() - start
-    if isinstance(detector, LocalOutlierFactor):
-        return Verdict(-detector.negative_outlier_factor_, is_outlier, seconds)
-    return Verdict(-detector.score_samples(X), is_outlier, seconds)
+    data = DRAWN[name](np.random.default_rng(seed)) if name in DRAWN else load(name)
+    X, model = StandardScaler().fit_transform(data.X), DETECTORS[detector](seed)
+    flag, is_outlier = model.fit_predict(X) == -1, data.y == 1
+    score = getattr(model, "negative_outlier_factor_", None)  # the local outlier factor's
+    area = roc_auc_score(is_outlier, -(model.score_samples(X) if score is None else score))
+    return [
+        {
+            "set": name, "size": f"{len(X):,} x {X.shape[1]}", "outliers": f"{100 * is_outlier.mean():.1f} %",
+            "detector": detector, "area": area, "flagged": flag.mean(), "found": flag[is_outlier].mean(),
+        }
+    ]  # fmt: skip
 
 
-def detectors(seed: int) -> dict[str, BaseEstimator]:
-    """Name the detectors that are compared."""
+def report(table: pd.DataFrame) -> dict[str, str]:
+    """Write the areas, then what each detector calls outliers by itself."""
+    areas, calls = [], []
+    for (name, size, share), here in table.groupby(["set", "size", "outliers"], sort=False):
+        mean = here.groupby("detector")[["area", "flagged", "found"]].mean().loc[[*DETECTORS]]
+        areas.append([name, size, share, *(text.replace("0.", ".") for text in bold_best(mean.area, ".3f"))])
+        shares = (f"{100 * one.flagged:.1f} % / {100 * one.found:.0f} %" for one in mean.itertuples())
+        calls.append([name.partition(",")[0], share, *shares])
     return {
-        "OPF": OPFOutlierDetector(),
-        "OPF, k_max=100": OPFOutlierDetector(k_max=100),
-        "mean distance": MeanDistance(),
-        "isolation forest": IsolationForest(random_state=seed),
-        "LOF": LocalOutlierFactor(),
+        "outliers": markdown(["set", "size", "outliers", *DETECTORS], areas, 2),
+        "outliers_flagged": markdown(["set", "outliers", *DETECTORS], calls),
     }
 
 
-def main() -> None:
-    """Print the areas, then what each detector calls outliers by itself."""
-    names = list(detectors(0))
-    areas, calls = [], []
-    for name, draws in sets().items():
-        found = []
-        for data, seed in zip(draws if len(draws) > 1 else draws * len(SEEDS), SEEDS, strict=True):
-            X = StandardScaler().fit_transform(data.X)
-            for detector, model in detectors(seed).items():
-                if len(draws) == 1 and seed > 0 and detector != "isolation forest":
-                    continue  # the same samples would give the same answer
-                verdict = judge(model, X)
-                area, is_outlier = roc_auc_score(data.y, verdict.abnormality), verdict.is_outlier
-                found.append(
-                    (detector, area, is_outlier.mean(), is_outlier[data.y == 1].mean(), verdict.seconds)
-                )
-        table = pd.DataFrame(found, columns=["detector", "area", "flagged", "found", "seconds"])
-        mean, middle = (table.groupby("detector").agg(how).loc[names] for how in ("mean", "median"))
-        share = f"{np.mean(draws[0].y):.1%}"
-        shape = f"{draws[0].X.shape[0]:,} x {draws[0].X.shape[1]}"
-        areas.append([name, shape, share, *(f"{area:.3f}" for area in mean["area"])])
-        shares = (f"{line.flagged:.1%} / {line.found:.0%}" for line in mean.itertuples())
-        calls.append([name, share, *shares, " / ".join(f"{value:.2f}" for value in middle["seconds"])])
-    print(markdown(["set", "size", "outliers", *names], areas), end="\n\n")
-    print(markdown(["set", "outliers", *names, "seconds"], calls))
-
-
 if __name__ == "__main__":
-    main()
+    study.main("outliers", __doc__, units, measure, report, repeats=10)

@@ -13,35 +13,21 @@ from contextlib import contextmanager
 from unittest import mock
 
 import numpy as np
-from sklearn.datasets import load_iris, make_circles, make_moons
+import pandas as pd
 
-from benchmarks.studies.problems import Data, problems, split
-from benchmarks.tables import gain, head, line, parser
+from benchmarks import study
+from benchmarks.studies.problems import THIN, problems, split
+from benchmarks.tables import gain, markdown
 from pathforest import FuzzyOPFClassifierCV, OPFClassifier
 from pathforest._search.training import Settings, SharedTraining
 from pathforest.distances import make_engine
 from pathforest.forest import Forest, grow_forest
-from pathforest.graph import SpanningTree, knn_graph, spanning_tree
+from pathforest.graph import knn_graph, spanning_tree
 
 NOISE = (0.0, 0.1, 0.2)
 LABELS = (2, 3, 5, 10, 40)  # per class
-
-
-def spirals(n: int = 600) -> Data:
-    """Two thin spirals that turn once and a half."""
-    rng = np.random.default_rng(0)
-    y = np.arange(n) % 2
-    t = np.sqrt(rng.uniform(0.05, 1, n)) * 3 * np.pi
-    X = np.column_stack([t * np.cos(t + np.pi * y), t * np.sin(t + np.pi * y)])
-    return Data(X + rng.normal(0, 0.1, X.shape), y)
-
-
-THIN = {
-    "spirals": spirals(),
-    "moons": Data(*make_moons(600, noise=0.05, random_state=0)),
-    "circles": Data(*make_circles(600, noise=0.03, factor=0.6, random_state=0)),
-    "iris": Data(*load_iris(return_X_y=True)),  # for comparison: three clouds
-}
+DRAWS = 200  # of labels
+COLUMNS = ("max{C, d}", "d alone", "difference")
 
 
 @contextmanager
@@ -64,76 +50,52 @@ def forget_paths(model: OPFClassifier) -> OPFClassifier:
     return model
 
 
-def compare_tuned(data: Data, name: str, noise: float, repeat: int) -> tuple[float, float]:
-    """Test accuracy of the plain call with paths, and without."""
-    X, y, Q, answers, _ = split(data, name, repeat, noise)
-    whole = FuzzyOPFClassifierCV(transforms=None).fit(X, y).score(Q, answers)
-    with without_paths():
-        return whole, FuzzyOPFClassifierCV(transforms=None).fit(X, y).score(Q, answers)
+def units(repeats: int) -> Iterator[study.Unit]:
+    """List the datasets of the plain call, then the thin structures."""
+    yield from ((name, "tuned", noise, i) for noise in NOISE for name in problems() for i in range(repeats))
+    yield from ((name, "thin", labels, 0) for name in THIN for labels in LABELS)
 
 
-def tree_of(data: Data) -> SpanningTree:
-    """Join all samples, labelled or not."""
-    engine = make_engine(data.X)
-    return spanning_tree(engine, knn_graph(engine, 10))
+def measure(name: str, kind: str, amount: float, repeat: int) -> list[study.Row]:
+    """Accuracies in % with paths, and without; of thin structures also that of paths through all samples."""
+    about = {"kind": kind, "title": f"{100 * amount:.0f} %" if kind == "tuned" else f"{name}, {amount}"}
+    if kind == "tuned":
+        X, y, Q, answers, _ = split(problems()[name](), name, repeat, amount)
+        whole = FuzzyOPFClassifierCV(transforms=None).fit(X, y).score(Q, answers)
+        with without_paths():
+            flat = FuzzyOPFClassifierCV(transforms=None).fit(X, y).score(Q, answers)
+        return [about | {"whole": 100 * whole, "flat": 100 * flat}]
+    X, y = THIN[name]()
+    engine = make_engine(X)
+    tree, rows = spanning_tree(engine, knn_graph(engine, 10)), []
+    for draw in range(DRAWS):
+        rng = np.random.default_rng(draw)
+        of_classes = (rng.choice(np.flatnonzero(y == c), int(amount), replace=False) for c in np.unique(y))
+        chosen = np.concatenate(list(of_classes))
+        rest = np.setdiff1d(np.arange(len(y)), chosen)
+        model = OPFClassifier().fit(X[chosen], y[chosen])
+        whole = model.score(X[rest], y[rest])
+        flat = forget_paths(model).score(X[rest], y[rest])
+        through = np.mean(y[grow_forest(tree, np.sort(chosen)).root][rest] == y[rest])
+        rows.append(about | {"whole": 100 * whole, "flat": 100 * flat, "through": 100 * through})
+    return rows
 
 
-def spread(tree: SpanningTree, y: np.ndarray, labelled: np.ndarray) -> np.ndarray:
-    """Give every sample the label of the labelled one whose path reaches it at the lowest cost."""
-    return y[grow_forest(tree, labelled).root]
-
-
-def compare_few(data: Data, tree: SpanningTree, n_labels: int, draw: int) -> tuple[float, float, float]:
-    """Accuracy on all other samples, given few labels to a class.
-
-    That of plain OPF with paths, and without; and that of paths through all samples.
-    """
-    rng = np.random.default_rng(draw)
-    chosen = np.concatenate(
-        [rng.choice(np.flatnonzero(data.y == c), n_labels, replace=False) for c in np.unique(data.y)]
-    )
-    rest = np.setdiff1d(np.arange(len(data.y)), chosen)
-    model = OPFClassifier().fit(data.X[chosen], data.y[chosen])
-    whole = model.score(data.X[rest], data.y[rest])
-    flat = forget_paths(model).score(data.X[rest], data.y[rest])
-    return whole, flat, float(np.mean(spread(tree, data.y, np.sort(chosen))[rest] == data.y[rest]))
-
-
-def cells(title: str, scores: list[tuple[float, ...]]) -> list[str]:
-    """Give the means in %, and the difference of the first two with its standard error."""
-    whole, flat, *others = 100 * np.array(scores).T
-    return [
-        title,
-        f"{whole.mean():.2f}",
-        f"{flat.mean():.2f}",
-        gain(whole - flat),
-        *(f"{other.mean():.2f}" for other in others),
-    ]
-
-
-def main() -> None:
-    """Measure and print two tables."""
-    options = parser("benchmarks.studies.paths", __doc__)
-    options.add_argument("--repeats", type=int, default=3, help="splits of each dataset of the first table")
-    options.add_argument("--draws", type=int, default=200, help="draws of labels of the second table")
-    args = options.parse_args()
-    columns = ["max{C, d}", "d alone", "difference"]
-    chosen = {name: load() for name, load in problems().items()}
-    print(head([f"plain call, {len(chosen)} datasets", *columns]))
-    for noise in NOISE:
-        pairs = [
-            compare_tuned(data, name, noise, repeat)
-            for name, data in chosen.items()
-            for repeat in range(args.repeats)
+def report(table: pd.DataFrame) -> dict[str, str]:
+    """Write the means in %, and the difference of the first two with its standard error."""
+    rows: dict[str, list[list[str]]] = {"tuned": [], "thin": []}
+    for (kind, title), here in table.groupby(["kind", "title"], sort=False):
+        means = [
+            f"{here.whole.mean():.2f}",
+            f"{here.flat.mean():.2f}",
+            gain((here.whole - here.flat).to_numpy()),
         ]
-        print(line(cells(f"{noise:.0%} wrong labels", pairs)), flush=True)
-    print("\n" + head(["plain OPF, labels per class", *columns, "paths through all"]))
-    for name, data in THIN.items():
-        tree = tree_of(data)
-        for n_labels in LABELS:
-            scores = [compare_few(data, tree, n_labels, draw) for draw in range(args.draws)]
-            print(line(cells(f"{name}, {n_labels}", scores)), flush=True)
+        rows[kind].append([title, *means, *([f"{here.through.mean():.2f}"] if kind == "thin" else [])])
+    return {
+        "paths": markdown(["wrong training labels", *COLUMNS], rows["tuned"]),
+        "paths_few_labels": markdown(["data, labels per class", *COLUMNS, "paths through all"], rows["thin"]),
+    }
 
 
 if __name__ == "__main__":
-    main()
+    study.main("paths", __doc__, units, measure, report, repeats=3)

@@ -10,34 +10,30 @@ one thread, the best of five.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from operator import attrgetter
 
 import numpy as np
+import pandas as pd
 from sklearn import datasets
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.speed.data import Spec, load
-from benchmarks.studies.problems import Data, problems
-from benchmarks.tables import gain, head, line
+from benchmarks import study
+from benchmarks.speed import data
+from benchmarks.studies.problems import Data, load, problems
+from benchmarks.tables import gain, markdown
 from pathforest import OPFClassifier
 from pathforest.learning import learn
 from pathforest.pruning import prune
 
-REPEATS = 5
 LOSSES = (0.0, 0.02)
-
-
-def _mixture() -> Data:
-    """Return the overlapping Gaussians of the speed table, 20,000 samples with 8 features."""
-    problem = load(Spec("mixture", 20_000, 8))
-    return Data(problem.X, problem.y)
-
-
 SETS: dict[str, Callable[[], Data]] = {
-    "digits": lambda: Data(*datasets.load_digits(return_X_y=True)),
-    "mixture": _mixture,
+    "digits": lambda: load("digits"),
+    # The overlapping Gaussians of the speed table.
+    "mixture": lambda: Data(*attrgetter("X", "y")(data.load(data.Spec("mixture", 20_000, 8)))),
     "moons": lambda: Data(*datasets.make_moons(10_000, noise=0.25, random_state=0)),
+    "landsat": lambda: load("landsat"),
 }
 
 
@@ -66,40 +62,47 @@ def models(X: np.ndarray, y: np.ndarray, V: np.ndarray, w: np.ndarray, seed: int
     return fitted
 
 
-def run(data: Data, seed: int) -> dict[str, tuple[int, float, float]]:
+def units(repeats: int) -> Iterator[study.Unit]:
+    """List every set with each split."""
+    here = [name for name in SETS if name != "landsat" or name in problems()]
+    yield from ((name, seed) for name in here for seed in range(repeats))
+
+
+def measure(name: str, seed: int) -> list[study.Row]:
     """Size, seconds and test accuracy of every variant on one split."""
-    X, rest, y, others = train_test_split(data.X, data.y, train_size=0.6, stratify=data.y, random_state=seed)
+    X, y = SETS[name]()
+    X, rest, y, others = train_test_split(X, y, train_size=0.6, stratify=y, random_state=seed)
     V, Q, w, answers = train_test_split(rest, others, test_size=0.5, stratify=others, random_state=seed)
     scaler = StandardScaler().fit(X)
     X, V, Q = (scaler.transform(part) for part in (X, V, Q))
+    return [
+        {
+            "set": name, "seed": seed, "model": variant, "samples": len(model.cost_),
+            "seconds": time_of(model, Q), "accuracy": 100 * model.score(Q, answers),
+        }
+        for variant, model in models(X, y, V, w, seed).items()
+    ]  # fmt: skip
+
+
+def report(table: pd.DataFrame) -> dict[str, str]:
+    """Write a row per set and variant."""
+    rows = []
+    for (name, variant), here in table.groupby(["set", "model"], sort=False):
+        here = here.set_index("seed")
+        base = table[(table.set == name) & (table.model == "training part")].set_index("seed")
+        rows.append(
+            [
+                name, variant, f"{here.samples.mean():,.0f}", f"{1e3 * here.seconds.median():.1f}",
+                f"{(base.seconds / here.seconds).median():.1f}", f"{here.accuracy.mean():.2f}",
+                gain((here.accuracy - base.accuracy).to_numpy()),
+            ]
+        )  # fmt: skip
     return {
-        name: (len(model.cost_), time_of(model, Q), model.score(Q, answers))
-        for name, model in models(X, y, V, w, seed).items()
+        "pruning": markdown(
+            ["set", "model", "samples", "predict, ms", "speed-up", "accuracy", "difference"], rows, 2
+        )
     }
 
 
-def main() -> None:
-    """Print a table of all sets."""
-    chosen = SETS | {name: problem for name, problem in problems().items() if name == "landsat"}
-    columns = ["set", "model", "samples", "predict, ms", "speed-up", "accuracy, %", "difference"]
-    print(head(columns, n_words=2))
-    for name, load_set in chosen.items():
-        data = load_set()
-        runs = [run(data, seed) for seed in range(REPEATS)]
-        _, base_seconds, base = np.array([found["training part"] for found in runs]).T
-        for variant in runs[0]:
-            size, seconds, accuracy = np.array([found[variant] for found in runs]).T
-            cells = [
-                name,
-                variant,
-                f"{size.mean():,.0f}",
-                f"{1e3 * np.median(seconds):.1f}",
-                f"{np.median(base_seconds / seconds):.1f}",
-                f"{100 * accuracy.mean():.2f}",
-                gain(100 * (accuracy - base)),
-            ]
-            print(line(cells), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    study.main("pruning", __doc__, units, measure, report, repeats=5)

@@ -8,10 +8,11 @@ a folder with thyroid.csv.gz, thyroid_ad.csv.gz and landsat_ad.csv.gz, of which 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from imblearn.over_sampling import SMOTE, RandomOverSampler
 from imblearn.under_sampling import RandomUnderSampler
 from sklearn.datasets import load_breast_cancer, make_classification, make_moons
@@ -20,11 +21,11 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.studies.problems import Data, problems
-from benchmarks.tables import gain, head, line
+from benchmarks import study
+from benchmarks.studies.problems import Data, load, problems
+from benchmarks.tables import gain, markdown
 from pathforest import O2PFSampler, OPFClassifier, OPFUnderSampler
 
-REPEATS = 10
 LARGEST = 3000
 SAMPLERS: dict[str, Callable[[int], Any]] = {
     "none": lambda seed: None,
@@ -35,9 +36,10 @@ SAMPLERS: dict[str, Callable[[int], Any]] = {
     "O2PF": lambda seed: O2PFSampler(random_state=seed),
 }
 CLASSIFIERS: dict[str, Callable[[], Any]] = {
-    "OPF": OPFClassifier,
-    "logistic": lambda: LogisticRegression(max_iter=2000),
+    "resampling": OPFClassifier,
+    "resampling_logistic": lambda: LogisticRegression(max_iter=2000),
 }
+PAIRS = (("OPF-US", "random under"), ("O2PF", "SMOTE"))
 
 
 def _rare_malignant() -> Data:
@@ -47,64 +49,53 @@ def _rare_malignant() -> Data:
     return Data(X[rows], y[rows])
 
 
-def _moons() -> Data:
-    X, y = make_moons((1000, 80), noise=0.3, random_state=0)
-    return Data(X, y)
-
-
-def _classification() -> Data:
-    return Data(
+SETS: dict[str, Callable[[], Data]] = {
+    "moons": lambda: Data(*make_moons((1000, 80), noise=0.3, random_state=0)),
+    "classification": lambda: Data(
         *make_classification(
             1500, n_features=10, n_informative=6, n_classes=3, weights=[0.85, 0.1, 0.05], random_state=0
         )
-    )
-
-
-SETS: dict[str, Callable[[], Data]] = {
-    "moons": _moons,
-    "classification": _classification,
+    ),
     "breast_cancer": _rare_malignant,
 }
 LOCAL = ("thyroid", "thyroid_ad", "landsat_ad")
 
 
-def score(data: Data, sampler: Any, classifier: Any, seed: int) -> float:
-    """Balanced accuracy of a classifier on the half of the samples that it was not fitted to."""
-    X, Q, y, answers = train_test_split(data.X, data.y, test_size=0.5, stratify=data.y, random_state=seed)
+def units(repeats: int) -> Iterator[study.Unit]:
+    """List every set with each split."""
+    here = [*SETS, *(name for name in LOCAL if name in problems())]
+    yield from ((name, seed) for name in here for seed in range(repeats))
+
+
+def measure(name: str, seed: int) -> list[study.Row]:
+    """Score each sampler and classifier by the balanced accuracy on the half that was set aside, in %."""
+    X, y = SETS[name]() if name in SETS else load(name)
+    if len(X) > LARGEST:
+        X, _, y, _ = train_test_split(X, y, train_size=LARGEST, stratify=y, random_state=0)
+    X, Q, y, answers = train_test_split(X, y, test_size=0.5, stratify=y, random_state=seed)
     scaler = StandardScaler().fit(X)
-    X, Q = scaler.transform(X), scaler.transform(Q)
-    if sampler is not None:
-        X, y = sampler.fit_resample(X, y)
-    return balanced_accuracy_score(answers, classifier.fit(X, y).predict(Q))
+    X, Q, rows = scaler.transform(X), scaler.transform(Q), []
+    for sampler, make in SAMPLERS.items():
+        resample = make(seed)
+        samples = (X, y) if resample is None else resample.fit_resample(X, y)
+        for classifier, model in CLASSIFIERS.items():
+            score = 100 * balanced_accuracy_score(answers, model().fit(*samples).predict(Q))
+            rows.append({"set": name, "seed": seed, "sampler": sampler, "model": classifier, "score": score})
+    return rows
 
 
-def thinned(data: Data) -> Data:
-    """Draw `LARGEST` samples from a set that has more, stratified."""
-    if len(data.X) <= LARGEST:
-        return data
-    X, _, y, _ = train_test_split(data.X, data.y, train_size=LARGEST, stratify=data.y, random_state=0)
-    return Data(X, y)
-
-
-def main() -> None:
-    """Print a table per classifier: means, and the standard errors of the differences to the peer."""
-    here = problems()
-    chosen = SETS | {name: here[name] for name in LOCAL if name in here}
-    for name, classifier in CLASSIFIERS.items():
-        print(f"\n{name}\n")
-        print(head(["set", *SAMPLERS, "OPF-US - random under", "O2PF - SMOTE"]))
-        for dataset, load in chosen.items():
-            data = thinned(load())
-            scores = {
-                sampler: 100
-                * np.array([score(data, make(seed), classifier(), seed) for seed in range(REPEATS)])
-                for sampler, make in SAMPLERS.items()
-            }
-            cells = [f"{values.mean():.1f}" for values in scores.values()]
-            for ours, theirs in (("OPF-US", "random under"), ("O2PF", "SMOTE")):
-                cells.append(gain(scores[ours] - scores[theirs], 1))
-            print(line([dataset, *cells]), flush=True)
+def report(table: pd.DataFrame) -> dict[str, str]:
+    """Write a table per classifier: means, and the standard errors of the differences to the peer."""
+    found = {}
+    for classifier in CLASSIFIERS:
+        rows = []
+        for name, here in table[table.model == classifier].groupby("set", sort=False):
+            scores = here.pivot(index="seed", columns="sampler", values="score")
+            gains = [gain((scores[ours] - scores[theirs]).to_numpy(), 1) for ours, theirs in PAIRS]
+            rows.append([name, *(f"{scores[sampler].mean():.1f}" for sampler in SAMPLERS), *gains])
+        found[classifier] = markdown(["set", *SAMPLERS, *(" - ".join(pair) for pair in PAIRS)], rows)
+    return found
 
 
 if __name__ == "__main__":
-    main()
+    study.main("resampling", __doc__, units, measure, report, repeats=10)

@@ -2,31 +2,27 @@
 
 Ordinary tables of at most 1,500 rows, standardised, a fifth set aside for testing; of the rest a small
 share of every class is labelled, one sample at least. Every method sees the same labels. Accuracy is measured
-on the unlabelled training samples and on the test samples. `--part choice` has the tables that the defaults
-were chosen on, `--variants` what was compared there, and `--part shapes` thin structures with few labels.
+on the unlabelled training samples and on the test samples. Thin structures have a few labels per class.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.stats import wilcoxon
-from sklearn.decomposition import PCA
 from sklearn.semi_supervised import LabelSpreading
 from sklearn.svm import SVC
 
-from benchmarks.studies import keel
-from benchmarks.studies.paths import THIN
-from benchmarks.studies.problems import Data, Split, problems, split
-from benchmarks.tables import head, line, parser
+from benchmarks import study
+from benchmarks.studies.problems import REPORT, THIN, load, split
+from benchmarks.tables import markdown
 from pathforest import OPFClassifier, OPFSemiSupervisedClassifier
 
-SHARES = (0.02, 0.05, 0.1)
-LABELS = (2, 5)  # per class, on shapes
+AMOUNTS = {"report": (0.02, 0.05, 0.1), "shapes": (2, 5)}  # shares, or per class
 
 
 class Method(NamedTuple):
@@ -34,53 +30,29 @@ class Method(NamedTuple):
 
     make: Callable[[], Any]
     labelled_only: bool = False
-    transform: Callable[[], Any] | None = None  # fitted on all training samples
 
 
 Semi = partial(partial, OPFSemiSupervisedClassifier)
-OURS, ALONE = 'OPFSemiSupervisedClassifier("balanced")', "OPFClassifier, labelled only"
 METHODS = {
-    OURS: Method(Semi()),
-    'OPFSemiSupervisedClassifier("mst")': Method(Semi(method="mst")),
-    'OPFSemiSupervisedClassifier("opfsemi")': Method(Semi(method="opfsemi")),
-    ALONE: Method(OPFClassifier, labelled_only=True),
-    'LabelSpreading(kernel="knn")': Method(partial(LabelSpreading, kernel="knn")),
-    "SVC, labelled only": Method(SVC, labelled_only=True),
-}
-VARIANTS = {
-    OURS: METHODS[OURS],
-    '"geodesic"': Method(Semi(method="geodesic")),
-    '"geodesic", metric="sqeuclidean"': Method(Semi(method="geodesic", metric="sqeuclidean")),
-    **{f"n_neighbors={k}": Method(Semi(n_neighbors=k)) for k in (5, 7, 15, 20, 30)},
-    **{f"n_conquerors={r}": Method(Semi(n_conquerors=r)) for r in (2, 3, 5)},
-    "PCA, 95 %": Method(Semi(), transform=partial(PCA, 0.95, svd_solver="full")),
-    "PCA, 95 %, whitened": Method(Semi(), transform=partial(PCA, 0.95, svd_solver="full", whiten=True)),
-    "PCA, 80 %, whitened": Method(Semi(), transform=partial(PCA, 0.8, svd_solver="full", whiten=True)),
-    ALONE: METHODS[ALONE],
+    '`"balanced"`': Method(Semi()),
+    '`"mst"`': Method(Semi(method="mst")),
+    '`"opfsemi"`': Method(Semi(method="opfsemi")),
+    "`OPFClassifier`, labelled only": Method(OPFClassifier, labelled_only=True),
+    '`LabelSpreading(kernel="knn")`': Method(partial(LabelSpreading, kernel="knn")),
+    "`SVC`, labelled only": Method(SVC, labelled_only=True),
 }
 
 
-class Scores(NamedTuple):
-    """Accuracy of one method with one draw of labels."""
-
-    unlabelled: float
-    test: float
-
-
-def tables(part: str) -> Iterator[tuple[str, Data]]:
-    """Load the tables to choose on, or those to report on, with whole numbers as labels."""
-    for name in keel.CHOICE if part == "choice" else keel.REPORT:
-        yield name, Data(*keel.load(name))
-    if part == "choice":
-        for name, load in problems().items():
-            X, y = load()
-            yield name, Data(X, np.unique(y, return_inverse=True)[1])
+def units(repeats: int) -> Iterator[study.Unit]:
+    """List every table with each draw of labels, then shapes with twice as many."""
+    yield from ((name, "report", i) for name in REPORT for i in range(repeats))
+    yield from ((name, "shapes", i) for name in THIN for i in range(2 * repeats))
 
 
-def draw(y: np.ndarray, counts: Callable[[int], int], seed: list[int], by_chance: bool = False) -> np.ndarray:
-    """Choose so many samples of every class, given its size, but one at least; return their indices.
+def draw(y: np.ndarray, counts: Callable[[int], int], seed: list[int], by_chance: bool) -> np.ndarray:
+    """Choose samples of every class, as many as its size says, but one at least; return their indices.
 
-    By chance: so many samples of all, given their number, and one of each class that this misses.
+    By chance: samples of all, as many as their number says, and one of each class that this misses.
     """
     rng = np.random.default_rng(seed)
     if by_chance:
@@ -91,97 +63,67 @@ def draw(y: np.ndarray, counts: Callable[[int], int], seed: list[int], by_chance
     return np.sort(np.concatenate([rows[: max(1, counts(len(rows)))] for rows in of_classes]))
 
 
-def measure(method: Method, part: Split, labelled: np.ndarray) -> Scores:
-    """Fit a method to the labels of some training samples."""
-    X, Q, y = part.X, part.Q, part.y
-    if method.transform is not None:
-        transform = method.transform().fit(X)
-        X, Q = transform.transform(X), transform.transform(Q)
-    hidden = np.setdiff1d(np.arange(len(y)), labelled)
-    if method.labelled_only:
-        model = method.make().fit(X[labelled], y[labelled])
-        spread = model.predict(X)
-    else:
-        known = np.full(len(y), -1)
-        known[labelled] = y[labelled]
-        model = method.make().fit(X, known)
-        spread = model.transduction_
-    return Scores(
-        float(np.mean(spread[hidden] == y[hidden])), float(np.mean(model.predict(Q) == part.answers))
-    )
+def measure(name: str, part: str, repeat: int) -> list[study.Row]:
+    """Fit every method to a few labels of the training samples."""
+    X, y, Q, answers, _ = split(THIN[name]() if part == "shapes" else load(name), name, repeat)
+    rows = []
+    for i, amount in enumerate(AMOUNTS[part]):
+        for by_chance in (False, True) if part == "report" else (False,):
+            count = int(amount) if part == "shapes" else None
+            labelled = draw(y, lambda n, a=amount, c=count: c or round(a * n), [repeat, i], by_chance)
+            hidden = np.setdiff1d(np.arange(len(y)), labelled)
+            known = np.full(len(y), -1)
+            known[labelled] = y[labelled]
+            for title, method in METHODS.items():
+                chosen = labelled if method.labelled_only else slice(None)
+                model = method.make().fit(X[chosen], known[chosen])
+                spread = model.predict(X) if method.labelled_only else model.transduction_
+                scores = np.mean(spread[hidden] == y[hidden]), np.mean(model.predict(Q) == answers)
+                about = {"set": name, "part": part, "amount": amount, "by_chance": by_chance, "method": title}
+                rows.append(about | dict(zip(("unlabelled", "test"), scores, strict=True)))
+    return rows
 
 
-def compare(
-    names: dict[str, Method], part: str, repeats: int, only: str, by_chance: bool
-) -> dict[str, np.ndarray]:
-    """Map every table to an array (method, share, repeat, measure), printing each method's mean."""
-    found = {}
-    print(head(["table", *names]))
-    for name, data in tables(part):
-        if only not in name:
-            continue
-        scores = np.empty((len(names), len(SHARES), repeats, 2))
-        for repeat in range(repeats):
-            parts = split(data, name, repeat)
-            for s, share in enumerate(SHARES):
-                labelled = draw(parts.y, lambda n, share=share: round(share * n), [repeat, s], by_chance)
-                for m, method in enumerate(names.values()):
-                    scores[m, s, repeat] = measure(method, parts, labelled)
-        found[name] = scores
-        print(line([name, *(f"{100 * v:.1f}" for v in scores.mean(axis=(1, 2, 3)))]), flush=True)
-    return found
+def report(table: pd.DataFrame) -> dict[str, str]:
+    """Write the mean over the sets of every method, and how often the first one is better."""
+    ordinary = table[table.part == "report"]
+    return {
+        "few_labels": summary(ordinary[~ordinary.by_chance]),
+        "few_labels_by_chance": summary(ordinary[ordinary.by_chance]),
+        "few_labels_shapes": shapes(table[table.part == "shapes"]),
+    }
 
 
-def summarise(names: dict[str, Method], found: dict[str, np.ndarray]) -> None:
-    """Print the mean over tables of every method, and how often the first one is better."""
-    means = 100 * np.mean(
-        [scores.mean(axis=2) for scores in found.values()], axis=0
-    )  # method, share, measure
-    each = np.array([scores.mean(axis=(1, 2, 3)) for scores in found.values()])  # table, method
-    columns = [f"{share:.0%} {part}" for part in ("unlabelled", "test") for share in SHARES]
-    print("\n" + head([f"mean of {len(found)} tables", *columns, "first better", "p"]))
-    for m, name in enumerate(names):
-        ahead, p = "", ""
-        if m > 0:
-            gains = each[:, 0] - each[:, m]
-            ahead = f"{np.sum(gains > 0)} of {np.sum(gains != 0)}"
-            p = f"{wilcoxon(gains).pvalue:.3f}" if gains.any() else "1"
-        print(line([name, *(f"{v:.1f}" for v in means[m].T.ravel()), ahead, p]))
+def summary(table: pd.DataFrame) -> str:
+    """Write the means by share of labels, and Wilcoxon's test of the first method against each."""
+    if table.empty:
+        return ""
+    means = table.groupby(["set", "method", "amount"])[["unlabelled", "test"]].mean()
+    every = 100 * means.groupby(["method", "amount"]).mean()
+    each = means.groupby(["set", "method"]).mean().mean(axis=1).unstack()
+    shares, rows = sorted(table.amount.unique()), []
+    for method in METHODS:
+        gains, ahead = each[next(iter(METHODS))] - each[method], ["", ""]
+        if gains.any():
+            p = wilcoxon(gains).pvalue
+            ahead = [f"{np.sum(gains > 0)} of {np.sum(gains != 0)}", f"{p:.3f}" if p >= 0.001 else "< .001"]
+        values = [every[part][method, share] for part in ("unlabelled", "test") for share in shares]
+        rows.append([method, *(f"{value:.1f}" for value in values), *ahead])
+    columns = [f"{100 * share:.0f} % {part}" for part in ("unlabelled", "test") for share in shares]
+    return markdown([f"{len(each)} tables", *columns, "first better", "p"], rows)
 
 
-def shapes(names: dict[str, Method], repeats: int) -> None:
-    """Print the accuracy on thin structures with few labels per class."""
-    columns = [f"{n} labels {part}" for n in LABELS for part in ("unlabelled", "test")]
-    for name, data in THIN.items():
-        print("\n" + head([name, *columns]))
-        for title, method in names.items():
-            scores = np.empty((len(LABELS), repeats, 2))
-            for repeat in range(repeats):
-                part = split(data, name, repeat)
-                for i, n_labels in enumerate(LABELS):
-                    labelled = draw(part.y, lambda _, n=n_labels: n, [repeat, i])
-                    scores[i, repeat] = measure(method, part, labelled)
-            print(line([title, *(f"{100 * v:.2f}" for v in scores.mean(axis=1).ravel())]), flush=True)
-
-
-def main() -> None:
-    """Measure and print tables."""
-    options = parser("benchmarks.studies.semi_supervised", __doc__)
-    options.add_argument(
-        "--part", choices=["report", "choice", "shapes"], default="report", help="which data"
-    )
-    options.add_argument("--variants", action="store_true", help="settings of one method instead of methods")
-    options.add_argument("--repeats", type=int, default=5, help="splits and draws of labels")
-    options.add_argument("--by-chance", action="store_true", help="labels that are not stratified")
-    options.add_argument("--only", metavar="TEXT", default="", help="tables whose name contains this")
-    args = options.parse_args()
-    names = VARIANTS if args.variants else METHODS
-    warnings.simplefilter("ignore")  # of samples that no label reaches in LabelSpreading
-    if args.part == "shapes":
-        shapes(names, args.repeats)
-        return
-    summarise(names, compare(names, args.part, args.repeats, args.only, args.by_chance))
+def shapes(table: pd.DataFrame) -> str:
+    """Write the accuracy on thin structures, for each number of labels per class."""
+    names, parts = table.set.unique(), ("unlabelled", "test")
+    means = 100 * table.groupby(["method", "set", "amount"])[list(parts)].mean()
+    rows = [
+        [f"{name}, {part}", *(" / ".join(f"{v:.1f}" for v in means[part][m, name]) for m in METHODS)]
+        for name in names
+        for part in parts
+    ]
+    return markdown(["shape, 2 / 5 labels", *METHODS], rows) if len(names) else ""
 
 
 if __name__ == "__main__":
-    main()
+    study.main("semi_supervised", __doc__, units, measure, report, repeats=5)

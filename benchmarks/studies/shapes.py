@@ -1,7 +1,7 @@
-"""Clusters of many shapes: some generators to choose a rule on, others to report on.
+"""Clusters of many shapes, written before anything was measured on them.
 
 A generator takes a source of random numbers and returns samples with the number of their cluster, -1 for
-background that belongs to none. The generators of `REPORT` were written before anything was measured on them.
+background that belongs to none.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from sklearn import datasets
 
 from benchmarks.studies.problems import Data
 
@@ -52,47 +51,11 @@ def _with_background(data: Data, rng: np.random.Generator, n: int) -> Data:
     return Data(np.concatenate([data.X, extra]), np.append(data.y, np.full(n, -1)))
 
 
-def _seed(rng: np.random.Generator) -> int:
-    return int(rng.integers(2**31))
-
-
 def _lattice(n: int, step: float) -> np.ndarray:
     return step * np.stack(np.meshgrid(range(n), range(n)), axis=-1).reshape(-1, 2)
 
 
-def _bridge(rng: np.random.Generator) -> Data:
-    """Two blobs, and a thin bridge."""
-    X, y = _blobs(rng, [350, 350], [[0, 0], [9, 0]], [1, 1])
-    t = rng.uniform(0, 9, 40)
-    bridge = np.column_stack([t, rng.normal(0, 0.2, 40)])
-    return Data(np.concatenate([X, bridge]), np.append(y, t > 4.5))
-
-
 CIRCLE = (0, 2 * np.pi)
-CHOICE: dict[str, Shape] = {
-    "blobs": lambda rng: _blobs(rng, [300] * 4, [[0, 0], [6, 0], [0, 6], [7, 7]], [1] * 4),
-    "sizes": lambda rng: _blobs(rng, [1000, 120, 60], [[0, 0], [7, 2], [-3, 7]], [1.3, 0.7, 0.6]),
-    "densities": lambda rng: _blobs(rng, [300] * 3, [[0, 0], [6, 1], [-6, 9]], [0.4, 1, 2.2]),
-    "moons": lambda rng: Data(*datasets.make_moons(800, noise=0.08, random_state=_seed(rng))),
-    "circles": lambda rng: Data(
-        *datasets.make_circles(800, noise=0.06, factor=0.5, random_state=_seed(rng))
-    ),
-    "two spirals": lambda rng: _spirals(rng, 2, 400, 1.5, 0.35),
-    "oblique": lambda rng: _blobs(
-        rng, [300] * 3, [[-1.4, -0.25], [0, 0], [-0.6, 3.2]], [np.array([[0.6, -0.63], [-0.4, 0.85]])] * 3
-    ),
-    "grid": lambda rng: _blobs(rng, [70] * 16, _lattice(4, 4.5), [0.8] * 16),
-    "ten features": lambda rng: _blobs(rng, [150] * 6, 3 * rng.normal(size=(6, 10)), [1] * 6),
-    "background": lambda rng: _with_background(
-        _blobs(rng, [200] * 4, [[0, 0], [8, 0], [0, 8], [8, 8]], [0.7] * 4), rng, 250
-    ),
-    "bridge": _bridge,
-    "three rings": lambda rng: _arcs(
-        rng, [(150 * (i + 1), (0, 0), 1.5 * (i + 1), *CIRCLE) for i in range(3)], 0.15
-    ),
-    "touching": lambda rng: _blobs(rng, [400, 400], [[0, 0], [3.6, 0]], [1, 1]),
-    "twenty": lambda rng: _blobs(rng, [100] * 20, rng.uniform(0, 40, (20, 2)), [0.8] * 20),
-}  # fmt: skip
 
 
 def _target(rng: np.random.Generator) -> Data:
@@ -167,7 +130,7 @@ def _lattice_of_sizes(rng: np.random.Generator) -> Data:
     return _blobs(rng, rng.integers(40, 160, 25), _lattice(5, 5.0), rng.uniform(0.5, 0.9, 25))
 
 
-REPORT: dict[str, Shape] = {
+SHAPES: dict[str, Shape] = {
     "target": _target,
     "three spirals": lambda rng: _spirals(rng, 3, 400, 1.1, 0.25),
     "four moons": lambda rng: _arcs(

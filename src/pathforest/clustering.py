@@ -23,7 +23,7 @@ from pathforest.graph import KnnGraph
 from pathforest.membership import DensityEstimate, density
 from pathforest.persistence.checks import check_density, check_indices, check_number, check_paths
 
-# Neighbours of a density whose domes are chosen from; benchmarks/studies/clustering.py --choose.
+# Neighbours of a density whose domes are chosen from; benchmarks/studies/clustering.py --choose of be536ff.
 N_NEIGHBORS = 15
 # Of few samples, at most one in so many: more neighbours would reach across clusters.
 ONE_IN = 4

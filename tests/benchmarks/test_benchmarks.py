@@ -1,0 +1,76 @@
+"""The benchmarks: what is interrupted resumes, contenders take turns, and studies measure what they say."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+
+pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
+pytest.importorskip("pandas")
+
+from benchmarks import study
+from benchmarks.speed import measure
+from benchmarks.speed.contender import Contender
+from benchmarks.studies import accuracy, issues, outliers, paths
+from pathforest import FuzzyOPFClassifierCV
+
+
+def echo(name, number):
+    if name == "broken":
+        raise RuntimeError("too few samples")
+    return [{"name": name, "number": number}]
+
+
+def test_a_study_measures_what_is_missing_and_goes_on_after_a_failure(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(study, "ProcessPoolExecutor", lambda jobs, **options: ThreadPoolExecutor(jobs))
+    file, units = tmp_path / "study.jsonl", [("a", 1), ("broken", 2), ("a", 3)]
+    found = study.measured(file, units, echo, 1, np.inf)
+    assert found == {("a", 1): echo("a", 1), ("a", 3): echo("a", 3)}
+    assert "too few samples" in capsys.readouterr().err
+    file.write_text(file.read_text()[:-9])  # a line that was not finished
+    again = study.measured(file, [("a", 1), ("a", 3)], echo, 1, np.inf)
+    assert (again, capsys.readouterr().err) == (found, "2 of 2: ('a', 3)\n")
+    monkeypatch.setattr(study, "about", lambda: {"code": "other"})
+    study.measured(file, [("a", 1)], echo, 1, np.inf)
+    assert "1 of 1: ('a', 1)" in capsys.readouterr().err
+
+
+def test_contenders_take_turns(monkeypatch):
+    calls = []
+    racers = {
+        name: Contender("numpy", lambda p, threads, name=name: lambda: calls.append(name), lambda p, r: {})
+        for name in "ab"
+    }
+    monkeypatch.setattr(measure, "load", lambda spec: None)
+    monkeypatch.setattr(measure, "SHORTEST", 0.0)
+    assert [len(one.times) for one in measure.race(None, racers, 1, 3).values()] == [3, 3]
+    assert "".join(calls[-6:]) == "ababab"
+
+
+@pytest.mark.parametrize("kind", issues.KINDS)
+def test_a_share_of_the_labels_is_wrong(kind):
+    noisy = issues.plant(np.arange(600) % 3, kind, 0.1, np.random.default_rng(0))
+    assert (noisy != np.arange(600) % 3).sum() == 60
+
+
+def test_holm_multiplies_the_smallest_p_value_most_and_keeps_the_order():
+    assert accuracy.holm({"a": 0.04, "b": 0.01, "c": 0.03}) == pytest.approx(
+        {"b": 0.03, "c": 0.06, "a": 0.06}
+    )
+
+
+def test_every_detector_of_outliers_scores_in_one_direction():
+    rows = [outliers.measure("ring", detector, 0)[0]["area"] for detector in outliers.DETECTORS]
+    assert min(rows) > 0.5
+
+
+def test_without_paths_a_search_scores_the_nearest_neighbour():
+    y = np.arange(80) % 2
+    X = np.random.default_rng(0).normal(size=(80, 2)) + y[:, None]
+    nearest = KNeighborsClassifier(1).fit(X[:60], y[:60])
+    with paths.without_paths():
+        search = FuzzyOPFClassifierCV(
+            transforms=None, n_conquerors=1, n_best=1, cv=[(np.arange(60), np.arange(60, 80))]
+        ).fit(X, y)
+    assert search.best_score_ == nearest.score(X[60:], y[60:])
