@@ -1,8 +1,8 @@
 """Break one promise at a time and see that the tests named beside it go red: `make mutants`.
 
 A row is a file, a text in it that occurs once, the text that breaks it, and the tests that must notice. A row
-that stays green, or whose text has moved, is an error. Rows of the C++ core compile it anew. Files are changed
-in place and put back, so a file with changes that are not committed is refused.
+that stays green, or whose text has moved, is an error. Rows of the C++ core compile it anew. Files are put
+back afterwards; one with changes that are not committed is refused.
 """
 
 import os
