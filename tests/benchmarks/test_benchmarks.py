@@ -65,12 +65,16 @@ def test_every_detector_of_outliers_scores_in_one_direction():
     assert min(rows) > 0.5
 
 
-def test_without_paths_a_search_scores_the_nearest_neighbour():
-    y = np.arange(80) % 2
-    X = np.random.default_rng(0).normal(size=(80, 2)) + y[:, None]
-    nearest = KNeighborsClassifier(1).fit(X[:60], y[:60])
+def test_without_paths_a_search_is_the_nearest_neighbour():
+    rng, y = np.random.default_rng(0), np.arange(80) % 2
+    X, Q, pair = (
+        rng.normal(size=(80, 2)) + y[:, None],
+        rng.normal(0.5, 1, (200, 2)),
+        np.split(np.arange(80), [60]),
+    )
     with paths.without_paths():
-        search = FuzzyOPFClassifierCV(
-            transforms=None, n_conquerors=1, n_best=1, cv=[(np.arange(60), np.arange(60, 80))]
-        ).fit(X, y)
-    assert search.best_score_ == nearest.score(X[60:], y[60:])
+        search = FuzzyOPFClassifierCV(transforms=None, n_conquerors=1, n_best=1, cv=[pair]).fit(X, y)
+    np.testing.assert_array_equal(search.predict(Q), KNeighborsClassifier(1).fit(X, y).predict(Q))
+    np.testing.assert_equal(
+        search.best_score_, KNeighborsClassifier(1).fit(X[:60], y[:60]).score(X[60:], y[60:])
+    )

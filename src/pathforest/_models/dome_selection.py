@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-# Both, and the square of the ratio, were chosen by benchmarks/studies/clustering.py --choose of commit be536ff.
+# Both, and the square of the ratio, were chosen by benchmarks/studies/clustering.py --choose of be536ff.
 SMALLEST = 0.003  # share of the largest size below which all domes are equally small
 CLEAR = 2.0  # smaller ratios between neighbours in the list do not count as a gap
 
