@@ -122,6 +122,12 @@ MUTANTS = [
         "10**6))",
         "tests/engines/test_threads.py",
     ),
+    Mutant(
+        "src/pathforest/_utils/progress.py",
+        "        _outermost = None\n        bar.close()\n",
+        "        bar.close()\n",
+        "tests/utils/test_progress.py -k interruption",
+    ),
     # models
     Mutant(
         "src/pathforest/_models/base.py",
