@@ -103,6 +103,14 @@ def test_neighbourhoods_beyond_the_lists_of_the_competition_score_as_in_a_naive_
     assert scores_by_cell(shared.cv_results_, 1) == scores_by_cell(naive.cv_results_, 1)
 
 
+@pytest.mark.parametrize("k_max", [10**20, 2**63 - 1])
+def test_a_limit_beyond_every_table_is_the_size_of_the_table(problem, k_max):
+    grid = {"k_max": [3, k_max], "sigma": [0.4], "competition": ["complete"], "n_conquerors": [1]}
+    naive = GridSearchCV(FuzzyOPFClassifier(), grid, cv=5).fit(*problem)
+    shared = make_search(grid, cv=5).fit(*problem)
+    assert scores_by_cell(shared.cv_results_, 5) == scores_by_cell(naive.cv_results_, 5)
+
+
 def test_float32_samples_score_as_in_a_naive_search(problem):
     X, y = problem[0].astype(np.float32) / 3, problem[1]
     naive = GridSearchCV(FuzzyOPFClassifier(), GRID, cv=3).fit(X, y)

@@ -364,7 +364,7 @@ class Folds:
             metric, n_threads, _ = self._template._settings()
             X, share = self._samples.checked, min(len(train) for train, _ in self._splits) / len(self._y)
             engine = self._make_engine(X, metric, self._template.algorithm, n_threads)
-            k = max(int(self._template.k_max), TREE_NEIGHBORS)
+            k = min(max(int(self._template.k_max), TREE_NEIGHBORS), engine.n_samples - 1)
             self._lists = SharedLists(engine, k, share, n_threads)
         return self._lists
 
