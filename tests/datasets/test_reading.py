@@ -1,5 +1,6 @@
 """Data files read: what was written comes back bit for bit, in batches of any size."""
 
+import gc
 import gzip
 import io
 import sys
@@ -234,6 +235,22 @@ def test_places_go_on_from_batch_to_batch(tmp_path, cells, ending):
     first = {".csv": 2, ".tsv": 2, ".txt": 2, ".libsvm": 1}.get(ending, 0)
     assert [place for batch in batches for place in batch.places] == list(range(first, first + 12))
     assert all(len(batch.places) <= max(1, cells // 2) for batch in batches)
+
+
+def test_garbage_is_collected_while_a_table_is_read(monkeypatch):
+    class Pipe(io.BytesIO):
+        def read1(self, *args):
+            enabled.add(gc.isenabled())
+            return super().read1(*args)
+
+    class Stdin:
+        buffer = Pipe(b"a,b\n" + b"1.5,2.5\n" * 20_000)
+
+    enabled = set()
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    with open_stream("-") as stream:
+        assert len(gather(stream).places) == 20_000
+    assert enabled == {True}
 
 
 # Errors that a stream reports late

@@ -1,16 +1,23 @@
-"""Files replaced in one step: readers see the old or the new contents, and a failure leaves no trace."""
+"""Files replaced in one step: readers see the old or the new contents, and a failure leaves no trace.
+
+Neither does a signal that asks the process to end; one that kills it at once, such as SIGKILL, leaves a file.
+"""
 
 from __future__ import annotations
 
 import os
 import secrets
 import shutil
+import signal
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from pathforest._utils.show import escape
+
+STOPS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
@@ -42,6 +49,24 @@ def _is_pipe_or_device(path: str | os.PathLike[str]) -> bool:
 
 
 @contextmanager
+def naming(path: str | os.PathLike[str], temporary: str | None = None) -> Iterator[None]:
+    """Let an error of the system name a file if it names none, or the one that is written in its place."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename in (None, temporary):
+            error.filename = os.fspath(path)
+        raise
+
+
+@contextmanager
+def scratch() -> Iterator[BinaryIO]:
+    """Open a file without a name; errors name the folder whose disk it takes."""
+    with naming(tempfile.gettempdir()), tempfile.TemporaryFile() as file:
+        yield file
+
+
+@contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file that replaces `path` when it is complete, and leaves no trace if writing fails.
 
@@ -49,25 +74,54 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     check_writable(path)
     if _is_pipe_or_device(path):
-        with tempfile.TemporaryFile() as file:  # writers go back in the file, which a pipe does not allow
+        with scratch() as file:  # writers go back in the file, which a pipe does not allow
             yield file
             file.seek(0)
-            with open(path, "wb") as out:
+            with naming(path), open(path, "wb") as out:
                 shutil.copyfileobj(file, out)
         return
     target = os.path.realpath(path)  # a symbolic link stays one
     # In the same folder, because a file can be moved in one step only within a disk. The name is short,
     # because that of the target may be as long as names can be.
     temporary = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.tmp")
+    with _stopped_late(), naming(path, temporary):
+        try:
+            with open(temporary, "x+b") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if os.path.exists(target):
+                shutil.copymode(target, temporary)
+            os.replace(temporary, target)
+        except BaseException:
+            if os.path.exists(temporary):
+                os.unlink(temporary)
+            raise
+
+
+class _Stop(BaseException):
+    """A signal that asks the process to end; its number is the argument."""
+
+
+@contextmanager
+def _stopped_late() -> Iterator[None]:
+    """Let a signal that would end the process do so once what the caller has begun is cleared away."""
+    taken = []
+    if threading.current_thread() is threading.main_thread():  # no other may, and Python's handlers run in it
+        taken = [number for number in STOPS if signal.getsignal(number) is signal.SIG_DFL]
+    received = None
     try:
-        with open(temporary, "x+b") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        if os.path.exists(target):
-            shutil.copymode(target, temporary)
-        os.replace(temporary, target)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
+        for number in taken:
+            signal.signal(number, _stop)
+        yield
+    except _Stop as stop:
+        (received,) = stop.args
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
+    if received is not None:
+        signal.raise_signal(received)
+
+
+def _stop(number: int, frame: Any) -> None:
+    raise _Stop(number)

@@ -16,10 +16,11 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from pathforest._utils.files import check_writable
+from pathforest._utils.files import check_writable, naming
 from pathforest._utils.progress import hidden_progress, is_wanted
 from pathforest._utils.show import escape
 from pathforest.datasets import formats
+from pathforest.datasets.formats import STANDARD_OUTPUT
 
 NONE = ("text", "-")  # in the place of a number
 WIDE = 400  # columns of output that is not a terminal
@@ -28,6 +29,7 @@ LONGEST = 60  # characters of a name or a label on the terminal
 # The terminal
 
 
+@naming(STANDARD_OUTPUT)
 def show_facts(facts: Any, lines: Sequence[str], as_json: bool, *, on_error_stream: bool = False) -> None:
     """Print a result, for people or for programs.
 
@@ -69,6 +71,7 @@ def counted(what: str) -> Iterator[Any]:
         yield lambda n: bar.advance(task, n)
 
 
+@naming(STANDARD_OUTPUT)
 def show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table; numbers to the right."""
     table = Table(box=None, pad_edge=False, header_style="bold")

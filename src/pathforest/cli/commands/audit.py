@@ -316,7 +316,7 @@ def _show(
         return
     show_facts(None, str(issues).splitlines(), as_json=False)
     if found:
-        typer.echo()
+        show_facts(None, [""], as_json=False)
         header = [table.place, "given", "suggested", "score"]
         show_table(header, [[_text(suspect[name]) for name in header] for suspect in found[:FIRST]])
         if len(found) > FIRST:

@@ -6,7 +6,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-import typer
 
 from pathforest.cli import options
 from pathforest.cli.input import find_label, label_codes, queries_for
@@ -118,5 +117,5 @@ def _show_classes(facts: dict[str, Any]) -> None:
         columns += confusion
     show_table(header, list(zip(*columns, strict=True)))
     if INLINE < len(names) <= WIDEST:
-        typer.echo()
+        show_facts(None, [""], as_json=False)
         show_table(["class, taken for", *names], list(zip(names, *confusion, strict=True)))

@@ -1,6 +1,6 @@
 """Data file formats, each a stream of batches in and a sink of batches out."""
 
-from pathforest.datasets.formats.files import check_sink, format_of, open_sink, open_stream
+from pathforest.datasets.formats.files import STANDARD_OUTPUT, check_sink, format_of, open_sink, open_stream
 from pathforest.datasets.formats.json import json_value
 from pathforest.datasets.formats.libopf import POSITION
 from pathforest.datasets.formats.stream import ArrayColumn, Batch, Column, Layout, Stream, as_labels, gather
@@ -9,6 +9,7 @@ from pathforest.datasets.formats.text import integer
 
 __all__ = [
     "POSITION",
+    "STANDARD_OUTPUT",
     "ArrayColumn",
     "Batch",
     "Column",

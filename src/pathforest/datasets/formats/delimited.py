@@ -7,7 +7,6 @@ removes again: `=1+1` is `'=1+1` in the file.
 from __future__ import annotations
 
 import csv
-import gc
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -117,19 +116,13 @@ def find_decimal(sample: Sample, sep: str) -> str:
 def _take(rows: Rows, columns: list[list[str]]) -> list[int]:
     """Read the rows of a batch into columns; return their lines."""
     lines: list[int] = []
-    was_enabled = gc.isenabled()
-    gc.disable()  # rows hold no cycles, and looking for some takes longer than reading
-    try:
-        # A few rows at a time, which are turned while the processor still has them at hand.
-        while chunk := list(islice(rows, min(200, rows_per_batch(len(columns)) - len(lines)))):
-            numbers, cells = zip(*chunk, strict=True)
-            lines += numbers
-            for column, more in zip(columns, zip(*cells, strict=True), strict=True):
-                column += more
-        return lines
-    finally:
-        if was_enabled:
-            gc.enable()
+    # A few rows at a time, which are turned while the processor still has them at hand.
+    while chunk := list(islice(rows, min(200, rows_per_batch(len(columns)) - len(lines)))):
+        numbers, cells = zip(*chunk, strict=True)
+        lines += numbers
+        for column, more in zip(columns, zip(*cells, strict=True), strict=True):
+            column += more
+    return lines
 
 
 def _rows(lines: Iterable[str], delimiter: str) -> Rows:

@@ -11,7 +11,6 @@ import gzip
 import os
 import shutil
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -22,12 +21,14 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from pathforest._utils.files import check_writable, replacing
+from pathforest._utils.files import check_writable, naming, replacing, scratch
 from pathforest._utils.show import escape
 from pathforest._utils.terminal import TerminalOutput
 from pathforest.datasets.formats import delimited, json, libopf, libsvm, npz, parquet
 from pathforest.datasets.formats.expansion import check_expansion
 from pathforest.datasets.formats.stream import Batch, Layout, Stream, Write
+
+STANDARD_OUTPUT = "the standard output"  # in messages
 
 
 class Format(NamedTuple):
@@ -191,7 +192,7 @@ class _Counted:
 @contextmanager
 def _copy(file: BinaryIO) -> Iterator[BinaryIO]:
     """Copy a stream to a temporary file, for formats whose reader goes back and forth."""
-    with tempfile.TemporaryFile() as copy:
+    with scratch() as copy:
         shutil.copyfileobj(file, copy)
         copy.seek(0)
         yield copy
@@ -201,7 +202,8 @@ def _copy(file: BinaryIO) -> Iterator[BinaryIO]:
 def named(name: object, is_guess: bool = False) -> Iterator[None]:
     """Let an error say which file it is about, or that it is not in the format that was assumed."""
     try:
-        yield
+        with naming(str(name)):
+            yield
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"{name}: the gzip packing is damaged or cut off: {error}") from None
     except UnicodeDecodeError as error:
@@ -225,7 +227,7 @@ def check_sink(path: str | None, ending: str | None) -> Format:
     if path is not None:
         check_writable(path)
     elif sys.stdout is None:
-        raise ValueError("the standard output is closed; name a file with --out")
+        raise ValueError(f"{STANDARD_OUTPUT} is closed; name a file with --out")
     return form
 
 
@@ -242,6 +244,8 @@ def open_sink(path: str | os.PathLike[str] | None, ending: str | None, layout: L
     """
     suffix, is_packed = _split_ending(path, ending)
     with ExitStack() as stack:
+        if path is None:
+            stack.enter_context(naming(STANDARD_OUTPUT))
         file: Any = _standard_output() if path is None else stack.enter_context(replacing(path))
         if is_packed:
             file = stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))

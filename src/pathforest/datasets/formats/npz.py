@@ -6,7 +6,6 @@ import io
 import math
 import os
 import shutil
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
+from pathforest._utils.files import scratch
 from pathforest.datasets.formats.expansion import check_expansion
 from pathforest.datasets.formats.stream import (
     ArrayColumn,
@@ -61,6 +61,8 @@ def stream(file: BinaryIO) -> Stream:
             check_expansion(unpacked, file.seek(0, os.SEEK_END), UNCOMPRESS)
             arrays = {name: _unpack(archive, member, name) for name, member in members.items()}
     except DAMAGE as error:
+        if getattr(error, "filename", None) is not None:  # the disk that it is unpacked to
+            raise
         raise ValueError(f"the archive is damaged: {error}") from None
     X, y, names = map(arrays.get, Table._fields)
     names = check_shapes(X.shape, None if y is None else y.shape, None if names is None else names.tolist())
@@ -81,7 +83,7 @@ def stream(file: BinaryIO) -> Stream:
 
 def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> np.ndarray:
     """Unpack an array to a temporary file, and map that: it takes no memory of its own."""
-    with archive.open(member) as packed, tempfile.TemporaryFile() as file:
+    with archive.open(member) as packed, scratch() as file:
         header = _read_header(packed, member.file_size, name)
         if 0 in header.shape:  # nothing to map
             return np.empty(header.shape, header.dtype)
