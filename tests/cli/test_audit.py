@@ -1,6 +1,5 @@
 """`pathforest audit`: suspects found and listed, and decisions about them applied to the table."""
 
-import csv
 import json
 from pathlib import Path
 
@@ -12,8 +11,6 @@ from PIL import Image
 
 from pathforest import find_issues
 from pathforest.datasets import read, write
-from pathforest.datasets.formats.parquet import ArrowColumn
-from pathforest.datasets.formats.stream import ArrayColumn, TextColumn
 from pathforest.noise import flip_labels
 
 NOISY = flip_labels(KINDS, 0.1, random_state=1)
@@ -43,10 +40,6 @@ def decide(rows, path="decisions.csv"):
         suspects.loc[i, "change_to"] = label[0] if label else suspects.loc[i, "change_to"]
     suspects.to_csv(path, index=False)
     return suspects
-
-
-def arrow_column(cells):
-    return ArrowColumn(pytest.importorskip("pyarrow").array(cells))
 
 
 @pytest.fixture
@@ -213,13 +206,6 @@ def test_every_format_is_cleaned_in_its_own(folder, ending):
     np.testing.assert_array_equal(cleaned.X.astype(np.float32), X.astype(np.float32)[kept])
 
 
-@pytest.mark.parametrize("make", [TextColumn, lambda cells: ArrayColumn(np.array(cells)), arrow_column])
-def test_a_label_may_become_a_longer_one(make):
-    column = make(["a", "b", "a"])
-    assert column.with_labels({0: "a longer name"}).text() == ["a longer name", "b", "a"]
-    assert column.with_labels({}).text() == column.text() == ["a", "b", "a"]
-
-
 def test_no_decision_leaves_the_table_as_it_is(table, folder):
     succeed(f"{AUDIT} --suspects suspects.csv")
     succeed("audit noisy.csv -l kind --apply suspects.csv --out cleaned.csv")
@@ -331,21 +317,3 @@ def test_a_table_cannot_lose_all_its_rows(folder):
 )
 def test_mistakes_are_one_line(table, line, said, code):
     assert said in fail(line, code=code)
-
-
-def test_formulas_stay_text_in_the_list_of_suspects(folder):
-    labels = np.where(codes == 0, "=cmd()", '"@x", ünï')
-    labels[95] = "=cmd()"
-    write("data.csv", X, labels, label="kind")
-    succeed("audit data.csv -l kind --suspects suspects.csv")
-    with open("suspects.csv", encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert (rows[0]["row"], rows[0]["given"], rows[0]["change_to"]) == ("95", "'=cmd()", '"@x", ünï')
-    rows[0]["decision"] = "change"
-    with open("decisions.csv", "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    succeed("audit data.csv -l kind --apply decisions.csv --out cleaned.csv")
-    labels[95] = '"@x", ünï'
-    assert read("cleaned.csv", label="kind").y.tolist() == labels.tolist()

@@ -31,14 +31,6 @@ def test_cells_of_other_columns_are_copied_character_by_character(model, folder)
     assert found == [rows[0] + ",prediction", rows[1] + ",setosa"]
 
 
-def test_cells_that_look_like_formulas_are_guarded_once(model, folder):
-    notes = ("=1+1", "'=1+1", "-3")
-    lines = [",".join([*FEATURES, "note"]), *(f"5.1,3.5,1.4,0.2,{note}" for note in notes), ""]
-    (folder / "new.csv").write_text("\n".join(lines))
-    found = succeed("predict iris.pf new.csv").splitlines()
-    assert [line.split(",")[4] for line in found] == ["note", "'=1+1", "'=1+1", "-3"]
-
-
 def test_a_wrong_label_column_does_not_matter_to_predictions(model):
     flowers().assign(kind="nonsense").to_csv("new.csv", index=False)
     succeed("predict iris.pf new.csv -o out.csv")

@@ -1,5 +1,6 @@
 """Data files written: what a format cannot hold is refused, and others read what is written."""
 
+import csv
 import gzip
 import json
 import os
@@ -12,7 +13,7 @@ import pytest
 
 from pathforest.datasets import read, write
 from pathforest.datasets.formats import ArrayColumn, Layout, check_sink, open_sink
-from pathforest.datasets.formats.stream import TextColumn
+from pathforest.datasets.formats.stream import Dialect, LabelColumn, TextColumn
 
 
 def test_libopf_bytes_are_as_libopf_has_them(tmp_path):
@@ -201,23 +202,45 @@ def test_parquet_without_pyarrow_is_reported_before_any_work(tmp_path, monkeypat
 
 # Spreadsheets run cells that look like formulas
 
-RISKY = ["=cmd|' /C calc'!A0", "+1 (555) 0100", "-x", "@SUM(A1)", "'=x", "\t=x"]
-HARMLESS = ["-1.5", "+2", "-inf", "-", "it's", "'quoted'"]
+RISKY = ["=cmd|' /C calc'!A0", "+1 (555) 0100", "-x", "@SUM(A1)", "'=x", "\t=x", "-1,5"]
+HARMLESS = ["-1.5", "+2", "-inf", "-", "it's", "'quoted'", "'=x"]
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv"])
-def test_text_that_looks_like_a_formula_is_guarded_and_read_back(tmp_path, ending):
+def test_cells_are_written_and_read_as_they_are(tmp_path, ending):
     path = tmp_path / f"table{ending}"
-    write(path, np.zeros((6, 1)), RISKY, feature_names=["=1+1"], label="@label")
+    write(path, np.zeros((7, 1)), RISKY, feature_names=["=1+1"], label="@label")
     found = pd.read_csv(path, sep="\t" if ending == ".tsv" else ",")
-    assert found.columns.tolist() == ["'@label", "'=1+1"]
-    assert found["'@label"].tolist() == [f"'{text}" for text in RISKY]
+    assert found.columns.tolist() == ["@label", "=1+1"]
+    assert found["@label"].tolist() == RISKY
     table = read(path, label="@label")
     assert (table.y.tolist(), table.feature_names) == (RISKY, ["=1+1"])
 
 
-def test_numbers_and_harmless_text_are_written_as_they_are(tmp_path):
-    with open_sink(str(tmp_path / "table.csv"), None, Layout(["x"])) as sink:
-        sink([TextColumn(HARMLESS)])
-        sink([ArrayColumn(np.array([-1.5, -np.inf]))])
-    assert (tmp_path / "table.csv").read_text().splitlines() == ["x", *HARMLESS, "-1.5", "-inf"]
+def cells_added(path, column, decimal="."):
+    """Write a column that a command adds, and return the cells of the file."""
+    layout = Layout(["kept", "=x"], dialect=Dialect(";", decimal), added=("=x",))
+    with open_sink(str(path), None, layout) as sink:
+        sink([TextColumn(RISKY[: len(column.array)]), column])
+    with open(path, encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file, delimiter=";")
+    assert header == ["kept", "'=x"]
+    assert [row[0] for row in rows] == RISKY[: len(rows)]
+    return [row[1] for row in rows]
+
+
+def test_text_that_is_added_is_guarded(tmp_path):
+    found = cells_added(tmp_path / "table.csv", ArrayColumn(np.array(RISKY)))
+    assert found == [text if text == "'=x" else f"'{text}" for text in RISKY]
+    assert cells_added(tmp_path / "table.csv", ArrayColumn(np.array(HARMLESS))) == HARMLESS
+
+
+def test_numbers_and_labels_that_are_added_are_never_guarded(tmp_path):
+    numbers = np.array([-1.5, -np.inf, 2])
+    assert cells_added(tmp_path / "table.csv", ArrayColumn(numbers)) == ["-1.5", "-inf", "2"]
+    assert cells_added(tmp_path / "table.csv", ArrayColumn(numbers), ",") == ["-1,5", "-inf", "2"]
+    assert cells_added(tmp_path / "table.csv", ArrayColumn(np.array(["-1,5", "-1.5"])), ",") == [
+        "-1,5",
+        "'-1.5",
+    ]
+    assert cells_added(tmp_path / "table.csv", LabelColumn(np.array(RISKY))) == RISKY

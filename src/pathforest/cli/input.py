@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from pathforest.datasets.formats import (
     Batch,
     Column,
     Stream,
+    as_label,
     as_labels,
     gather,
     integer,
@@ -213,7 +214,8 @@ def known_labels(column: Column) -> tuple[np.ndarray, list[str] | np.ndarray]:
 def label_codes(classes: np.ndarray, stream: Stream, batch: Batch, name: str) -> np.ndarray:
     """Return the positions of labels among a model's classes; an unknown label is an error."""
     codes = {str(label): code for code, label in enumerate(classes.tolist())}
-    texts = [_canonical(label, classes) for label in stream.labels(batch, name)]
+    of_integers = classes.dtype.kind in "iu"
+    texts = [as_label(str(label), of_integers=of_integers) for label in stream.labels(batch, name)]
     unknown = next((i for i, text in enumerate(texts) if text not in codes), None)
     if unknown is not None:
         raise ValueError(
@@ -221,13 +223,6 @@ def label_codes(classes: np.ndarray, stream: Stream, batch: Batch, name: str) ->
             f"{show(texts[unknown])} is not a class of the model; it knows {listed(codes)}"
         )
     return np.array([codes[text] for text in texts], dtype=np.intp)
-
-
-def _canonical(label: Any, classes: np.ndarray) -> str:
-    if classes.dtype.kind in "iu":
-        with suppress(ValueError):
-            return str(integer(str(label).strip()))
-    return str(label)
 
 
 # New samples for a model

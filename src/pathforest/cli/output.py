@@ -116,7 +116,9 @@ class TableOutput:
 
     def open(self, names: Sequence[str], source: formats.Stream | None = None) -> AbstractContextManager[Any]:
         """Open the file, in CSV with separator and decimals of the source; what this gives writes columns."""
-        layout = formats.Layout(list(names), dialect=None if source is None else source.dialect)
+        known, dialect = ([], None) if source is None else (source.names, source.dialect)
+        added = tuple(name for name in names if name not in known)
+        layout = formats.Layout(list(names), dialect=dialect, added=added)
         return formats.open_sink(self.path, self._ending, layout)
 
     def columns(

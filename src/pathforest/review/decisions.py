@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from pathforest.datasets.formats import (
     Batch,
     Column,
     Stream,
+    as_label,
     gather,
     integer,
     listed,
@@ -30,7 +31,7 @@ class Decisions(NamedTuple):
     """What is to happen with rows of a table, by their position from 0."""
 
     kept: list[int]
-    changed: dict[int, Any]  # their new labels
+    changed: dict[int, int]  # rows that have their new labels
     dropped: list[int]
 
 
@@ -62,7 +63,9 @@ def read_decisions(path: str, y: np.ndarray, table: str) -> Decisions:
             )
         rows = gather(stream)
     cells = (rows.columns[stream.names.index(name)].text() for name in COLUMNS)
-    classes = {str(label): label for label in np.unique(y).tolist()}
+    classes = dict(
+        zip(*(found.tolist() for found in np.unique(y.astype(str), return_index=True)), strict=True)
+    )
     decisions = Decisions([], {}, [])
     decided: set[int] = set()
     for place, row, given, decision, change_to, found in zip(rows.places, *cells, strict=True):
@@ -74,6 +77,7 @@ def read_decisions(path: str, y: np.ndarray, table: str) -> Decisions:
             if position in decided:
                 raise ValueError(f"row {position} is decided twice; leave one of the lines out")
             decided.add(position)
+            change_to = as_label(change_to, of_integers=y.dtype.kind == "i")
             _decide(decisions, position, decision.strip().lower(), change_to, classes)
         except ValueError as error:
             raise ValueError(f"{stream.name}: {stream.place} {place}: {error}") from None
@@ -93,7 +97,7 @@ def _position(row: str, given: str, y: np.ndarray) -> int:
     if not 0 <= position < len(y):
         raise ValueError(f"there is no row {position}; the table has {len(y)}, counted from 0")
     label = str(y[position])
-    if given != label:
+    if as_label(given, of_integers=y.dtype.kind == "i") != label:
         raise ValueError(
             f"the label of row {position} is {show(label)}, not {show(given)}; is --label the same as in "
             "the audit?"
@@ -102,7 +106,7 @@ def _position(row: str, given: str, y: np.ndarray) -> int:
 
 
 def _decide(
-    decisions: Decisions, position: int, action: str, change_to: str, classes: Mapping[str, Any]
+    decisions: Decisions, position: int, action: str, change_to: str, classes: Mapping[str, int]
 ) -> None:
     if action == KEEP:
         decisions.kept.append(position)
@@ -119,11 +123,15 @@ def _decide(
 
 
 def apply_decisions(stream: Stream, rows: Batch, label: str, decisions: Decisions) -> Batch:
-    """Return the table with changed labels, and without the rows that are dropped."""
-    column = stream.names.index(label)
+    """Return the table with changed labels, and without the rows that are dropped.
+
+    A new label is the cell of the first row that has it, so that it stands there as elsewhere in the table.
+    """
+    column, source = stream.names.index(label), np.arange(len(rows.places))
+    kept = np.setdiff1d(source, decisions.dropped)
+    source[list(decisions.changed)] = list(decisions.changed.values())
     columns = list(rows.columns)
-    columns[column] = columns[column].with_labels(decisions.changed)
-    kept = np.setdiff1d(np.arange(len(rows.places)), decisions.dropped)
+    columns[column] = columns[column].take(source)
     if len(kept) == 0:
         raise ValueError(f"{stream.name}: every row is dropped; a table needs one")
     return Batch(rows.places, columns).take(kept)

@@ -84,10 +84,8 @@
     go(order.find((number) => !decisions.has(suspects[number][0])) ?? -1);
   };
 
-  // As Python's reader expects it: a text that a spreadsheet would take for a formula gets an apostrophe.
   const cell = (value) => {
-    let text = String(value ?? "");
-    if (/^'*[=+\-@\t\r\n]./s.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text)) text = `'${text}`;
+    const text = String(value ?? "");
     return /[",\r\n]/.test(text) || text.trim() !== text ? `"${text.replaceAll('"', '""')}"` : text;
   };
 

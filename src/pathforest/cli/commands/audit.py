@@ -15,7 +15,15 @@ from pathforest.cli.advice import warn_one_class, warn_row_numbers
 from pathforest.cli.errors import UsageError
 from pathforest.cli.input import Samples, find_column, find_label, read_samples
 from pathforest.cli.output import TableOutput, check_outputs, show_facts, show_table
-from pathforest.datasets.formats import ArrayColumn, as_labels, format_of, gather, open_sink, open_stream
+from pathforest.datasets.formats import (
+    ArrayColumn,
+    LabelColumn,
+    as_labels,
+    format_of,
+    gather,
+    open_sink,
+    open_stream,
+)
 from pathforest.preprocessing import TablePreprocessor
 from pathforest.review import summary
 from pathforest.review.contents import Review, Table, make_review
@@ -153,7 +161,7 @@ def audit(
         random_state=seed,
     )
     if listing is not None:
-        listed = _suspect_columns(review)
+        listed = _suspect_columns(review, samples)
         with listing.open(listed) as write:
             write(list(listed.values()))
     show = no_image
@@ -259,23 +267,28 @@ def _command(data: str, label: str, from_: str | None, sep: str | None, decimal:
     return shlex.join(words)
 
 
-def _suspect_columns(review: Review) -> dict[str, ArrayColumn]:
+def _suspect_columns(review: Review, samples: Samples) -> dict[str, ArrayColumn]:
     """Return the suspects as columns, which are decisions once the column of that name is filled in."""
     rows = [suspect.row for suspect in review.suspects]
     table = review.table
     classes = np.array(review.classes)
+    texts = samples.rows.columns[samples.stream.names.index(samples.label)].text()
+    written = dict(zip(map(str, samples.y[::-1].tolist()), texts[::-1], strict=True))  # where each is first
     places = {} if table.place == ROW else {table.place: [table.places[row] for row in rows]}
     rivals = classes[[suspect.rival for suspect in review.suspects]]
     columns = {
         ROW: rows,
         **places,
-        GIVEN: classes[[suspect.given for suspect in review.suspects]],
+        GIVEN: LabelColumn(classes[[suspect.given for suspect in review.suspects]], written),
         "score": [round(suspect.score, SCORE_DIGITS) for suspect in review.suspects],
         DECISION: np.full(len(rows), "", dtype="U1"),
-        CHANGE_TO: rivals,
+        CHANGE_TO: LabelColumn(rivals, written),
         TABLE: np.full(len(rows), table.fingerprint),
     }
-    return {name: ArrayColumn(np.asarray(values)) for name, values in columns.items()}
+    return {
+        name: values if isinstance(values, LabelColumn) else ArrayColumn(np.asarray(values))
+        for name, values in columns.items()
+    }
 
 
 def _show(

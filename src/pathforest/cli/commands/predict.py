@@ -13,7 +13,7 @@ from pathforest.cli import options
 from pathforest.cli.input import numbers_of, queries_for
 from pathforest.cli.models import load_model, require, threads
 from pathforest.cli.output import TableOutput, check_outputs, counted, show_facts
-from pathforest.datasets.formats import ArrayColumn, open_stream
+from pathforest.datasets.formats import ArrayColumn, LabelColumn, array_columns, open_stream
 
 
 def predict(
@@ -70,7 +70,7 @@ def predict(
                 cells = queries.read(batch)
                 numbers = {} if distances else numbers_of(cells, queries.features)
                 given = [] if only else table.columns(stream, batch, numbers)
-                write([*given, *map(ArrayColumn, _answers(loaded.model, queries.prepare(cells), proba))])
+                write([*given, *_answers(loaded.model, queries.prepare(cells), proba)])
                 n_rows += len(batch.places)
                 advance(len(batch.places))
     if table.path is not None:
@@ -81,11 +81,11 @@ def _probability_names(model: Any) -> list[str]:
     return [f"p({label})" for label in model.classes_.tolist()]
 
 
-def _answers(model: Any, X: np.ndarray, proba: bool) -> Iterator[np.ndarray]:
+def _answers(model: Any, X: np.ndarray, proba: bool) -> Iterator[ArrayColumn]:
     """Yield the new columns, the prediction last."""
     if proba:
         labels, probabilities = model._labels_and_probabilities(X)
-        yield from np.ascontiguousarray(probabilities.T)
+        yield from array_columns(probabilities)
     else:
         labels = model.predict(X)
-    yield labels.astype(str) if labels.dtype.kind == "O" else labels
+    yield LabelColumn(labels.astype(str) if labels.dtype.kind == "O" else labels)

@@ -3,9 +3,19 @@
 from pathforest.datasets.formats.files import STANDARD_OUTPUT, check_sink, format_of, open_sink, open_stream
 from pathforest.datasets.formats.json import json_value
 from pathforest.datasets.formats.libopf import POSITION
-from pathforest.datasets.formats.stream import ArrayColumn, Batch, Column, Layout, Stream, as_labels, gather
+from pathforest.datasets.formats.stream import (
+    ArrayColumn,
+    Batch,
+    Column,
+    LabelColumn,
+    Layout,
+    Stream,
+    array_columns,
+    as_labels,
+    gather,
+)
 from pathforest.datasets.formats.table import default_names, listed
-from pathforest.datasets.formats.text import integer
+from pathforest.datasets.formats.text import as_label, integer
 
 __all__ = [
     "POSITION",
@@ -13,8 +23,11 @@ __all__ = [
     "ArrayColumn",
     "Batch",
     "Column",
+    "LabelColumn",
     "Layout",
     "Stream",
+    "array_columns",
+    "as_label",
     "as_labels",
     "check_sink",
     "default_names",

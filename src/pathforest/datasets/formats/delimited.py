@@ -1,7 +1,7 @@
 """CSV and TSV: a header, then one sample per line; fast enough without pandas.
 
-A text cell that a spreadsheet would take for a formula is written with an apostrophe before it, which reading
-removes again: `=1+1` is `'=1+1` in the file.
+The text of a cell is read and written as it stands. Only a name or a text of our own that a spreadsheet would
+take for a formula is written with an apostrophe before it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pathforest.datasets.formats.stream import (
     Batch,
     Column,
     Dialect,
+    LabelColumn,
     Layout,
     Stream,
     TextColumn,
@@ -29,13 +30,20 @@ from pathforest.datasets.formats.stream import (
     rows_per_batch,
 )
 from pathforest.datasets.formats.table import check_distinct, listed
-from pathforest.datasets.formats.text import DECIMAL_COMMA, is_number, labels_of_text, text_lines
+from pathforest.datasets.formats.text import (
+    DECIMAL_COMMA,
+    is_number,
+    labels_of_text,
+    number,
+    text_lines,
+    with_point,
+)
 
 BYTE_ORDER_MARK = "\ufeff"
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 SAMPLED, SAMPLED_CHARACTERS = 100, 2**20  # lines from which separator and decimal mark are found, at most
 THOUSANDS = re.compile(r"\s*[+-]?[0-9]{1,3},[0-9]{3}\s*")
-FORMULA = re.compile(r"'*[=+\-@\t\r\n].", re.DOTALL)  # how a formula starts, guarded or not
+FORMULA = re.compile(r"[=+\-@\t\r\n].", re.DOTALL)  # how a formula starts
 
 Rows = Iterator[tuple[int, list[str]]]  # with their lines
 
@@ -55,12 +63,11 @@ def stream(
     _, names = next(rows, (1, []))
     if not names:
         raise ValueError("line 1 is empty; the first line must name the columns")
-    names = list(map(_without_guard, names))
     _check_header(names, sep)
 
     def batches() -> Iterator[Batch]:
         while lines := _take(rows, columns := [[] for _ in names]):
-            yield Batch(lines, [TextColumn(_without_guards(cells), decimal) for cells in columns])
+            yield Batch(lines, [TextColumn(cells, decimal) for cells in columns])
 
     return Stream(names, place="line", batches=batches(), dialect=Dialect(sep, decimal))
 
@@ -174,11 +181,14 @@ def sink(file: BinaryIO, layout: Layout, *, delimiter: str = ",") -> Iterator[Wr
     if delimiter == dialect.decimal:
         delimiter = ";"
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    header = [list(map(_guarded, layout.names))]  # not written before the first rows, which may be in error
+    writer = csv.writer(_Lines(text), delimiter=delimiter, lineterminator="\r\n")
+    added = [name in layout.added for name in layout.names]
+    names = zip(layout.names, added, strict=True)
+    # Not written before the first rows, which may be in error.
+    header = [[_guarded(name, dialect.decimal) if is_added else name for name, is_added in names]]
 
     def write(columns: Sequence[Column]) -> None:
-        cells = [_cells(column, dialect.decimal) for column in columns]
+        cells = [_cells(*cells, dialect.decimal) for cells in zip(columns, added, strict=True)]
         writer.writerows(header)
         header.clear()
         writer.writerows(zip(*cells, strict=True))
@@ -190,23 +200,31 @@ def sink(file: BinaryIO, layout: Layout, *, delimiter: str = ",") -> Iterator[Wr
         text.detach()  # the file belongs to the caller
 
 
-def _cells(column: Column, decimal: str) -> list[str]:
+class _Lines:
+    """Lines that end in a line feed alone: the writer quotes cells with the characters that end its lines."""
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self._write = text.write
+
+    def write(self, line: str) -> None:
+        self._write(f"{line[:-2]}\n")
+
+
+def _cells(column: Column, is_added: bool, decimal: str) -> list[str]:
+    texts = column.text()
     if isinstance(column, ArrayColumn) and column.array.dtype.kind in "biuf":
-        texts = column.text()
         return texts if decimal == "." else [text.replace(".", decimal) for text in texts]
-    return list(map(_guarded, column.text()))
+    if isinstance(column, LabelColumn) or not is_added:
+        return texts
+    return [_guarded(text, decimal) for text in texts]
 
 
-def _guarded(text: str) -> str:
-    return f"'{text}" if FORMULA.match(text) and not is_number(text) else text
-
-
-def _without_guard(text: str) -> str:
-    return text[1:] if text.startswith("'") and FORMULA.match(text) else text
-
-
-def _without_guards(cells: Sequence[str]) -> Sequence[str]:
-    return list(map(_without_guard, cells)) if "'" in "".join(cells) else cells
+def _guarded(text: str, decimal: str) -> str:
+    """Keep a spreadsheet from running a text of ours."""
+    is_harmless = FORMULA.match(text) is None or is_number(
+        text, lambda text: number(with_point(text, decimal))
+    )
+    return text if is_harmless else f"'{text}"
 
 
 def check(names: Sequence[str], y: np.ndarray | None, *, delimiter: str = ",") -> None:

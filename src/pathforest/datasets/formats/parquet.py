@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
@@ -143,11 +143,6 @@ class ArrowColumn:
     def take(self, rows: np.ndarray) -> ArrowColumn:
         """Return some of the cells."""
         return ArrowColumn(self.cells.take(require_pyarrow()[0].array(rows)))
-
-    def with_labels(self, labels: Mapping[int, Any]) -> ArrowColumn:
-        """Return the cells with other labels in some rows."""
-        cells = [labels.get(row, cell) for row, cell in enumerate(self.cells.to_pylist())]
-        return ArrowColumn(require_pyarrow()[0].array(cells, self.cells.type))
 
     @classmethod
     def join(cls, columns: Sequence[ArrowColumn]) -> ArrowColumn:

@@ -58,9 +58,6 @@ class Column(Protocol):
     def take(self, rows: np.ndarray) -> Column:
         """Return some of the cells."""
 
-    def with_labels(self, labels: Mapping[int, Any]) -> Column:
-        """Return the cells with other labels in some rows."""
-
     @classmethod
     def join(cls, columns: Sequence[Any]) -> Column:
         """Return the cells of all columns, one after the other."""
@@ -131,11 +128,6 @@ class TextColumn:
         """Return some of the cells."""
         return TextColumn([self.cells[row] for row in rows.tolist()], self.decimal)
 
-    def with_labels(self, labels: Mapping[int, Any]) -> TextColumn:
-        """Return the cells with other labels in some rows."""
-        cells = [str(labels.get(row, cell)) for row, cell in enumerate(self.cells)]
-        return TextColumn(cells, self.decimal)
-
     @classmethod
     def join(cls, columns: Sequence[TextColumn]) -> TextColumn:
         """Return the cells of all columns."""
@@ -195,19 +187,22 @@ class ArrayColumn:
         """Return some of the cells."""
         return ArrayColumn(self.array[rows])
 
-    def with_labels(self, labels: Mapping[int, Any]) -> ArrayColumn:
-        """Return the cells with other labels in some rows."""
-        names = [label for label in labels.values() if isinstance(label, str)]
-        wide = np.array(["", *names]).dtype  # a longer name needs a wider type
-        array = self.array.astype(np.promote_types(self.array.dtype, wide) if names else self.array.dtype)
-        for row, label in labels.items():
-            array[row] = label
-        return ArrayColumn(array)
-
     @classmethod
     def join(cls, columns: Sequence[ArrayColumn]) -> ArrayColumn:
         """Return the cells of all columns."""
         return cls(np.concatenate([column.array for column in columns]))
+
+
+class LabelColumn(ArrayColumn):
+    """Labels that were computed: text shows each as the input does, where that is known."""
+
+    def __init__(self, array: np.ndarray, written: Mapping[str, str] | None = None) -> None:
+        super().__init__(array)
+        self._written = written or {}
+
+    def text(self) -> list[str]:
+        """Return each label as the input shows it."""
+        return [self._written.get(text, text) for text in super().text()]
 
 
 def array_columns(X: np.ndarray) -> list[Column]:
@@ -241,6 +236,7 @@ class Layout:
     label: str | None = None  # the column of labels, if the format has one of its own
     beside: tuple[str, ...] = ()  # columns that are not features
     dialect: Dialect | None = None  # of a text file
+    added: tuple[str, ...] = ()  # columns that the file which the table is from does not have
 
     @property
     def features(self) -> list[str]:

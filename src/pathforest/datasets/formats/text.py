@@ -83,6 +83,14 @@ def check_label(text: str) -> None:
         raise ValueError(f"{show(text)} has {len(text)} characters, too many for a label; shorten it")
 
 
+def as_label(text: str, *, of_integers: bool) -> str:
+    """Return the label that a cell means, beside labels that are integers: `1` for ` 01`."""
+    if of_integers:
+        with suppress(ValueError):
+            return str(integer(text.strip()))
+    return text
+
+
 def labels_of_text(cells: Sequence[str]) -> np.ndarray:
     """Return labels read from text: integers if all of them are, strings otherwise."""
     try:

@@ -129,8 +129,8 @@ def write(
 
     Notes
     -----
-    In CSV and TSV files, a label or a name that a spreadsheet would take for a formula, such as ``=1+1``, has
-    an apostrophe before it, which `read` removes.
+    Labels and names are written and read as they are, even those that a spreadsheet would run as a formula,
+    such as ``=1+1``.
 
     Examples
     --------

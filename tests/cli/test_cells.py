@@ -1,0 +1,128 @@
+"""Cells of the input are written as they came; predicted and suggested labels as they stand in the input."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import succeed
+
+RISKY = [
+    "@bob",
+    "+49 30 1",
+    "=1+1",
+    "'=1+1",
+    "-1,5",
+    "-1.5 m",
+    " spaced ",
+    "a\rb",
+    "c\nd",
+    'q"x',
+    "",
+    "'",
+    "-",
+]
+KINDS = ["=cmd()", "@x, or | so", "-1,5"]
+SEPARATED = [(";", ","), (",", "."), ("\t", ","), ("|", ".")]  # and decimal marks
+
+
+def rows_of(text, sep=","):
+    return list(csv.reader(io.StringIO(text, newline=""), delimiter=sep))
+
+
+@pytest.fixture(params=SEPARATED, ids=["semicolons", "commas", "tabs", "bars"])
+def given(request, tmp_path, monkeypatch):
+    """Start in a folder with a table of cells that tempt a writer to change them; return its rows."""
+    monkeypatch.chdir(tmp_path)
+    sep, decimal = request.param
+    rng = np.random.default_rng(0)
+    rows = [["-a", "note", "=kind", "007"]]
+    for i in range(60):
+        a, b = rng.normal(size=2) + 9 * (i % 3)
+        numbers = [f"{-a:.2f}".replace(".", decimal), f"{b:+.3f}".replace(".", decimal)]
+        rows.append([numbers[0], RISKY[i % len(RISKY)], KINDS[i % 3], numbers[1]])
+    write_rows("table.csv", rows, sep)
+    return rows, sep.replace("\t", ";")  # .csv files are not written with tabs
+
+
+TABLE = "table.csv --label =kind"
+
+
+def test_parts_have_the_cells_of_the_whole(given, tmp_path):
+    rows, sep = given
+    succeed(f"split {TABLE} --parts p=50,q=50 -o .")
+    parts = [rows_of((tmp_path / name).read_bytes().decode(), sep) for name in ("p.csv", "q.csv")]
+    assert parts[0][0] == parts[1][0] == rows[0]
+    assert sorted(parts[0][1:] + parts[1][1:]) == sorted(rows[1:])
+
+
+def test_predictions_are_beside_the_cells_as_they_came(given):
+    rows, sep = given
+    succeed(f"train {TABLE} --ignore note -e opf -o m.pf")
+    found = rows_of(succeed("predict m.pf table.csv --proba --column @answer"), sep)
+    assert [row[:4] for row in found] == rows
+    assert found[0][4:] == [*(f"p({kind})" for kind in sorted(KINDS)), "'@answer"]
+    assert [row[-1] for row in found[1:]] == [row[2] for row in rows[1:]]
+
+
+def test_clusters_are_beside_the_cells_as_they_came(given):
+    rows, sep = given
+    found = rows_of(succeed(f"cluster {TABLE} --ignore note --column =c"), sep)
+    assert [row[:4] for row in found] == rows
+    assert found[0][4] == "'=c"
+
+
+def write_rows(name, rows, sep=","):
+    with open(name, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=sep, quoting=csv.QUOTE_ALL).writerows(rows)
+
+
+def decide(action):
+    """Decide about all suspects as one would in a spreadsheet; return the rows of the list."""
+    with open("s.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    write_rows("d.csv", [[*rows[0]], *([*(row | {"decision": action}).values()] for row in rows)])
+    return rows
+
+
+def test_suggested_labels_are_those_of_the_table(given, tmp_path):
+    rows, sep = given
+    rows[10][2] = KINDS[1]
+    write_rows("table.csv", rows, sep)
+    succeed(f"audit {TABLE} --ignore note --suspects s.csv")
+    (found,) = decide("change")
+    assert (found["row"], found["given"], found["change_to"]) == ("9", KINDS[1], KINDS[0])
+    succeed(f"audit {TABLE} --apply d.csv --out cleaned.csv")
+    rows[10][2] = KINDS[0]
+    assert rows_of((tmp_path / "cleaned.csv").read_bytes().decode(), sep) == rows
+
+
+@pytest.mark.parametrize("back", ["+1", "1"])
+def test_integers_are_suggested_as_the_table_has_them(tmp_path, monkeypatch, back):
+    monkeypatch.chdir(tmp_path)
+    x = np.arange(40) % 20 + 100.0 * (np.arange(40) >= 20)
+    rows = [["x", "label"], *([f"{a:g}", "01" if a < 100 else "+1000"] for a in x)]
+    rows[5][1] = "+1000"
+    write_rows("table.csv", rows)
+    succeed("audit table.csv --suspects s.csv --features x")
+    (found,) = decide("change")
+    assert (found["row"], found["given"], found["change_to"]) == ("4", "+1000", "01")
+    text = (tmp_path / "d.csv").read_text()
+    (tmp_path / "d.csv").write_text(text.replace('"01"', f'"{back}"').replace("+1000", "1000"))
+    succeed("audit table.csv --apply d.csv --out cleaned.csv")
+    rows[5][1] = "01"
+    assert rows_of((tmp_path / "cleaned.csv").read_text()) == rows
+    succeed("audit table.csv --suspects s.json --features x")
+    assert [row["change_to"] for row in json.loads((tmp_path / "s.json").read_text())] == ["1"]
+
+
+def test_cells_of_parquet_files_are_written_as_they_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"-x": np.arange(8.0) % 4 * 5, "note": RISKY[:8], "label": ["=a", "-b"] * 4})
+    frame.to_parquet("t.parquet")
+    succeed("train t.parquet --ignore note -e opf -o m.pf")
+    header, *rows = rows_of(succeed("predict m.pf t.parquet --to csv"))
+    assert header == ["-x", "note", "label", "prediction"]
+    assert [row[1:3] for row in rows] == frame[["note", "label"]].values.tolist()
