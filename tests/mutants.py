@@ -332,6 +332,67 @@ MUTANTS = [
         "self.scale_",
         "tests/preprocessing",
     ),
+    # files and commands
+    Mutant(
+        "src/pathforest/datasets/formats/delimited.py",
+        "if isinstance(column, LabelColumn) or not is_added:",
+        "if isinstance(column, LabelColumn):",
+        "tests/cli/test_cells.py",
+    ),
+    Mutant(
+        "src/pathforest/datasets/formats/delimited.py",
+        "if isinstance(column, LabelColumn) or not is_added:",
+        "if not is_added:",
+        "tests/cli/test_cells.py",
+    ),
+    Mutant(
+        "src/pathforest/datasets/formats/delimited.py",
+        "number(with_point(text, decimal))",
+        "number(text)",
+        "tests/datasets/test_writing.py",
+    ),
+    Mutant(
+        "src/pathforest/datasets/formats/delimited.py",
+        'lineterminator="\\r\\n"',
+        'lineterminator="\\n\\n"',
+        "tests/cli/test_cells.py",
+    ),
+    Mutant(
+        "src/pathforest/cli/errors.py",
+        ' == "RAISE_VARARGS"',
+        ' != ""',
+        "tests/cli/test_bugs.py",
+    ),
+    Mutant(
+        "src/pathforest/cli/errors.py",
+        "is_raise and PACKAGE in Path(code.co_filename).parents",
+        "is_raise",
+        "tests/cli/test_bugs.py",
+    ),
+    Mutant(
+        "src/pathforest/_search/cells.py",
+        "TREE_NEIGHBORS), engine.n_samples - 1)",
+        "TREE_NEIGHBORS), 10**30)",
+        "tests/search/test_fuzzy_cv.py -k limit",
+    ),
+    Mutant(
+        "src/pathforest/_utils/files.py",
+        "signal.signal(number, _stop)",
+        "pass",
+        "tests/cli/test_unwritable.py -k signal",
+    ),
+    Mutant(
+        "src/pathforest/_utils/files.py",
+        "            error.filename = os.fspath(path)\n",
+        "            pass\n",
+        "tests/cli/test_unwritable.py -k named",
+    ),
+    Mutant(
+        "src/pathforest/review/decisions.py",
+        ".take(source)",
+        ".take(np.arange(len(source)))",
+        "tests/cli/test_cells.py",
+    ),
     # pages
     Mutant("src/pathforest/review/images.py", "path.is_relative_to(self.folder)", "True", "tests/review"),
     Mutant("src/pathforest/review/images.py", "formats=FORMATS", "formats=None", "tests/review"),
