@@ -1,10 +1,13 @@
 """Errors that a user cannot mend: shown as bugs, with how to report them, and never as mistakes."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from commands import IRIS, fail, run, succeed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+import pathforest
 from pathforest import OPFClassifier
 from pathforest._engines.torch import devices
 
@@ -43,7 +46,21 @@ def of_a_base_class():
     raise NotImplementedError
 
 
-FAULTS = (a_ufunc, an_attribute, an_index, a_key, a_division, a_depth, of_a_library, of_a_base_class)
+def a_call_in_the_package():
+    exec(compile("len(5)", str(Path(pathforest.__file__).parent / "fault.py"), "exec"))
+
+
+FAULTS = (
+    a_call_in_the_package,
+    a_ufunc,
+    an_attribute,
+    an_index,
+    a_key,
+    a_division,
+    a_depth,
+    of_a_library,
+    of_a_base_class,
+)
 
 
 @pytest.fixture
