@@ -519,6 +519,19 @@ MUTANTS = [
         "values.std(ddof=1)",
         "tests/reproduction/test_statistics.py",
     ),
+    # dask
+    Mutant(
+        "src/pathforest/dask/futures.py",
+        'GONE = "lost", "cancelled"',
+        "GONE = ()",
+        "tests/dask/test_failures.py -k refitted",
+    ),
+    Mutant(
+        "src/pathforest/dask/futures.py",
+        "except (OSError, KeyError):",
+        "except KeyError:",
+        "tests/dask/test_prediction.py -k dies_of",
+    ),
     # the tests themselves
     Mutant(
         "tests/conftest.py",

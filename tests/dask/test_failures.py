@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from pathforest import OPFClassifier
+from pathforest import FuzzyOPFClassifierCV, OPFClassifier
 
 pytest.importorskip("distributed", reason="needs pathforest[dask]")
 
@@ -100,6 +100,23 @@ def test_a_killed_worker_changes_nothing(client, monkeypatch, block_rows, stage)
     model = DaskOPFClassifier(client=client).fit(X, y)
     assert victims
     same(model.to_local(), OPFClassifier().fit(X, y))
+    client.wait_for_workers(1)
+
+
+def test_a_worker_killed_while_a_search_is_refitted_changes_nothing(client, monkeypatch):
+    client.wait_for_workers(2)
+    X, y = draw_far_apart(600)
+    victims = []
+
+    def kill():
+        victims.append(next(iter(client.run(os.getpid).values())))
+        os.kill(victims[0], signal.SIGKILL)
+
+    # The client builds a spanning tree of its own only in the refit: those of the folds grow on workers.
+    at_the_first(dask_tasks.foreign_neighbours)(monkeypatch, kill)
+    model = DaskFuzzyOPFClassifierCV(**SMALL_SEARCH, client=client).fit(X, y)
+    assert victims
+    same(model.to_local(), FuzzyOPFClassifierCV(**SMALL_SEARCH).fit(X, y))
     client.wait_for_workers(1)
 
 
@@ -296,7 +313,7 @@ class Stop:
 def test_a_scheduler_that_is_gone_ends_the_fit_within_seconds(doomed, many_blocks, monkeypatch, how, stage):
     stop, (X, y) = Stop(*doomed, how), draw_far_apart(600)
     stage(monkeypatch, stop)
-    with pytest.raises(ConnectionError, match=r"scheduler at tcp://.* fit with a new Client"):
+    with pytest.raises(ConnectionError, match=r"scheduler at tcp://.* use a new Client"):
         DaskOPFClassifier(client=stop.client).fit(da.from_array(X, chunks=(200, -1)), y)
     assert stop.seconds() < PATIENCE / 4
 
@@ -336,7 +353,7 @@ def test_a_fit_says_that_it_waits_for_workers(monkeypatch):
     X, y = draw("random")
     with (
         workers_that_come_late(monkeypatch, 0) as (_, client),
-        pytest.warns(UserWarning, match="has no workers, and the fit waits for one") as caught,
+        pytest.warns(UserWarning, match="has no workers, and the call waits for one") as caught,
     ):
         model = DaskOPFClassifier(client=client).fit(X, y)
     assert len([warning for warning in caught if "no workers" in str(warning.message)]) == 1
@@ -347,6 +364,6 @@ def test_a_fit_whose_workers_leave_says_that_it_waits(many_blocks, monkeypatch):
     X, y = draw_far_apart(600)
     with workers_that_come_late(monkeypatch, 1) as (cluster, client):
         at_the_first(dask_tasks.neighbours_abroad)(monkeypatch, lambda: cluster.scale(0))
-        with pytest.warns(UserWarning, match="has no workers, and the fit waits for one"):
+        with pytest.warns(UserWarning, match="has no workers, and the call waits for one"):
             model = DaskOPFClassifier(client=client).fit(X, y)
     same(model.to_local(), OPFClassifier().fit(X, y))

@@ -1,5 +1,8 @@
 """A model divided among the workers answers as the whole one does."""
 
+import os
+import signal
+
 import numpy as np
 import pytest
 from sklearn.metrics import pairwise_distances
@@ -164,3 +167,40 @@ def test_samples_that_models_of_a_search_share_are_counted_and_sent_once(client)
     part, *_ = dask_prediction.divide(model, 2)
     assert len({id(one._fit_X) for one in part.classifiers}) == 1
     assert part.__sizeof__() - object.__sizeof__(part) == X.nbytes
+
+
+def deadly(values, place, nth):
+    """Return an array; the process that reads it from a message for the n-th time dies of it."""
+
+    class Deadly(np.ndarray):  # in a function, so that messages bring the code and nothing has to be imported
+        def __reduce_ex__(self, protocol):
+            return read, (np.asarray(self),)
+
+    def read(values):
+        count = 1
+        while (place / str(count)).exists():
+            count += 1
+        (place / str(count)).touch(exist_ok=False)
+        if count == nth:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return values.view(Deadly)
+
+    return values.view(Deadly)
+
+
+@pytest.mark.parametrize(
+    ("n_parts", "nth"),
+    [(1, 1), (1, 2), (2, 4)],
+    ids=["sent", "copied", "parts"],
+)
+def test_a_worker_that_dies_of_the_model_does_not_stop_predictions(
+    client, monkeypatch, tmp_path, n_parts, nth
+):
+    client.wait_for_workers(2)
+    divide_into(monkeypatch, n_parts)
+    X, y, queries = hostile("random")
+    model, expected = fitted(client, *several, X, y)
+    model.classes_ = deadly(model.classes_, tmp_path, nth)
+    answers = model.predict(da.from_array(queries, chunks=50))
+    assert (tmp_path / str(nth)).exists()
+    np.testing.assert_array_equal(answers.compute(), expected.predict(queries))

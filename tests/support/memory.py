@@ -20,7 +20,7 @@ def little_memory():
 
 @contextmanager
 def resident_memory(megabytes):
-    """Fail if the process grows by more than that at any time, whoever allocates; the peak starts anew here."""
+    """Fail if the process ever grows by more, whoever allocates; the peak starts anew here."""
     reset = Path("/proc/self/clear_refs")
     if not reset.exists():
         pytest.skip("needs the peak of resident memory, as Linux counts it")

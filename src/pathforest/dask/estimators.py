@@ -186,13 +186,15 @@ class _DaskClassifier:
         """
         self.to_local().save(path)
 
-    def _grow(self, *_: Any) -> NoReturn:
-        raise NotImplementedError(
+    @property
+    def partial_fit(self) -> NoReturn:
+        """None: `hasattr` tells who asks that these classes do not grow."""
+        raise AttributeError(
             f"{type(self).__name__} does not grow; use pathforest.{self._local_class.__name__}, whose "
             "partial_fit gives the same model, or fit again"
         )
 
-    partial_fit = forget = set_labels = _grow
+    forget = set_labels = partial_fit
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -20,6 +20,9 @@ MOST_ATTEMPTS = 5
 # Until the scheduler notices that a worker is gone, it would send to that one again. Doubled each time.
 SECONDS_TO_NOTICE = 0.2
 
+# States of a future whose object has gone with the workers that had it.
+GONE = "lost", "cancelled"
+
 # Without a worker before a warning says so; a nanny has started another one by then.
 SECONDS_ALONE = 5.0
 
@@ -36,8 +39,8 @@ def check_connection(client: Client) -> None:
     """Raise ConnectionError if the scheduler is gone; a client would go on trying for half a minute."""
     if client.status != "running":
         raise ConnectionError(
-            f"the Dask scheduler at {_address(client)} cannot be reached any more, so the fit has ended; "
-            "start the cluster again and fit with a new Client, or use the local class"
+            f"the Dask scheduler at {_address(client)} cannot be reached any more; start the "
+            "cluster again and use a new Client, or use the local class"
         )
 
 
@@ -84,8 +87,8 @@ class Watch:
         if self._alone_since and now - self._alone_since >= SECONDS_ALONE:
             self._alone_since = math.inf  # once is enough
             warn(
-                f"the Dask cluster at {_address(self._client)} has no workers, and the fit waits for one; "
-                "start workers, or stop the fit with Ctrl-C"
+                f"the Dask cluster at {_address(self._client)} has no workers, and the call waits for one; "
+                "start workers, or stop the call with Ctrl-C"
             )
         return self._alone_since is None
 
@@ -128,15 +131,20 @@ class Sent:
     """Objects that the client has sent to the cluster, and sends again if a worker takes them along.
 
     Dask computes lost results again, but what was sent has nothing it could be computed from. A lone object
-    serves all tasks and goes to every worker; several are distributed.
+    serves all tasks and goes to every worker; several are distributed. `n_bytes` is the size of a lone
+    object, if it does not know that itself.
     """
 
-    def __init__(self, client: Client, objects: Sequence[Any]) -> None:
+    def __init__(self, client: Client, objects: Sequence[Any], n_bytes: int = 0) -> None:
         self._client, self._objects = client, objects
+        self._patience = SECONDS_TO_COPY + max(n_bytes, sizeof(objects[0])) / 2**20
         self._sent: dict[int, tuple[Future, list[str]]] = {}
 
     def __getitem__(self, position: int) -> Future:
         return self._send(position)[0]
+
+    def __len__(self) -> int:
+        return len(self._objects)
 
     def workers(self, position: int) -> list[str]:
         """Return the workers an object was sent to."""
@@ -154,7 +162,7 @@ class Sent:
 
     def _send(self, position: int) -> tuple[Future, list[str]]:
         attempt = 0
-        while position not in self._sent or self._sent[position][0].status in ("lost", "cancelled"):
+        while position not in self._sent or self._sent[position][0].status in GONE:
             try:
                 self._sent[position] = self._scatter(position)
                 self._spread(*self._sent[position])
@@ -178,7 +186,6 @@ class Sent:
 
         Dask's own broadcast never ends if one of the workers dies meanwhile.
         """
-        patience = SECONDS_TO_COPY + sizeof(self._objects[0]) / 2**20
         n_copies = 1
         while n_copies < len(workers):
             wave = workers[n_copies : 3 * n_copies]  # each copy serves two
@@ -187,12 +194,20 @@ class Sent:
                 for worker in wave
             ]
             try:
-                for _ in Results(self._client, fetched, patience):  # what is lost meanwhile is sent again
-                    pass
+                for _ in Results(self._client, fetched, self._patience):
+                    pass  # what is lost meanwhile is sent again
             except RuntimeError:
                 self._client.cancel([future, *fetched])
                 raise
             n_copies *= 3
+
+
+def send_all(*groups: Sent) -> list[list[Future]]:
+    """Send groups of objects; return their futures once none has been lost while the others were sent."""
+    while True:
+        futures = [[group[i] for i in range(len(group))] for group in groups]
+        if not any(future.status in GONE for group in futures for future in group):
+            return futures
 
 
 def run_tasks(

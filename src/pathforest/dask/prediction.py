@@ -21,7 +21,7 @@ from pathforest._models.classifier import ForestClassifier
 from pathforest._models.offers import bids, cheapest_class, probabilities, ranks
 from pathforest._search.ensemble import AverageOfBest, classifier_of, represent
 from pathforest.dask.data import check_table
-from pathforest.dask.futures import thread_counts
+from pathforest.dask.futures import Sent, naming_a_lost_scheduler, send_all, thread_counts
 
 # A worker takes samples of an eighth of its memory: engines have copies of them, and queries need room.
 MEMORY_SHARE = 1 / 8
@@ -33,10 +33,11 @@ def predict_lazily(client: Client, model: Any, X: Any, method: str) -> Any:
     # Other features than those of `fit` are refused now, not when blocks are computed.
     example = np.empty((0, X.shape[1])) if is_array else X._meta
     validate_data(model, example, reset=False, skip_check_array=True)
-    n_parts = count_parts(client, model)
-    if n_parts > 1:
-        return _ask_parts(client, model, n_parts, X, method)
-    sent = client.scatter(model, hash=False, broadcast=True)
+    with naming_a_lost_scheduler(client):
+        n_parts = count_parts(client, model)
+        if n_parts > 1:
+            return _ask_parts(client, model, n_parts, X, method)
+        sent = Sent(client, [model], _sample_bytes(_classifiers(model)))[0]
     wide = method != "predict"
     meta = _empty(model, wide)
     if not is_array:
@@ -88,8 +89,7 @@ def _label_frame(model: Any, block: Any, method: str, values: np.ndarray) -> Any
 def _ask_parts(client: Client, model: Any, n_parts: int, X: Any, method: str) -> Any:
     """Ask every part of a model about each block, and merge their offers."""
     # Distributed: Dask then moves blocks to parts, which are larger.
-    parts = client.scatter(divide(model, n_parts), hash=False)
-    rest = client.scatter(_without_samples(model), hash=False, broadcast=True)
+    parts, [rest] = send_all(Sent(client, divide(model, n_parts)), Sent(client, [_without_samples(model)]))
     blocks = np.ravel(X.to_delayed()).tolist()
     answers = []
     for block in blocks:
@@ -147,7 +147,7 @@ def _classifiers(model: Any) -> list[ForestClassifier]:
 
 
 def _sample_bytes(classifiers: Sequence[ForestClassifier]) -> int:
-    return sum({id(one._fit_X): one._fit_X.nbytes for one in classifiers}.values())
+    return sum({id(one._fit_X): getattr(one._fit_X, "nbytes", 0) for one in classifiers}.values())
 
 
 def _with_samples(
