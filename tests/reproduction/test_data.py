@@ -38,11 +38,7 @@ def test_each_class_is_split_in_integer_arithmetic():
             n - m,
         ]
     assert sorted(np.concatenate([train, evaluation, test])) == list(range(len(y)))
-
-
-def test_runs_differ():
-    first, second = (split_rows(SAMPLES.y, np.random.default_rng(seed))[2] for seed in (0, 1))
-    assert set(first) != set(second)
+    assert set(test) != set(split_rows(y, np.random.default_rng(2))[2])
 
 
 def test_the_paper_scales_by_all_samples():
@@ -59,21 +55,17 @@ def test_the_paper_searches_on_the_evaluation_part_and_trains_without_it():
     assert len(train) + len(evaluation) == len(parts.search.y)
 
 
-def test_the_clean_preset_scales_by_what_is_not_test():
+def test_the_clean_preset_scales_by_what_is_not_test_and_searches_in_folds_of_it():
     parts = PRESETS["clean"](SAMPLES, np.random.default_rng(0))
     np.testing.assert_allclose(parts.train.X.mean(axis=0), 0, atol=1e-12)
     assert abs(np.concatenate([parts.train.X, parts.test.X]).mean(axis=0)).max() > 1e-6
+    assert sorted(np.concatenate([rows for _, rows in parts.folds])) == list(range(len(parts.train.y)))
 
 
 def test_both_presets_have_the_same_test_samples():
     paper, clean = (PRESETS[name](SAMPLES, np.random.default_rng(5)) for name in ("paper", "clean"))
     np.testing.assert_array_equal(paper.test.y, clean.test.y)
     assert np.corrcoef(paper.test.X[:, 0], clean.test.X[:, 0])[0, 1] == pytest.approx(1)
-
-
-def test_clean_folds_cover_the_training_part():
-    parts = PRESETS["clean"](SAMPLES, np.random.default_rng(0))
-    assert sorted(np.concatenate([rows for _, rows in parts.folds])) == list(range(len(parts.train.y)))
 
 
 def test_every_bundled_set_loads():

@@ -110,11 +110,6 @@ def dataset_title(name: str) -> str:
     return published.TITLES.get(name, name)
 
 
-def classifier_title(name: str) -> str:
-    """Return what readers call a classifier."""
-    return CLASSIFIERS.get(name, name)
-
-
 def in_order(names: Iterable[str], known: Iterable[str] = published.TITLES) -> list[str]:
     """Sort known names as they are known, each once; others follow as they come."""
     places = {name: place for place, name in enumerate(known)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -32,19 +31,10 @@ PRIVATE = ("electric_industrial", "electric_commercial")  # never published
 PUBLIC = tuple(name for name in TITLES if name not in PRIVATE)
 
 
-class Score(NamedTuple):
-    """A cell of Table I, and the one of Table II."""
-
-    mean: float  # of the accuracy
-    std: float
-    f1: float
-    bold: bool  # best mean, or not significantly different from it
-    seconds: float  # of training, on a Xeon Bronze 3106 at 1.7 GHz
-
-
+# By dataset and classifier: mean and standard deviation of the accuracy, the mean F1, bold (the best mean, or
+# not significantly different from it), and seconds of training on a Xeon Bronze 3106 at 1.7 GHz.
 TABLE = pd.read_csv(
     Path(__file__).with_name("published.csv"),
     index_col=["dataset", "classifier"],
     converters=dict.fromkeys(("mean", "std", "f1", "seconds"), float),  # exact, whatever pandas does
 )
-SCORES = {row.Index: Score(*row[1:]) for row in TABLE.itertuples()}  # by (dataset, classifier)
