@@ -278,40 +278,40 @@ MUTANTS = [
     ),
     # issues
     Mutant(
-        "src/pathforest/issues/offers.py",
+        "src/pathforest/_issues/offers.py",
         "wins = (value <= to_beat)",
         "wins = (value < to_beat)",
         "tests/issues/test_fast.py",
     ),
     Mutant(
-        "src/pathforest/issues/offers.py",
-        "(nearest == other) & (lists.indices[:, 0] < others.indices[:, 0])",
+        "src/pathforest/_issues/offers.py",
+        "(nearest == other) & (self.indices[:, 0] < others.indices[:, 0])",
         "(nearest == other)",
         "tests/issues/test_fast.py",
     ),
     Mutant(
-        "src/pathforest/issues/flags.py",
+        "src/pathforest/_issues/find.py",
         'np.argsort(opinion.share, kind="stable")',
         "np.arange(len(codes))",
         "tests/issues/test_fast.py",
     ),
     Mutant(
-        "src/pathforest/issues/islands.py",
+        "src/pathforest/_issues/find.py",
         "(size < most[codes[first]])",
         "(first > 0)",
         "tests/issues/test_fast.py",
     ),
     Mutant(
-        "src/pathforest/issues/thorough.py",
+        "src/pathforest/_issues/unseen.py",
         "np.lexsort(X.T[::-1])",
         "np.arange(len(X))",
-        "tests/issues/test_thorough.py",
+        "tests/issues/test_unseen.py",
     ),
     Mutant(
-        "src/pathforest/issues/thorough.py",
+        "src/pathforest/_issues/unseen.py",
         "np.sort(np.unique(codes[order], return_index=True)[1])",
         "np.unique(codes[order], return_index=True)[1]",
-        "tests/issues/test_thorough.py",
+        "tests/issues/test_unseen.py",
     ),
     # tables
     Mutant(

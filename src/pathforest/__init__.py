@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from pathforest.clustering import OPFClustering
     from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
     from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
-    from pathforest.issues import Issues, find_issues
+    from pathforest._issues.find import find_issues
+    from pathforest._issues.issues import Issues
     from pathforest.knn_classifier import OPFKNNClassifier
     from pathforest.outlier import OPFOutlierDetector
     from pathforest.persistence import load, save
@@ -49,7 +50,7 @@ __all__ = [
 _LATER = {
     "FuzzyOPFClassifier": "pathforest.fuzzy",
     "FuzzyOPFClassifierCV": "pathforest.fuzzy_cv",
-    "Issues": "pathforest.issues",
+    "Issues": "pathforest._issues.issues",
     "O2PFSampler": "pathforest.resampling",
     "OPFClassifier": "pathforest.classifier",
     "OPFClustering": "pathforest.clustering",
@@ -61,7 +62,7 @@ _LATER = {
     "TablePreprocessor": "pathforest.preprocessing",
     "TrainingErrorWarning": "pathforest.fuzzy",
     "explain": "pathforest._models.explaining",
-    "find_issues": "pathforest.issues",
+    "find_issues": "pathforest._issues.find",
     "load": "pathforest.persistence",
     "save": "pathforest.persistence",
 }

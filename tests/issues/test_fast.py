@@ -10,9 +10,9 @@ from sklearn.metrics import pairwise_distances
 from strategies import BRUTE_METRICS, DTYPES, METRICS, NON_NEGATIVE, problems
 
 from pathforest import OPFOutlierDetector, find_issues
-from pathforest.distances import resolve_metric
-from pathforest.issues import Issues, offers
-from pathforest.issues.flags import Opinion, flag
+from pathforest._issues import offers
+from pathforest._issues.find import Opinion, flag
+from pathforest._issues.issues import Issues
 from pathforest.noise import flip_labels
 
 NAMES = ("class c", "class a", "class d", "class b")
@@ -206,15 +206,6 @@ def test_the_only_sample_of_a_class_has_score_0():
     assert issues.suggested[8] == 0
     assert np.isinf(issues.cost[8])
     assert not issues.is_label_issue[8]  # nothing could speak for it
-
-
-@given(data=st.data())
-def test_neighbours_of_any_class_equal_a_full_sort(data):
-    X, D, _, codes, r = draw_case(data, "euclidean", 2.0)
-    found = offers.leave_one_out_offers(X, codes, r, resolve_metric("euclidean"), "auto", "cpu", 1)
-    distances, indices = reference.knn(D, min(r, len(D) - 1))
-    np.testing.assert_array_equal(found.nearest.distances, distances)
-    np.testing.assert_array_equal(found.nearest.indices, indices)
 
 
 def test_near_means_a_tenth_of_the_median():

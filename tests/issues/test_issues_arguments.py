@@ -31,6 +31,8 @@ def test_parameters_are_checked(options, error, message):
 
 
 def test_labels_must_be_there():
+    with pytest.raises(ValueError, match="find_issues requires y to be passed"):
+        find_issues(X, None)
     with pytest.raises(ValueError, match="missing"):
         find_issues(X, [0, 0, None, 1, 1, 1])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):

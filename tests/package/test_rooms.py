@@ -32,7 +32,7 @@ ORDER = [
         "metrics",
         "noise",
         "preprocessing",
-        "issues",
+        "_issues",
     ],
     [""],  # the package itself, which shows names of all these
     ["datasets"],

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pathforest.issues import Issues
+from pathforest._issues.issues import Issues
 
 CONQUERORS = 3  # of each class beside a suspect
 FEATURES = 8  # of a suspect that are shown

@@ -210,7 +210,7 @@ def _refuse_table(out: str) -> None:
 
 
 def _audit(samples: Samples, scale: bool, jobs: int | None, **parameters: Any) -> Review:
-    from pathforest.issues import find_issues
+    from pathforest._issues.find import find_issues
 
     unscaled = not scale and parameters["method"] == "fast" and parameters["metric"] != models.MIXED
     X, Z, features = _features(samples, scale, warn=unscaled)

@@ -8,8 +8,8 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 from pathforest import find_issues
+from pathforest._issues import unseen
 from pathforest._search.splits import deal_folds
-from pathforest.issues import thorough
 from pathforest.noise import flip_labels
 
 X, Y = load_iris(return_X_y=True)
@@ -20,8 +20,8 @@ NOISY = flip_labels(Y, 0.1)
 def small():
     """A search and a forest that are quick, for all tests of this file."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(thorough, "TRANSFORMS", None)
-        patch.setattr(thorough, "N_TREES", 40)
+        patch.setattr(unseen, "TRANSFORMS", None)
+        patch.setattr(unseen, "N_TREES", 40)
         yield
 
 
@@ -81,7 +81,7 @@ class Known(BaseEstimator):
 
 
 def test_probabilities_are_the_mean_of_a_search_and_a_forest_on_other_folds(small, monkeypatch):
-    monkeypatch.setattr(thorough, "FuzzyOPFClassifierCV", Known)
+    monkeypatch.setattr(unseen, "FuzzyOPFClassifierCV", Known)
     samples = np.random.default_rng(0).normal(size=(60, 2))
     samples = samples[np.argsort(samples[:, 0])]  # folds are dealt in this order
     labels = np.arange(60) % 3
@@ -105,7 +105,7 @@ def test_probabilities_are_the_mean_of_a_search_and_a_forest_on_other_folds(smal
 
 
 def test_of_equal_probabilities_the_given_label_wins_then_the_class_with_the_nearer_member(monkeypatch):
-    monkeypatch.setattr(thorough, "_out_of_fold", lambda *_: np.full((len(Y), 3), 1 / 3))
+    monkeypatch.setattr(unseen, "_out_of_fold", lambda *_: np.full((len(Y), 3), 1 / 3))
     issues = find_issues(X, NOISY, method="thorough")
     np.testing.assert_array_equal(issues.suggested, NOISY)
     for i, D in enumerate(np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))):

@@ -8,10 +8,9 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state
 
-from pathforest._engines.metric import Metric
+from pathforest._models.base import FitData
 from pathforest._search.splits import Split, deal_folds
-from pathforest._utils.threads import thread_count
-from pathforest.classifier import OPFClassifier
+from pathforest._utils.sparse import SparseSamples
 from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
 
 TRANSFORMS = "full"  # representations that the search tries
@@ -20,17 +19,18 @@ N_FOLDS = 5
 FEWEST = 2 * N_FOLDS  # samples, so that the folds inside a search have some too
 
 
-def ask_unseen(
-    X: np.ndarray, codes: np.ndarray, settings: OPFClassifier, metric: Metric, random_state: Any
-) -> np.ndarray:
+def ask_unseen(data: FitData, question: Any) -> np.ndarray:
     """Return the probability of each class by models that were fitted to the other folds.
 
     Samples are first put in the order of their values, and classes in that of their first sample: what is
     drawn at random then depends neither on the order of the rows nor on the names of the classes.
     """
-    if metric.kind == "precomputed":
+    X, (names, codes) = data.X, data.labels
+    if isinstance(X, SparseSamples):
+        raise ValueError("method='thorough' takes no sparse matrix; use method='fast', or X.toarray()")
+    if data.metric.kind == "precomputed":
         raise ValueError("method='thorough' needs features, not metric='precomputed'; use method='fast'")
-    if metric.name == "gower" or np.isnan(X).any():
+    if data.metric.name == "gower" or np.isnan(X).any():
         raise ValueError(
             "method='thorough' needs numbers without gaps, for its linear algebra; use method='fast', or "
             "fill in missing values and encode categories"
@@ -39,40 +39,31 @@ def ask_unseen(
         raise ValueError(
             f"method='thorough' needs {FEWEST} samples or more for its folds, got {len(X)}; use method='fast'"
         )
-    n_classes = len(settings.classes_)
-    if n_classes == 1:
+    if len(names) == 1:
         return np.ones((len(X), 1))
     order = np.lexsort(X.T[::-1])
     classes = codes[order][np.sort(np.unique(codes[order], return_index=True)[1])]
-    probability = np.empty((len(X), n_classes))
+    probability = np.empty((len(X), len(names)))
     probability[order[:, None], classes] = _out_of_fold(
-        X[order], np.argsort(classes)[codes[order]], settings, check_random_state(random_state)
+        X[order], np.argsort(classes)[codes[order]], question, data.n_threads
     )
     return probability
 
 
-def _out_of_fold(
-    X: np.ndarray, codes: np.ndarray, settings: OPFClassifier, random: np.random.RandomState
-) -> np.ndarray:
+def _out_of_fold(X: np.ndarray, codes: np.ndarray, question: Any, n_threads: int) -> np.ndarray:
     """Return the mean probability by a search and a random forest; a class they did not see has 0.
 
     Together they find more than either: on 25 datasets the mean had the higher average precision.
     """
-    probability = np.zeros((len(X), len(settings.classes_)))
+    probability, random = np.zeros((len(X), codes.max() + 1)), check_random_state(question.random_state)
     seed = int(random.randint(2**31))
+    options = ("metric", "metric_params", "algorithm", "device", "n_jobs")
+    shared = {name: getattr(question, name) for name in options}
     for train, test in _splits(codes, random):
-        search = FuzzyOPFClassifierCV(
-            transforms=TRANSFORMS,
-            cv=_splits(codes[train], random),
-            metric=settings.metric,
-            metric_params=settings.metric_params,
-            algorithm=settings.algorithm,
-            device=settings.device,
-            n_jobs=settings.n_jobs,
-            random_state=seed,
-        )
-        forest = RandomForestClassifier(N_TREES, n_jobs=thread_count(settings.n_jobs), random_state=seed)
-        for model in (search, forest):
+        folds = _splits(codes[train], random)
+        search = FuzzyOPFClassifierCV(transforms=TRANSFORMS, cv=folds, random_state=seed, **shared)
+        trees = RandomForestClassifier(N_TREES, n_jobs=n_threads, random_state=seed)
+        for model in (search, trees):
             model.fit(X[train], codes[train])
             probability[test[:, None], model.classes_] += model.predict_proba(X[test]) / 2
     return probability

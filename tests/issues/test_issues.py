@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from pathforest import find_issues
-from pathforest.issues.report import COLUMNS
+from pathforest._issues.issues import COLUMNS
 from pathforest.noise import flip_labels
 
 X, Y = load_iris(return_X_y=True)

@@ -1,0 +1,1 @@
+"""Wrong labels and other issues in a training set."""

@@ -1,0 +1,362 @@
+"""One call from samples and labels to everything that looks wrong about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from pathforest._engines.matrix import blocks, symmetric
+from pathforest._issues.issues import Issues
+from pathforest._issues.offers import NONE, Offers, leave_one_out_offers
+from pathforest._models import parameters as rules
+from pathforest._models.base import FitData, OPFEstimator, Settings, open_fit
+from pathforest._utils.sparse import SparseSamples
+from pathforest.graph import KnnGraph
+from pathforest.membership import density
+from pathforest.outlier import lower_fence, scale
+
+# Two classes that cost nearly the same, the cheaper one at least this share of the other, meet at a sample.
+BORDER = 0.9
+# So near, as a share of the median distance from a sample to its nearest other, two samples are nearly equal.
+NEAR = 0.1
+
+# Clarity says how much a sample looks like a class: 0 is undecided, and 0.5 the average of the samples that
+# deserve its label. Mistakes happen to all samples, so their clarity is taken to be spread evenly from 0 to
+# 1. Where classes overlap it is low, with a density that falls as (1 - clarity) ** FALL. A label is flagged
+# if it is a mistake with a probability of at least SURE and the sample at least HALF_CLEAR. A class with more
+# mistakes than TOO_MANY for each sample that deserves its label is not known well enough. The values were
+# chosen on 45 datasets: others find more wrong labels, but classifiers trained without the flagged samples
+# lose where all labels are right.
+FALL = 2
+SURE = 0.7
+HALF_CLEAR = 0.25
+TOO_MANY = 0.6
+N_ROUNDS = 60
+
+
+def find_issues(
+    X: Any,
+    y: Any,
+    *,
+    method: str = "fast",
+    n_conquerors: int = 13,
+    metric: str | Callable[..., float] = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
+    algorithm: str = "auto",
+    device: str = "cpu",
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+) -> Issues:
+    """Find the samples whose label is probably wrong, and outliers, duplicates and borders beside them.
+
+    Every class offers each sample the mean distance of its nearest members, the sample itself left out. A
+    label is doubtful if another class offers less. Scale the features first, as for nearest neighbours.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+        Samples, or their distances for ``metric="precomputed"``. float32 stays float32; other types are
+        converted to float64. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
+        ``"sqeuclidean"``.
+    y : array-like of shape (n_samples,)
+        Their labels, of any type; none may be missing.
+    method : {"fast", "thorough"}, default="fast"
+        ``"fast"`` compares the costs of the classes, in one pass over the samples. ``"thorough"`` asks models
+        that have not seen the label: the search of `FuzzyOPFClassifierCV` with ``transforms="full"`` and a
+        random forest, on five folds. It finds more, and takes as long as five such searches. The order of
+        distinct samples does not matter. That of the features does, by up to 0.3 for single scores, because
+        random forests draw among them by position.
+    n_conquerors : int, default=13
+        How many of its nearest members speak for each class. Larger values outvote more wrong labels; smaller
+        ones suit classes of few samples.
+    metric : str or callable, default="euclidean"
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
+        matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
+        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
+        tables with text or missing values.
+    metric_params : dict, default=None
+        Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
+    algorithm : {"auto", "tree", "brute"}, default="auto"
+        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+        chooses. Answers are the same.
+    device : str, default="cpu"
+        Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
+        PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
+    n_jobs : int, default=None
+        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
+        same.
+    random_state : int, RandomState or None, default=0
+        Folds and trees of ``method="thorough"``; ``"fast"`` is not random.
+
+    Returns
+    -------
+    Issues
+        Arrays with one entry per sample, in the order of `X`.
+
+    See Also
+    --------
+    Issues : What the arrays mean.
+    OPFOutlierDetector : Outliers alone, also among new samples.
+
+    Notes
+    -----
+    With a the cost of the given class and b the smallest cost of another, the score of ``"fast"`` is
+    b / (a + b): 0.5 where both are 0, 1 where no other class exists, 0 for the only sample of a class. Equal
+    rows are different samples. If a class has fewer samples than `n_conquerors`, all of them count. Of rivals
+    that tie, the one with the nearer member wins, then the one whose member comes first.
+
+    Time is that of one neighbour search over all samples, memory grows with n times `n_conquerors`.
+
+    Examples
+    --------
+    >>> from pathforest import find_issues
+    >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [10.0], [11.0], [12.0], [13.0], [14.0]]
+    >>> y = ["low", "low", "high", "low", "low", "high", "high", "high", "high", "high"]
+    >>> issues = find_issues(X, y, n_conquerors=3)
+    >>> issues.suspects.tolist()
+    [2]
+    >>> print(issues.suggested[2], issues.score[2].round(2))
+    low 0.13
+    """
+    _refuse_collections(X, y)
+    question = _Question(
+        method=method,
+        n_conquerors=n_conquerors,
+        metric=metric,
+        metric_params=metric_params,
+        algorithm=algorithm,
+        device=device,
+        n_jobs=n_jobs,
+        random_state=random_state,
+    )
+    data = open_fit(question, X, y, labelled=True)
+    codes, probability = data.labels.codes, None
+    if method == "thorough":
+        from pathforest._issues.unseen import ask_unseen  # the search is slow to import
+
+        probability = ask_unseen(data, question)
+    rivals = None if probability is None else _likeliest_others(probability, codes)
+    offers = leave_one_out_offers(data, question, rivals)
+    if probability is None:
+        opinion = compare_costs(offers)
+    else:
+        opinion = compare_probabilities(probability, codes, offers.rival)
+    return _report(data, method, offers, opinion)
+
+
+class _Question(OPFEstimator):
+    """The arguments of a call, which are checked as those of estimators are."""
+
+    _rules: ClassVar[rules.Rules] = {
+        "method": rules.choice("fast", "thorough"),
+        "n_conquerors": rules.n_conquerors,
+        **rules.DISTANCES,
+        "device": rules.device,
+        "random_state": rules.random_state,
+    }
+    verbose = 0
+
+    def __init__(self, **arguments: Any) -> None:
+        vars(self).update(arguments)
+
+    def _settings(self) -> Settings:
+        return super()._settings()._replace(squares=True)  # for the density
+
+
+_Question.__name__ = "find_issues"  # as messages name it
+
+
+def _refuse_collections(*arrays: Any) -> None:
+    """Refuse Dask's collections, which would be gathered in memory unasked."""
+    for array in arrays:
+        if type(array).__module__.partition(".")[0] == "dask":
+            raise TypeError(
+                f"find_issues takes samples in memory, not a Dask {type(array).__name__}; pass "
+                "X.compute() and y.compute() if they fit"
+            )
+
+
+# Labels
+
+
+class Opinion(NamedTuple):
+    """How well the labels fit."""
+
+    score: np.ndarray  # (n,) of the given class, from 0 to 1
+    rival: np.ndarray  # (n,) code of the best other class, -1 if there is none
+    prefers_rival: np.ndarray  # (n,) bool, whether that class fits better
+    share: np.ndarray  # (n,) part of the given class in what it and its rival have together
+
+
+def compare_costs(offers: Offers) -> Opinion:
+    """Judge labels by the costs of the given class and of its rival."""
+    own, other = offers.own, offers.rival_cost
+    with np.errstate(invalid="ignore"):
+        score = other / (own + other)
+    score[(own == 0) & (other == 0)] = 0.5
+    score[np.isinf(other)] = 1.0
+    score[np.isinf(own)] = 0.0
+    return Opinion(score, offers.rival, other < own, score)
+
+
+def compare_probabilities(probability: np.ndarray, codes: np.ndarray, rival: np.ndarray) -> Opinion:
+    """Judge labels by the probabilities of the given class and of its rival."""
+    rows = np.arange(len(codes))
+    score, best = probability[rows, codes], np.where(rival == NONE, 0.0, probability[rows, rival])
+    return Opinion(score, rival, best > score, score / (score + best))
+
+
+def _likeliest_others(probability: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return a mask of the classes that are more probable than all but the given one; several may tie."""
+    others = np.where(np.arange(probability.shape[1]) == codes[:, None], -1, probability)
+    return (others >= 0) & (others == others.max(axis=1, keepdims=True))
+
+
+def flag(opinion: Opinion, codes: np.ndarray) -> tuple[np.ndarray, float]:
+    """Flag labels that are probably mistakes, rather than a sign that classes overlap; estimate their share.
+
+    The only sample of a class is never flagged: nothing can speak for it.
+    """
+    is_doubtful = opinion.prefers_rival & (np.bincount(codes)[codes] > 1)
+    order = np.argsort(opinion.share, kind="stable")  # sums depend on no order of samples or classes
+    given, rival, share, is_doubtful = (
+        array[order] for array in (codes, opinion.rival, opinion.share, is_doubtful)
+    )
+    flagged, mistakes = np.zeros(len(codes), dtype=bool), np.zeros(len(codes))
+    for code in range(int(codes.max()) + 1):
+        agree = share[(given == code) & (share > 0.5)] - 0.5
+        disagree = np.flatnonzero(is_doubtful & (rival == code))
+        if len(agree) and len(disagree):
+            clarity = np.minimum((0.5 - share[disagree]) / (2 * agree.mean()), 1)
+            mistake = _probability_of_mistake(clarity)
+            if mistake.sum() <= TOO_MANY * len(agree):
+                flagged[order[disagree]] = (mistake >= SURE) & (clarity >= HALF_CLEAR)
+                mistakes[disagree] = mistake
+    return flagged, float(np.sort(mistakes).mean())
+
+
+def _probability_of_mistake(clarity: np.ndarray) -> np.ndarray:
+    """Fit the part of mistakes by expectation-maximisation; return how probably each label is one."""
+    overlap = (FALL + 1) * (1 - clarity) ** FALL
+    part = 0.5
+    for _ in range(N_ROUNDS):
+        mistake = part / (part + (1 - part) * overlap)
+        part = mistake.mean()
+    return mistake
+
+
+# Groups
+
+
+def duplicate_groups(data: FitData) -> np.ndarray:
+    """Return the number of the group of equal rows that each sample is in; -1 for one without a copy.
+
+    Of a distance matrix those samples are equal that distances of 0 join.
+    """
+    X = data.X
+    if data.metric.kind == "precomputed":
+        return _number_groups(_joined_by_zeros(symmetric(X)), smallest=2)
+    if isinstance(X, SparseSamples):
+        return _number_groups(np.array(X.row_keys(), dtype=object), smallest=2)
+    rows = np.ascontiguousarray(X + 0.0)  # -0.0 + 0.0 is 0.0: equal values have equal bytes
+    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
+    return _number_groups(np.unique(keys, return_inverse=True)[1], smallest=2)
+
+
+def _joined_by_zeros(D: np.ndarray) -> np.ndarray:
+    pairs = [
+        np.argwhere(np.triu(D[rows] == 0, rows.start + 1)) + [rows.start, 0] for rows in blocks(*D.shape)
+    ]
+    source, target = np.concatenate(pairs).T
+    graph = coo_array((np.ones(len(source), dtype=bool), (source, target)), shape=D.shape)
+    return connected_components(graph, directed=False)[1]
+
+
+def _number_groups(labels: np.ndarray, smallest: int) -> np.ndarray:
+    """Give groups numbers from 0, in the order of their first samples, and -1 to those that are too small."""
+    _, first, group, size = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
+    kept = np.flatnonzero(size >= smallest)
+    number = np.full(len(size), -1)
+    number[kept[np.argsort(first[kept])]] = np.arange(len(kept))
+    return number[group]
+
+
+def _conflicts(group: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Say which samples have a copy with another label."""
+    low, high = np.full(len(group), len(group)), np.full(len(group), -1)
+    np.minimum.at(low, group, codes)
+    np.maximum.at(high, group, codes)
+    return (group >= 0) & (low[group] < high[group])
+
+
+def islands(graph: KnnGraph, codes: np.ndarray, largest: int) -> np.ndarray:
+    """Return the number of the island that each sample is in; -1 for those in none.
+
+    Two samples of a class are joined if one is in the other's neighbour list. An island is a group so joined
+    that has 2 to `largest` samples and is smaller than the largest group of its class.
+    """
+    n, k = graph.indices.shape
+    source, target = np.repeat(np.arange(n), k), graph.indices.ravel()
+    same = codes[source] == codes[target]
+    arcs = coo_array((np.ones(same.sum(), dtype=bool), (source[same], target[same])), shape=(n, n))
+    part = connected_components(arcs, directed=False)[1]
+    _, first, size = np.unique(part, return_index=True, return_counts=True)
+    most = np.zeros(codes.max() + 1, dtype=np.intp)
+    np.maximum.at(most, codes[first], size)
+    is_island = (size <= largest) & (size < most[codes[first]])
+    alone = np.arange(n) + len(size)  # a group of one each, for all samples that are in no island
+    return _number_groups(np.where(is_island[part], part, alone), smallest=2)
+
+
+def _report(data: FitData, method: str, offers: Offers, opinion: Opinion) -> Issues:
+    (classes, codes), (near_distances, near) = data.labels, offers.nearest
+    n_conquerors, k = offers.own_lists.indices.shape[1], near.shape[1]
+    suggested = np.where(opinion.prefers_rival, opinion.rival, codes)
+    is_issue, noise_share = flag(opinion, codes)
+    rho = density(offers.nearest, k, data.metric.squared)
+    normal = scale(np.log(rho), rho)
+    group = duplicate_groups(data)
+    nearest_distance = near_distances[:, 0] if k else np.full(len(codes), np.inf)
+    apart = nearest_distance[(nearest_distance > 0) & np.isfinite(nearest_distance)]
+    border = _border_scores(offers)
+    return Issues(
+        method=method,
+        n_conquerors=n_conquerors,
+        classes=classes,
+        given=classes[codes],
+        score=opinion.score,
+        suggested=classes[suggested],
+        is_label_issue=is_issue,
+        noise_share=noise_share,
+        rival=classes[np.where(opinion.rival == NONE, codes, opinion.rival)],
+        cost=offers.own,
+        rival_cost=offers.rival_cost,
+        conquerors=offers.own_lists.indices,
+        rival_conquerors=offers.rival_lists.indices,
+        distances=offers.own_lists.distances,
+        rival_distances=offers.rival_lists.distances,
+        outlier_score=1 - normal,
+        is_outlier=normal < lower_fence(normal),
+        duplicate_group=group,
+        is_conflict=_conflicts(group, codes),
+        nearest=near[:, 0] if k else np.full(len(codes), NONE),
+        nearest_distance=nearest_distance,
+        is_near_duplicate=nearest_distance <= (NEAR * np.median(apart) if len(apart) else 0.0),
+        border_score=border,
+        is_border=(border >= BORDER) & ~is_issue,
+        island=islands(offers.nearest, codes, n_conquerors),
+        confusion=np.bincount(codes * len(classes) + suggested, minlength=len(classes) ** 2).reshape(
+            len(classes), -1
+        ),
+    )
+
+
+def _border_scores(offers: Offers) -> np.ndarray:
+    """Divide the smaller cost of the two classes by the larger; 1 if both are 0, 0 if one is infinite."""
+    low, high = np.minimum(offers.own, offers.rival_cost), np.maximum(offers.own, offers.rival_cost)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(high == 0, 1.0, np.where(np.isinf(high), 0.0, low / high))
