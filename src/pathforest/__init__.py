@@ -8,13 +8,13 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathforest._issues.find import find_issues
+    from pathforest._issues.issues import Issues
     from pathforest._models.explaining import explain
     from pathforest.classifier import OPFClassifier
     from pathforest.clustering import OPFClustering
     from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
     from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
-    from pathforest._issues.find import find_issues
-    from pathforest._issues.issues import Issues
     from pathforest.knn_classifier import OPFKNNClassifier
     from pathforest.outlier import OPFOutlierDetector
     from pathforest.persistence import load, save
