@@ -108,7 +108,8 @@ class _Class(NamedTuple):
     def ask(self, rows: np.ndarray, width: int, reach: np.ndarray | None = None) -> Lists:
         """List the members nearest to samples; those beyond reach may be missing."""
         k, found = min(width, self.size), _empty(len(rows), width)
-        queries = self.samples.take(self.samples.X[rows], self.members)
+        X, is_matrix = self.samples.X, self.samples.metric.kind != "features"
+        queries = X[np.ix_(rows, self.members)] if is_matrix else X[rows]
         # Engines on a device have no reach, and list all.
         limit = (reach,) if reach is not None and isinstance(self.engine, _core.Engine) else ()
         found.distances[:, :k], places = self.engine.query(queries, k, self.samples.n_threads, *limit)
