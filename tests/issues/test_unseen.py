@@ -38,13 +38,10 @@ def test_scores_are_probabilities_that_find_wrong_labels(issues):
     assert wrong[issues.suspects].mean() > 0.7
 
 
-def test_everything_else_is_that_of_the_fast_method(issues):
+def test_conquerors_are_those_of_the_fast_method_and_of_the_rival(issues):
     fast = find_issues(X, NOISY)
     for name in ("outlier_score", "duplicate_group", "cost", "conquerors", "nearest", "island"):
         np.testing.assert_array_equal(getattr(issues, name), getattr(fast, name), err_msg=name)
-
-
-def test_conquerors_against_belong_to_the_rival(issues):
     assert (issues.rival != issues.given).all()
     np.testing.assert_array_equal(issues.given[issues.rival_conquerors], issues.rival[:, None].repeat(13, 1))
     np.testing.assert_array_equal(
