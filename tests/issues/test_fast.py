@@ -184,7 +184,7 @@ def test_wrong_labels_are_flagged_and_overlap_is_not():
             [0, 1, 2, 4],
             [0, 0, 0, 1],
             {"suggested": [0] * 4, "score": [4 / 5.5, 0.75, 2 / 3.5, 0]},
-        ),  # it is alone
+        ),
     ],
 )
 def test_few_samples_or_classes(X, y, expected):
