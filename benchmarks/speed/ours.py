@@ -34,7 +34,6 @@ PAPER_GRID = {
     "n_conquerors": 1,
     "transforms": None,
     "n_best": 1,
-    "tie_break": "first",
 }
 PAPER_EVALUATION = 3  # training samples per evaluation sample
 

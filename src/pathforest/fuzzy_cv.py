@@ -30,11 +30,10 @@ from pathforest._search.cells import (
 )
 from pathforest._search.ensemble import AverageOfBest
 from pathforest._search.presets import choose_preset
-from pathforest._search.ranking import TIE_BREAKS, check_table, choose_cells, table
+from pathforest._search.ranking import check_table, choose_cells, table
 from pathforest._search.representations import Representation, resolve_transforms
-from pathforest._search.scoring import Judge, Scorer, check_error_score, resolve_scoring, shown_to_scorers
+from pathforest._search.scoring import Judge, Scorer, resolve_scoring, shown_to_scorers
 from pathforest._search.splits import cross_validation_splits
-from pathforest._search.trials import make_sampler, search_by_trials
 from pathforest._utils.show import show
 from pathforest._utils.sparse import SVD, SparseSamples
 from pathforest._utils.stages import fitting, logger, stages_of, steps
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 
 # The parameters handed on to every classifier as they are.
 COMMON = (
-    *("metric", "metric_params", "membership", "membership_side"),
+    *("metric", "metric_params", "membership"),
     *("algorithm", "n_jobs", "device", "verbose"),
 )
 
@@ -89,24 +88,12 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         Folds as for :class:`sklearn.model_selection.GridSearchCV`: a number of stratified folds, a splitter,
         or pairs of index arrays (train, evaluation); the paper uses one such pair.
     scoring : str or callable, default=None
-        What to maximise; None is accuracy. A name or scorer of scikit-learn.
-    error_score : "raise" or float, default=nan
-        The score where the scorer raises an error; a warning then reports it. ``"raise"`` stops the search.
-    tie_break : {"simplest", "first"}, default="simplest"
-        Between equal mean scores, ``"simplest"`` takes the smaller log loss, then sigma nearest 1, the tree
-        before the complete graph, fewer conquerors, smaller k_max, the earlier transform. ``"first"`` is the
-        paper's rule: the smaller k_max, then the smaller sigma.
+        What to maximise; None is accuracy. A name or scorer of scikit-learn. A scorer that raises an error
+        stops the search.
     refit : bool, default=True
         Whether to fit the best cells on all samples. False leaves the scores only.
     betas : float or sequence of float, default=(0.5, 1, 2, 4, 8, 16, 32)
         Sharpness of the probabilities; each cell takes the one with the smallest log loss.
-    search : {"grid", "optuna"}, default="grid"
-        ``"optuna"`` draws `n_trials` cells from between the smallest and the largest of the values given, and
-        needs ``pip install pathforest[optuna]``.
-    n_trials : int, default=50
-        Trials of ``search="optuna"``.
-    sampler : {"tpe", "evolutionary"} or optuna sampler, default="tpe"
-        How ``search="optuna"`` chooses the next trial.
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
@@ -118,15 +105,12 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         A callable ``(X, y) -> values`` replaces the density: it gets the checked samples (read-only) and
         labels and returns one value in [0, 1] per sample, used in place of t^2 in Eq. 5. `density_`,
         `best_k_` and `cuts_` are then not set. A search calls it once per fold and representation.
-    membership_side : {"target", "source"}, default="target"
-        Whether an offer is multiplied by the membership of the sample that takes it (Eq. 6) or of the one
-        that makes it, as the original C code did.
     algorithm : {"auto", "tree", "brute"}, default="auto"
         How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
         chooses. Answers are the same.
     random_state : int, RandomState or None, default=0
-        Chooses the landmarks of kernels, grows the random forest of ``transforms="full"`` and seeds the
-        sampler; nothing else is random.
+        Chooses the landmarks of kernels and grows the random forest of ``transforms="full"``; nothing else is
+        random.
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
         same.
@@ -145,9 +129,9 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         those of the candidates.
     cv_results_ : dict of ndarray
         One row per cell, as in GridSearchCV and ready for a pandas DataFrame: ``param_*``, ``params``,
-        ``split*_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score`` (by the tie
-        rule, so no two are equal); and ``mean_test_log_loss`` with the ``beta`` that gave it. There are no
-        columns of times: cells share their work. Trials come in the order tried, each cell once.
+        ``split*_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score`` (no two
+        are equal, see Notes); and ``mean_test_log_loss`` with the ``beta`` that gave it. There are no
+        columns of times: cells share their work.
     best_params_ : dict
         Parameters of the best cell, by the classifier's names; and ``transform``, the name of its
         representation, unless only the samples as given were tried.
@@ -192,17 +176,17 @@ class FuzzyOPFClassifierCV(AverageOfBest):
     -----
     Samples as given need one pass over nearest neighbours for all folds, those of a transformer one per
     fold. Kernels of one space share their distances, and all that needs a random forest shares one per
-    fold, except with ``search="optuna"``. Each fold and representation needs one spanning tree, one scan of
+    fold. Each fold and representation needs one spanning tree, one scan of
     k up to the largest `k_max`, and one search per class for the neighbours of evaluation samples. A cell
     then costs its competition, and that only if no other cell has the same forest: sigma = 1 is plain OPF
     whatever k_max is, and several k_max often choose the same k. Forests and class costs held at once take
     up to 256 MiB.
-    ``search="optuna"`` keeps the neighbour lists of every fold and representation, and up to 256 MiB of
-    neighbours of evaluation samples in all.
 
     The linear algebra of transformers uses one thread in `fit`, whatever `n_jobs` is.
 
-    Ties are common: a third or more of the paper's grid often share the best score.
+    Ties are common: a third or more of the paper's grid often share the best score. Of equal mean scores the
+    smaller log loss decides, then sigma nearest 1, the tree before the complete graph, fewer conquerors,
+    smaller k_max, the earlier transform.
 
     References
     ----------
@@ -236,15 +220,10 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         "n_best": rules.integer(1, "1 keeps the best cell alone"),
         "cv": rules.cv,
         "scoring": rules.checked_where_used,
-        "error_score": check_error_score,
-        "tie_break": rules.choice(*TIE_BREAKS),
         "refit": rules.boolean,
         "betas": rules.each("beta", rules.beta),
-        "search": rules.choice("grid", "optuna"),
-        "n_trials": rules.integer(1, "50 is the default"),
-        "sampler": rules.checked_where_used,
         **rules.DISTANCES,
-        **rules.MEMBERSHIP,
+        "membership": rules.membership,
         "random_state": rules.random_state,
         "device": rules.device,
         "verbose": rules.verbose,
@@ -261,17 +240,11 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         n_best: int = 3,
         cv: int | Any = 5,
         scoring: str | Scorer | None = None,
-        error_score: str | float = np.nan,
-        tie_break: str = "simplest",
         refit: bool = True,
         betas: float | Sequence[float] = (0.5, 1, 2, 4, 8, 16, 32),
-        search: str = "grid",
-        n_trials: int = 50,
-        sampler: str | Any = "tpe",
         metric: str | Callable[..., float] = "euclidean",
         metric_params: Mapping[str, Any] | None = None,
         membership: str | Callable[[np.ndarray, np.ndarray], np.ndarray] = "density",
-        membership_side: str = "target",
         algorithm: str = "auto",
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -286,17 +259,11 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         self.n_best = n_best
         self.cv = cv
         self.scoring = scoring
-        self.error_score = error_score
-        self.tie_break = tie_break
         self.refit = refit
         self.betas = betas
-        self.search = search
-        self.n_trials = n_trials
-        self.sampler = sampler
         self.metric = metric
         self.metric_params = metric_params
         self.membership = membership
-        self.membership_side = membership_side
         self.algorithm = algorithm
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -355,11 +322,11 @@ class FuzzyOPFClassifierCV(AverageOfBest):
             k_max=max(space.k_max), **{name: getattr(self, name) for name in COMMON}
         )
         splits = self._split(samples.given, y, groups)
-        shown, keep = shown_to_scorers(*given, samples, y), self.search == "optuna"
+        shown = shown_to_scorers(*given, samples, y)
         if first is not None:
             shown = first.X, shown[1]
         make_engine = partial(make_engine, device=self.device)
-        place = make_engine, keep, self.refit, run, first
+        place = make_engine, self.refit, run, first
         folds = Folds(template, samples, y, shown, splits, representations, *place)
         timed = stages_of(self)
         # The matrices of transformers are small: more threads made their linear algebra slower, and changed
@@ -391,7 +358,7 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         check_parameters(self)
         metric = checked_metric(self)
         space = make_space(self.k_max, self.sigmas, self.competitions, self.n_conquerors)
-        return metric, space, Judge(resolve_scoring(self.scoring), as_list(self.betas), self.error_score)
+        return metric, space, Judge(resolve_scoring(self.scoring), as_list(self.betas))
 
     def _check_fitted_state(self) -> int:
         self._check_search()
@@ -463,23 +430,16 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         return splits
 
     def _search(self, folds: Folds, space: Space, judge: Judge) -> tuple[list[Cell], Scores]:
-        """Score every cell of the grid, or the trials."""
-        if self.search == "optuna":
-            sampler = make_sampler(self.sampler, self.random_state)
-            with steps(self.n_trials * self.n_splits_, "search") as bar:
-                cells, scores = search_by_trials(folds, space, self.n_trials, sampler, judge, bar)
-        else:
-            cells = space.cells
-            with steps(len(cells) * self.n_splits_, "search") as bar:
-                scores = folds.score(cells, judge, bar)
-        judge.warn_of_errors()
-        return cells, scores
+        """Score every cell."""
+        cells = space.cells
+        with steps(len(cells) * self.n_splits_, "search") as bar:
+            return cells, folds.score(cells, judge, bar)
 
     def _summarise(
         self, cells: list[Cell], scores: Scores, betas: Sequence[float], transforms: Sequence[str]
     ) -> None:
         with_transform = self.transforms_["preset"] is not None
-        self.cv_results_ = table(cells, scores, betas, self.tie_break, transforms, with_transform)
+        self.cv_results_ = table(cells, scores, betas, transforms, with_transform)
         self.best_index_ = int(np.argmin(self.cv_results_["rank_test_score"]))
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])

@@ -13,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifierCV
 from pathforest._search.cells import Folds
-from pathforest._search.training import SharedTraining
 
 pytest.importorskip("distributed", reason="needs pathforest[dask]")
 
@@ -84,7 +83,7 @@ def manhattan(a, b):
         {"cv": ShuffleSplit(1, train_size=0.3, random_state=0)},
         {"membership": rising},
         {"metric": manhattan},
-        {"n_best": 1, "tie_break": "first"},
+        {"n_best": 1},
     ],
     ids=["transformers", "preset", "four folds", "one small part", "membership", "matrix", "first"],
 )
@@ -157,22 +156,8 @@ def fussy(model, X, y):
     raise ValueError(f"{len(X)} samples")
 
 
-ROWS = np.arange(N)
-UNEQUAL = [(ROWS[:80], ROWS[100:]), (ROWS[60:], ROWS[:60])]
-
-
-def test_errors_of_scorers_are_reported_as_by_the_local_class(client):
-    messages = []
-    for search in DaskFuzzyOPFClassifierCV(client=client), FuzzyOPFClassifierCV():
-        search.set_params(**{**QUICK, "cv": UNEQUAL}, scoring=fussy)
-        with pytest.warns(UserWarning, match="the first error was ValueError: 140 samples") as caught:
-            search.fit(*hostile("random"))
-        messages.append([str(one.message) for one in caught if "scoring" in str(one.message)])
-    assert messages[0] == messages[1]
-
-
 def test_an_error_that_shall_be_raised_ends_the_search_on_the_cluster(client):
-    search = DaskFuzzyOPFClassifierCV(**QUICK, scoring=fussy, error_score="raise", client=client)
+    search = DaskFuzzyOPFClassifierCV(**QUICK, scoring=fussy, client=client)
     with pytest.raises(ValueError, match="120 samples") as raised:
         search.fit(*hostile("random"))
     assert wait_for_no_tasks(client) == []
@@ -192,38 +177,12 @@ def test_a_scorer_that_cannot_travel_is_named(client):
         DaskFuzzyOPFClassifierCV(**QUICK, scoring=Locked(), client=client).fit(*hostile("random"))
 
 
-def test_trials_are_those_of_the_local_class(client):
-    pytest.importorskip("optuna")
-    params = {"search": "optuna", "n_trials": 4, "transforms": [None, StandardScaler()]}
-    equal_searches(client, *hostile("tied"), **params)
-
-
-def test_trials_share_training_where_they_run(monkeypatch):
-    pytest.importorskip("optuna")
-    trained, init = [], SharedTraining.__init__
-
-    def watch(self, *args, **kwargs):
-        trained.append(threading.get_ident())
-        init(self, *args, **kwargs)
-
-    monkeypatch.setattr(SharedTraining, "__init__", watch)
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        params = {**QUICK, "search": "optuna", "n_trials": 5, "refit": False, "cv": 4}
-        DaskFuzzyOPFClassifierCV(**params, client=client).fit(*hostile("random"))
-    assert (len(trained), len(set(trained))) == (4, 2)
-
-
 def at_the_first(monkeypatch, task, action):
     """Do something once, as soon as the first task of a kind has been submitted."""
     submit, pending = dask_search.ClusterRunner._submit, [action]
 
-    def interrupted(self, place, function, *args):
-        future = submit(self, place, function, *args)
+    def interrupted(self, function, *args):
+        future = submit(self, function, *args)
         if function is task and pending:
             pending.pop()()
         return future

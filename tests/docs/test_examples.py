@@ -28,12 +28,6 @@ def test_memberships_are_judged_by_their_gain(gain, word, capsys):
     assert capsys.readouterr().out.rstrip().endswith(word)
 
 
-def test_models_are_counted_until_the_score_is_reached():
-    models_until = load("continuous_search").models_until
-    assert models_until([0.5, 0.8, 0.9], 0.8) == 2
-    assert models_until([0.5], 0.8) is None
-
-
 GALLERY = sorted(FOLDER.glob("plot_*.py"))
 
 

@@ -40,7 +40,6 @@ LONG_FITS = {
     "tree": (LONG, FuzzyOPFClassifier(algorithm="tree", sigma=0.5)),
     "clustering": (WIDE, OPFClustering(k_max=50, n_jobs=2)),
     "search": (WIDE, FuzzyOPFClassifierCV(n_jobs=2)),
-    "trials": ((3000, 20), FuzzyOPFClassifierCV(search="optuna", n_trials=10**6)),
     "full matrix": ((8000, 200), OPFClassifier(metric="mahalanobis")),
 }
 
@@ -48,8 +47,6 @@ LONG_FITS = {
 @no_sigint
 @pytest.mark.parametrize("case", LONG_FITS)
 def test_ctrl_c_stops_a_long_fit_and_leaves_it_unfitted(case):
-    if case == "trials":
-        pytest.importorskip("optuna")
     size, model = LONG_FITS[case]
     X, y = samples(*size)
     interrupt(lambda: model.fit(X, y))

@@ -31,8 +31,6 @@ LIMITED = ("n_neighbors", "n_clusters", "random_state", "contamination", "valida
 
 
 def fit(kind, **params):
-    if "sampler" in params:
-        params["search"] = "optuna"  # a grid does not use the sampler
     estimator = kind(**params)
     return estimator.fit_resample(X, y) if hasattr(estimator, "fit_resample") else estimator.fit(X, y)
 

@@ -92,13 +92,13 @@ MODELS = [
         **ONE, transforms=[None, ("scaled", StandardScaler(with_mean=False)), make_pipeline(StandardScaler())]
     ),
     FuzzyOPFClassifierCV(**SMALL, refit=False),
-    FuzzyOPFClassifierCV(**SMALL, scoring="f1_macro", error_score="raise"),
+    FuzzyOPFClassifierCV(**SMALL, scoring="f1_macro"),
     FuzzyOPFClassifierCV(**SMALL | {"cv": StratifiedKFold(3)}),
     FuzzyOPFClassifierCV(**SMALL | {"cv": KFold(3, shuffle=True, random_state=1)}),
     FuzzyOPFClassifierCV(
         **SMALL | {"cv": [(np.arange(0, 50), np.arange(50, 75))], "sigmas": np.linspace(0.2, 1, 3)}
     ),
-    FuzzyOPFClassifierCV(**SMALL, n_best=1, tie_break="first"),
+    FuzzyOPFClassifierCV(**SMALL, n_best=1),
 ]
 every_model = pytest.mark.parametrize("number", range(len(MODELS)), ids=lambda i: f"{i}-{MODELS[i]!r:.60}")
 one_of_each = pytest.mark.parametrize("model", ONE_OF_EACH, ids=repr)

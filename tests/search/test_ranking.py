@@ -10,16 +10,15 @@ from pathforest._search.ranking import choose_betas, rank, table
 PLAIN = Cell("as given", 10, 1.0, "tree", 1)
 
 
-def order(cells, score=None, log_loss=None, tie_break="simplest", transforms=("as given", "a", "b")):
+def order(cells, score=None, log_loss=None, transforms=("as given", "a", "b")):
     ones = np.ones(len(cells))
     score, log_loss = (ones if values is None else values for values in (score, log_loss))
-    return rank(cells, score, log_loss, tie_break, transforms)
+    return rank(cells, score, log_loss, transforms)
 
 
-@pytest.mark.parametrize("tie_break", ["simplest", "first"])
-def test_the_best_mean_score_comes_first(tie_break):
+def test_the_best_mean_score_comes_first():
     cells = [PLAIN, PLAIN._replace(k_max=1), PLAIN._replace(k_max=30)]
-    assert order(cells, score=np.array([0.8, 0.7, 0.9]), tie_break=tie_break).tolist() == [2, 0, 1]
+    assert order(cells, score=np.array([0.8, 0.7, 0.9])).tolist() == [2, 0, 1]
 
 
 def test_then_the_smallest_log_loss():
@@ -51,16 +50,9 @@ def test_sigmas_equally_near_1_leave_it_to_the_next_step():
     ]
 
 
-@pytest.mark.parametrize("tie_break", ["simplest", "first"])
-def test_last_the_order_of_the_transforms_whatever_that_of_the_cells(tie_break):
+def test_last_the_order_of_the_transforms_whatever_that_of_the_cells():
     cells = [PLAIN._replace(transform="a"), PLAIN._replace(transform="z")]
-    assert order(cells, tie_break=tie_break, transforms=("z", "a")).tolist() == [1, 0]
-
-
-def test_first_is_the_smallest_k_max_then_the_smallest_sigma():
-    cells = [PLAIN._replace(k_max=k, sigma=s) for k, s in [(20, 0.2), (10, 1.0), (10, 0.4), (20, 0.4)]]
-    losses = np.array([0.1, 0.9, 0.9, 0.1])
-    assert order(cells, log_loss=losses, tie_break="first").tolist() == [2, 1, 0, 3]
+    assert order(cells, transforms=("z", "a")).tolist() == [1, 0]
 
 
 def test_rounding_of_a_mean_breaks_no_tie():
@@ -81,7 +73,7 @@ def test_beta_has_the_smallest_mean_log_loss():
 
 def test_the_row_shows_the_score_of_the_chosen_beta():
     scores = Scores(np.array([[[0.1, 0.2], [0.3, 0.4]]]), np.array([[[0.9, 0.5], [0.9, 0.5]]]))
-    results = table([PLAIN], scores, [1, 8], "simplest", [PLAIN.transform], False)
+    results = table([PLAIN], scores, [1, 8], [PLAIN.transform], False)
     assert (results["mean_test_score"][0], results["beta"][0]) == (pytest.approx(0.3), 8)
 
 
@@ -92,17 +84,11 @@ def tied_problem():
     return rng.random((40, 2)) + 50 * y[:, None], y
 
 
-@pytest.mark.parametrize(
-    ("tie_break", "expected"),
-    [
-        ("simplest", {"k_max": 2, "sigma": 1.0, "competition": "tree", "n_conquerors": 1}),
-        ("first", {"k_max": 2, "sigma": 0.2, "competition": "complete", "n_conquerors": 3}),
-    ],
-)
-def test_a_search_follows_the_rule(tie_break, expected):
+def test_a_search_follows_the_rule():
     # Infinite sharpness makes every log loss 0: all cells tie to the end.
     search = FuzzyOPFClassifierCV(
         k_max=(9, 2), sigmas=(1.0, 0.2), competitions=("complete", "tree"), n_conquerors=(3, 1), cv=2,
-        betas=1e3, tie_break=tie_break, transforms=None,
+        betas=1e3, transforms=None,
     )  # fmt: skip
+    expected = {"k_max": 2, "sigma": 1.0, "competition": "tree", "n_conquerors": 1}
     assert search.fit(*tied_problem()).best_params_ == expected

@@ -42,44 +42,10 @@ def fails_once(first_row):
     return score
 
 
-def test_a_score_that_fails_is_nan_and_warned_of_once(problem):
+def test_a_scorer_that_fails_stops_the_search(problem):
     search = FuzzyOPFClassifierCV(**SMALL, scoring=fails_once(problem[0][0]))
-    with pytest.warns(UserWarning, match="ZeroDivisionError: no such luck") as caught:
-        search.fit(*problem)
-    assert len(caught) == 1
-    failed = [np.isnan(search.cv_results_[f"split{fold}_test_score"]).all() for fold in range(3)]
-    assert sum(failed) == 1
-
-
-def test_the_other_scores_are_kept(problem):
-    search = FuzzyOPFClassifierCV(**SMALL, scoring=fails_once(problem[0][0]), error_score=0.0)
-    with pytest.warns(UserWarning, match="those scores are 0.0"):
-        search.fit(*problem)
-    plain = FuzzyOPFClassifierCV(**SMALL).fit(*problem)
-    for fold in (1, 2):
-        key = f"split{fold}_test_score"
-        np.testing.assert_array_equal(search.cv_results_[key], plain.cv_results_[key])
-    assert np.isfinite(search.best_score_)
-
-
-def test_error_score_raise_stops_the_search(problem):
-    search = FuzzyOPFClassifierCV(**SMALL, scoring=fails_once(problem[0][0]), error_score="raise")
     with pytest.raises(ZeroDivisionError, match="no such luck"):
         search.fit(*problem)
-
-
-def test_trials_with_scores_that_are_no_numbers_fail_alone(problem):
-    pytest.importorskip("optuna")
-    search = FuzzyOPFClassifierCV(**SMALL, search="optuna", n_trials=5, scoring=fails_once(problem[0][0]))
-    with pytest.warns(UserWarning, match="scoring failed"):
-        search.fit(*problem)
-    assert np.isnan(search.cv_results_["mean_test_score"]).all()
-
-
-def test_a_scorer_that_works_warns_of_nothing(problem):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        FuzzyOPFClassifierCV(**SMALL, scoring=make_scorer(accuracy_score)).fit(*problem)
 
 
 # What a scorer may ask of a model, beside the predictions of the samples it is given.
@@ -176,7 +142,7 @@ def scores(search, prefix="", transform=None):
 @pytest.mark.parametrize("scorer", SCORERS + OF_CLASSIFIERS)
 def test_a_scorer_sees_what_grid_search_would_show_it(problem, scorer):
     naive = GridSearchCV(FuzzyOPFClassifier(), GRID, cv=3, scoring=scorer, refit=False).fit(*problem)
-    search = FuzzyOPFClassifierCV(**SEARCH, scoring=scorer, error_score="raise").fit(*problem)
+    search = FuzzyOPFClassifierCV(**SEARCH, scoring=scorer).fit(*problem)
     assert scores(search) == scores(naive)
 
 
@@ -185,7 +151,7 @@ def test_a_scorer_of_pipelines_sees_what_grid_search_would_show_it(problem, scor
     pipeline = Pipeline([("transform", StandardScaler()), ("classifier", FuzzyOPFClassifier())])
     grid = {f"classifier__{name}": values for name, values in GRID.items()}
     naive = GridSearchCV(pipeline, grid, cv=3, scoring=scorer, refit=False).fit(*problem)
-    params = {**SEARCH, "transforms": [StandardScaler()], "error_score": "raise"}
+    params = {**SEARCH, "transforms": [StandardScaler()]}
     search = FuzzyOPFClassifierCV(**params, scoring=scorer).fit(*problem)
     assert scores(search) == scores(naive, "classifier__")
 
@@ -229,7 +195,7 @@ def frames(problem):
 @pytest.mark.parametrize("scorer", [moved_column, weighted_by_index, names_of_features])
 def test_scorers_get_slices_of_the_frames_passed(frames, scorer, transforms):
     """As given, standardised, or both: a grid search over each of them scores the same."""
-    params = {**SEARCH, "transforms": transforms, "error_score": "raise", "refit": True}
+    params = {**SEARCH, "transforms": transforms, "refit": True}
     search = FuzzyOPFClassifierCV(**params, scoring=scorer).fit(*frames)
     given = FuzzyOPFClassifier()
     pipeline = Pipeline([("transform", StandardScaler()), ("classifier", given)])
@@ -265,7 +231,7 @@ def test_labels_of_any_type_are_scored(problem, kind):
         y = pytest.importorskip("pandas").Series(y, dtype=kind)
     else:
         y = kind(y.tolist()) if isinstance(kind, type) else y.astype(str).astype(kind)
-    search = FuzzyOPFClassifierCV(**SEARCH, scoring="accuracy", error_score="raise").fit(X, y)
+    search = FuzzyOPFClassifierCV(**SEARCH, scoring="accuracy").fit(X, y)
     assert scores(search) == scores(FuzzyOPFClassifierCV(**SEARCH).fit(X, y))
 
 
@@ -302,7 +268,6 @@ def scales_otherwise(model, X, y):
     return right + accuracy(model, X[::-1], y[::-1])
 
 
-@pytest.mark.parametrize("search", ["grid", "optuna"])  # trials come back to folds that are kept
 @pytest.mark.parametrize(
     ("scorer", "transforms"),
     [
@@ -310,10 +275,8 @@ def scales_otherwise(model, X, y):
         *((scorer, [StandardScaler()]) for scorer in (fits_again, writes_into_arrays, scales_otherwise)),
     ],
 )
-def test_models_changed_by_a_scorer_leave_the_others_alone(problem, scorer, transforms, search):
-    if search == "optuna":
-        pytest.importorskip("optuna")
-    params = {**SEARCH, "transforms": transforms, "search": search, "n_trials": 8, "error_score": "raise"}
+def test_models_changed_by_a_scorer_leave_the_others_alone(problem, scorer, transforms):
+    params = {**SEARCH, "transforms": transforms}
     found = FuzzyOPFClassifierCV(**params, scoring=scorer).fit(*problem)
     model, prefix = FuzzyOPFClassifier(), ""
     if transforms:
@@ -340,7 +303,7 @@ def test_classes_and_tags_belong_to_each_model(problem):
         tags.classifier_tags.multi_class = False
         return accuracy(model, X, y)
 
-    search = FuzzyOPFClassifierCV(**SEARCH, scoring=scorer, error_score="raise").fit(*problem)
+    search = FuzzyOPFClassifierCV(**SEARCH, scoring=scorer).fit(*problem)
     assert scores(search) == scores(FuzzyOPFClassifierCV(**SEARCH).fit(*problem))
 
 
@@ -439,5 +402,5 @@ def test_betas_are_scored_apart_only_where_they_matter(problem):
 def test_ordinary_scorers_have_no_model_built(problem, monkeypatch, scoring, transforms):
     monkeypatch.delattr(SharedTraining, "classifier")
     y = problem[1] == 0
-    search = FuzzyOPFClassifierCV(**SEARCH | {"transforms": transforms}, scoring=scoring, error_score="raise")
+    search = FuzzyOPFClassifierCV(**SEARCH | {"transforms": transforms}, scoring=scoring)
     assert np.isfinite(search.fit(problem[0], y).best_score_)

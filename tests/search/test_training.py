@@ -103,39 +103,6 @@ def test_lists_are_shortened_once_for_all_forests(monkeypatch):
     assert lists[0].indices.shape == (120, COMPETITION_NEIGHBORS)
 
 
-LISTS = 12 * 20 * 2 * (1 + EXTRA_MEMBERS)  # bytes for 20 queries and 2 classes
-
-
-def test_trials_reuse_the_neighbours(count):
-    X, y = line()
-    shared, Q = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y, keep_bytes=LISTS), X[:20] + 0.1
-    first = [list(shared.class_costs(Q, [Settings(5, s, "tree")], (1,))) for s in (0.2, 0.3)]
-    assert count["_find_near"] == 1
-    fresh = list(
-        SharedTraining(FuzzyOPFClassifier(k_max=9), X, y).class_costs(Q, [Settings(5, 0.3, "tree")], (1,))
-    )
-    np.testing.assert_array_equal(first[1][0][1].cost, fresh[0][1].cost)
-
-
-def test_neighbours_beyond_the_budget_are_not_kept(count):
-    X, y = line()
-    shared, Q = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y, keep_bytes=LISTS - 1), X[:20] + 0.1
-    for sigma in (0.2, 0.3):
-        list(shared.class_costs(Q, [Settings(5, sigma, "tree")], (1,)))
-    assert count["_find_near"] == 2
-
-
-def test_kept_neighbours_are_searched_again_where_they_are_too_few(count):
-    X, y = line()
-    shared, Q = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y, keep_bytes=2**20), X[:20] + 0.1
-    found = [next(shared.class_costs(Q, [Settings(5, 0.3, "tree")], (r,)))[1] for r in (2, 1, 9)]
-    assert count["_find_near"] == 2
-    fresh = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
-    for r, costs in zip((2, 1, 9), found, strict=True):
-        expected = next(fresh.class_costs(Q, [Settings(5, 0.3, "tree")], (r,)))[1]
-        np.testing.assert_array_equal(costs.cost, expected.cost)
-
-
 def test_only_the_last_forests_are_kept(count):
     X, y = line()
     shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)

@@ -369,13 +369,6 @@ def test_progress_moves_before_the_first_cell_of_a_fold_has_its_score(bar, monke
     assert len(bar.updates) > 10
 
 
-def test_trials_drawn_twice_are_reported(bar):
-    pytest.importorskip("optuna")
-    found = fit(search="optuna", sigmas=0.5, n_conquerors=(1, 2), n_trials=40)
-    assert len(found.cv_results_["params"]) < 40
-    assert bar.total == 40 == pytest.approx(sum(bar.updates))
-
-
 def run_on_terminal(code):
     """Run code on a terminal of 80 columns; return what it prints and what the terminal shows."""
     import fcntl

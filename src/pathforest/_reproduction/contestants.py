@@ -15,6 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from pathforest._reproduction.data import Parts
+from pathforest._search.ranking import DECIMALS
 from pathforest.classifier import OPFClassifier
 from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
 from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
@@ -58,15 +59,14 @@ def _fuzzy(names: Sequence[str], parts: Parts) -> Iterator[tuple[str, Outcome]]:
     """Search the grid once for both competitions, then train the first best cell of each."""
     search = FuzzyOPFClassifierCV(
         k_max=K_MAX, sigmas=SIGMAS, competitions=[COMPETITION_OF[name] for name in names], n_conquerors=1,
-        n_best=1, cv=parts.folds, tie_break="first", refit=False, metric=METRIC,
-        transforms=None,
+        n_best=1, cv=parts.folds, refit=False, metric=METRIC, transforms=None,
     )  # fmt: skip
     _, seconds = _timed(search.fit, parts.search.X, parts.search.y)
-    columns = ("params", "mean_test_score", "rank_test_score")
-    cells = list(zip(*(search.cv_results_[column] for column in columns), strict=True))
+    cells = list(zip(*(search.cv_results_[column] for column in ("params", "mean_test_score")), strict=True))
     for name in names:
         own = [cell for cell in cells if cell[0]["competition"] == COMPETITION_OF[name]]
-        best = min(own, key=lambda cell: cell[-1])[0]
+        # The first of equals, as the paper does it: by k_max, then sigma.
+        best = max(own, key=lambda cell: round(cell[1], DECIMALS))[0]
         model = FuzzyOPFClassifier(
             k_max=best["k_max"], sigma=best["sigma"], competition=best["competition"], metric=METRIC
         )

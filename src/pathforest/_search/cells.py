@@ -31,10 +31,6 @@ from pathforest._utils.progress import Progress, Share
 from pathforest._utils.show import show
 from pathforest.fuzzy import FuzzyOPFClassifier, warn_of_training_error
 
-# What trials keep from one to the next of the neighbours of evaluation samples, over all folds and
-# representations.
-KEPT_BYTES = 2**28
-
 LIST_BYTES = 12  # of a distance and an index
 
 
@@ -54,7 +50,7 @@ class Cell(NamedTuple):
 
 
 class Space(NamedTuple):
-    """What a search chooses from: a grid all combinations, trials any number between the extremes."""
+    """The values that a search combines."""
 
     transforms: Sequence[str]
     k_max: Sequence[int]
@@ -164,7 +160,6 @@ class Folds:
         splits: Sequence[tuple[np.ndarray, np.ndarray]],
         representations: Sequence[Representation],
         make_engine: EngineFactory,
-        keep: bool = False,
         refit: bool = True,
         run: Runner = one_by_one,
         first: First | None = None,
@@ -174,9 +169,7 @@ class Folds:
         self._shown, self._names = shown, _get_feature_names(samples.given)
         self._transformers = dict(representations)
         self._make_engine, self._run = make_engine, run
-        n_parts = len(splits) * len(representations)
-        self.keep = keep  # for a search by trials, which comes back to each part
-        self._n_kept, self._keep_bytes = (n_parts, KEPT_BYTES // n_parts) if keep else (0, 0)
+        self._n_kept = 0
         self._kept: dict[tuple[int, str], tuple[Any, SharedTraining, np.ndarray]] = {}
         self._refit = refit
         self._lists: SharedLists | None = None
@@ -209,8 +202,7 @@ class Folds:
         take = partial(self._evaluation_samples, part.fold), partial(self._evaluation_labels, part.fold)
         evaluation = Evaluation(*take, self._y[self._splits[part.fold][1]])
         transformer, shared, Q = self._prepare(part)
-        if not self.keep:
-            self._kept.pop((part.fold, part.name), None)  # nothing comes back to it
+        self._kept.pop((part.fold, part.name), None)  # nothing comes back to it
         shared.grow()
         share.advance(0.25)
         if near:
@@ -274,7 +266,7 @@ class Folds:
         """Return what scores parts on another machine, and keeps what it has prepared for `n_kept`."""
         folds = copy(self)
         folds._make_engine, folds._run, folds._kept = build_engine, one_by_one, {}
-        folds._n_kept = max(self._n_kept, n_kept)
+        folds._n_kept = n_kept
         return folds
 
     def near(self, part: Part, rows: slice) -> Near:
@@ -334,7 +326,7 @@ class Folds:
         find_lists = own_lists
         if transformer is None and self._share_lists() and (np.diff(rows) > 0).all():
             find_lists = partial(self._lists_of_all().of_part, rows)
-        y, places = self._y[rows], (self._keep_bytes, self._make_engine, names)
+        y, places = self._y[rows], (self._make_engine, names)
         return SharedTraining(self._template, X, y, *places, find_lists)
 
     def _share_lists(self) -> bool:

@@ -10,8 +10,6 @@ import numpy as np
 from pathforest._search.cells import Cell, Scores
 from pathforest.persistence.checks import check_whole
 
-TIE_BREAKS = ("simplest", "first")
-
 PARAMETER = "param_"  # begins the names of the columns of parameters
 
 # What plots and rankings read, beside the scores of each fold.
@@ -31,26 +29,21 @@ def choose_betas(log_loss: np.ndarray) -> np.ndarray:
 
 
 def rank(
-    cells: Sequence[Cell], score: np.ndarray, log_loss: np.ndarray, tie_break: str, transforms: Sequence[str]
+    cells: Sequence[Cell], score: np.ndarray, log_loss: np.ndarray, transforms: Sequence[str]
 ) -> np.ndarray:
     """Return the positions of the cells from best to worst, given their mean scores and log losses.
 
-    ``"simplest"``: after the score by log loss, then sigma nearest 1, tree before complete, fewer
-    conquerors, smaller k_max, then the order of the names in `transforms`. ``"first"``: after the score by
-    k_max, then sigma, ascending, then that order. Last comes the order of the cells.
+    After the score come the log loss, sigma nearest 1, tree before complete, fewer conquerors, smaller k_max,
+    the order of the names in `transforms`, and last the order of the cells.
     """
     score, log_loss = np.round(score, DECIMALS), np.round(log_loss, DECIMALS)
     place = {name: number for number, name in enumerate(transforms)}
 
     def key(position: int) -> tuple[Any, ...]:
         cell = cells[position]
-        if tie_break == "first":
-            rule: tuple[Any, ...] = (cell.k_max, cell.sigma)
-        else:
-            distance = round(abs(float(cell.sigma) - 1), DECIMALS)
-            simple = distance, cell.competition != "tree", cell.n_conquerors, cell.k_max
-            rule = (log_loss[position], *simple)
-        return (-score[position], *rule, place[cell.transform], position)
+        distance = round(abs(float(cell.sigma) - 1), DECIMALS)
+        simple = distance, cell.competition != "tree", cell.n_conquerors, cell.k_max
+        return (-score[position], log_loss[position], *simple, place[cell.transform], position)
 
     # A score that is not a number, as some scorers return for a fold without a class, comes last.
     last = [position for position in range(len(cells)) if np.isnan(score[position])]
@@ -83,7 +76,6 @@ def table(
     cells: Sequence[Cell],
     scores: Scores,
     betas: Sequence[float],
-    tie_break: str,
     transforms: Sequence[str],
     with_transform: bool,
 ) -> dict[str, Any]:
@@ -104,7 +96,7 @@ def table(
     results["mean_test_score"] = mean = score.mean(axis=1)
     results["std_test_score"] = score.std(axis=1)
     results["rank_test_score"] = np.empty(len(cells), dtype=np.int32)
-    results["rank_test_score"][rank(cells, mean, log_loss, tie_break, transforms)] = row + 1
+    results["rank_test_score"][rank(cells, mean, log_loss, transforms)] = row + 1
     results["mean_test_log_loss"] = log_loss
     results["beta"] = np.array([float(beta) for beta in betas])[chosen]
     return results

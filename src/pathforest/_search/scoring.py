@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from numbers import Number, Real
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,8 @@ from sklearn.utils.multiclass import type_of_target
 
 from pathforest._models.offers import ClassCosts, cost_ratios, row_sums
 from pathforest._search.known import Answers, KnownModels
-from pathforest._utils.show import shorten, show
+from pathforest._utils.show import show
 from pathforest._utils.threads import map_threads
-from pathforest._utils.warnings import warn
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 # Class costs of one model above which NumPy's threads are worth their start.
@@ -45,12 +44,6 @@ def resolve_scoring(scoring: Any) -> Scorer | None:
     return check_scoring(FuzzyOPFClassifier(), scoring=scoring)
 
 
-def check_error_score(name: str, value: Any) -> None:
-    """Refuse anything but a number or ``"raise"``."""
-    if not (isinstance(value, Real) or (isinstance(value, str) and value == "raise")):
-        raise ValueError(f"{name}={show(value)} is unknown; use 'raise', or a number such as numpy.nan")
-
-
 def shown_to_scorers(X: Any, y: Any, samples: Any, labels: np.ndarray) -> tuple[Any, Any]:
     """Choose what scorers get slices of: X and y as the user passed them, if scikit-learn knows their types.
 
@@ -65,19 +58,10 @@ def shown_to_scorers(X: Any, y: Any, samples: Any, labels: np.ndarray) -> tuple[
 
 
 class Judge:
-    """What a search measures: the score and the log loss of each answer, for every beta.
+    """What a search measures: the score and the log loss of each answer, for every beta."""
 
-    A scorer that fails gives `error_score`, as in GridSearchCV; one warning reports all failures.
-    """
-
-    def __init__(self, scorer: Scorer | None, betas: Sequence[float], error_score: Any = np.nan) -> None:
-        self.betas = betas
-        self.scorer, self._error_score = scorer, error_score
-        self.errors: list[str] = []  # of the scorer
-
-    def blank(self) -> Judge:
-        """Return a judge of the same kind that has met no errors."""
-        return Judge(self.scorer, self.betas, self._error_score)
+    def __init__(self, scorer: Scorer | None, betas: Sequence[float]) -> None:
+        self.scorer, self.betas = scorer, betas
 
     def scores(self, models: KnownModels, cells: Sequence[Any], costs: ClassCosts, r: int) -> np.ndarray:
         """Return the score of each cell for each beta, given cells that have these class costs in common.
@@ -118,22 +102,8 @@ class Judge:
 
         return np.array([*map_threads(losses, 1 if costs[0].size < WORTH_THREADS else n_threads, costs)])
 
-    def warn_of_errors(self) -> None:
-        """Report how often the scorer failed, and why it did first."""
-        if self.errors:
-            warn(
-                f"scoring failed {len(self.errors)} time(s), and those scores are {self._error_score}; the "
-                f"first error was {self.errors[0]}. Pass error_score='raise' to stop there"
-            )
-
     def _call(self, model: Any, X: Any, y: Any) -> float:
-        try:
-            score = self.scorer(model, X, y)
-        except Exception as error:
-            if isinstance(self._error_score, str):
-                raise
-            self.errors.append(shorten(f"{type(error).__name__}: {error}"))
-            return float(self._error_score)
+        score = self.scorer(model, X, y)
         if hasattr(score, "item"):  # arrays of one value count as a number, as in GridSearchCV
             with suppress(ValueError):
                 score = score.item()

@@ -29,7 +29,7 @@ from pathforest.fuzzy import FuzzyOPFClassifier, call_membership, compete
 from pathforest.graph import COMPETITION_NEIGHBORS, knn_graph, shorter_lists, spanning_tree
 from pathforest.membership import density, fuzzy_membership, search_k, values_to_membership
 
-# Forests kept for cells to come. Trials rarely ask for the same one twice: their sigmas are continuous.
+# Forests kept for models that scorers ask for.
 KEPT_FORESTS = 16
 
 # Forests and their class costs held at once. Where there are more, neighbours are searched again.
@@ -66,9 +66,9 @@ class SharedTraining:
     """The stages of :class:`FuzzyOPFClassifier` on one training set, each done once whatever models ask for.
 
     `template` is an unfitted classifier with the parameters that all models have in common, and with the
-    largest `k_max` of any. Every model it makes equals the one that `fit` would make. What is found near
-    evaluation samples is kept for the next call if it takes at most `keep_bytes`. `feature_names` are those
-    of `X`, an array that has lost them. ``find_lists(engine, X, k, n_threads)`` gives the neighbour lists.
+    largest `k_max` of any. Every model it makes equals the one that `fit` would make. `feature_names` are
+    those of `X`, an array that has lost them. ``find_lists(engine, X, k, n_threads)`` gives the neighbour
+    lists.
     """
 
     def __init__(
@@ -76,7 +76,6 @@ class SharedTraining:
         template: FuzzyOPFClassifier,
         X: Any,
         y: Any,
-        keep_bytes: int = 0,
         make_engine: EngineFactory = build_engine,
         feature_names: np.ndarray | None = None,
         find_lists: ListFinder = own_lists,
@@ -97,7 +96,6 @@ class SharedTraining:
         keep_samples(template, data)
         self._densities: dict[int, np.ndarray] = {}
         self._forests: OrderedDict[Any, Forest] = OrderedDict()  # the last ones used, the latest at the end
-        self._keep_bytes = keep_bytes
         self._groups: dict[str, ClassGroups] = {}  # by the type of the queries
         self._kept: tuple[np.ndarray, int, list[Block]] | None = None
 
@@ -225,16 +223,7 @@ class SharedTraining:
         if self._kept is not None and self._kept[0] is Q and r <= self._kept[1]:
             yield from self._kept[2]
             return
-        kept: list[Block] = []
-        width = (r + EXTRA_MEMBERS) * len(self.classes)
-        distances = 0 if self._metric.kind == "features" else len(self._X)
-        size = len(Q) * (12 * width + 8 * distances)
-        for block in self._find_near(Q, r, width):
-            if size <= self._keep_bytes:
-                kept.append(block)
-            yield block
-        if kept:
-            self._kept = (Q, r, kept)
+        yield from self._find_near(Q, r, (r + EXTRA_MEMBERS) * len(self.classes))
 
     def _find_near(self, Q: np.ndarray, r: int, width: int) -> Iterator[Block]:
         classes = self._classes_of(Q.dtype)

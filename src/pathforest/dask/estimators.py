@@ -343,9 +343,9 @@ class DaskFuzzyOPFClassifierCV(_DaskClassifier, FuzzyOPFClassifierCV):
 
     Parameters
     ----------
-    k_max, sigmas, competitions, n_conquerors, transforms, n_best, cv, scoring, error_score, tie_break
+    k_max, sigmas, competitions, n_conquerors, transforms, n_best, cv, scoring
         As for :class:`pathforest.FuzzyOPFClassifierCV`.
-    refit, betas, search, n_trials, sampler, metric, metric_params, membership, membership_side
+    refit, betas, metric, metric_params, membership
         As for :class:`pathforest.FuzzyOPFClassifierCV`.
     algorithm, random_state, n_jobs, verbose, device
         As for :class:`pathforest.FuzzyOPFClassifierCV`. `n_jobs` counts threads of the client; tasks on the

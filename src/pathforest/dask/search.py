@@ -61,33 +61,29 @@ class ClusterRunner:
             self._sent = Sent(self._client, [folds.local_copy(KEPT_FOLDS)])
         n_threads = sum(thread_counts(self._client).values())
         blocks = [_evaluation_blocks(folds, part, n_threads / len(parts)) for part in parts]
-        found: dict[int, tuple[Scores, list[str]]] = {}
+        found: dict[int, Scores] = {}
 
         def submit(i: int) -> Any:
-            near = [self._submit(None, find_near, parts[i], rows) for rows in blocks[i]]
-            # Trials find what they share where the one before has left it.
-            return self._submit(i if folds.keep else None, score_part, parts[i], judge.blank(), near)
+            near = [self._submit(find_near, parts[i], rows) for rows in blocks[i]]
+            return self._submit(score_part, parts[i], judge, near)
 
-        def take(i: int, result: tuple[Scores, list[str]]) -> None:
-            found[i] = result
+        def take(i: int, scores: Scores) -> None:
+            found[i] = scores
             bar.update(len(parts[i].cells))
 
         run_tasks(self._client, len(parts), submit, take)
         for i, part in enumerate(parts):
-            scores, errors = found[i]
-            judge.errors += errors  # in the order of the parts, because the first one is reported
-            yield part, scores
+            yield part, found[i]
 
     def forget(self) -> None:
         """Let the cluster drop the samples."""
         if self._sent is not None:
             self._sent.forget()
 
-    def _submit(self, place: int | None, task: Any, *args: Any) -> Any:
+    def _submit(self, task: Any, *args: Any) -> Any:
         folds, workers = self._sent[0], self._sent.workers(0)
-        chosen = workers if place is None else [workers[place % len(workers)]]
         # Only a wish, as workers may leave.
-        return self._client.submit(task, folds, *args, pure=False, workers=chosen, allow_other_workers=True)
+        return self._client.submit(task, folds, *args, pure=False, workers=workers, allow_other_workers=True)
 
 
 def _check_travellers(params: dict[str, Any]) -> None:
@@ -105,7 +101,7 @@ def _check_travellers(params: dict[str, Any]) -> None:
 def _evaluation_blocks(folds: Folds, part: Part, threads_per_part: float) -> list[slice]:
     """Divide the evaluation samples of a part into blocks that are tasks of their own, or into none."""
     size = folds.search_size(part)
-    if size is None or folds.keep or folds.near_bytes(part) > NEAR_BYTES:
+    if size is None or folds.near_bytes(part) > NEAR_BYTES:
         return []
     tasks = NEAR_FACTOR * engine.pass_seconds(*size, "tree") / engine.TASK_SECONDS
     n_blocks = min(max(tasks, engine.TASKS_PER_THREAD * threads_per_part), 20 * tasks, size[0])
@@ -124,10 +120,10 @@ def find_near(folds: Folds, part: Part, rows: slice) -> Near:
         return folds.near(part, rows)
 
 
-def score_part(folds: Folds, part: Part, judge: Judge, near: list[Near]) -> tuple[Scores, list[str]]:
-    """Score a part on a worker; return the errors of the scorer too."""
+def score_part(folds: Folds, part: Part, judge: Judge, near: list[Near]) -> Scores:
+    """Score a part on a worker."""
     with threadpool_limits(1, user_api="openmp"):
-        return folds.score_part(part, judge, Share(Silence(), 0), near), judge.errors
+        return folds.score_part(part, judge, Share(Silence(), 0), near)
 
 
 @contextmanager
