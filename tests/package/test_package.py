@@ -19,7 +19,6 @@ SOURCES = ROOT / "src" / "pathforest"
 @pytest.mark.parametrize(
     "leave",
     [
-        lambda udp: udp.connect(("192.0.2.1", 9)),
         lambda udp: udp.sendto(b"", ("192.0.2.1", 9)),
         lambda udp: socket.create_connection(("192.0.2.1", 9), timeout=1),
         lambda udp: socket.gethostbyname("example.org"),

@@ -71,9 +71,8 @@ def fitted(problem):
         (GRID, {"metric": "log_sqeuclidean", "algorithm": "brute"}),
         (GRID, {"metric": "seuclidean"}),
         ({"sigma": [0.2, 1.0]}, {"membership": lambda X, y: np.linspace(0, 1, len(X))}),
-        (GRID, {"membership_side": "source"}),
     ],
-    ids=["complete", "both", "log", "matrix metric", "callable", "source"],
+    ids=["complete", "both", "log", "matrix metric", "callable"],
 )
 def test_every_score_equals_that_of_a_naive_search(grid, params, problem):
     naive = GridSearchCV(FuzzyOPFClassifier(**params), grid, cv=3).fit(*problem)

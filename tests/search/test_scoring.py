@@ -363,15 +363,6 @@ def test_the_evaluation_samples_are_not_copied_for_each_call_of_a_scorer(contain
     assert max(taken) < 0.5
 
 
-def test_a_long_error_is_cut(problem):
-    def scorer(model, X, y):
-        raise ValueError("x" * 100_000)
-
-    with pytest.warns(UserWarning, match=r"ValueError: xxx") as caught:
-        FuzzyOPFClassifierCV(**SEARCH, scoring=scorer).fit(*problem)
-    assert len(str(caught[0].message)) < 400
-
-
 @pytest.mark.parametrize("value", [np.array([0.5]), np.array(0.5), np.float32(0.5), True, 1])
 def test_scores_that_grid_search_takes(problem, value):
     naive = GridSearchCV(FuzzyOPFClassifier(), GRID, cv=3, scoring=lambda *_: value, refit=False)

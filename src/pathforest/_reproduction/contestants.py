@@ -76,7 +76,7 @@ def _fuzzy(names: Sequence[str], parts: Parts) -> Iterator[tuple[str, Outcome]]:
             result = _judge(model, parts)
         result |= {"k_max": best["k_max"], "best_k": int(model.best_k_), "sigma": best["sigma"]}
         result |= {"training_error": model.training_error_, "tune_seconds": seconds / len(names)}
-        yield name, Outcome(result, [(c["k_max"], c["sigma"], float(score)) for c, score, _ in own])
+        yield name, Outcome(result, [(c["k_max"], c["sigma"], float(score)) for c, score in own])
 
 
 def _opf(parts: Parts) -> Outcome:

@@ -1,7 +1,7 @@
 """Make one small file per estimator, and a table of each model's answers, in the current format.
 
-Existing files stay as they are: the tests read them to see that they still can. Run this after the format has
-changed, or for a new model below, from this folder: python make_models.py
+Existing files stay as they are: the tests read them to see that they still can, whatever machine made them.
+Run this after the format has changed, or for a new model below, from this folder: python make_models.py
 """
 
 import json
