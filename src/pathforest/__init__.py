@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from pathforest._issues.find import find_issues
     from pathforest._issues.issues import Issues
     from pathforest._models.explaining import explain
+    from pathforest._persistence import load, save
     from pathforest.classifier import OPFClassifier
     from pathforest.clustering import OPFClustering
     from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
     from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
     from pathforest.knn_classifier import OPFKNNClassifier
     from pathforest.outlier import OPFOutlierDetector
-    from pathforest.persistence import load, save
     from pathforest.preprocessing import TablePreprocessor
     from pathforest.pruning import OPFPruner
     from pathforest.resampling import O2PFSampler, OPFUnderSampler
@@ -63,8 +63,8 @@ _LATER = {
     "TrainingErrorWarning": "pathforest.fuzzy",
     "explain": "pathforest._models.explaining",
     "find_issues": "pathforest._issues.find",
-    "load": "pathforest.persistence",
-    "save": "pathforest.persistence",
+    "load": "pathforest._persistence",
+    "save": "pathforest._persistence",
 }
 
 if find_spec("imblearn") is None:  # `from pathforest import *` asks for every name listed

@@ -1,6 +1,6 @@
 """`python -m pathforest`: the command, where the script is not on the path."""
 
-from pathforest.cli import main
+from pathforest._cli import main
 
 if __name__ == "__main__":
     main()

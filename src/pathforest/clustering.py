@@ -17,11 +17,11 @@ from pathforest._models.density import density_conquerors, graph_and_density, la
 from pathforest._models.dome_selection import count_above_gap
 from pathforest._models.dome_tree import ATTRIBUTES, DOME_TREE, dome_tree, merge_domes
 from pathforest._models.growing import Growing
+from pathforest._persistence.checks import check_density, check_indices, check_number, check_paths
 from pathforest._utils.show import show
 from pathforest._utils.stages import fitting
 from pathforest.graph import KnnGraph
 from pathforest.membership import DensityEstimate, density
-from pathforest.persistence.checks import check_density, check_indices, check_number, check_paths
 
 # Neighbours of a density whose domes are chosen from; benchmarks/studies/clustering.py --choose of be536ff.
 N_NEIGHBORS = 15

@@ -13,6 +13,7 @@ from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, Settings, open_fit
 from pathforest._models.classifier import ForestClassifier, keep_forest
 from pathforest._models.parameters import largest_neighborhood
+from pathforest._persistence.checks import check_array, check_density
 from pathforest._utils.show import show
 from pathforest._utils.sparse import SparseSamples
 from pathforest._utils.stages import fitting
@@ -27,7 +28,6 @@ from pathforest.graph import (
     spanning_tree,
 )
 from pathforest.membership import estimate_density, fuzzy_membership, values_to_membership
-from pathforest.persistence.checks import check_array, check_density
 
 # Plain OPF loses no training label; losing one in twenty means that a class has leaked into another.
 TRAINING_ERROR_LIMIT = 0.05

@@ -25,17 +25,17 @@ from pathforest._models.base import (
 )
 from pathforest._models.density import DensityQuery, compete_within_classes, density_conquerors, largest_arc
 from pathforest._models.parameters import largest_neighborhood
-from pathforest._search.splits import Split, cross_validation_splits, validation_split
-from pathforest._utils.stages import fitting
-from pathforest.graph import knn_graph
-from pathforest.membership import density
-from pathforest.persistence.checks import (
+from pathforest._persistence.checks import (
     check_density,
     check_forest,
     check_indices,
     check_number,
     check_propagated,
 )
+from pathforest._search.splits import Split, cross_validation_splits, validation_split
+from pathforest._utils.stages import fitting
+from pathforest.graph import knn_graph
+from pathforest.membership import density
 
 
 class OPFKNNClassifier(ClassifierMixin, OPFEstimator):

@@ -15,8 +15,8 @@ from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, Settings, answering, check_queries, keep_samples, open_fit
 from pathforest._models.density import graph_and_density, largest_arc
 from pathforest._models.growing import Growing
+from pathforest._persistence.checks import check_density, check_number
 from pathforest._utils.stages import fitting
-from pathforest.persistence.checks import check_density, check_number
 
 # A density this small has lost digits, or all of them; its logarithm is then taken from the distances.
 TINY = 1e-290

@@ -18,6 +18,9 @@ from sklearn.utils.validation import (
 
 from pathforest._models.base import documented_at
 from pathforest._models.parameters import Rules, boolean, check_parameters, integer, optional
+from pathforest._persistence.checks import check_array as check_fitted_array
+from pathforest._persistence.checks import check_indices, check_number, check_whole
+from pathforest._persistence.transformers import check_inputs
 from pathforest._utils.columns import (
     CATEGORY,
     DATE_KIND,
@@ -33,9 +36,6 @@ from pathforest._utils.columns import (
 from pathforest._utils.show import show
 from pathforest._utils.stages import CallbackSupportMixin, fitting
 from pathforest._utils.warnings import warn
-from pathforest.persistence.checks import check_array as check_fitted_array
-from pathforest.persistence.checks import check_indices, check_number, check_whole
-from pathforest.persistence.transformers import check_inputs
 
 DROP = "drop"
 KINDS = NUMBER, CATEGORY, DROP

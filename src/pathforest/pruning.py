@@ -18,6 +18,13 @@ from pathforest._models.classifier import ForestClassifier
 from pathforest._models.labels import check_labels, check_labels_like, remember_label
 from pathforest._models.offers import KeptForest, bids, class_costs, decide, probabilities
 from pathforest._models.parameters import check_parameters
+from pathforest._persistence.checks import (
+    LARGEST,
+    check_classes,
+    check_features,
+    check_indices,
+    check_whole,
+)
 from pathforest._search.splits import validation_split
 from pathforest._utils.samples import validated
 from pathforest._utils.show import show
@@ -25,13 +32,6 @@ from pathforest._utils.stages import fitting
 from pathforest._utils.tables import as_table
 from pathforest.classifier import OPFClassifier
 from pathforest.fuzzy import FuzzyOPFClassifier
-from pathforest.persistence.checks import (
-    LARGEST,
-    check_classes,
-    check_features,
-    check_indices,
-    check_whole,
-)
 
 DTYPES = [np.float64, np.float32]
 # What OPFPruner takes. Labels of a semi-supervised model are not given, and a search has several models.

@@ -13,10 +13,10 @@ import pytest
 from commands import FEATURES, IRIS, KINDS, X, codes, fail, flowers, run, succeed
 
 import pathforest
-from pathforest import OPFClassifier
-from pathforest.cli import main
-from pathforest.cli.entrypoint import COMMANDS
-from pathforest.datasets import formats, write
+from pathforest import OPFClassifier, _tables
+from pathforest._cli import main
+from pathforest._cli.entrypoint import COMMANDS
+from pathforest.datasets import write
 
 
 def contents(folder):
@@ -215,7 +215,7 @@ def test_help_says_what_the_defaults_are():
 
 def test_completion_knows_the_commands(folder):
     asked = {"_PATHFOREST_COMPLETE": "complete_bash", "COMP_CWORD": "1", "COMP_WORDS": "pathforest t"}
-    code = "from pathforest.cli import main; import sys; sys.argv[0] = 'pathforest'; main()"
+    code = "from pathforest._cli import main; import sys; sys.argv[0] = 'pathforest'; main()"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | asked, check=False
     )
@@ -238,4 +238,4 @@ def test_characters_that_the_output_cannot_encode_are_escaped(tmp_path, monkeypa
 def test_data_for_a_closed_output_are_refused_before_any_work(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     with pytest.raises(ValueError, match="closed; name a file with --out"):
-        formats.check_sink(None, None)
+        _tables.check_sink(None, None)

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pathforest
-from pathforest.datasets.formats import stream as streams
+from pathforest._tables import stream as streams
 from pathforest.metrics import opf_accuracy
 
 

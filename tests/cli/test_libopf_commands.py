@@ -11,9 +11,9 @@ from sklearn.metrics import accuracy_score
 from sklearn.metrics.pairwise import pairwise_distances
 
 from pathforest import OPFClassifier, OPFClustering
-from pathforest.cli import input as inputs
+from pathforest._cli import input as inputs
+from pathforest._tables import stream as streams
 from pathforest.datasets import write
-from pathforest.datasets.formats import stream as streams
 from pathforest.libopf import read_distances, read_model, read_positions
 
 BY_DISTANCES = "--distances distances.dat"

@@ -13,7 +13,7 @@ from commands import FEATURES, IRIS, KINDS, X, fail, flowers, succeed
 import pathforest
 from pathforest import OPFClassifier, OPFClustering
 from pathforest._models.base import KeptSamples
-from pathforest.datasets.formats import stream as streams
+from pathforest._tables import stream as streams
 
 
 def test_the_prediction_is_the_last_column_and_the_others_stay(model):
@@ -166,8 +166,8 @@ def test_prediction_takes_the_same_memory_for_files_of_any_length(model):
         pd.concat([frame] * repeats).to_csv(f"{repeats}.csv", index=False)
     code = """
 import resource
-from pathforest.cli.entrypoint import app
-from pathforest.datasets.formats import stream
+from pathforest._cli.entrypoint import app
+from pathforest._tables import stream
 stream.CELLS = 2**14
 for repeats in (200, 1600):
     app(f"predict iris.pf {repeats}.csv --only -o out.csv".split(), standalone_mode=False)

@@ -14,8 +14,8 @@ import typer
 from commands import fail, run, succeed
 
 from pathforest import __version__
+from pathforest._cli.entrypoint import app
 from pathforest._reproduction.experiment import Settings
-from pathforest.cli.entrypoint import app
 
 pytestmark = pytest.mark.slow  # experiments, and processes of their own
 

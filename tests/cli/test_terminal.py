@@ -9,7 +9,7 @@ import pytest
 from commands import X, codes, run
 
 import pathforest
-from pathforest.cli.entrypoint import COMMANDS, app
+from pathforest._cli.entrypoint import COMMANDS, app
 from pathforest.datasets import read, write
 from pathforest.libopf import read_distances, read_model, read_positions
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory import little_memory, resident_memory
 
+from pathforest._tables import stream as streams
 from pathforest.datasets import read, write
-from pathforest.datasets.formats import stream as streams
 
 
 @pytest.mark.parametrize("cells", [1, 2**18])
@@ -125,7 +125,7 @@ TEXTS = {".csv": b"label,f0\n" + b"1,2.%b\n" % LONG * 2**18, ".svm": b"1 1:2.%b\
 
 @pytest.mark.parametrize("ending", [".csv", ".svm", ".dat", ".npz", ".parquet"])
 def test_a_gzip_file_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch, ending):
-    monkeypatch.setattr("pathforest.datasets.formats.expansion.SMALL", 2**16)
+    monkeypatch.setattr("pathforest._tables.expansion.SMALL", 2**16)
     path = tmp_path / f"bomb{ending}.gz"
     path.write_bytes(gzip.compress(TEXTS.get(ending, bytes(2**24))))
     reason = r"bomb.*: its \d+ bytes unpack to \d+ or more.*gunzip"
@@ -137,7 +137,7 @@ def test_a_gzip_file_may_unpack_to_much_if_that_is_little_or_in_proportion(tmp_p
     with gzip.open(tmp_path / "zeros.csv.gz", "wb") as file:
         file.write(b"label,f0\n" + b"1,2\n" * 10_000)  # 300 times as much, and little
     assert len(read(tmp_path / "zeros.csv.gz").X) == 10_000
-    monkeypatch.setattr("pathforest.datasets.formats.expansion.SMALL", 0)
+    monkeypatch.setattr("pathforest._tables.expansion.SMALL", 0)
     rng = np.random.default_rng(0)
     write(tmp_path / "noise.csv.gz", rng.normal(size=(1000, 5)), rng.integers(3, size=1000))
     assert len(read(tmp_path / "noise.csv.gz").X) == 1000
@@ -147,7 +147,7 @@ def test_a_gzip_file_may_unpack_to_much_if_that_is_little_or_in_proportion(tmp_p
 
 
 def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("pathforest.datasets.formats.expansion.SMALL", 2**20)
+    monkeypatch.setattr("pathforest._tables.expansion.SMALL", 2**20)
     np.savez_compressed(tmp_path / "bomb.npz", X=np.zeros((2**18, 4)), y=np.zeros(2**18, dtype=int))
     with pytest.raises(
         ValueError, match=r"bomb\.npz: its \d+ bytes unpack to 104\d+ or more, over 100 times.*savez"

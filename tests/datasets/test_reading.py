@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
+from pathforest._tables import gather, open_stream, parquet
+from pathforest._tables import stream as streams
 from pathforest.datasets import read, read_libopf, write, write_libopf
-from pathforest.datasets.formats import gather, open_stream, parquet
-from pathforest.datasets.formats import stream as streams
 
 PACKED = [".dat.gz", ".npz.gz", ".parquet.gz", ".svm.gz", ".txt.gz"]
 BATCHES = [1, 7, 2**18]  # cells
@@ -266,7 +266,7 @@ def test_what_is_not_finite_is_reported_with_its_place(tmp_path, cells, value):
 
 
 def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("pathforest.datasets.formats.text.LONGEST", 1000)
+    monkeypatch.setattr("pathforest._tables.text.LONGEST", 1000)
     (tmp_path / "table.csv").write_text("label,b\n1,2\n" + "3" * 5000)
     with pytest.raises(ValueError, match="line 3 has more than 1000 characters"):
         read(tmp_path / "table.csv")

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pathforest._tables import ArrayColumn, Layout, check_sink, open_sink
+from pathforest._tables.stream import Dialect, LabelColumn, TextColumn
 from pathforest.datasets import read, write
-from pathforest.datasets.formats import ArrayColumn, Layout, check_sink, open_sink
-from pathforest.datasets.formats.stream import Dialect, LabelColumn, TextColumn
 
 
 def test_libopf_bytes_are_as_libopf_has_them(tmp_path):

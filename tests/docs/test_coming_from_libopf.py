@@ -10,7 +10,7 @@ import pytest
 from libopf_files import model_bytes, train
 from typer.testing import CliRunner
 
-from pathforest.cli.entrypoint import app
+from pathforest._cli.entrypoint import app
 from pathforest.datasets import make_cone_torus, read, write
 
 PAGE = (Path(__file__).parents[2] / "docs" / "coming_from_libopf.md").read_text()

@@ -81,7 +81,7 @@ print(*sorted((set(sys.modules) - known) & {"matplotlib", "pandas", "pooch", "py
 
 def test_the_version_is_printed_without_slow_imports():
     done = run(
-        "import sys; from pathforest.cli import main; sys.argv[1:] = ['--version']; main()\n"
+        "import sys; from pathforest._cli import main; sys.argv[1:] = ['--version']; main()\n"
         "print({'numpy', 'typer'} & set(sys.modules))"
     )
     assert done.stdout == f"pathforest {pathforest.__version__}\nset()\n", done.stderr

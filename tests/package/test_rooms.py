@@ -12,10 +12,11 @@ SOURCES = Path(pathforest.__file__).parent
 ORDER = [
     ["_core"],  # compiled, and imports nothing
     ["_utils"],
+    ["_tables"],
     ["_page", "_pages"],
     ["_engines"],
     ["distances", "graph", "membership", "forest"],
-    ["persistence"],
+    ["_persistence"],
     ["_models"],
     ["plotting"],
     ["classifier", "fuzzy"],
@@ -39,7 +40,7 @@ ORDER = [
     ["libopf"],
     ["dask"],
     ["_reproduction", "review"],
-    ["cli"],
+    ["_cli"],
     ["__main__"],
 ]
 LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}

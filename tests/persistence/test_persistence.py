@@ -33,8 +33,8 @@ from pathforest import (
     OPFPruner,
     OPFSemiSupervisedClassifier,
 )
-from pathforest.persistence.allowed import ESTIMATORS
-from pathforest.persistence.model_file import FILE_FORMAT, load
+from pathforest._persistence.allowed import ESTIMATORS
+from pathforest._persistence.model_file import FILE_FORMAT, load
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 

@@ -7,7 +7,7 @@ import pandas as pd
 from sklearn.datasets import load_iris
 from typer.testing import CliRunner
 
-from pathforest.cli.entrypoint import app
+from pathforest._cli.entrypoint import app
 
 FEATURES = ["length", "width", "petal length", "petal width"]
 X, codes = load_iris(return_X_y=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from pathforest.cli.entrypoint import app
+from pathforest._cli.entrypoint import app
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 COMMAND = "pathforest "

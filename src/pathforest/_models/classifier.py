@@ -14,14 +14,14 @@ from pathforest._models.explanation import Explanation
 from pathforest._models.growing import Growing, add, changed_labels, retrain, unchanged_on_failure
 from pathforest._models.labels import Labels, check_labels, remember_label, require_labels
 from pathforest._models.offers import KeptForest, class_costs, decide, probabilities
-from pathforest.forest import Forest
-from pathforest.persistence.checks import (
+from pathforest._persistence.checks import (
     check_forest,
     check_indices,
     check_number,
     check_order,
     check_propagated,
 )
+from pathforest.forest import Forest
 
 
 class ForestClassifier(ClassifierMixin, Growing):

@@ -29,12 +29,12 @@ from pathforest._engines.protocol import KnnGraph, SpanningTree
 from pathforest._engines.ranges import Reach, check_features, check_spread, magnitude
 from pathforest._models.base import FitData, OPFEstimator, Settings, check_training
 from pathforest._models.labels import Labels, check_labels, on_host
+from pathforest._persistence.checks import check_growth
 from pathforest._utils.checks import check_sample_indices
 from pathforest._utils.samples import validated
 from pathforest._utils.show import show
 from pathforest._utils.sparse import SVD, is_sparse
 from pathforest._utils.stages import reset
-from pathforest.persistence.checks import check_growth
 
 Change = TypeVar("Change", bound=Callable[..., Any])
 

@@ -11,11 +11,11 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from pathforest._persistence.allowed import check_transformer
+from pathforest._persistence.checks import check_array
 from pathforest._search.shared_work import shared
 from pathforest._utils.checks import check_positive
 from pathforest._utils.linear import principal_axes
-from pathforest.persistence.allowed import check_transformer
-from pathforest.persistence.checks import check_array
 
 LANDMARKS = 300  # samples that span the kernel features, at most
 JITTER = 1e-6  # added to the kernel of the landmarks, as a part of its diagonal: near ones make it singular

@@ -25,6 +25,14 @@ from pathforest._models.explanation import (
 )
 from pathforest._models.offers import KeptForest, class_costs, decide, probabilities
 from pathforest._models.parameters import AT_PREDICTION, check_parameters
+from pathforest._persistence import checks
+from pathforest._persistence.allowed import check_steps, check_transformer
+from pathforest._persistence.checks import (
+    check_classes,
+    check_features,
+    check_indices,
+    check_metric,
+)
 from pathforest._search.cells import Samples, as_numbers
 from pathforest._search.scoring import resolve_scoring
 from pathforest._utils.samples import refuse_missing_dates
@@ -32,14 +40,6 @@ from pathforest._utils.sparse import is_sparse
 from pathforest._utils.stages import is_fitted_name
 from pathforest._utils.tables import as_table
 from pathforest.fuzzy import FuzzyOPFClassifier
-from pathforest.persistence import checks
-from pathforest.persistence.allowed import check_steps, check_transformer
-from pathforest.persistence.checks import (
-    check_classes,
-    check_features,
-    check_indices,
-    check_metric,
-)
 
 
 class WithRefit:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from pathforest._persistence.checks import check_whole
 from pathforest._search.cells import Cell, Scores
-from pathforest.persistence.checks import check_whole
 
 PARAMETER = "param_"  # begins the names of the columns of parameters
 

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from pathforest._persistence.allowed import check_transformer
+from pathforest._persistence.checks import check_array
 from pathforest._search.trees import N_TREES, grow_trees
-from pathforest.persistence.allowed import check_transformer
-from pathforest.persistence.checks import check_array
 
 
 class TreeShares(TransformerMixin, BaseEstimator):

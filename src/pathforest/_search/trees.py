@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
+from pathforest._persistence.checks import check_array, check_indices
 from pathforest._search.shared_work import shared
-from pathforest.persistence.checks import check_array, check_indices
 
 N_TREES = 200  # of every random forest
 BLOCK = 2**22  # pairs of sample and tree that are walked together: 140 MB at most

@@ -7,13 +7,13 @@ import os
 import numpy as np
 
 from pathforest._engines.metric import Metric, choose_algorithm, resolve_metric
+from pathforest._persistence.checks import check_paths
 from pathforest._utils.show import escape
 from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
 from pathforest.knn_classifier import OPFKNNClassifier
 from pathforest.libopf._bytes import read_bytes
 from pathforest.libopf._layout import ModelFile, parse
-from pathforest.persistence.checks import check_paths
 
 LOWEST, HIGHEST = 1.0, 1000.0  # LibOPF's scale of densities
 ROUNDING = 0.001  # what float32 may add to it

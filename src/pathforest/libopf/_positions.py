@@ -7,9 +7,9 @@ import os
 
 import numpy as np
 
+from pathforest._tables.libopf import stream
+from pathforest._tables.stream import gather
 from pathforest._utils.show import escape
-from pathforest.datasets.formats.libopf import stream
-from pathforest.datasets.formats.stream import gather
 from pathforest.libopf._bytes import read_bytes
 from pathforest.libopf._layout import looks_like_model, parse
 

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pathforest._utils.show import show
-from pathforest.datasets.formats import (
+from pathforest._tables import (
     ArrayColumn,
     Batch,
     Column,
@@ -21,6 +20,7 @@ from pathforest.datasets.formats import (
     listed,
     open_stream,
 )
+from pathforest._utils.show import show
 
 # The columns that a file of decisions needs, in any order and beside any others.
 ROW, GIVEN, DECISION, CHANGE_TO, TABLE = COLUMNS = ("row", "given", "decision", "change_to", "table")

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from pathforest._tables import delimited
+from pathforest._tables.files import FORMATS
+from pathforest._tables.npz import DAMAGE
+from pathforest._tables.stream import gather_table
+from pathforest._tables.table import check_table
+from pathforest._tables.whole import layout_of, read
 from pathforest._utils.files import replace_file
-from pathforest.datasets.formats import delimited
-from pathforest.datasets.formats.files import FORMATS
-from pathforest.datasets.formats.npz import DAMAGE
-from pathforest.datasets.formats.stream import gather_table
-from pathforest.datasets.formats.table import check_table
-from pathforest.datasets.formats.whole import layout_of, read
 from pathforest.datasets.published.checksum import content_sha256
 from pathforest.datasets.published.originals import read_original
 from pathforest.datasets.published.registry import DATASETS, Entry, Origin

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from pathforest.datasets.formats.whole import read
+from pathforest._tables.whole import read
 from pathforest.datasets.published.fetch import fetch
 from pathforest.datasets.published.registry import DATASETS
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pathforest.datasets.formats import libopf, libsvm
-from pathforest.datasets.formats.stream import gather_table
+from pathforest._tables import libopf, libsvm
+from pathforest._tables.stream import gather_table
 
 ANOMALY = {"n": 0, "o": 1}  # normal, outlier
 TISSUES = {name: code for code, name in enumerate(("car", "fad", "mas", "gla", "con", "adi"), 1)}

@@ -1,0 +1,390 @@
+"""`pathforest audit`: labels that are probably wrong, a page to review them, and the decisions applied."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from pathforest._cli import models, options
+from pathforest._cli.advice import warn_one_class, warn_row_numbers
+from pathforest._cli.errors import UsageError
+from pathforest._cli.input import Samples, find_column, find_label, read_samples
+from pathforest._cli.output import TableOutput, check_outputs, show_facts, show_table
+from pathforest._tables import (
+    ArrayColumn,
+    LabelColumn,
+    as_labels,
+    format_of,
+    gather,
+    open_sink,
+    open_stream,
+)
+from pathforest._utils.files import replace_file
+from pathforest.preprocessing import TablePreprocessor
+from pathforest.review import summary
+from pathforest.review.contents import Review, Table, make_review
+from pathforest.review.decisions import (
+    CHANGE_TO,
+    DECISION,
+    GIVEN,
+    ROW,
+    TABLE,
+    apply_decisions,
+    fingerprint,
+    read_decisions,
+)
+from pathforest.review.images import FileImages, no_image, parse_shape, pixel_images
+from pathforest.review.page import review_html
+from pathforest.review.suspects import MOST
+
+FIRST = 10  # suspects on the terminal
+SCORE_DIGITS = 6  # of a score in a file
+
+
+def audit(
+    data: options.Data,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", "-o", help="HTML page to review the labels; with --apply, the cleaned table."),
+    ] = None,
+    suspects: Annotated[
+        str | None, typer.Option(help="File for the suspects: .csv, .tsv, .json, .jsonl or .parquet.")
+    ] = None,
+    apply: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DECISIONS", help="Apply decisions that the page exported; only --label counts besides."
+        ),
+    ] = None,
+    label: options.Label = None,
+    method: Annotated[
+        str, typer.Option(help="'fast': distances alone; 'thorough': models that have not seen the label.")
+    ] = "fast",
+    n_conquerors: Annotated[
+        int, typer.Option(min=1, help="How many of its nearest samples speak for each class.")
+    ] = 13,
+    metric: Annotated[str, typer.Option(help="Distance between samples, such as manhattan.")] = "euclidean",
+    scale: Annotated[bool, typer.Option("--scale", help="Standardise the features first.")] = False,
+    columns: options.Columns = None,
+    no_encode: options.NoEncode = False,
+    features: options.Features = None,
+    ignore: options.Ignore = None,
+    image_shape: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HxW",
+            help="Show samples as images of this shape, such as 8x8 or 32x32x3.",
+        ),
+    ] = None,
+    image_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Make the image files that this column names part of the page; it is not a feature.",
+        ),
+    ] = None,
+    images: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="With --image-column: the folder of the files; none outside it is read.",
+            show_default="the folder of DATA",
+        ),
+    ] = None,
+    most: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Suspects that the page shows in full.", show_default=f"{MOST}, if they fit 4 MB"
+        ),
+    ] = None,
+    device: Annotated[str, typer.Option(help="Where to compute: cpu or cuda.")] = "cpu",
+    seed: Annotated[int, typer.Option(min=0, help="For 'thorough': decides folds and trees.")] = 0,
+    from_: options.From = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
+    jobs: options.Jobs = None,
+    as_json: options.Json = False,
+) -> None:
+    """Find labels that are probably wrong, and review them on a page.
+
+    Prints a summary: wrong labels, classes that mix, outliers, duplicates and islands. With --out it writes
+    one HTML file that shows each suspect beside the samples that speak for and against its label. Decide
+    there what to keep, change or drop, export the decisions, and apply them to the table with --apply.
+
+    Examples
+    --------
+      pathforest audit data.csv --label kind --scale --out review.html
+
+      pathforest audit data.csv --label kind --apply decisions.csv --out cleaned.csv
+
+      pathforest audit digits.csv --image-shape 8x8 --suspects suspects.csv --out review.html
+    """
+    if apply is not None:
+        _apply(data, apply, out, suspects, label, options.reading(from_, sep, decimal), as_json)
+        return
+    if metric == models.MIXED and scale:
+        raise UsageError(f"--scale: metric={metric} divides by the ranges of numbers itself; leave it out")
+    if metric == models.MIXED and method == "thorough":
+        raise UsageError(f"--method thorough: it needs numbers; leave out --metric {metric}, or use 'fast'")
+    if out is not None:
+        _refuse_table(out)
+    folder = _image_folder(data, image_shape, image_column, images)
+    listing = None if suspects is None else TableOutput(suspects, None)
+    check_outputs([out, suspects], [data])
+    left_out = [*(options.names(ignore) or ()), *([image_column] if image_column is not None else ())]
+    samples = read_samples(
+        data,
+        label=label,
+        features=options.names(features),
+        ignore=left_out or None,
+        encode=not no_encode,
+        kinds=options.kinds(columns, encode=not no_encode),
+        **options.reading(from_, sep, decimal),
+    )
+    warn_one_class(samples.y, samples.label)
+    shape = None if image_shape is None else parse_shape(image_shape, len(samples.features))
+    column = None if image_column is None else find_column(samples.stream, image_column)
+    if column == samples.label:
+        raise ValueError(f"--image-column {column}: this is the column of the labels; name another")
+    review = _audit(
+        samples,
+        scale,
+        jobs,
+        method=method,
+        n_conquerors=n_conquerors,
+        metric=metric,
+        device=device,
+        random_state=seed,
+    )
+    if listing is not None:
+        listed = _suspect_columns(review, samples)
+        with listing.open(listed) as write:
+            write(list(listed.values()))
+    show = no_image
+    if shape is not None:
+        show = pixel_images(review.table.X, shape)
+    elif column is not None:
+        show = FileImages(review.table.others[column], folder)
+    if out is not None:
+        is_table = isinstance(samples.X, dict)
+        scaled = "features as they are"
+        if metric == models.MIXED:
+            scaled = "columns as they are"
+        elif scale or is_table:
+            scaled = "text encoded, features standardised" if is_table else "features standardised"
+        page = review_html(
+            review,
+            command=_command(data, samples.label, from_, sep, decimal),
+            settings=f"{metric} distance, {scaled}",
+            show=show,
+            most=most,
+        )
+        replace_file(out, page.encode("utf-8", "backslashreplace"))
+    _show(review, out, suspects, show if isinstance(show, FileImages) else None, as_json)
+
+
+def _image_folder(data: str, shape: str | None, column: str | None, folder: str | None) -> Path:
+    """Return the folder below which image files are shown."""
+    if column is None and folder is not None:
+        raise UsageError("--images: name the column of the files with --image-column")
+    if column is not None and shape is not None:
+        raise UsageError("--image-shape: not with --image-column; leave one of them out")
+    if column is not None and folder is None and data == "-":
+        raise UsageError("--image-column: a pipe has no folder; name that of the files with --images")
+    if folder is not None and not Path(folder).is_dir():
+        raise UsageError(f"--images {folder}: there is no such folder")
+    return Path(data).parent if folder is None else Path(folder)
+
+
+def _refuse_table(out: str) -> None:
+    """Refuse to write the page where a table is expected."""
+    try:
+        format_of(out)
+    except ValueError:
+        return
+    raise UsageError(f"--out {out}: without --apply it is an HTML page; end its name with .html")
+
+
+def _audit(samples: Samples, scale: bool, jobs: int | None, **parameters: Any) -> Review:
+    from pathforest._issues.find import find_issues
+
+    unscaled = not scale and parameters["method"] == "fast" and parameters["metric"] != models.MIXED
+    X, Z, features = _features(samples, scale, warn=unscaled)
+    given = models.as_matrix(samples.X) if parameters["metric"] == models.MIXED else Z
+    with models.threads(jobs):
+        issues = find_issues(given, samples.y, **parameters)
+    stream, rows = samples.stream, samples.rows
+    taken = {samples.label, *features}  # text that was encoded is shown as it is too
+    others = {
+        name: column.text()
+        for name, column in zip(stream.names, rows.columns, strict=True)
+        if name not in taken
+    }
+    table = Table(
+        stream.name,
+        stream.place,
+        rows.places,
+        X,
+        Z,
+        features,
+        samples.label,
+        others,
+        fingerprint(stream, rows),
+    )
+    return make_review(table, issues)
+
+
+def _features(samples: Samples, scale: bool, *, warn: bool) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Return the features as the page shows them, as they are compared, and their names."""
+    from sklearn.preprocessing import StandardScaler
+
+    X, names = samples.X, samples.features
+    warn_row_numbers(X, names)
+    if isinstance(X, np.ndarray):
+        if warn:
+            models.warn_spans(X, names, "--scale evens them out")
+        return X, StandardScaler().fit_transform(X) if scale else X, names
+    table = TablePreprocessor(samples.kinds or None).fit(X)
+    Z = table.transform(X)
+    names, shown = table.get_feature_names_out().tolist(), Z.copy()
+    for j, name in enumerate(samples.features):
+        if name in names:  # a number, shown as it is in the file
+            shown[:, names.index(name)] = np.where(np.isnan(X[name]), table.fill_[j], X[name])
+    return shown, Z, names
+
+
+def _command(data: str, label: str, from_: str | None, sep: str | None, decimal: str | None) -> str:
+    """Return the command that applies decisions to the table."""
+    _, suffix, is_packed = format_of(data, from_)
+    words = ["pathforest", "audit", data, "--label", label]
+    for option, value in (("--from", from_), ("--sep", sep), ("--decimal", decimal)):
+        words += [option, value] if value else []
+    words += ["--apply", "decisions.csv", "--out", f"cleaned{suffix}{'.gz' * is_packed}"]
+    return shlex.join(words)
+
+
+def _suspect_columns(review: Review, samples: Samples) -> dict[str, ArrayColumn]:
+    """Return the suspects as columns, which are decisions once the column of that name is filled in."""
+    rows = [suspect.row for suspect in review.suspects]
+    table = review.table
+    classes = np.array(review.classes)
+    texts = samples.rows.columns[samples.stream.names.index(samples.label)].text()
+    written = dict(zip(map(str, samples.y[::-1].tolist()), texts[::-1], strict=True))  # where each is first
+    places = {} if table.place == ROW else {table.place: [table.places[row] for row in rows]}
+    rivals = classes[[suspect.rival for suspect in review.suspects]]
+    columns = {
+        ROW: rows,
+        **places,
+        GIVEN: LabelColumn(classes[[suspect.given for suspect in review.suspects]], written),
+        "score": [round(suspect.score, SCORE_DIGITS) for suspect in review.suspects],
+        DECISION: np.full(len(rows), "", dtype="U1"),
+        CHANGE_TO: LabelColumn(rivals, written),
+        TABLE: np.full(len(rows), table.fingerprint),
+    }
+    return {
+        name: values if isinstance(values, LabelColumn) else ArrayColumn(np.asarray(values))
+        for name, values in columns.items()
+    }
+
+
+def _show(
+    review: Review, out: str | None, suspects: str | None, images: FileImages | None, as_json: bool
+) -> None:
+    issues, table = review.issues, review.table
+    found = [
+        {
+            ROW: suspect.row,
+            table.place: table.places[suspect.row],
+            GIVEN: issues.given[suspect.row],
+            "suggested": issues.suggested[suspect.row],
+            "score": suspect.score,
+        }
+        for suspect in review.suspects
+    ]
+    facts = {
+        "data": table.name,
+        "page": out,
+        "images": None if images is None else images.counts,
+        "suspects_file": suspects,
+        "table": table.fingerprint,
+        "n_samples": len(review.codes),
+        "classes": issues.classes,
+        "n_label_issues": issues.is_label_issue.sum(),
+        "noise_share": issues.noise_share,
+        "mixed_classes": issues.mixed_classes,
+        "n_outliers": issues.is_outlier.sum(),
+        "n_duplicate_groups": len(summary.duplicates(review)),
+        "n_conflict_groups": len(summary.conflicts(review)),
+        "n_near_duplicates": issues.is_near_duplicate.sum(),
+        "n_border": issues.is_border.sum(),
+        "n_islands": len(summary.islands(review)),
+        "suspects": found,
+    }
+    if as_json:
+        show_facts(facts, [], as_json=True)
+        return
+    show_facts(None, str(issues).splitlines(), as_json=False)
+    if found:
+        show_facts(None, [""], as_json=False)
+        header = [table.place, "given", "suggested", "score"]
+        show_table(header, [[_text(suspect[name]) for name in header] for suspect in found[:FIRST]])
+        if len(found) > FIRST:
+            show_facts(None, [f"and {len(found) - FIRST} more"], as_json=False)
+    lines = [f"{path}: {summary.counted(len(found), 'suspect')}" for path in (out, suspects) if path]
+    if images is not None and out is not None:
+        count = images.counts
+        lines[0] += f", {summary.counted(count['embedded'], 'image')} embedded from {count['folder']}"
+        if count["left_out"]:
+            lines[0] += f"; {count['left_out']} left out: outside it, missing, no image, or too large"
+    for line in lines:
+        show_facts(None, [line], as_json=False)
+
+
+def _text(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _apply(
+    data: str,
+    decisions: str,
+    out: str | None,
+    suspects: str | None,
+    label: str | None,
+    how: dict[str, str | None],
+    as_json: bool,
+) -> None:
+    if out is None:
+        raise UsageError("--apply: name the cleaned table with --out")
+    if suspects is not None:
+        raise UsageError("--suspects: not with --apply, which looks for no suspects")
+    (_, wanted, _), (_, given, _) = format_of(data, how["ending"]), format_of(out)
+    if wanted != given:
+        raise UsageError(
+            f"--out {out}: the cleaned table has the format of DATA, {wanted}; convert changes formats"
+        )
+    check_outputs([out], [data, decisions])
+    with open_stream(data, **how) as stream:
+        column = find_label(stream, label)
+        rows = gather(stream)
+    y = as_labels(stream.labels(rows, column))
+    found = read_decisions(decisions, y, fingerprint(stream, rows))
+    cleaned = apply_decisions(stream, rows, column, found)
+    with open_sink(out, None, stream) as write:
+        write(cleaned.columns)
+    facts = {
+        "out": out,
+        "n_samples": len(cleaned.places),
+        "n_kept": len(found.kept),
+        "n_changed": len(found.changed),
+        "n_dropped": len(found.dropped),
+    }
+    text = (
+        f"{out}: {summary.counted(facts['n_samples'], 'sample')}; "
+        f"{summary.counted(facts['n_changed'], 'label')} changed, "
+        f"{summary.counted(facts['n_dropped'], 'sample')} dropped, {facts['n_kept']} kept"
+    )
+    show_facts(facts, [text], as_json)

@@ -1,0 +1,121 @@
+"""`pathforest evaluate`: a model against labelled samples."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from pathforest._cli import options
+from pathforest._cli.input import find_label, label_codes, queries_for
+from pathforest._cli.models import load_model, threads
+from pathforest._cli.output import counted, show_facts, show_table
+from pathforest._tables import open_stream
+from pathforest.metrics import opf_accuracy
+
+INLINE = 6  # classes that have their confusions beside their scores
+WIDEST = 12  # classes that a confusion matrix in the terminal can have
+
+
+def evaluate(
+    model: options.Model,
+    data: options.Data,
+    label: options.Label = None,
+    distances: options.Distances = None,
+    from_: options.From = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
+    jobs: options.Jobs = None,
+    as_json: options.Json = False,
+) -> None:
+    """Compare a model's predictions with the labels of a file.
+
+    Labels are in the column that the model was trained with, unless --label names another. Prints accuracy,
+    OPF's balanced accuracy, weighted F1, log loss if the model has probabilities, and per class the samples,
+    the share found (recall) and the share of its predictions that are right (precision).
+
+    Examples
+    --------
+      pathforest evaluate iris.pf test.csv
+
+      pathforest evaluate model.pf testing.dat --json
+    """
+    loaded = load_model(model, distances)
+    if not hasattr(loaded.model, "classes_"):
+        raise ValueError(f"evaluate needs a classifier; {model} is an {type(loaded.model).__name__}")
+    classes = loaded.model.classes_
+    has_proba = hasattr(loaded.model, "predict_proba")
+    true, predicted, chances = [], [], []
+    how = options.reading(from_, sep, decimal)
+    with open_stream(data, n_features=loaded.n_features, **how) as stream:
+        column = find_label(stream, label, known=loaded.label)
+        queries = queries_for(loaded, stream, label, distances)
+        with counted("evaluated") as advance, threads(jobs):
+            for batch in queries.batches:
+                X = queries.samples(batch)
+                codes = label_codes(classes, stream, batch, column)
+                true.append(codes)
+                if has_proba:
+                    labels, found = loaded.model._labels_and_probabilities(X)
+                    chances.append(found[np.arange(len(X)), codes])
+                else:
+                    labels = loaded.model.predict(X)
+                predicted.append(np.searchsorted(classes, labels))
+                advance(len(X))
+    if not true:
+        raise ValueError(f"{data}: there is no sample")
+    facts = _facts(classes, np.concatenate(true), np.concatenate(predicted))
+    if has_proba:
+        # As in scikit-learn's log_loss: a sample that was thought impossible does not cost infinity.
+        chance = np.clip(np.concatenate(chances), np.finfo(float).eps, 1)
+        facts["log_loss"] = float(-np.log(chance).mean())
+    if not as_json:
+        _show_classes(facts)
+    names = ("accuracy", "opf_accuracy", "f1_weighted", "log_loss")
+    text = ", ".join(f"{name} {facts[name]:.4f}" for name in names if name in facts)
+    show_facts(facts, [f"{facts['n_samples']} samples: {text}"], as_json)
+
+
+def _facts(classes: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
+    from sklearn.metrics import confusion_matrix, f1_score
+
+    confusion = confusion_matrix(true, predicted, labels=np.arange(len(classes)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # classes that are not in the file have no F1
+        f1 = f1_score(true, predicted, average="weighted")
+    right, own, given = confusion.diagonal(), confusion.sum(axis=1), confusion.sum(axis=0)
+    return {
+        "n_samples": len(true),
+        "accuracy": float((true == predicted).mean()),
+        "opf_accuracy": opf_accuracy(true, predicted),
+        "f1_weighted": float(f1),
+        "classes": classes.tolist(),
+        "samples": own.tolist(),
+        "recall": _shares(right, own),
+        "precision": _shares(right, given),
+        "confusion": confusion.tolist(),
+    }
+
+
+def _shares(part: np.ndarray, whole: np.ndarray) -> list[float | None]:
+    """Return shares; None is the share of nothing."""
+    return [p / w if w else None for p, w in zip(part.tolist(), whole.tolist(), strict=True)]
+
+
+def _show_classes(facts: dict[str, Any]) -> None:
+    names = [str(label) for label in facts["classes"]]
+    shown = [
+        ["-" if share is None else f"{share:.4f}" for share in facts[name]]
+        for name in ("recall", "precision")
+    ]
+    columns = [names, list(map(str, facts["samples"])), *shown]
+    header = ["class", "samples", "recall", "precision"]
+    confusion = [list(map(str, column)) for column in zip(*facts["confusion"], strict=True)]
+    if len(names) <= INLINE:
+        header += [f"as {name}" for name in names]
+        columns += confusion
+    show_table(header, list(zip(*columns, strict=True)))
+    if INLINE < len(names) <= WIDEST:
+        show_facts(None, [""], as_json=False)
+        show_table(["class, taken for", *names], list(zip(names, *confusion, strict=True)))

@@ -1,0 +1,181 @@
+"""`pathforest info`: what is in a file, a model or a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from pathforest._cli import options
+from pathforest._cli.commands.train import chosen_text, search_facts
+from pathforest._cli.input import find_label, known_labels
+from pathforest._cli.models import is_model, load_model, rule_facts, rule_lines
+from pathforest._cli.output import listed, show_facts, show_table, visible
+from pathforest._tables import as_labels, open_stream
+from pathforest._utils.show import show
+
+SHOWN = 20  # columns and classes listed in the terminal
+
+
+def info(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A model or a data file.")],
+    label: options.Label = None,
+    from_: options.From = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
+    as_json: options.Json = False,
+) -> None:
+    """Describe a model or a data file.
+
+    Of a model: its class, what training has found, parameters, features and classes. Of a table, which is
+    read in batches: samples, columns with their smallest and largest values and the cells that are missing,
+    and how many samples each class has.
+
+    Examples
+    --------
+      pathforest info iris.pf
+
+      pathforest info data.dat --json
+    """
+    if file != "-" and is_model(file):
+        _show_model(file, load_model(file), as_json)
+    else:
+        _show_table(file, label, options.reading(from_, sep, decimal), as_json)
+
+
+def _show_model(path: str, loaded: Any, as_json: bool) -> None:
+    model = loaded.model
+    default = type(model)().get_params(deep=False)
+    # By repr, for which two NaN are the same.
+    params = {
+        name: value
+        for name, value in model.get_params(deep=False).items()
+        if repr(value) != repr(default[name])
+    }
+    facts = {
+        "model": path,
+        "estimator": type(model).__name__,
+        "n_features": loaded.n_features,
+        "features": loaded.names,
+        "label": loaded.label,
+        "columns": rule_facts(loaded.table),
+        "params": params,
+    }
+    is_precomputed = params.get("metric") == "precomputed"
+    what = "distances" if is_precomputed else "features"
+    lines = [f"{path}: {facts['estimator']}, {loaded.n_features} {what}"]
+    learned = next((getattr(model, name) for name in ("cost_", "density_") if hasattr(model, name)), None)
+    if learned is not None:
+        facts["n_samples"] = len(learned)
+        lines[0] += f", {len(learned)} training samples"
+    if hasattr(model, "sample_indices_"):
+        facts["n_kept"] = len(model.sample_indices_)
+        lines[0] += f", {facts['n_kept']} samples kept"
+    if hasattr(model, "best_k_"):
+        facts["best_k"] = int(model.best_k_)
+        lines[0] += f", k = {model.best_k_}"
+    if loaded.preprocessor is not None and loaded.table is None:
+        steps = ", ".join(type(step).__name__ for _, step in loaded.preprocessor.steps)
+        lines.append(f"before the model: {steps}")
+    if loaded.table is not None:
+        lines += ["columns:", *rule_lines(loaded.table)]
+    elif loaded.names and not is_precomputed:
+        lines.append(f"features: {listed(loaded.names, SHOWN)}")
+    if loaded.label is not None:
+        lines.append(f"label: {visible(loaded.label)}")
+    if hasattr(model, "classes_"):
+        facts["classes"] = model.classes_.tolist()
+        lines.append(f"classes: {listed(facts['classes'], SHOWN)}")
+    if hasattr(model, "cluster_roots_"):
+        facts["n_clusters"] = len(model.cluster_roots_)
+        lines.append(f"clusters: {facts['n_clusters']}")
+    facts |= search_facts(model)
+    if "best_score" in facts:
+        lines.append(f"chosen: {chosen_text(facts)}; cross-validated score {facts['best_score']:.4f}")
+    given = ", ".join(f"{name}={value!r}" for name, value in params.items())
+    lines.append(f"parameters: {given or 'the defaults'}")
+    show_facts(facts, lines, as_json)
+
+
+def _show_table(path: str, label: str | None, how: dict[str, str | None], as_json: bool) -> None:
+    with open_stream(path, **how) as stream:
+        column = find_label(stream, label, needed=False)
+        n_samples, n_labels, classes = 0, 0, Counter()
+        spans = {name: Span() for name in stream.names if name != column}
+        for batch in stream.batches:
+            n_samples += len(batch.places)
+            for name, cells in zip(stream.names, batch.columns, strict=True):
+                if name == column:
+                    labels = known_labels(cells)[1]
+                    n_labels += len(labels)
+                    is_text = isinstance(labels, list)
+                    classes.update(labels if is_text else labels.tolist())
+                else:
+                    spans[name].add(cells)
+    if classes and is_text:
+        texts, classes = classes, Counter()
+        for name, n in zip(as_labels(list(texts)).tolist(), texts.values(), strict=True):
+            classes[name] += n
+    missing = {name: span.n_missing for name, span in spans.items() if span.n_missing}
+    n_unlabelled = 0 if column is None else n_samples - n_labels
+    facts = {
+        "data": path,
+        "n_samples": n_samples,
+        "columns": stream.names,
+        "label": column,
+        "classes": dict(sorted(classes.items())),
+        "ranges": {name: span.limits for name, span in spans.items()},
+        "missing": missing | ({column: n_unlabelled} if n_unlabelled else {}),
+    }
+    if not as_json:
+        header, width = ["column", "smallest", "largest", "missing"], 4 if missing else 3
+        rows = [[name, *span.cells()][:width] for name, span in list(spans.items())[:SHOWN]]
+        show_table(header[:width], rows)
+    lines = [f"{stream.name}: {n_samples} samples, {len(stream.names)} columns"]
+    if len(spans) > SHOWN:
+        lines[0] += f", the first {SHOWN} above"
+    if classes:
+        counted = listed((f"{visible(name)} ({n})" for name, n in facts["classes"].items()), SHOWN)
+        lines.append(f"{len(classes)} classes in {show(column)}: {counted}")
+    if n_unlabelled:
+        lines.append(f"{n_unlabelled} samples without a label")
+    show_facts(facts, lines, as_json)
+
+
+class Span:
+    """The smallest and largest number of a column, and its missing cells; it grows batch by batch."""
+
+    def __init__(self) -> None:
+        self.limits: list[float] | None = None  # None for text, and if there is no number
+        self.n_missing = 0
+        self._is_text = False
+
+    def add(self, cells: Any) -> None:
+        """Take in the cells of a batch."""
+        try:
+            numbers = cells.numbers()
+        except ValueError:  # an empty cell, or text
+            texts = cells.text()
+            present = np.array([row for row, text in enumerate(texts) if text.strip()], dtype=np.intp)
+            self.n_missing += len(texts) - len(present)
+            numbers = self._numbers(cells.take(present)) if len(present) else np.empty(0)
+        known = numbers[~np.isnan(numbers)]
+        self.n_missing += len(numbers) - len(known)
+        if len(known) and not self._is_text:
+            limits = [*(self.limits or ()), float(known.min()), float(known.max())]
+            self.limits = [min(limits), max(limits)]
+
+    def _numbers(self, cells: Any) -> np.ndarray:
+        try:
+            return cells.numbers()
+        except ValueError:
+            self.limits, self._is_text = None, True
+            return np.empty(0)
+
+    def cells(self) -> list[str]:
+        """Return smallest, largest and missing for a table."""
+        if self.limits is None:
+            return ["text" if self._is_text else "", "", str(self.n_missing)]
+        return [*(f"{limit:.6g}" for limit in self.limits), str(self.n_missing)]

@@ -1,0 +1,106 @@
+"""`pathforest reproduce`: the paper's experiment, from datasets to a report."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from joblib import cpu_count
+
+from pathforest._cli.errors import say
+from pathforest._cli.output import show_facts, show_table
+
+QUICK_RUNS, MOST_RUNS = 5, 10_000
+
+
+def reproduce(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small sets that need no download, 5 runs: results in a minute.")
+    ] = False,
+    datasets: Annotated[
+        str | None,
+        typer.Option(
+            help="Datasets by name, separated by commas.", show_default="the paper's ten public ones"
+        ),
+    ] = None,
+    classifiers: Annotated[
+        str | None, typer.Option(help="Classifiers by name, separated by commas.", show_default="all seven")
+    ] = None,
+    runs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=MOST_RUNS, help="Random splits of each dataset.", show_default="20, or 5 with --quick"
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Decides the splits. Same seed, same numbers.")] = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processes. They change time, never numbers.", show_default="all cores"),
+    ] = None,
+    preset: Annotated[
+        str, typer.Option(help="'paper', or 'clean': scaling and search keep to the training part.")
+    ] = "paper",
+    out: Annotated[Path, typer.Option(help="Folder for results and report.")] = Path("reproduction"),
+) -> None:
+    """Repeat the experiment of the Fuzzy OPF paper and write a report.
+
+    Writes results.parquet, landscapes.parquet, ties.parquet and report.html. A run that was stopped continues
+    when the same command is given again.
+
+    Examples
+    --------
+      pathforest reproduce --quick
+
+      pathforest reproduce --datasets boat,cone_torus --runs 20 --out boat
+
+      PATHFOREST_DATA=~/opf-data pathforest reproduce --jobs 2
+    """
+    try:
+        from pathforest._reproduction import data, published, statistics, tables
+        from pathforest._reproduction.experiment import CLASSIFIERS, Settings
+        from pathforest._reproduction.report import report_html
+        from pathforest._reproduction.run import check_settings
+        from pathforest._reproduction.run import reproduce as run
+        from pathforest._utils.files import replace_file
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"reproduce needs {error.name}; run: pip install 'pathforest[reproduce]'"
+        ) from error
+    usual = data.QUICK if quick else published.PUBLIC
+    settings = check_settings(
+        Settings(
+            datasets=usual if datasets is None else _names(datasets),
+            classifiers=tuple(CLASSIFIERS) if classifiers is None else _names(classifiers),
+            runs=runs or (QUICK_RUNS if quick else published.RUNS),
+            seed=seed,
+            preset=preset,
+        )
+    )
+    _check_folder(out)
+    experiment = run(settings, out, jobs=jobs or cpu_count())
+    for name, samples in experiment.samples.items():
+        if not data.is_published(name, samples):
+            say(f"{name} is not the published set, so the paper's numbers do not apply")
+    experiment.write(out)
+    summary = statistics.summary(experiment)
+    report = out / "report.html"
+    replace_file(report, report_html(summary).encode())
+    scores = tables.score_tables(summary)[0].cells
+    if scores.index.nlevels > 1:
+        scores = scores.xs("ours", level=1)
+    rows = [[name, *(text.partition("\n")[0] for text in row)] for name, row in scores.T.items()]
+    show_table(["dataset", *scores.columns], rows)
+    show_facts(None, [f"report: {report}"], as_json=False)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _check_folder(out: Path) -> None:
+    """Check, before any work, that a folder can be written, or made."""
+    there = next(path for path in (out, *out.absolute().parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise OSError(f"--out {out}: {there} is not a folder that can be written; name another")

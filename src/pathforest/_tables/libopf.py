@@ -1,0 +1,212 @@
+"""LibOPF's data files: binary `.dat`, and the same numbers as text.
+
+Both hold the numbers of samples, labels and features, then for each sample its position in the set it was
+taken from, its label and its features. Tables do not keep positions, and
+:func:`pathforest.libopf.read_positions` reads them. Labels count from 1; a file without labels has 0
+everywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from pathforest._tables.stream import (
+    ArrayColumn,
+    Batch,
+    Column,
+    Layout,
+    Stream,
+    Write,
+    array_columns,
+    gather_columns,
+    rows_per_batch,
+)
+from pathforest._tables.table import check_exact, check_nameless, default_names
+from pathforest._tables.text import integer, is_number, number, text_lines
+from pathforest._utils.show import show
+
+HEADER = struct.Struct("<3i")
+POSITION = "position"  # the column that says where a sample is in the set it was taken from
+LARGEST = 2**31 - 1  # of a 32-bit integer
+
+
+class Counts(NamedTuple):
+    """The header."""
+
+    n_samples: int
+    n_labels: int
+    n_features: int
+
+
+def stream(file: BinaryIO) -> Stream:
+    """Read the binary form in batches."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    counts = _read_counts(file.read(HEADER.size), size)
+    record, step = _record(counts.n_features), rows_per_batch(counts.n_features)
+
+    def batches() -> Iterator[Batch]:
+        for first in range(0, counts.n_samples, step):
+            n_rows = min(step, counts.n_samples - first)
+            rows = np.frombuffer(file.read(n_rows * record.itemsize), record)
+            _check_labels(rows["label"], counts, first)
+            columns = [ArrayColumn(rows["position"]), ArrayColumn(rows["label"].astype(np.int64))]
+            columns += array_columns(rows["features"].astype(np.float32))
+            yield Batch(range(first, first + n_rows), columns)
+
+    return _stream_of(counts, "sample", batches())
+
+
+def stream_text(file: BinaryIO) -> Stream:
+    """Read the text form in batches: one line of counts, then one line per sample."""
+    lines = ((i, text.split()) for i, text in enumerate(text_lines(file), 1) if text.strip())
+    line, cells = next(lines, (0, []))
+    if not line:
+        raise ValueError("there is no line; the first holds the numbers of samples, labels and features")
+    if len(cells) != 3:
+        raise ValueError(f"line {line} has {len(cells)} numbers, not 3: samples, labels and features")
+    counts = _check_counts(Counts(*_at(line, integer, cells, "an integer")))
+    rows = _text_samples(lines, counts, line)
+
+    def batches() -> Iterator[Batch]:
+        first = 0
+        while chunk := list(islice(rows, rows_per_batch(counts.n_features))):
+            lines, positions, labels, features = zip(*chunk, strict=True)
+            columns = [ArrayColumn(np.array(column, dtype=np.int64)) for column in (positions, labels)]
+            _check_labels(columns[1].array, counts, first)
+            first += len(lines)
+            yield Batch(lines, columns + array_columns(np.array(features)))
+
+    return _stream_of(counts, "line", batches())
+
+
+def _stream_of(counts: Counts, place: str, batches: Iterator[Batch]) -> Stream:
+    names = [POSITION, "label", *default_names(counts.n_features)]
+    if counts.n_labels:
+        return Stream(names, "label", (POSITION,), place=place, batches=batches)
+    return Stream(names, None, (POSITION, "label"), place=place, batches=batches)
+
+
+def _text_samples(
+    lines: Iterator[tuple[int, list[str]]], counts: Counts, header: int
+) -> Iterator[tuple[int, int, int, list[float]]]:
+    """Yield the line, position, label and features of each sample."""
+    n_found = 0
+    for line, cells in lines:
+        n_found += 1
+        if len(cells) != counts.n_features + 2:
+            raise ValueError(
+                f"line {line} has {len(cells)} numbers, not {counts.n_features + 2}: position, label, "
+                f"{counts.n_features} features"
+            )
+        position, label = _at(line, integer, cells[:2], "an integer")
+        yield line, position, label, _at(line, number, cells[2:], "a number")
+    if n_found != counts.n_samples:
+        raise ValueError(f"line {header} announces {counts.n_samples} samples; {n_found} lines follow")
+
+
+def _at(line: int, convert: Callable[[str], Any], cells: Sequence[str], kind: str) -> list[Any]:
+    """Convert cells, or say which of them is wrong and on which line it is."""
+    try:
+        return list(map(convert, cells))
+    except ValueError:
+        wrong = next(cell for cell in cells if not is_number(cell, convert))
+        raise ValueError(f"line {line}: {show(wrong)} is not {kind}") from None
+
+
+def _record(n_features: int) -> np.dtype:
+    return np.dtype([("position", "<i4"), ("label", "<i4"), ("features", "<f4", (n_features,))])
+
+
+def _read_counts(data: bytes, size: int) -> Counts:
+    """Read the header of a binary file of `size` bytes, before anything is allocated."""
+    if len(data) < HEADER.size:
+        raise ValueError(f"the file has {size} bytes, and the header alone needs {HEADER.size}")
+    counts = _check_counts(Counts(*HEADER.unpack_from(data)))
+    announced = HEADER.size + counts.n_samples * (8 + 4 * counts.n_features)
+    if size != announced:
+        raise ValueError(
+            f"the header announces {counts.n_samples} samples of {counts.n_features} features, "
+            f"which take {announced} bytes; the file has {size}"
+        )
+    return counts
+
+
+def _check_counts(counts: Counts) -> Counts:
+    if counts.n_samples < 1 or counts.n_labels < 0 or counts.n_features < 1:
+        raise ValueError(
+            f"the header announces {counts.n_samples} samples, {counts.n_labels} labels and "
+            f"{counts.n_features} features; samples and features start at 1, labels at 0"
+        )
+    return counts
+
+
+def _check_labels(y: np.ndarray, counts: Counts, first: int = 0) -> None:
+    wrong = np.flatnonzero((y < 0) | (y > counts.n_labels))
+    if len(wrong):
+        raise ValueError(
+            f"sample {first + wrong[0]} has label {y[wrong[0]]}; the header allows 0 to {counts.n_labels}"
+        )
+
+
+@contextmanager
+def sink(file: BinaryIO, layout: Layout) -> Iterator[Write]:
+    """Write the binary form, which holds float32 values and labels from 1 on."""
+    parts: list[Sequence[Column]] = []
+    yield parts.append  # the counts come first, so nothing is written before all samples are there
+    counts, positions, y, columns = _gather(layout, parts)
+    given = np.column_stack([column.numbers() for column in columns])
+    rows = np.zeros(counts.n_samples, _record(counts.n_features))
+    rows["position"], rows["label"] = positions, y
+    with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which is not exact
+        rows["features"] = given
+    check_exact(given, rows["features"])
+    file.write(HEADER.pack(*counts))
+    file.write(rows.tobytes())
+
+
+@contextmanager
+def sink_text(file: BinaryIO, layout: Layout) -> Iterator[Write]:
+    """Write the text form, with all digits; LibOPF itself reads them as float32."""
+    parts: list[Sequence[Column]] = []
+    yield parts.append
+    counts, positions, y, columns = _gather(layout, parts)
+    cells = (column.text() for column in columns)
+    lines = map(" ".join, zip(map(str, positions.tolist()), map(str, y.tolist()), *cells, strict=True))
+    file.write("\n".join([" ".join(map(str, counts)), *lines, ""]).encode())
+
+
+def _gather(
+    layout: Layout, parts: Sequence[Sequence[Column]]
+) -> tuple[Counts, np.ndarray, np.ndarray, list[Column]]:
+    """Return the counts, positions, labels and features of all batches."""
+    check_nameless(layout.features, "LibOPF")
+    columns = gather_columns(layout, parts)
+    features = [columns[name] for name in layout.features]
+    n_samples = len(features[0].numbers())
+    positions, y = np.arange(n_samples), np.zeros(n_samples, dtype=np.int64)
+    if POSITION in layout.beside:
+        positions = columns[POSITION].labels()
+        _check_range(positions, 0, "position")
+    if layout.label is not None:
+        y = columns[layout.label].labels()
+        _check_range(y, 1, "label")
+    # LibOPF counts the labels up to the largest, used or not.
+    return Counts(n_samples, int(y.max()), len(features)), positions, y, features
+
+
+def _check_range(values: np.ndarray, smallest: int, what: str) -> None:
+    if values.dtype.kind != "i":
+        raise ValueError(f"{what} {show(str(values[0]))} is a string; LibOPF files hold integers")
+    for value in (values.min(), values.max()):
+        if not smallest <= value <= LARGEST:
+            raise ValueError(
+                f"{what} {value} is outside {smallest} to {LARGEST}, the range of LibOPF files; renumber"
+            )

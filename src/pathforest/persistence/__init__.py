@@ -1,5 +1,0 @@
-"""Models in files that are safe to open: `save` writes a fitted estimator, `load` reads it."""
-
-from pathforest.persistence.model_file import load, save
-
-__all__ = ["load", "save"]
