@@ -143,7 +143,7 @@ MUTANTS = [
         "tests/models/test_growing.py -k hide",
     ),
     Mutant(
-        "src/pathforest/_utils/stages.py",
+        "src/pathforest/_utils/progress.py",
         "        except BaseException:\n            reset(self)",
         "        except BaseException:\n            pass",
         "tests/models tests/utils",

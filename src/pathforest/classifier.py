@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, open_fit
 from pathforest._models.classifier import ForestClassifier, keep_forest
-from pathforest._utils.stages import fitting
+from pathforest._utils.progress import fitting
 from pathforest.forest import boundary_prototypes, grow_forest
 from pathforest.graph import spanning_tree
 

@@ -18,8 +18,8 @@ from pathforest._models.dome_selection import count_above_gap
 from pathforest._models.dome_tree import ATTRIBUTES, DOME_TREE, dome_tree, merge_domes
 from pathforest._models.growing import Growing
 from pathforest._persistence.checks import check_density, check_indices, check_number, check_paths
-from pathforest._utils.show import show
-from pathforest._utils.stages import fitting
+from pathforest._utils.progress import fitting
+from pathforest._utils.text import show
 from pathforest.graph import KnnGraph
 from pathforest.membership import DensityEstimate, density
 

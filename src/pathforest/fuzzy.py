@@ -14,9 +14,9 @@ from pathforest._models.base import FitData, Settings, open_fit
 from pathforest._models.classifier import ForestClassifier, keep_forest
 from pathforest._models.parameters import largest_neighborhood
 from pathforest._persistence.checks import check_array, check_density
-from pathforest._utils.show import show
+from pathforest._utils.progress import fitting
 from pathforest._utils.sparse import SparseSamples
-from pathforest._utils.stages import fitting
+from pathforest._utils.text import show
 from pathforest._utils.warnings import warn
 from pathforest.forest import Forest, boundary_prototypes, grow_forest, grow_forest_complete
 from pathforest.graph import (

@@ -34,9 +34,9 @@ from pathforest._search.ranking import check_table, choose_cells, table
 from pathforest._search.representations import Representation, resolve_transforms
 from pathforest._search.scoring import Judge, Scorer, resolve_scoring, shown_to_scorers
 from pathforest._search.splits import cross_validation_splits
-from pathforest._utils.show import show
+from pathforest._utils.progress import fitting, logger, stages_of, steps
 from pathforest._utils.sparse import SVD, SparseSamples
-from pathforest._utils.stages import fitting, logger, stages_of, steps
+from pathforest._utils.text import show
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from pathforest._persistence.checks import (
     check_propagated,
 )
 from pathforest._search.splits import Split, cross_validation_splits, validation_split
-from pathforest._utils.stages import fitting
+from pathforest._utils.progress import fitting
 from pathforest.graph import knn_graph
 from pathforest.membership import density
 

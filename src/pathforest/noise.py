@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pathforest._models.labels import check_labels
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 
 def flip_labels(y: Any, share: float, random_state: Any = 0) -> np.ndarray:

@@ -16,7 +16,7 @@ from pathforest._models.base import FitData, Settings, answering, check_queries,
 from pathforest._models.density import graph_and_density, largest_arc
 from pathforest._models.growing import Growing
 from pathforest._persistence.checks import check_density, check_number
-from pathforest._utils.stages import fitting
+from pathforest._utils.progress import fitting
 
 # A density this small has lost digits, or all of them; its logarithm is then taken from the distances.
 TINY = 1e-290

@@ -33,8 +33,8 @@ from pathforest._utils.columns import (
     is_number,
     kind_of,
 )
-from pathforest._utils.show import show
-from pathforest._utils.stages import CallbackSupportMixin, fitting
+from pathforest._utils.progress import CallbackSupportMixin, fitting
+from pathforest._utils.text import show
 from pathforest._utils.warnings import warn
 
 DROP = "drop"

@@ -26,10 +26,10 @@ from pathforest._persistence.checks import (
     check_whole,
 )
 from pathforest._search.splits import validation_split
+from pathforest._utils.progress import fitting
 from pathforest._utils.samples import validated
-from pathforest._utils.show import show
-from pathforest._utils.stages import fitting
 from pathforest._utils.tables import as_table
+from pathforest._utils.text import show
 from pathforest.classifier import OPFClassifier
 from pathforest.fuzzy import FuzzyOPFClassifier
 

@@ -13,8 +13,8 @@ from pathforest._models.base import FitData, Settings, open_fit
 from pathforest._models.classifier import ForestClassifier, keep_forest
 from pathforest._models.labels import Labels
 from pathforest._persistence.checks import check_array, check_whole
-from pathforest._utils.show import show
-from pathforest._utils.stages import fitting
+from pathforest._utils.progress import fitting
+from pathforest._utils.text import show
 from pathforest.forest import balancing_factors, boundary_prototypes, grow_forest, grow_forest_geodesic
 from pathforest.graph import knn_graph, spanning_tree
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pathforest._cli.errors import say
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 # Names of columns that number the rows: id, row_id, PassengerId, index, Unnamed: 0 (from pandas).
 ROW_NUMBER = re.compile(r"(?i:(.*[ _.-])?(id|index)|unnamed: \d+|row( ?(number|no))?)|.*[a-z0-9]I[dD]|")

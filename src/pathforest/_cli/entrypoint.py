@@ -21,7 +21,7 @@ from pathforest._cli.commands.split import split
 from pathforest._cli.commands.train import train
 from pathforest._cli.commands.tune import tune
 from pathforest._cli.errors import one_line_errors
-from pathforest._utils.show import escape
+from pathforest._utils.text import escape
 
 # In the order of `--help`: from data to models to answers.
 COMMANDS = (info, audit, split, convert, train, tune, predict, evaluate, explain, cluster, reproduce)

@@ -18,7 +18,7 @@ import typer
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from pathforest import __version__
-from pathforest._utils.show import escape, show
+from pathforest._utils.text import escape, show
 
 # What files and values can lead to, wherever it is raised.
 MISTAKES = (ValueError, OSError, ImportError, MemoryError)

@@ -22,7 +22,7 @@ from pathforest._tables import (
     listed,
     open_stream,
 )
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 from pathforest.libopf import read_distances
 
 # Columns

@@ -20,8 +20,8 @@ from pathforest._persistence.model_file import is_model_file
 from pathforest._search.presets import choose_preset
 from pathforest._tables import POSITION
 from pathforest._utils.columns import CATEGORY, NUMBER
-from pathforest._utils.show import show
 from pathforest._utils.tables import is_text
+from pathforest._utils.text import show
 from pathforest.libopf import read_model, read_positions
 from pathforest.preprocessing import TablePreprocessor
 

@@ -20,7 +20,7 @@ from pathforest import _tables
 from pathforest._tables import STANDARD_OUTPUT
 from pathforest._utils.files import check_writable, naming
 from pathforest._utils.progress import hidden_progress, is_wanted
-from pathforest._utils.show import escape
+from pathforest._utils.text import escape
 
 NONE = ("text", "-")  # in the place of a number
 WIDE = 400  # columns of output that is not a terminal

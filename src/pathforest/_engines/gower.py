@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from pathforest._engines.metric import Metric
-from pathforest._utils.show import show
 from pathforest._utils.tables import Coded, is_text
+from pathforest._utils.text import show
 
 
 def categorical_features(given: Any, n_features: int, names: Sequence[str] | None = None) -> np.ndarray:

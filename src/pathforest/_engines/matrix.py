@@ -11,7 +11,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from pathforest._engines.gower import complete_gower
 from pathforest._engines.metric import Metric
-from pathforest._utils.show import shorten, show
+from pathforest._utils.text import shorten, show
 from pathforest._utils.warnings import warn
 
 logger = logging.getLogger("pathforest")

@@ -13,8 +13,8 @@ import numpy as np
 
 from pathforest import _core
 from pathforest._utils.checks import check_choice
-from pathforest._utils.show import shorten, show
 from pathforest._utils.sparse import SVD
+from pathforest._utils.text import shorten, show
 
 ALIASES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from pathforest._utils.show import shorten, show
+from pathforest._utils.text import shorten, show
 
 if TYPE_CHECKING:
     import pandas as pd

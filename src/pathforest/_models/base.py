@@ -39,10 +39,16 @@ from pathforest._models import parameters as rules
 from pathforest._models.labels import Labels, check_labels, on_host, remember_label, require_labels
 from pathforest._persistence import save
 from pathforest._persistence.checks import check_samples
-from pathforest._utils.progress import SILENCE, progress
+from pathforest._utils.progress import (
+    SILENCE,
+    CallbackSupportMixin,
+    Stages,
+    is_fitted_name,
+    progress,
+    stages_of,
+)
 from pathforest._utils.samples import validated
 from pathforest._utils.sparse import SPARSE_FORMATS, SparseSamples, is_sparse
-from pathforest._utils.stages import CallbackSupportMixin, Stages, is_fitted_name, stages_of
 from pathforest._utils.tables import as_table, code_table
 from pathforest._utils.threads import thread_count
 

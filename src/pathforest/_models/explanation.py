@@ -11,8 +11,8 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from pathforest._engines.gower import gower_terms
 from pathforest._engines.metric import Metric
-from pathforest._utils.show import escape
 from pathforest._utils.sparse import SparseSamples
+from pathforest._utils.text import escape
 
 MOST_FEATURES = 10  # rows of a table, those that matter most; more could not be read
 MOST_STEPS = 6  # of a path in a line

@@ -31,10 +31,10 @@ from pathforest._models.base import FitData, OPFEstimator, Settings, check_train
 from pathforest._models.labels import Labels, check_labels, on_host
 from pathforest._persistence.checks import check_growth
 from pathforest._utils.checks import check_sample_indices
+from pathforest._utils.progress import reset
 from pathforest._utils.samples import validated
-from pathforest._utils.show import show
 from pathforest._utils.sparse import SVD, is_sparse
-from pathforest._utils.stages import reset
+from pathforest._utils.text import show
 
 Change = TypeVar("Change", bound=Callable[..., Any])
 

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from pathforest._engines.metric import ALGORITHMS, Metric, check_algorithm, resolve_metric
 from pathforest._utils.checks import check_choice, check_integer, check_number, check_positive
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 Rule = Callable[[str, Any], None]  # takes the name and the value, and raises TypeError or ValueError
 Rules = dict[str, Rule]

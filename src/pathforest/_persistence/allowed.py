@@ -13,7 +13,7 @@ from typing import Any
 
 from pathforest._persistence.checks import check_whole
 from pathforest._persistence.transformers import INPUT, TRANSFORMERS, Part, check_inputs
-from pathforest._utils.stages import is_fitted_name
+from pathforest._utils.progress import is_fitted_name
 
 # Name of each estimator, and its module, imported when a file asks for it.
 ESTIMATORS = {

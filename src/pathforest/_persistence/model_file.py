@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from pathforest._persistence.arrays import read_array, read_texts, split_texts, write_array
 from pathforest._persistence.encoding import decode, encode
 from pathforest._utils.files import replacing
-from pathforest._utils.show import escape
+from pathforest._utils.text import escape
 
 # Raise when older versions could not read a new file; files of all earlier versions must stay readable.
 FILE_FORMAT = 1

@@ -28,7 +28,7 @@ from pathforest._search.scoring import Judge
 from pathforest._search.shared_work import sharing_work
 from pathforest._search.training import Near, Settings, SharedTraining, own_lists
 from pathforest._utils.progress import Progress, Share
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 from pathforest.fuzzy import FuzzyOPFClassifier, warn_of_training_error
 
 LIST_BYTES = 12  # of a distance and an index

@@ -35,9 +35,9 @@ from pathforest._persistence.checks import (
 )
 from pathforest._search.cells import Samples, as_numbers
 from pathforest._search.scoring import resolve_scoring
+from pathforest._utils.progress import is_fitted_name
 from pathforest._utils.samples import refuse_missing_dates
 from pathforest._utils.sparse import is_sparse
-from pathforest._utils.stages import is_fitted_name
 from pathforest._utils.tables import as_table
 from pathforest.fuzzy import FuzzyOPFClassifier
 

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from pathforest._search.presets import PRESETS, Representation, make_preset
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 
 def resolve_transforms(transforms: Any, n_classes: int = 2, random_state: Any = 0) -> list[Representation]:

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from pathforest._models.offers import ClassCosts, cost_ratios, row_sums
 from pathforest._search.known import Answers, KnownModels
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 from pathforest._utils.threads import map_threads
 from pathforest.fuzzy import FuzzyOPFClassifier
 

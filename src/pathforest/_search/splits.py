@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 Split = tuple[np.ndarray, np.ndarray]  # indices of the training samples, and of those for evaluation
 

@@ -37,7 +37,7 @@ from pathforest._tables.text import (
     text_lines,
     with_point,
 )
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 BYTE_ORDER_MARK = "\ufeff"
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}

@@ -25,8 +25,7 @@ from pathforest._tables import delimited, json, libopf, libsvm, npz, parquet
 from pathforest._tables.expansion import check_expansion
 from pathforest._tables.stream import Batch, Layout, Stream, Write
 from pathforest._utils.files import check_writable, naming, replacing, scratch
-from pathforest._utils.show import escape
-from pathforest._utils.terminal import TerminalOutput
+from pathforest._utils.text import TerminalOutput, escape
 
 STANDARD_OUTPUT = "the standard output"  # in messages
 

@@ -30,7 +30,7 @@ from pathforest._tables.stream import (
 )
 from pathforest._tables.table import check_exact, check_nameless, default_names
 from pathforest._tables.text import integer, is_number, number, text_lines
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 HEADER = struct.Struct("<3i")
 POSITION = "position"  # the column that says where a sample is in the set it was taken from

@@ -26,7 +26,7 @@ from pathforest._tables.stream import (
 )
 from pathforest._tables.table import check_nameless, default_names
 from pathforest._tables.text import integer, number, text_lines
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 # A slip in an index can ask for any number of columns. Tables this small are always made; larger ones need
 # one value in the file for so many cells.

@@ -21,7 +21,7 @@ from pathforest._tables.text import (
     labels_of_text,
     with_point,
 )
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 CELLS = 2**18  # of a batch: enough to keep threads busy, little enough to forget about memory
 

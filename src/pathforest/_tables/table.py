@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 LISTED = 12  # column names shown in a message
 DATES = "Mm"  # numpy's kinds of dates and of spans of time

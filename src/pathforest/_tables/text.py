@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 INTEGER = re.compile(r"[+-]?[0-9]+")
 TRUTH = {"true": 1.0, "false": 0.0}  # cells that are truth values, in any case

@@ -13,7 +13,7 @@ from pathforest._tables.files import FORMATS, Format, format_of, named, open_sin
 from pathforest._tables.libopf import POSITION
 from pathforest._tables.stream import ArrayColumn, Column, Layout, array_columns, gather_table
 from pathforest._tables.table import Table, check_table, check_text, listed
-from pathforest._utils.show import escape, show
+from pathforest._utils.text import escape, show
 
 
 def read(

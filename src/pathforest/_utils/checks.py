@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 
 def check_integer(name: str, value: Any, minimum: int, advice: str) -> None:

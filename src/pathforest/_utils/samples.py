@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from pathforest._utils.columns import is_gap, named_columns
-from pathforest._utils.show import show
 from pathforest._utils.sparse import SVD
+from pathforest._utils.text import show
 
 NAT = -(2.0**63)  # what NaT becomes
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from pathforest._utils.columns import is_gap
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 UNSEEN = -1.0  # code of a category that the training samples do not have
 

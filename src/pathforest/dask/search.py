@@ -23,7 +23,7 @@ from pathforest._search.cells import Folds, Part, Runner, Scores, one_by_one
 from pathforest._search.scoring import Judge
 from pathforest._search.training import Near
 from pathforest._utils.progress import Progress, Share, Silence
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 from pathforest.dask import engine
 from pathforest.dask.futures import Sent, run_tasks, thread_counts
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pathforest._utils.files import replacing
-from pathforest._utils.show import escape
+from pathforest._utils.text import escape
 
 HEADER = struct.Struct("<i")
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from pathforest._engines.metric import Metric, choose_algorithm, resolve_metric
 from pathforest._persistence.checks import check_paths
-from pathforest._utils.show import escape
+from pathforest._utils.text import escape
 from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
 from pathforest.knn_classifier import OPFKNNClassifier

@@ -9,7 +9,7 @@ import numpy as np
 
 from pathforest._tables.libopf import stream
 from pathforest._tables.stream import gather
-from pathforest._utils.show import escape
+from pathforest._utils.text import escape
 from pathforest.libopf._bytes import read_bytes
 from pathforest.libopf._layout import looks_like_model, parse
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pathforest._utils.linear import principal_axes
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,7 +20,7 @@ from pathforest._tables import (
     listed,
     open_stream,
 )
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 # The columns that a file of decisions needs, in any order and beside any others.
 ROW, GIVEN, DECISION, CHANGE_TO, TABLE = COLUMNS = ("row", "given", "decision", "change_to", "table")

@@ -19,7 +19,7 @@ from pathforest._page.document import (
     paragraph,
     scrolling_table,
 )
-from pathforest._utils.show import escape as escape_controls
+from pathforest._utils.text import escape as escape_controls
 from pathforest.review import summary
 from pathforest.review.contents import Review, Suspect
 from pathforest.review.images import Show, no_image

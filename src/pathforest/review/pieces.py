@@ -7,7 +7,7 @@ from html import escape
 
 import numpy as np
 
-from pathforest._utils.show import escape as escape_controls
+from pathforest._utils.text import escape as escape_controls
 from pathforest.review.contents import Review
 from pathforest.review.map import class_kind
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pathforest._utils.show import shorten
+from pathforest._utils.text import shorten
 from pathforest.review.contents import Review
 
 PAIRS = 3  # of classes in a sentence

@@ -11,7 +11,7 @@ from pathforest._cli import models, options
 from pathforest._cli.input import numbers_of, read_samples
 from pathforest._cli.output import TableOutput, check_outputs, show_facts
 from pathforest._tables import ArrayColumn
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 
 def cluster(

@@ -14,7 +14,7 @@ from pathforest._cli.input import Samples, read_samples
 from pathforest._cli.models import LIBOPF
 from pathforest._cli.output import check_outputs, show_facts
 from pathforest._tables import POSITION, default_names, format_of, listed
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 from pathforest.datasets import write
 from pathforest.distances import make_engine
 from pathforest.graph import knn_graph

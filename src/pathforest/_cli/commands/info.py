@@ -14,7 +14,7 @@ from pathforest._cli.input import find_label, known_labels
 from pathforest._cli.models import is_model, load_model, rule_facts, rule_lines
 from pathforest._cli.output import listed, show_facts, show_table, visible
 from pathforest._tables import as_labels, open_stream
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 SHOWN = 20  # columns and classes listed in the terminal
 

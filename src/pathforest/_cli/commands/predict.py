@@ -13,7 +13,7 @@ from pathforest._cli.input import numbers_of, queries_for
 from pathforest._cli.models import load_model, require, threads
 from pathforest._cli.output import TableOutput, check_outputs, counted, show_facts
 from pathforest._tables import ArrayColumn, LabelColumn, array_columns, open_stream
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 
 def predict(

@@ -15,7 +15,7 @@ from pathforest._cli.errors import UsageError, say
 from pathforest._cli.input import find_label
 from pathforest._cli.output import check_outputs, show_facts
 from pathforest._tables import format_of, gather, open_sink, open_stream
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 
 def split(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pathforest._utils.show import show
+from pathforest._utils.text import show
 
 
 class Broken:
