@@ -2,16 +2,11 @@
 
 import numpy as np
 import pandas as pd
-from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
 from sklearn.decomposition import PCA
-from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
-    FunctionTransformer,
     MaxAbsScaler,
     MinMaxScaler,
-    OneHotEncoder,
-    OrdinalEncoder,
     RobustScaler,
     StandardScaler,
 )
@@ -44,34 +39,9 @@ def passengers(n=40):
 
 
 TABLE, LABELS = passengers()
-NUMBERS = TABLE[["age", "fare"]], LABELS
+NUMBERS = TABLE[["age", "fare"]].fillna(30), LABELS
 PLAIN = TABLE.astype(object).where(TABLE.notna(), None).to_numpy(), LABELS  # rows without names of columns
 QUICK = {"cv": 2, "k_max": 3, "n_best": 2}
-UNKNOWN = {"handle_unknown": "use_encoded_value", "unknown_value": -1, "encoded_missing_value": -2}
-
-SELECTED = make_column_transformer(
-    (make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), ["age", "fare"]),
-    (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude="number")),
-)
-REMAINDER = ColumnTransformer(
-    [("codes", OrdinalEncoder(**UNKNOWN), ["port", "male"])], remainder=SimpleImputer()
-)
-BY_POSITION = ColumnTransformer(
-    [
-        ("numbers", SimpleImputer(), slice(0, 2)),
-        (
-            "text",
-            make_pipeline(
-                SimpleImputer(strategy="most_frequent", missing_values=None),
-                OneHotEncoder(drop="first", sparse_output=False, handle_unknown="ignore"),
-            ),
-            [2],
-        ),
-        ("nothing", "drop", [3]),
-    ],
-    transformer_weights={"numbers": 0.5},
-)
-
 PIPELINES = {
     "tables": (make_pipeline(TablePreprocessor({"fare": "drop"}), FuzzyOPFClassifier()), (TABLE, LABELS)),
     "tables in their units": (
@@ -82,12 +52,10 @@ PIPELINES = {
         make_pipeline(TablePreprocessor(), StandardScaler(), OPFClassifier()).set_output(transform="pandas"),
         (TABLE, LABELS),
     ),
-    "selected columns": (make_pipeline(SELECTED, FuzzyOPFClassifierCV(**QUICK)), (TABLE, LABELS)),
-    "a remainder": (make_pipeline(REMAINDER, FunctionTransformer(), OPFKNNClassifier()), (TABLE, LABELS)),
-    "positions": (make_pipeline(BY_POSITION, OPFClustering()), PLAIN),
-    "neighbours": (make_pipeline(KNNImputer(n_neighbors=3), MinMaxScaler(), OPFClassifier()), NUMBERS),
+    "names": (make_pipeline(TablePreprocessor(), MinMaxScaler(), OPFKNNClassifier()), (TABLE, LABELS)),
+    "positions": (make_pipeline(TablePreprocessor(), OPFClustering()), PLAIN),
     "components": (
-        make_pipeline(SimpleImputer(), RobustScaler(), MaxAbsScaler(), PCA(1, whiten=True), OPFClassifier()),
+        make_pipeline(RobustScaler(), MaxAbsScaler(), PCA(1, whiten=True), OPFClassifier()),
         NUMBERS,
     ),
 }

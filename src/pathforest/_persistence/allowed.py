@@ -7,12 +7,11 @@ line in `PARTS` and a method `_check_fitted`.
 
 from __future__ import annotations
 
-import math
 from importlib import import_module
 from typing import Any
 
 from pathforest._persistence.checks import check_whole
-from pathforest._persistence.transformers import INPUT, TRANSFORMERS, Part, check_inputs
+from pathforest._persistence.transformers import INPUT, TRANSFORMERS, Part
 from pathforest._utils.progress import is_fitted_name
 
 # Name of each estimator, and its module, imported when a file asks for it.
@@ -69,66 +68,9 @@ def check_pipeline_model(pipeline: Any) -> None:
         raise ValueError(f"a pipeline makes {n_features} features for a model of {model.n_features_in_}")
 
 
-# Transformers for groups of columns
-
-
-def _pack_columns(state: dict[str, Any]) -> dict[str, Any]:
-    """Name columns by lists of positions, however they were chosen."""
-    places = state.get("_transformer_to_input_indices")
-    if places is None:
-        raise TypeError("it is not fitted")
-    if any(isinstance(columns, str) for *_, columns in state["transformers"]):
-        raise TypeError("a file takes columns as lists, such as ['name'] instead of 'name'")
-    packed = dict(state)
-    for key in ("transformers", "transformers_"):
-        packed[key] = [(name, step, list(map(int, places[name]))) for name, step, _ in state[key]]
-    return packed
-
-
-def _unpack_columns(value: Any) -> None:
-    """Derive what scikit-learn's ColumnTransformer keeps beside `transformers_`."""
-    names = getattr(value, "feature_names_in_", None)
-    n_features, start, value.output_indices_ = check_whole(value, "n_features_in_", 1), 0, {}
-    for name, _, places in (*_check_groups(value.transformers), *_check_groups(value.transformers_)):
-        if not all(type(place) is int and 0 <= place < n_features for place in places):
-            raise ValueError(f"the columns of {name!r} are not in the table")
-    for name, step, places in value.transformers_:
-        width = 0 if step == DROPPED or not places else check_transformer(step, len(places))
-        value.output_indices_[name] = slice(start, start + width)
-        start += width
-    value._transformer_to_input_indices = {name: places for name, _, places in value.transformers_}
-    value._transformer_to_input_indices.setdefault("remainder", [])
-    value._remainder = ("remainder", value.remainder, value._transformer_to_input_indices["remainder"])
-    value._columns = [places for *_, places in value.transformers]
-    if names is not None:
-        value.transformers = [(n, step, names[places].tolist()) for n, step, places in value.transformers]
-
-
-def _check_groups(groups: Any) -> list[tuple[str, Any, list[int]]]:
-    if type(groups) is not list or not all(type(group) is tuple and len(group) == 3 for group in groups):
-        raise ValueError("a ColumnTransformer does not consist of names, transformers and columns")
-    if not all(type(name) is str and type(places) is list for name, _, places in groups):
-        raise ValueError("a ColumnTransformer does not consist of names, transformers and columns")
-    if len({name for name, *_ in groups}) < len(groups):
-        raise ValueError("a ColumnTransformer has two transformers of one name")
-    return groups
-
-
-def _check_columns(value: Any, n_features: int) -> int:
-    if type(getattr(value, "sparse_output_", None)) is not bool:
-        raise ValueError("sparse_output_ is neither True nor False")
-    weights = value.transformer_weights or {}
-    if not all(type(weight) in (int, float) and math.isfinite(weight) for weight in weights.values()):
-        raise ValueError("transformer_weights are not numbers")
-    check_inputs(value, n_features)
-    return max(indices.stop for indices in value.output_indices_.values())
-
-
 PIPELINE = "Pipeline"
 LABEL_NAME = "label_name_"  # an attribute of models from tables: the column of their labels
-PASSED, DROPPED = "passthrough", "drop"  # in the place of a transformer
-COLUMNS = ("transformers", "remainder", "sparse_threshold", "n_jobs", "transformer_weights", "verbose")
-COLUMN_STATE = ("_columns", "_transformer_to_input_indices", "_remainder", "output_indices_")
+PASSED = "passthrough"  # in the place of a transformer
 TABLE = ("kinds_", "fill_", "mean_", "scale_", "categories_", "has_missing_", "has_other_", "n_gaps_")
 SHUFFLED = ("n_splits", "shuffle", "random_state")
 DISCRIMINANTS = "pathforest._search.discriminants"
@@ -138,15 +80,6 @@ TREES = ("feature_", "threshold_", "left_", "right_", "roots_", "shares_")
 PARTS = {
     "Pipeline": Part("sklearn.pipeline", ("steps", "verbose"), check=_check_pipeline),
     **TRANSFORMERS,
-    "ColumnTransformer": Part(
-        "sklearn.compose",
-        (*COLUMNS, "verbose_feature_names_out"),
-        ("transformers_", "sparse_output_", *INPUT),
-        _check_columns,
-        (*COLUMN_STATE, "_transformers_feature_names_out", "_n_features", "force_int_remainder_cols"),
-        _pack_columns,
-        _unpack_columns,
-    ),
     "TablePreprocessor": Part(
         "pathforest.preprocessing",
         ("kinds", "max_categories", "scale"),

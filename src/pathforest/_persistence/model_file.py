@@ -42,9 +42,8 @@ BLOCK = 2**20  # bytes hashed at a time
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model, or a pipeline that ends with one, to a file that is safe to open.
 
-    A pipeline may contain the transformers that people use most: scalers, encoders, imputers,
-    :class:`~sklearn.compose.ColumnTransformer`, :class:`~sklearn.decomposition.PCA`, and
-    :class:`TablePreprocessor`. The file has no code and no pickle; :func:`load` reads it.
+    A pipeline may contain :class:`TablePreprocessor`, scikit-learn's scalers and
+    :class:`~sklearn.decomposition.PCA`. The file has no code and no pickle; :func:`load` reads it.
 
     Parameters
     ----------
