@@ -388,22 +388,22 @@ MUTANTS = [
         "tests/cli/test_unwritable.py -k named",
     ),
     Mutant(
-        "src/pathforest/review/decisions.py",
+        "src/pathforest/_pages/decisions.py",
         ".take(source)",
         ".take(np.arange(len(source)))",
         "tests/cli/test_cells.py",
     ),
     # pages
-    Mutant("src/pathforest/review/images.py", "path.is_relative_to(self.folder)", "True", "tests/review"),
-    Mutant("src/pathforest/review/images.py", "formats=FORMATS", "formats=None", "tests/review"),
-    Mutant("src/pathforest/review/images.py", " <= LARGEST", " < 10**12", "tests/review"),
+    Mutant("src/pathforest/_pages/images.py", "path.is_relative_to(self.folder)", "True", "tests/review"),
+    Mutant("src/pathforest/_pages/images.py", "formats=FORMATS", "formats=None", "tests/review"),
+    Mutant("src/pathforest/_pages/images.py", " <= LARGEST", " < 10**12", "tests/review"),
     Mutant(
-        "src/pathforest/review/images.py",
+        "src/pathforest/_pages/images.py",
         "    image.info.clear()  # comments are private\n",
         "",
         "tests/review",
     ),
-    Mutant("src/pathforest/review/decisions.py", "if given != label:", "if False:", "tests/review"),
+    Mutant("src/pathforest/_pages/decisions.py", "if given != label:", "if False:", "tests/review"),
     # pictures
     Mutant(
         "src/pathforest/plotting/_draw.py",

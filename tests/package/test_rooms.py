@@ -13,7 +13,6 @@ ORDER = [
     ["_core"],  # compiled, and imports nothing
     ["_utils"],
     ["_tables"],
-    ["_page", "_pages"],
     ["_engines"],
     ["distances", "graph", "membership", "forest"],
     ["_persistence"],
@@ -39,7 +38,8 @@ ORDER = [
     ["datasets"],
     ["libopf"],
     ["dask"],
-    ["_reproduction", "review"],
+    ["_pages"],
+    ["_reproduction"],
     ["_cli"],
     ["__main__"],
 ]

@@ -9,8 +9,8 @@ from browsers import PATIENCE, WIDTHS, a_browser, a_page, faint_texts, looks, vi
 from commands import succeed
 from reviews import HOSTILE, NAMES, X, a_review_of_digits, hostile_labels
 
-from pathforest.review.images import pixel_images
-from pathforest.review.page import review_html
+from pathforest._pages.images import pixel_images
+from pathforest._pages.review import review_html
 
 
 @pytest.fixture(scope="module")

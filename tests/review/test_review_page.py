@@ -13,14 +13,12 @@ import pytest
 from PIL import Image
 from reviews import HOSTILE, NAMES, a_review, a_review_of_digits
 
+from pathforest._pages import images
+from pathforest._pages.images import FileImages, parse_shape, pixel_images
+from pathforest._pages.map import MOST as MOST_OTHERS
+from pathforest._pages.map import make_map
+from pathforest._pages.review import MOST, review_html, telling_features
 from pathforest.noise import flip_labels
-from pathforest.review import images
-from pathforest.review.contents import telling_features
-from pathforest.review.images import FileImages, parse_shape, pixel_images
-from pathforest.review.map import MOST as MOST_OTHERS
-from pathforest.review.map import make_map
-from pathforest.review.page import review_html
-from pathforest.review.suspects import MOST
 
 VOID = {"meta", "link", "br", "img", "col"}
 

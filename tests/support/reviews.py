@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.datasets import load_digits, load_iris
 
 from pathforest import find_issues
-from pathforest.review.contents import Table, make_review
+from pathforest._pages.review import Table, make_review
 
 X, codes = load_iris(return_X_y=True)
 # What a page, a spreadsheet or a script could take for something else than text.

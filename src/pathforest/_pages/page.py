@@ -5,10 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pathforest._utils.text import escape
+
 HERE = Path(__file__).parent
+LONGEST = 200  # characters of a text from a table
 
 
 def render(
@@ -38,20 +42,41 @@ def render(
     **values
         What the template names; a name without a value is an error.
     """
+    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
+    allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests) or "'none'"
+    values.update(title=title, sections=list(sections), scripts=scripts, allowed=allowed)
+    return _environment(template.parent).get_template(template.name).render(values)
+
+
+def part(template: Path, **values: Any) -> Any:
+    """Return a piece of a page, whose values are escaped as there, as a text that pages write as it is."""
+    environment = _environment(template.parent)
+    return environment.filters["safe"](environment.get_template(template.name).render(values))
+
+
+@cache
+def _environment(folder: Path) -> Any:
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError:
         raise ImportError("pages need jinja2; run: pip install 'pathforest[cli]'") from None
-
     environment = Environment(
-        loader=FileSystemLoader([template.parent, HERE]),
+        loader=FileSystemLoader([folder, HERE]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
-    allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests) or "'none'"
-    return environment.get_template(template.name).render(
-        title=title, sections=list(sections), scripts=scripts, allowed=allowed, **values
-    )
+    environment.filters.update(number=number, visible=visible)
+    return environment
+
+
+def visible(text: str) -> str:
+    """Return a text of a table as one line that cannot turn around or hide what is next to it."""
+    text = escape(text[: LONGEST + 1])
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def number(value: float) -> str:
+    """Write a number with four digits."""
+    return "∞" if value == float("inf") else f"{value:.4g}"

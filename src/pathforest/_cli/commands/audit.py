@@ -14,6 +14,18 @@ from pathforest._cli.advice import warn_one_class, warn_row_numbers
 from pathforest._cli.errors import UsageError
 from pathforest._cli.input import Samples, find_column, find_label, read_samples
 from pathforest._cli.output import TableOutput, check_outputs, show_facts, show_table
+from pathforest._pages.decisions import (
+    CHANGE_TO,
+    DECISION,
+    GIVEN,
+    ROW,
+    TABLE,
+    apply_decisions,
+    fingerprint,
+    read_decisions,
+)
+from pathforest._pages.images import FileImages, no_image, parse_shape, pixel_images
+from pathforest._pages.review import MOST, Review, Table, counted, make_review, review_html
 from pathforest._tables import (
     ArrayColumn,
     LabelColumn,
@@ -25,21 +37,6 @@ from pathforest._tables import (
 )
 from pathforest._utils.files import replace_file
 from pathforest.preprocessing import TablePreprocessor
-from pathforest.review import summary
-from pathforest.review.contents import Review, Table, make_review
-from pathforest.review.decisions import (
-    CHANGE_TO,
-    DECISION,
-    GIVEN,
-    ROW,
-    TABLE,
-    apply_decisions,
-    fingerprint,
-    read_decisions,
-)
-from pathforest.review.images import FileImages, no_image, parse_shape, pixel_images
-from pathforest.review.page import review_html
-from pathforest.review.suspects import MOST
 
 FIRST = 10  # suspects on the terminal
 SCORE_DIGITS = 6  # of a score in a file
@@ -317,11 +314,11 @@ def _show(
         "noise_share": issues.noise_share,
         "mixed_classes": issues.mixed_classes,
         "n_outliers": issues.is_outlier.sum(),
-        "n_duplicate_groups": len(summary.duplicates(review)),
-        "n_conflict_groups": len(summary.conflicts(review)),
+        "n_duplicate_groups": len(review.duplicates),
+        "n_conflict_groups": len(review.conflicts),
         "n_near_duplicates": issues.is_near_duplicate.sum(),
         "n_border": issues.is_border.sum(),
-        "n_islands": len(summary.islands(review)),
+        "n_islands": len(review.islands),
         "suspects": found,
     }
     if as_json:
@@ -334,10 +331,10 @@ def _show(
         show_table(header, [[_text(suspect[name]) for name in header] for suspect in found[:FIRST]])
         if len(found) > FIRST:
             show_facts(None, [f"and {len(found) - FIRST} more"], as_json=False)
-    lines = [f"{path}: {summary.counted(len(found), 'suspect')}" for path in (out, suspects) if path]
+    lines = [f"{path}: {counted(len(found), 'suspect')}" for path in (out, suspects) if path]
     if images is not None and out is not None:
         count = images.counts
-        lines[0] += f", {summary.counted(count['embedded'], 'image')} embedded from {count['folder']}"
+        lines[0] += f", {counted(count['embedded'], 'image')} embedded from {count['folder']}"
         if count["left_out"]:
             lines[0] += f"; {count['left_out']} left out: outside it, missing, no image, or too large"
     for line in lines:
@@ -383,8 +380,8 @@ def _apply(
         "n_dropped": len(found.dropped),
     }
     text = (
-        f"{out}: {summary.counted(facts['n_samples'], 'sample')}; "
-        f"{summary.counted(facts['n_changed'], 'label')} changed, "
-        f"{summary.counted(facts['n_dropped'], 'sample')} dropped, {facts['n_kept']} kept"
+        f"{out}: {counted(facts['n_samples'], 'sample')}; "
+        f"{counted(facts['n_changed'], 'label')} changed, "
+        f"{counted(facts['n_dropped'], 'sample')} dropped, {facts['n_kept']} kept"
     )
     show_facts(facts, [text], as_json)

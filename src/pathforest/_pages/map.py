@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +34,7 @@ def make_map(X: np.ndarray, features: Sequence[str], suspects: Sequence[int]) ->
     rows = np.concatenate([others, np.asarray(suspects, dtype=np.intp)])
     xy, axes = _plane(np.asarray(X[rows], dtype=np.float64), features)
     low, high = np.percentile(xy, [TAIL, 100 - TAIL], axis=0)
-    reach = 0.25 * (high - low)  # so far beyond the bulk, every sample has its true place
+    reach = 0.25 * (high - low)  # this far beyond the bulk, every sample has its true place
     low, high = np.maximum(low - reach, xy.min(axis=0)), np.minimum(high + reach, xy.max(axis=0))
     is_cut = bool(((xy < low) | (xy > high)).any())
     share = np.clip((xy - low) / np.where(high > low, high - low, 1), 0, 1)
@@ -66,40 +65,15 @@ def class_kind(code: int) -> str:
     return f"c{code % COLOURS}{square}"
 
 
-def map_svg(drawn: Map, codes: np.ndarray, marks: Sequence[tuple[int, int, str, str]], label: str) -> str:
-    """Draw the map.
-
-    Parameters
-    ----------
-    drawn : Map
-        Where samples are.
-    codes : ndarray
-        Classes of all samples.
-    marks : sequence of (row, code, link, text)
-        Suspects, with the class that fits better, the place that they lead to and what is said of them.
-    label : str
-        What the map shows, for readers who do not see it.
-    """
-    marked = {row for row, *_ in marks}
-    place_of = dict(zip(drawn.rows.tolist(), drawn.places.tolist(), strict=True))
-    layers = []
-    for code in np.unique(codes[drawn.rows]).tolist():
-        points = (
-            place_of[row] for row in drawn.rows[codes[drawn.rows] == code].tolist() if row not in marked
-        )
-        layers.append(f'<path class="{class_kind(code)}" d="{"".join(map(_dot, points))}"/>')
-    for row, better, link, text in reversed(marks):  # the worst on top
-        dot = _dot(place_of[row])
-        layers.append(
-            f'<a href="#{link}" tabindex="-1"><title>{escape(text)}</title>'
-            f'<path class="ring {class_kind(better)}" d="{dot}"/><path class="gap" d="{dot}"/>'
-            f'<path class="mark {class_kind(int(codes[row]))}" d="{dot}"/></a>'
-        )
-    return (
-        f'<svg class="map" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" '
-        f'aria-label="{escape(label)}">\n{"".join(layers)}\n</svg>'
-    )
+def layers(drawn: Map, codes: np.ndarray, marked: Sequence[int]) -> list[tuple[str, str]]:
+    """Return the style of each class, and the path that draws its samples but for those that are marked."""
+    plain = ~np.isin(drawn.rows, marked)
+    return [
+        (class_kind(code), "".join(map(dot, drawn.places[plain & (codes[drawn.rows] == code)].tolist())))
+        for code in np.unique(codes[drawn.rows]).tolist()
+    ]
 
 
-def _dot(place: Sequence[int]) -> str:
-    return f"M{place[0]} {place[1]}h0"  # a line without length, whose ends are round
+def dot(place: Sequence[int]) -> str:
+    """Return the path of one sample: a line without length, whose ends are round."""
+    return f"M{place[0]} {place[1]}h0"

@@ -12,7 +12,6 @@ import numpy as np
 from pathforest._tables import (
     ArrayColumn,
     Batch,
-    Column,
     Stream,
     as_label,
     gather,
@@ -39,14 +38,11 @@ def fingerprint(stream: Stream, rows: Batch) -> str:
     """Return a checksum of all names and cells of a table, whatever its file is called."""
     digest = hashlib.sha256(json.dumps(stream.names).encode())
     for column in rows.columns:
-        digest.update(_bytes(column))
+        if isinstance(column, ArrayColumn) and column.array.dtype.kind in "biuf":
+            digest.update(column.array.tobytes())  # many numbers take long to write as text
+        else:
+            digest.update(json.dumps(column.text()).encode())
     return f"sha256:{digest.hexdigest()[:16]}"
-
-
-def _bytes(column: Column) -> bytes:
-    if isinstance(column, ArrayColumn) and column.array.dtype.kind in "biuf":
-        return column.array.tobytes()  # many numbers take long to write as text
-    return json.dumps(column.text()).encode()
 
 
 def read_decisions(path: str, y: np.ndarray, table: str) -> Decisions:
@@ -72,7 +68,11 @@ def read_decisions(path: str, y: np.ndarray, table: str) -> Decisions:
         try:
             if not decision.strip():
                 continue
-            _check_table(found, table)
+            if found.strip() != table:
+                raise ValueError(
+                    f"the decision is about another table ({show(found)}, and this one is {table}); apply "
+                    "it to the table that was audited, or audit this one"
+                )
             position = _position(row, given, y)
             if position in decided:
                 raise ValueError(f"row {position} is decided twice; leave one of the lines out")
@@ -82,14 +82,6 @@ def read_decisions(path: str, y: np.ndarray, table: str) -> Decisions:
         except ValueError as error:
             raise ValueError(f"{stream.name}: {stream.place} {place}: {error}") from None
     return decisions
-
-
-def _check_table(found: str, table: str) -> None:
-    if found.strip() != table:
-        raise ValueError(
-            f"the decision is about another table ({show(found)}, and this one is {table}); apply it to "
-            "the table that was audited, or audit this one"
-        )
 
 
 def _position(row: str, given: str, y: np.ndarray) -> int:

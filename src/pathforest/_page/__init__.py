@@ -1,1 +1,0 @@
-"""Pages of one HTML file: a skeleton, a style sheet for light and dark, and tables that scroll."""

@@ -1,0 +1,333 @@
+"""The review of labels: what an audit found, told in numbers and sentences, and as one HTML file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from pathforest import __version__
+from pathforest._issues.issues import Issues
+from pathforest._pages.decisions import COLUMNS
+from pathforest._pages.images import Show, no_image
+from pathforest._pages.map import HEIGHT, WIDTH, class_kind, dot, layers, make_map
+from pathforest._pages.page import number as written
+from pathforest._pages.page import part, render, visible
+from pathforest._utils.text import escape, shorten
+
+HERE = Path(__file__).parent
+SCORES = {
+    "fast": "the cost of the best other class, divided by the sum of both costs",
+    "thorough": "the probability of the given label, by models that have not seen it",
+}
+MOST, ROOM = 500, 4_000_000  # suspects in full, and their bytes, unless a number is asked for
+CONQUERORS = 3  # of each class beside a suspect
+FEATURES = 8  # of a suspect that are shown
+ABOUT = 8  # columns that are not features
+LISTED = 50  # rows of the other tables
+PAIRS = 3  # of classes in a sentence
+
+
+class Table(NamedTuple):
+    """A table as the page shows it."""
+
+    name: str  # of the file
+    place: str  # what its places count: line or row
+    places: Sequence[int]  # of the samples in the file
+    X: np.ndarray  # features as they are in the file
+    Z: np.ndarray  # and as the audit took them, perhaps scaled
+    features: list[str]
+    label: str  # the column of labels
+    others: Mapping[str, Sequence[str]]  # cells of the columns that are neither
+    fingerprint: str
+
+    def where(self, row: int) -> str:
+        """Say where a sample is in the file."""
+        return f"{self.place} {self.places[row]}"
+
+
+class Witness(NamedTuple):
+    """A conqueror of a suspect."""
+
+    row: int
+    distance: float
+
+
+class Suspect(NamedTuple):
+    """A sample whose label deserves a second look."""
+
+    row: int
+    given: int  # classes by their codes
+    rival: int  # the best other class
+    rival_fits_better: bool
+    score: float
+    costs: tuple[float, float]  # of both classes
+    witnesses: tuple[list[Witness], list[Witness]]  # nearest conquerors of both classes
+    remarks: list[str]
+
+
+class Pair(NamedTuple):
+    """Two classes that mix, by their codes."""
+
+    given: int
+    better: int
+    count: int  # samples of the one that the other fits better
+    share: float  # of all samples of the one
+    suspects: int  # labels among them that are probably wrong
+
+
+class Review(NamedTuple):
+    """Everything that the page, the terminal and the CSV show; the largest groups come first."""
+
+    table: Table
+    issues: Issues
+    classes: list[str]
+    codes: np.ndarray  # of the given labels
+    suspects: list[Suspect]  # all of them, the worst first
+    mixing: list[Pair]  # those with the most samples first
+    conflicts: list[np.ndarray]  # equal rows with different labels
+    duplicates: list[np.ndarray]  # equal rows with the same label
+    islands: list[np.ndarray]  # samples of a class, apart from its rest
+
+
+def make_review(table: Table, issues: Issues) -> Review:
+    """Rank the suspects: labels that are probably wrong, then other equal rows with different labels."""
+    codes, rivals, better = (
+        np.searchsorted(issues.classes, labels) for labels in (issues.given, issues.rival, issues.suggested)
+    )
+    others = np.flatnonzero(issues.is_conflict & ~issues.is_label_issue)
+    others = others[np.argsort(issues.score[others], kind="stable")]
+    suspects = [
+        Suspect(
+            row,
+            int(codes[row]),
+            int(rivals[row]),
+            bool(better[row] != codes[row]),
+            float(issues.score[row]),
+            (float(issues.cost[row]), float(issues.rival_cost[row])),
+            (
+                _witnesses(issues.conquerors[row], issues.distances[row]),
+                _witnesses(issues.rival_conquerors[row], issues.rival_distances[row]),
+            ),
+            _remarks(issues, row),
+        )
+        for row in [*issues.suspects.tolist(), *others.tolist()]
+    ]
+    flagged, sizes = np.zeros_like(issues.confusion), issues.confusion.sum(axis=1)
+    np.add.at(flagged, (codes[issues.suspects], better[issues.suspects]), 1)
+    pairs = [
+        Pair(i, j, int(issues.confusion[i, j]), issues.confusion[i, j] / sizes[i], int(flagged[i, j]))
+        for i, j in np.argwhere(issues.confusion).tolist()
+        if i != j
+    ]
+    return Review(
+        table,
+        issues,
+        list(map(str, issues.classes.tolist())),
+        codes,
+        suspects,
+        sorted(pairs, key=lambda pair: -pair.count),
+        _groups(np.where(issues.is_conflict, issues.duplicate_group, -1)),
+        _groups(np.where(issues.is_conflict, -1, issues.duplicate_group)),
+        _groups(issues.island),
+    )
+
+
+def _witnesses(rows: np.ndarray, distances: np.ndarray) -> list[Witness]:
+    found = zip(rows[:CONQUERORS].tolist(), distances[:CONQUERORS].tolist(), strict=True)
+    return [Witness(row, distance) for row, distance in found if row >= 0]
+
+
+def _remarks(issues: Issues, row: int) -> list[str]:
+    remarks = {
+        "an equal row has another label": issues.is_conflict[row],
+        "has copies": issues.duplicate_group[row] >= 0 and not issues.is_conflict[row],
+        "outlier": issues.is_outlier[row],
+        "part of an island": issues.island[row] >= 0,
+    }
+    return [remark for remark, holds in remarks.items() if holds]
+
+
+def _groups(number: np.ndarray) -> list[np.ndarray]:
+    order = np.argsort(number, kind="stable")[np.count_nonzero(number < 0) :]
+    groups = np.split(order, np.flatnonzero(np.diff(number[order])) + 1) if len(order) else []
+    return sorted(groups, key=lambda group: -len(group))
+
+
+# Numbers and sentences
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Write a number and what it counts."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def percent(share: float) -> str:
+    """Write a share."""
+    return f"{100 * share:.1f} %"
+
+
+def _points(review: Review) -> dict[str, str]:
+    """Return questions and their answers."""
+    issues, names = review.issues, [shorten(name) for name in review.classes]
+    pairs = ", ".join(
+        f"{names[pair.given]} samples that fit {names[pair.better]} better ({pair.count:,})"
+        for pair in review.mixing[:PAIRS]
+    )
+    border, near = int(issues.is_border.sum()), int(issues.is_near_duplicate.sum())
+    border_count, near_count = counted(border, "sample"), counted(near, "sample has", "samples have")
+    copies = (
+        f"{near_count} a copy or nearly one; a model that is tested on copies of its training samples looks "
+        "better than it is."
+    )
+    return {
+        "Which classes mix?": f"Most often {pairs}." if pairs else "None.",
+        "How clear is the rest?": f"{border_count} at a border, where two classes fit about equally well.",
+        "Are there copies?": copies if near else "",
+    }
+
+
+# The page
+
+
+def review_html(
+    review: Review,
+    *,
+    command: str,
+    settings: str,
+    show: Show = no_image,
+    most: int | None = None,
+) -> str:
+    """Return the text of the page, which asks for nothing from outside.
+
+    Parameters
+    ----------
+    review : Review
+        What was found.
+    command : str
+        The command that applies the decisions.
+    settings : str
+        How the audit compared samples.
+    show : callable, default=no_image
+        Returns the image of a sample, if it has one.
+    most : int, default=None
+        Suspects that are shown in full; by default at most 500, and fewer if they take much room.
+    """
+    table, issues, codes = review.table, review.issues, review.codes
+    sizes = np.bincount(codes, minlength=len(review.classes)).tolist()
+    classes = [
+        {"name": visible(name), "kind": class_kind(code), "size": sizes[code]}
+        for code, name in enumerate(review.classes)
+    ]
+    items = _items(review, classes, show, most)
+    suspects = review.suspects[: len(items)]
+    rows = [suspect.row for suspect in suspects]
+    drawn = make_map(table.Z, table.features, rows)
+    places = dict(zip(drawn.rows.tolist(), zip(drawn.places, drawn.xy, strict=True), strict=True))
+    outliers = np.flatnonzero(issues.is_outlier)
+    outliers = outliers[np.argsort(-issues.outlier_score[outliers], kind="stable")].tolist()
+    sections = {
+        "summary": ("Summary", True),
+        "map": ("Map of the samples", True),
+        "suspects": ("Suspects", True),
+        "mixing": ("Classes that mix", review.mixing),
+        "conflicts": ("Conflicts", review.conflicts),
+        "duplicates": ("Duplicates", review.duplicates),
+        "islands": ("Islands", review.islands),
+        "outliers": ("Outliers", outliers),
+        "apply": ("Apply the decisions", True),
+    }
+    return render(
+        HERE / "review.html",
+        title=f"Review of the labels in {visible(table.name)}",
+        sections=[(name, title) for name, (title, there) in sections.items() if there],
+        scripts=[(HERE / "review.js").read_text(encoding="utf-8")],
+        review=review,
+        counted=counted,
+        points=_points(review),
+        classes=classes,
+        where=table.where,
+        percent=percent,
+        listed=LISTED,
+        shown=set(rows),
+        suspects=suspects,
+        items=items,
+        scores=SCORES,
+        drawn=drawn,
+        layers=layers(drawn, codes, rows),
+        marks=[(s, dot(places[s.row][0]), places[s.row][1]) for s in suspects],
+        width=WIDTH,
+        height=HEIGHT,
+        labels_of=lambda group: np.unique(codes[group]).tolist(),
+        outliers=[(row, int(codes[row]), issues.outlier_score[row]) for row in outliers],
+        data={
+            "table": table.fingerprint,
+            "label": table.label,
+            "columns": COLUMNS,
+            "classes": review.classes,
+            "suspects": [(s.row, s.given, s.rival) for s in suspects],
+        },
+        command=escape(command),
+        settings=settings,
+        version=__version__,
+    )
+
+
+def _items(review: Review, classes: list[dict], show: Show, most: int | None) -> list[str]:
+    """Write suspects in full, the worst first: `most`, or by default as many as keep the page small."""
+    table, items, size = review.table, [], 0
+    spread = table.X.std(axis=0)
+    spread[spread == 0] = 1
+    for rank, suspect in enumerate(review.suspects[: most or MOST], 1):
+        if most is None and size > ROOM:
+            break
+        sides = list(zip((suspect.given, suspect.rival), suspect.witnesses, strict=True))
+        rows = [suspect.row, *(witness.row for _, side in sides for witness in side)]
+        features = telling_features(table.X, suspect, spread)
+        kinds = ["this", *("first" if i == 0 else "" for _, side in sides for i in range(len(side)))]
+        colours = ["this", *(class_kind(code) for code, side in sides for _ in side)]
+        values = [(table.features[j], table.X[rows, j]) for j in features.tolist()]
+        items.append(
+            part(
+                HERE / "suspect.html",
+                s=suspect,
+                rank=rank,
+                sides=sides,
+                classes=classes,
+                where=table.where,
+                about=[(name, cells[suspect.row]) for name, cells in islice(table.others.items(), ABOUT)],
+                features=[
+                    (name, _marks(x, colours), list(zip(map(written, x.tolist()), kinds, strict=True)))
+                    for name, x in values
+                ],
+                more=len(table.features) - len(features),
+                show=show,
+                has_images=any(map(show, rows)),
+            )
+        )
+        size += len(items[-1])
+    return items
+
+
+def telling_features(X: np.ndarray, suspect: Suspect, spread: np.ndarray) -> np.ndarray:
+    """Return the features that speak most against the given label, first those that do so most.
+
+    A feature speaks against it by how much farther, in standard deviations, the sample is from the mean of
+    its conquerors of the given class than from that of its rival's.
+    """
+    own, other = ([witness.row for witness in witnesses] for witnesses in suspect.witnesses)
+    distance = [np.abs(X[suspect.row] - X[rows].mean(axis=0)) if rows else 0 for rows in (own, other)]
+    against = (distance[0] - distance[1]) / spread
+    return np.argsort(-np.broadcast_to(against, X.shape[1:]), kind="stable")[:FEATURES]
+
+
+def _marks(values: np.ndarray, colours: Sequence[str]) -> list[tuple[str, str]]:
+    """Place values on a line in per cent, from the smallest to the largest, the sample's own on top."""
+    low, high = values.min(), values.max()
+    shares = (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
+    return [(colour, f"{100 * share:.0f}") for colour, share in zip(colours, shares.tolist(), strict=True)][
+        ::-1
+    ]

@@ -1,1 +1,0 @@
-"""The review of labels: a page that shows suspects, and the decisions that come back from it."""
