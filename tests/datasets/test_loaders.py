@@ -1,6 +1,4 @@
-"""Published sets as arrays: one function each, all of one kind."""
-
-import inspect
+"""Published sets as arrays."""
 
 import numpy as np
 import pytest
@@ -22,37 +20,23 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_function_and_its_name_give_the_same(folder, name):
-    by_function, by_name = getattr(datasets, f"load_{name}")(), datasets.load(name)
-    np.testing.assert_array_equal(by_function.data, by_name.data)
-    np.testing.assert_array_equal(by_function.target, by_name.target)
-    assert by_function.filename == by_name.filename == str(folder / f"{name}.csv.gz")
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_samples_and_labels_alone(folder, name):
-    X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+    bunch, (X, y) = datasets.load(name), datasets.load(name, return_X_y=True)
     np.testing.assert_array_equal(X, np.eye(3)[[0, 1, 2, 0]])
     np.testing.assert_array_equal(y, [3, 1, 1, 2])
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_loader_has_its_own_name_and_text(name):
-    loader = getattr(datasets, f"load_{name}")
-    assert loader.__name__ == f"load_{name}"
-    assert loader.__name__ in datasets.__all__
-    assert DATASETS[name].title in inspect.getdoc(loader)
-    assert "return_X_y : bool" in inspect.getdoc(loader)
+    np.testing.assert_array_equal(bunch.data, X)
+    np.testing.assert_array_equal(bunch.target, y)
+    assert bunch.filename == str(folder / f"{name}.csv.gz")
 
 
 def test_classes_are_named_in_the_order_of_their_labels(folder):
-    assert datasets.load_cone_torus().target_names.tolist() == ["cone", "torus", "normal"]
-    assert datasets.load_data1().target_names.tolist() == ["1", "2", "3"]
+    assert datasets.load("cone_torus").target_names.tolist() == ["cone", "torus", "normal"]
+    assert datasets.load("data1").target_names.tolist() == ["1", "2", "3"]
 
 
 def test_features_are_named_by_the_source_or_the_file(folder):
-    assert datasets.load_breast_tissue().feature_names[:2] == ["I0", "PA500"]
-    assert datasets.load_boat().feature_names == ["f0", "f1", "f2"]
+    assert datasets.load("breast_tissue").feature_names[:2] == ["I0", "PA500"]
+    assert datasets.load("boat").feature_names == ["x0", "x1", "x2"]
 
 
 def test_an_unknown_name_is_refused():

@@ -156,7 +156,7 @@ def test_libsvm_features_that_are_never_given_are_zero(tmp_path, cells):
     (tmp_path / "table.svm").write_text("1 1:5\n2 2:6\n")
     with open_stream(str(tmp_path / "table.svm"), n_features=4) as stream:
         rows = gather(stream)
-    assert stream.features == ["f0", "f1", "f2", "f3"]
+    assert stream.features == ["x0", "x1", "x2", "x3"]
     np.testing.assert_array_equal(stream.samples(rows, stream.features), [[5, 0, 0, 0], [0, 6, 0, 0]])
 
 

@@ -42,7 +42,7 @@ def tables(draw, ending):
         smallest, largest = (-(2**53), 2**53) if ending not in (".dat", ".txt") else (1, 2**31 - 1)
         labels, names = st.integers(smallest, largest), None
     y = np.array(draw(st.lists(labels, min_size=shape[0], max_size=shape[0])))
-    return Table(values, y, names or [f"f{j}" for j in range(shape[1])])
+    return Table(values, y, names or [f"x{j}" for j in range(shape[1])])
 
 
 def libopf(*header, rows=b""):

@@ -32,7 +32,7 @@ class Table(NamedTuple):
 
 def default_names(n_features: int) -> list[str]:
     """Name features by position, for formats that keep no names."""
-    return [f"f{j}" for j in range(n_features)]
+    return [f"x{j}" for j in range(n_features)]
 
 
 def check_table(X: Any, y: Any, feature_names: Sequence[str] | None) -> Table:

@@ -120,7 +120,7 @@ def write(
     y : array-like of shape (n_samples,), default=None
         Labels: integers, or strings for CSV, TSV, NPZ and Parquet.
     feature_names : list of str, default=None
-        Column names for CSV, TSV, NPZ and Parquet; None writes `f0`, `f1` and so on.
+        Column names for CSV, TSV, NPZ and Parquet; None writes `x0`, `x1` and so on.
     label : str, default="label"
         Name of the label column in CSV, TSV and Parquet files.
     positions : array-like of shape (n_samples,), default=None

@@ -1,8 +1,7 @@
-"""The published sets as arrays, one function each."""
+"""The published sets as arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -51,41 +50,3 @@ def load(name: str, *, return_X_y: bool = False) -> Any:
         DESCR=f"{entry.title}: {entry.shape[0]} samples, {entry.shape[1]} features.\n\n{entry.about}",
         filename=str(path),
     )
-
-
-def _loader(name: str) -> Callable[..., Any]:
-    entry = DATASETS[name]
-
-    def loader(*, return_X_y: bool = False) -> Any:
-        return load(name, return_X_y=return_X_y)
-
-    loader.__name__ = loader.__qualname__ = f"load_{name}"
-    loader.__doc__ = f"""Load the set "{entry.title}": {entry.shape[0]} samples, {entry.shape[1]} features.
-
-    {entry.about}
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Whether to return samples and labels alone.
-
-    Returns
-    -------
-    bunch : sklearn.utils.Bunch
-        As from `load`; with `return_X_y`, a tuple of samples and labels.
-    """
-    return loader
-
-
-load_boat = _loader("boat")
-load_cone_torus = _loader("cone_torus")
-load_four_class = _loader("four_class")
-load_data1 = _loader("data1")
-load_data2 = _loader("data2")
-load_data3 = _loader("data3")
-load_thyroid_ad = _loader("thyroid_ad")
-load_thyroid = _loader("thyroid")
-load_breast_tissue = _loader("breast_tissue")
-load_landsat_ad = _loader("landsat_ad")
-load_landsat = _loader("landsat")
-load_mpeg7_bas = _loader("mpeg7_bas")
