@@ -42,14 +42,14 @@ void require_samples(const Matrix<T>& X) {
 }
 
 template <class T>
-Engine make_tree(const Matrix<T>& X, const std::string& metric_name, double p, int n_threads) {
+Engine make_kd_tree(const Matrix<T>& X, const std::string& metric_name, double p, int n_threads) {
     require_samples(X);
     const Metric metric = find_metric(metric_name, p);
     if (!metric.in_tree)
         throw std::invalid_argument("the tree engine does not serve metric '" + metric_name + "'");
     std::optional<AnyEngine> any;
     run_interruptibly(n_threads, [&](Control& control) {
-        any.emplace(std::in_place_type<TreeEngine<T>>, X.data(), as_count(X.shape(0)),
+        any.emplace(std::in_place_type<KdTreeEngine<T>>, X.data(), as_count(X.shape(0)),
                     as_count(X.shape(1), "features"), metric, control);
     });
     return {std::move(*any), nb::none()};
@@ -349,7 +349,7 @@ void bind_for_dtype(nb::module_& m, nb::class_<Engine>& engine) {
           "How many rows before each row are the same, bit by bit.");
     m.def("copy_numbers", copy_numbers_of_sparse<T>, "X"_a.noconvert());
     engine
-        .def_static("tree", make_tree<T>, "X"_a.noconvert(), "metric"_a, "p"_a = 2.0, "n_threads"_a = 1,
+        .def_static("kd_tree", make_kd_tree<T>, "X"_a.noconvert(), "metric"_a, "p"_a = 2.0, "n_threads"_a = 1,
                     "A k-d tree over the samples, for few dimensions.")
         .def_static(
             "brute", make_brute<T>, "X"_a.noconvert(), "metric"_a, "p"_a = 2.0, "keep_order"_a = false,

@@ -33,6 +33,6 @@ NB_MODULE(_core, m) {
         "computes; None stops that. If it raises, the computation ends with that exception. To be set from "
         "the main thread.");
     m.def("simd_level", &simd_level, "The instruction set the kernels use on this machine.");
-    m.attr("METRICS_TREE") = nb::tuple(nb::cast(metric_names(true)));
+    m.attr("METRICS_KD_TREE") = nb::tuple(nb::cast(metric_names(true)));
     m.attr("METRICS_BRUTE") = nb::tuple(nb::cast(metric_names(false)));
 }

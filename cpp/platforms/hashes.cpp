@@ -258,11 +258,11 @@ void run(const Case& chosen, const Recipe& recipe, const char* dtype) {
     const Forest forest = add_stages(by_brute, brute, queries, squared, control);
     print(chosen, recipe, dtype, "brute", by_brute);
     if (metric.in_tree) {
-        const AnyEngine tree(std::in_place_type<TreeEngine<T>>, X.data(), n, recipe.n_features, metric,
+        const AnyEngine tree(std::in_place_type<KdTreeEngine<T>>, X.data(), n, recipe.n_features, metric,
                              control);
         Hash by_tree;
         add_stages(by_tree, tree, queries, squared, control);
-        print(chosen, recipe, dtype, "tree", by_tree);
+        print(chosen, recipe, dtype, "kd_tree", by_tree);
     }
     if (SparseEngine<T>::serves(metric)) {
         std::vector<Index> features(as_size(recipe.n_features));

@@ -26,7 +26,7 @@ std::unique_ptr<AnyEngine> make_engine(const std::vector<double>& X, Index n_fea
     Control control;
     const auto n_samples = static_cast<Index>(X.size()) / n_features;
     if (metric.in_tree && n_features <= 8) {
-        return std::make_unique<AnyEngine>(std::in_place_type<TreeEngine<double>>, X.data(), n_samples,
+        return std::make_unique<AnyEngine>(std::in_place_type<KdTreeEngine<double>>, X.data(), n_samples,
                                            n_features, metric, control);
     }
     return std::make_unique<AnyEngine>(std::in_place_type<BruteEngine<double>>, X.data(), n_samples,

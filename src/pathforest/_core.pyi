@@ -52,11 +52,11 @@ class Engine:
 
     @overload
     @staticmethod
-    def tree(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, n_threads: int = 1) -> Engine: ...
+    def kd_tree(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, n_threads: int = 1) -> Engine: ...
 
     @overload
     @staticmethod
-    def tree(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, n_threads: int = 1) -> Engine:
+    def kd_tree(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, p: float = 2.0, n_threads: int = 1) -> Engine:
         """A k-d tree over the samples, for few dimensions."""
 
     @overload
@@ -287,6 +287,6 @@ def set_watcher(call: object | None) -> None:
 def simd_level() -> str:
     """The instruction set the kernels use on this machine."""
 
-METRICS_TREE: tuple = ...
+METRICS_KD_TREE: tuple = ...
 
 METRICS_BRUTE: tuple = ...

@@ -78,8 +78,8 @@ class OPFClustering(ClusterMixin, Growing):
     noise : float, default=0.0
         Share of each cluster to leave out as noise, with the label -1: its samples of lowest density.
         Samples of equal density stay or go together, so that fewer may be left out.
-    algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+    algorithm : {"auto", "kd_tree", "brute"}, default="auto"
+        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many, and ``"auto"``
         chooses. Answers are the same.
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the

@@ -93,8 +93,8 @@ def make_engine(
         tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
-    algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+    algorithm : {"auto", "kd_tree", "brute"}, default="auto"
+        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many, and ``"auto"``
         chooses. Answers are the same.
 
     Returns
@@ -107,7 +107,7 @@ def make_engine(
     >>> from pathforest.distances import make_engine
     >>> engine = make_engine([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])
     >>> engine.name, engine.n_samples
-    ('tree', 3)
+    ('kd_tree', 3)
     """
     resolved = resolve_metric(metric, metric_params)
     check_algorithm(resolved, algorithm)

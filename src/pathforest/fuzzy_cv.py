@@ -105,8 +105,8 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         A callable ``(X, y) -> values`` replaces the density: it gets the checked samples (read-only) and
         labels and returns one value in [0, 1] per sample, used in place of t^2 in Eq. 5. `density_`,
         `best_k_` and `cuts_` are then not set. A search calls it once per fold and representation.
-    algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+    algorithm : {"auto", "kd_tree", "brute"}, default="auto"
+        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many, and ``"auto"``
         chooses. Answers are the same.
     random_state : int, RandomState or None, default=0
         Chooses the landmarks of kernels and grows the random forest of ``transforms="full"``; nothing else is

@@ -71,8 +71,8 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
         class. Every class keeps a training sample.
     random_state : int, RandomState or None, default=0
         Chooses the samples set aside with ``cv=None``; nothing else is random.
-    algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+    algorithm : {"auto", "kd_tree", "brute"}, default="auto"
+        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many, and ``"auto"``
         chooses. Answers are the same.
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the

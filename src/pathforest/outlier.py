@@ -55,8 +55,8 @@ class OPFOutlierDetector(OutlierMixin, Growing):
     n_neighbors : int, default=None
         Size of the neighbourhood, instead of a search: all parameters of the search are then ignored.
         Must be below the number of samples that a density is estimated from.
-    algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+    algorithm : {"auto", "kd_tree", "brute"}, default="auto"
+        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many, and ``"auto"``
         chooses. Answers are the same.
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the

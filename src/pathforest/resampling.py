@@ -83,8 +83,8 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
         Distance between samples: a name from :mod:`pathforest.distances` or a function of two rows.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
-    algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+    algorithm : {"auto", "kd_tree", "brute"}, default="auto"
+        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many, and ``"auto"``
         chooses. Answers are the same.
     random_state : int, RandomState or None, default=0
         Decides the parts, and which samples go first among those with equal points.
@@ -219,8 +219,8 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
         Distance between samples: a name from :mod:`pathforest.distances` or a function of two rows.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
-    algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+    algorithm : {"auto", "kd_tree", "brute"}, default="auto"
+        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many, and ``"auto"``
         chooses. Answers are the same.
     random_state : int, RandomState or None, default=0
         Decides the new samples.

@@ -56,8 +56,8 @@ class OPFSemiSupervisedClassifier(ForestClassifier):
     beta : float, default=8.0
         Sharpness of `predict_proba`, which is proportional to (smallest cost / cost) ** beta. Larger
         values move probabilities towards 0 and 1; predictions do not change. It acts in prediction only.
-    algorithm : {"auto", "tree", "brute"}, default="auto"
-        How distances are searched: ``"tree"`` suits few features, ``"brute"`` many, and ``"auto"``
+    algorithm : {"auto", "kd_tree", "brute"}, default="auto"
+        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many, and ``"auto"``
         chooses. Answers are the same.
     n_jobs : int, default=None
         Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the

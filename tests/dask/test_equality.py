@@ -44,7 +44,7 @@ def test_fitted_arrays_are_those_of_the_local_class(
     same(model.to_local(), local(**params).fit(X, y))
 
 
-@pytest.mark.parametrize("algorithm", ["tree", "brute"])
+@pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
 @pytest.mark.parametrize(
     ("block_rows", "chunks"), [(30, CHUNKS[0]), (100, CHUNKS[1]), (N, CHUNKS[2]), (1, 5)]
 )

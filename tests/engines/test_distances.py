@@ -38,7 +38,7 @@ def test_every_distance_is_the_definition_s(case, data):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", ["tree", "brute", "precomputed"])
+@pytest.mark.parametrize("name", ["kd_tree", "brute", "precomputed"])
 def test_engine_describes_itself(name, dtype):
     X = np.zeros((5, 5 if name == "precomputed" else 3), dtype=dtype)
     make = getattr(_core.Engine, name)
@@ -58,12 +58,14 @@ def test_cosine_does_not_depend_on_the_length_of_vectors(scale):
 
 
 def test_metric_names_are_those_tested_here():
-    tested = {name: {metric for engine, metric, _ in CASES if engine == name} for name in ("tree", "brute")}
-    assert (set(_core.METRICS_TREE), set(_core.METRICS_BRUTE)) == (tested["tree"], tested["brute"])
+    tested = {
+        name: {metric for engine, metric, _ in CASES if engine == name} for name in ("kd_tree", "brute")
+    }
+    assert (set(_core.METRICS_KD_TREE), set(_core.METRICS_BRUTE)) == (tested["kd_tree"], tested["brute"])
 
 
 @pytest.mark.parametrize(("p", "metric"), [(1, "manhattan"), (2, "euclidean"), (np.inf, "chebyshev")])
-@pytest.mark.parametrize("algorithm", ["tree", "brute"])
+@pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
 def test_minkowski_with_a_named_power_is_the_named_metric(algorithm, p, metric):
     X = np.random.default_rng(0).normal(size=(20, 4))
     engine = make_engine(X, metric="minkowski", metric_params={"p": p}, algorithm=algorithm)
@@ -129,10 +131,10 @@ def test_a_large_matrix_is_warned_about_at_the_caller_s_line(monkeypatch):
     assert issued[0].filename == __file__
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "tree", "brute"])
+@pytest.mark.parametrize("algorithm", ["auto", "kd_tree", "brute"])
 def test_the_algorithm_asked_for_is_the_engine_made(algorithm):
     engine = make_engine(np.zeros((10, 2)), algorithm=algorithm)
-    assert engine.name in ({"tree", "brute"} if algorithm == "auto" else {algorithm})
+    assert engine.name in ({"kd_tree", "brute"} if algorithm == "auto" else {algorithm})
 
 
 def test_auto_leaves_to_brute_what_the_tree_cannot_do():

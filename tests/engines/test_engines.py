@@ -29,14 +29,14 @@ def answers(engine, Q, codes, F, k, n_threads=1):
     return *lists, *tree, *alone, *target, *source, *conquest, *engine.query(Q, k, n_threads=n_threads)
 
 
-ENGINES = ["tree", "brute", "brute in order", "precomputed", "sparse"]
+ENGINES = ["kd_tree", "brute", "brute in order", "precomputed", "sparse"]
 
 
 def all_engines(X, Q, metric="euclidean", p=2.0, n_threads=1):
     """Every engine of the metric over the same samples, each with its queries."""
     D, DQ = reference.distance_matrix(X, X, metric, p), reference.distance_matrix(Q, X, metric, p)
     engines = [
-        (_core.Engine.tree(X, metric, p, n_threads), Q),
+        (_core.Engine.kd_tree(X, metric, p, n_threads), Q),
         (_core.Engine.brute(X, metric, p, n_threads=n_threads), Q),
         (_core.Engine.brute(X, metric, p, keep_order=True), Q),
         (_core.Engine.precomputed(D), DQ),
@@ -83,7 +83,7 @@ def test_threads_change_nothing(name, recipe, n_threads):
 @pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates"])
 def test_a_large_tree_built_by_threads_is_the_same(recipe):
     X, _ = make_samples(recipe, 5, 30_000 if recipe == "gaussian" else 3000, 3)
-    threaded, serial = (_core.Engine.tree(X, "euclidean", 2.0, count) for count in (3, 1))
+    threaded, serial = (_core.Engine.kd_tree(X, "euclidean", 2.0, count) for count in (3, 1))
     lists, expected = threaded.knn(6, 3), serial.knn(6, 1)
     tree = serial.spanning_tree(*expected, 1)
     checks.same_arrays((*lists, *threaded.spanning_tree(*lists, 3)), (*expected, *tree))
@@ -93,7 +93,7 @@ def test_a_large_tree_built_by_threads_is_the_same(recipe):
     checks.same_arrays(brute.knn(6, 2), expected)
 
 
-@pytest.mark.parametrize("name", ["tree", "brute"])
+@pytest.mark.parametrize("name", ["kd_tree", "brute"])
 @given(data=st.data())
 def test_float32_samples_are_widened_not_rounded(name, data):
     X, codes, Q, k = data.draw(problems(dtypes=[np.float32]))
@@ -116,7 +116,7 @@ def test_many_duplicates_take_one_place_each_in_the_order_of_their_indices():
     # Every list is the first twelve of the 400 equal samples: ties are settled for whole nodes at once.
     X = np.zeros((400, 2))
     first = np.arange(13)
-    for name in ("tree", "brute"):
+    for name in ("kd_tree", "brute"):
         indices = getattr(_core.Engine, name)(X, "euclidean").knn(12)[1]
         for i in (0, 5, 12, 399):
             np.testing.assert_array_equal(indices[i], first[first != i][:12])
@@ -132,7 +132,7 @@ def test_lists_of_some_samples_are_those_rows_of_all_lists(recipe, rows):
 
 
 def test_rows_beyond_the_samples_are_refused():
-    engine = _core.Engine.tree(np.zeros((5, 2)), "euclidean")
+    engine = _core.Engine.kd_tree(np.zeros((5, 2)), "euclidean")
     for rows in [(-1, 3), (3, 2), (0, 6)]:
         with pytest.raises(ValueError, match="start and stop"):
             engine.knn(2, 1, *rows)

@@ -14,7 +14,7 @@ from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering, OPFKNNC
 
 THREADS = 4
 MODELS = [
-    OPFClassifier(algorithm="tree"),
+    OPFClassifier(algorithm="kd_tree"),
     OPFClassifier(algorithm="brute", n_jobs=2),
     FuzzyOPFClassifier(competition="tree", k_max=5),
     OPFKNNClassifier(k_max=5),

@@ -102,8 +102,8 @@ def test_bad_parameters_are_refused(case):
 
 @pytest.mark.parametrize("metric", ["gower", "nan_euclidean"])
 def test_the_tree_refuses_gaps(metric):
-    with pytest.raises(ValueError, match="algorithm='tree' does not know"):
-        make_engine([[0.0], [np.nan]], metric, algorithm="tree")
+    with pytest.raises(ValueError, match="algorithm='kd_tree' does not know"):
+        make_engine([[0.0], [np.nan]], metric, algorithm="kd_tree")
 
 
 def test_ranges_that_overflow_are_refused():

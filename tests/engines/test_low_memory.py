@@ -19,10 +19,10 @@ rng = np.random.default_rng(0)
 X, D = rng.random((6000, 30)), rng.random((1000, 1000))
 n, order = len(D), np.arange(len(D), dtype=np.int32)
 D, P = np.sort(D, axis=1), np.tile(order, (n, 1))
-engine, flat = _core.Engine.tree(X[:, :3].copy(), "euclidean"), _core.Engine.brute(X, "euclidean")
+engine, flat = _core.Engine.kd_tree(X[:, :3].copy(), "euclidean"), _core.Engine.brute(X, "euclidean")
 lists = engine.knn(20)
 jobs = dict(
-    tree=lambda: _core.Engine.tree(X, "euclidean", n_threads=2),
+    tree=lambda: _core.Engine.kd_tree(X, "euclidean", n_threads=2),
     knn=lambda: flat.knn(300, 2),
     spanning_tree=lambda: engine.spanning_tree(*lists, 2),
     distances=lambda: flat.distances(X[:200].copy(), 2),

@@ -50,7 +50,7 @@ def test_every_engine_takes_the_parameters_of_the_contract(path, name, method):
     "engine",
     [
         _core.Engine.brute(np.eye(3), "euclidean"),
-        _core.Engine.tree(np.eye(3), "euclidean"),
+        _core.Engine.kd_tree(np.eye(3), "euclidean"),
         _core.Engine.precomputed(np.zeros((3, 3))),
         _core.Engine.rows(3, "float64"),
         _core.Engine.sparse(SparseSamples.of(np.eye(3)), "euclidean"),

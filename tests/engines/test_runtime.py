@@ -37,7 +37,7 @@ WIDE, LONG = (150_000, 200, np.float32), (400_000, 14)
 LONG_FITS = {
     "brute": (WIDE, OPFClassifier(algorithm="brute", metric="canberra")),
     "brute with threads": (WIDE, OPFClassifier(algorithm="brute", n_jobs=2)),
-    "tree": (LONG, FuzzyOPFClassifier(algorithm="tree", sigma=0.5)),
+    "kd_tree": (LONG, FuzzyOPFClassifier(algorithm="kd_tree", sigma=0.5)),
     "clustering": (WIDE, OPFClustering(k_max=50, n_jobs=2)),
     "search": (WIDE, FuzzyOPFClassifierCV(n_jobs=2)),
     "full matrix": ((8000, 200), OPFClassifier(metric="mahalanobis")),
@@ -93,7 +93,7 @@ def test_ctrl_c_stops_a_long_search_for_k():
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_ctrl_c_stops_a_search_of_the_tree_at_once(n_threads):
     """One query over many features is long work already: a task of 32 takes ten seconds or more."""
-    engine = _core.Engine.tree(samples(20_000, 300, np.float32)[0], "minkowski", 3.5)
+    engine = _core.Engine.kd_tree(samples(20_000, 300, np.float32)[0], "minkowski", 3.5)
     assert interrupt(lambda: engine.knn(5, n_threads=n_threads)) < 2
 
 
@@ -209,9 +209,9 @@ def test_other_threads_run_during_a_long_stage():
         signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("algorithm", ["tree", "brute"])
+@pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
 def test_a_path_through_every_sample_needs_no_deep_stack(algorithm):
-    n = 100_000 if algorithm == "tree" else 10_000
+    n = 100_000 if algorithm == "kd_tree" else 10_000
     X = np.cumsum(np.linspace(1, 2, n))[:, None]  # the one tree is the chain of all samples
     model = OPFClassifier(algorithm=algorithm).fit(X, np.zeros(n))
     assert len(path_to_root(model.predecessor_, n - 1)) == n

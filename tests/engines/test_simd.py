@@ -24,7 +24,7 @@ for metric in _core.METRICS_BRUTE:
     for dtype in (np.float32, np.float64):
         for d in (1, 2, 7, 16, 33):
             X = np.abs(np.random.default_rng(d).normal(size=(150, d))).astype(dtype)
-            makers = [_core.Engine.brute] + [_core.Engine.tree] * (metric in _core.METRICS_TREE)
+            makers = [_core.Engine.brute] + [_core.Engine.kd_tree] * (metric in _core.METRICS_KD_TREE)
             for make in makers:
                 engine = make(X, metric, 2.5)
                 lists = engine.knn(12)

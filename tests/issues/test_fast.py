@@ -65,11 +65,11 @@ def draw_case(data, metric, p, dtypes=DTYPES, largest=24):
     return problem.X, D, classes, codes, data.draw(st.sampled_from([1, 2, 3, 13]))
 
 
-@pytest.mark.parametrize("algorithm", ["tree", "brute"])
+@pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
 @pytest.mark.parametrize(("metric", "p"), METRICS + BRUTE_METRICS)
 @given(data=st.data())
 def test_every_array_equals_its_definition(metric, p, algorithm, data):
-    if algorithm == "tree" and (metric, p) in BRUTE_METRICS:
+    if algorithm == "kd_tree" and (metric, p) in BRUTE_METRICS:
         return
     X, D, classes, codes, r = draw_case(data, metric, p)
     params = {"minkowski": {"p": p}, "gower": {"ranges": np.ones(X.shape[1])}}.get(metric)

@@ -117,9 +117,9 @@ def test_a_set_without_suspects_shows_no_table_of_them():
         ({"n_conquerors": 2.5}, TypeError, "n_conquerors=2.5 must be an integer"),
         ({"metric": "nearness"}, ValueError, "metric='nearness' is unknown"),
         (
-            {"metric": "cosine", "algorithm": "tree"},
+            {"metric": "cosine", "algorithm": "kd_tree"},
             ValueError,
-            "algorithm='tree' does not know metric='cosine'",
+            "algorithm='kd_tree' does not know metric='cosine'",
         ),
         ({"device": "tpu"}, ValueError, "device='tpu' is unknown"),
         ({"n_jobs": 0}, ValueError, "n_jobs=0 leaves no thread"),

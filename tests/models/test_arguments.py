@@ -23,11 +23,14 @@ OTHER_TYPE, NO_SAMPLE = (
 LONGER, ONE_EACH = "^k=5 exceeds the lists' length 4$", "must have one entry per training sample$"
 
 WRONG_CALLS = {
-    "integer samples": (lambda: _core.Engine.tree(X.astype(int), "euclidean"), rf"^tree\(\): {OTHER_TYPE}"),
+    "integer samples": (
+        lambda: _core.Engine.kd_tree(X.astype(int), "euclidean"),
+        rf"^kd_tree\(\): {OTHER_TYPE}",
+    ),
     "one-dimensional samples": (lambda: _core.Engine.brute(X[0], "euclidean"), rf"^brute\(\): {OTHER_TYPE}"),
     "unknown metric": (lambda: _core.Engine.brute(X, "no such metric"), "^unknown metric 'no such metric'$"),
     "metric the tree lacks": (
-        lambda: _core.Engine.tree(X, "cosine"),
+        lambda: _core.Engine.kd_tree(X, "cosine"),
         "^the tree engine does not .* 'cosine'$",
     ),
     "matrix that is not square": (lambda: _core.Engine.precomputed(X), "^the distance matrix is not square$"),

@@ -158,7 +158,7 @@ BAD_PARAMETERS = [
     ({"metric": lambda a: 0.0}, TypeError, "metric=.*function of two rows"),
     ({"metric": lambda a, b: 0.0, "metric_params": {"w": 1}}, TypeError, "metric=.*'w': 1"),
     ({"algorithm": "quantum"}, ValueError, "quantum"),
-    ({"algorithm": "tree", "metric": "cosine"}, ValueError, "tree.*cosine"),
+    ({"algorithm": "kd_tree", "metric": "cosine"}, ValueError, "tree.*cosine"),
     ({"metric": "chi2"}, ValueError, "chi2.*>= 0"),
     ({"metric": "braycurtis"}, ValueError, "braycurtis.*>= 0"),
     ({"n_jobs": 0}, ValueError, "n_jobs=0"),

@@ -130,7 +130,7 @@ def test_roots_are_never_noise_and_few_enough_samples_are(problem, share):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"algorithm": "brute"}, {"algorithm": "tree"}, {"n_jobs": 3}, {"metric": "precomputed"}],
+    [{"algorithm": "brute"}, {"algorithm": "kd_tree"}, {"n_jobs": 3}, {"metric": "precomputed"}],
     ids=str,
 )
 @pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates", "far clusters"])

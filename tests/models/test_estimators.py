@@ -38,7 +38,7 @@ CLASSIFIERS = [
     OPFClassifier(),
     OPFClassifier(n_conquerors=3),
     OPFClassifier(algorithm="brute", n_jobs=2),
-    OPFClassifier(metric="log_sqeuclidean", algorithm="tree"),
+    OPFClassifier(metric="log_sqeuclidean", algorithm="kd_tree"),
     OPFClassifier(metric="minkowski", metric_params={"p": 3}),
     OPFClassifier(metric="chi2"),
     OPFClassifier(metric="seuclidean"),

@@ -41,7 +41,8 @@ def check(model, history):
 def test_growing_models_equal_fitted_ones_in_every_array_and_answer(name, data):
     history = data.draw(histories(unlabelled=MODELS[name].__class__ is OPFSemiSupervisedClassifier))
     model = clone(MODELS[name]).set_params(
-        algorithm=data.draw(st.sampled_from(["tree", "brute"])), n_jobs=data.draw(st.sampled_from([1, 2, 3]))
+        algorithm=data.draw(st.sampled_from(["kd_tree", "brute"])),
+        n_jobs=data.draw(st.sampled_from([1, 2, 3])),
     )
     # Both ways to search for new samples; and if they are many, updates all the same.
     few = data.draw(st.sampled_from([0, growing.FEW, 10**9]))
@@ -84,7 +85,7 @@ def test_larger_batches_into_larger_models(recipe, n_features):
     assert_same_model(model.forget(leaving), fit(FuzzyOPFClassifier(k_max=8), X, y), Q)
 
 
-@pytest.mark.parametrize("algorithm", ["tree", "brute"])
+@pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
 def test_ties_between_parts_go_to_the_lower_index(algorithm):
     X, _ = make_samples("grid", 6, 150, 2)
     y = make_codes("random", 6, X)

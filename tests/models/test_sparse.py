@@ -404,7 +404,10 @@ REFUSED = {
     "metric": (OPFClassifier(metric="manhattan"), r"metric='manhattan' takes no sparse matrix.*TruncatedSVD"),
     "gower": (OPFClassifier(metric="gower"), r"metric='gower' takes no sparse matrix"),
     "precomputed": (OPFClustering(metric="precomputed"), r"metric='precomputed' takes no sparse matrix"),
-    "tree": (OPFClassifier(algorithm="tree"), r"algorithm='tree' needs a dense array; use algorithm='auto'"),
+    "kd_tree": (
+        OPFClassifier(algorithm="kd_tree"),
+        r"algorithm='kd_tree' needs a dense array; use algorithm='auto'",
+    ),
     "scan": (FuzzyOPFClassifier(algorithm="brute"), r"algorithm='brute' needs a dense array"),
     "pruner": (OPFPruner(OPFClassifier(metric="chi2")), r"metric='chi2' takes no sparse matrix"),
     "transforms": (

@@ -199,8 +199,8 @@ def test_a_member_that_announces_more_than_the_file_is_refused(size, saved, tmp_
 DEEP = json.loads("[" * 300 + "]" * 300)
 JUNK = [
     None, True, False, 0, -1, 1, 7, 2**31, 2**63, -(2**63), 10**18, 10**400, 1.5, -0.5, 1e308, "", "x",
-    "tree", "precomputed", "minkowski", "<f8", "|O", "O", "<U4", "OPFClassifier", "os.system", "F", [], [[]],
-    [0], [-1], [10**9, 10**9], {}, {"array": 0}, {"array": -1}, {"array": 10**6}, {"array": True},
+    "kd_tree", "precomputed", "minkowski", "<f8", "|O", "O", "<U4", "OPFClassifier", "os.system", "F", [],
+    [[]], [0], [-1], [10**9, 10**9], {}, {"array": 0}, {"array": -1}, {"array": 10**6}, {"array": True},
     {"object": 0}, {"object": 10**6}, {"float": "nan"}, {"float": "x"}, {"tuple": []}, {"tuple": {"a": 1}},
     {"dict": []}, {"dict": {"p": 3}}, {"scalar": ["<i8", 1]}, {"scalar": ["|i1", 10**6]},
     {"scalar": ["<U4", 1]}, {"texts": [[], 0]}, {"texts": [["a"], 0]},

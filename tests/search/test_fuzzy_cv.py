@@ -385,7 +385,7 @@ def test_threads_change_nothing(params, problem):
 def test_engines_change_nothing(problem):
     tree, brute = [
         FuzzyOPFClassifierCV(transforms=None, k_max=(3, 8), cv=3, algorithm=name).fit(*problem)
-        for name in ("tree", "brute")
+        for name in ("kd_tree", "brute")
     ]
     for name in ("mean_test_score", "rank_test_score", "mean_test_log_loss"):
         np.testing.assert_array_equal(tree.cv_results_[name], brute.cv_results_[name])

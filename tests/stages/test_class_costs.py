@@ -56,7 +56,7 @@ def check(found, DQ, cost, order, codes, n_classes, counts=COUNTS):
 
 
 @pytest.mark.parametrize("extra", [0, 2, offers.EXTRA_MEMBERS])
-@pytest.mark.parametrize("kind", ["tree", "brute", "rows"])
+@pytest.mark.parametrize("kind", ["kd_tree", "brute", "rows"])
 @given(data=st.data())
 def test_every_forest_and_any_grouping_gives_the_definition(extra, kind, data):
     problem, DQ, cost, order, codes = draw_forest(data)

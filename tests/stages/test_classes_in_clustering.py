@@ -44,7 +44,7 @@ def test_clusters_within_classes_equal_algorithm_2_along_arcs_within_classes(dat
 
 def test_one_class_changes_nothing():
     rng = np.random.default_rng(0)
-    distances, indices = _core.Engine.tree(rng.integers(0, 9, (300, 2)).astype(float), "euclidean").knn(5)
+    distances, indices = _core.Engine.kd_tree(rng.integers(0, 9, (300, 2)).astype(float), "euclidean").knn(5)
     rho = LEVELS[rng.integers(0, 5, size=300)]
     got = _core.cluster(distances, indices, 5, rho, np.zeros(300, dtype=np.int32))
     for one, other in zip(got, _core.cluster(distances, indices, 5, rho), strict=True):

@@ -14,7 +14,7 @@ from pathforest.membership import density, fuzzy_membership
 pytestmark = pytest.mark.kernel
 
 ENGINES = {
-    "tree": lambda X, D, metric: _core.Engine.tree(X, metric),
+    "kd_tree": lambda X, D, metric: _core.Engine.kd_tree(X, metric),
     "brute": lambda X, D, metric: _core.Engine.brute(X, metric),
     "precomputed": lambda X, D, metric: _core.Engine.precomputed(D),
 }

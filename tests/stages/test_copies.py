@@ -71,7 +71,7 @@ def test_samples_at_distance_0_by_underflow_are_no_copies():
     assert lists.distances.tolist() == [[0.0]] * 4
     expected = reference.spanning_tree(D)
     checks.same_arrays(spanning_tree_by_asking(lists, _look_at_all(D, []), X), expected)
-    for name in ("tree", "brute"):
+    for name in ("kd_tree", "brute"):
         checks.same_arrays(getattr(_core.Engine, name)(X, "euclidean").spanning_tree(*lists), expected)
 
 
@@ -102,7 +102,7 @@ def test_copy_numbers_count_the_equal_rows_before_each(problem):
 
 
 @pytest.mark.parametrize("r", [1, 2, 5])
-@pytest.mark.parametrize("algorithm", ["tree", "brute"])
+@pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
 @given(problem=copied())
 def test_predictions_without_spare_copies_are_those_of_all_samples(algorithm, r, problem):
     X, codes, Q, _ = problem

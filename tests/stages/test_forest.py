@@ -39,7 +39,7 @@ def test_complete_competition_equals_algorithm_3(case, side, data):
 @pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates", "mixed values", "far clusters"])
 def test_complete_competition_equals_algorithm_3_on_hundreds_of_samples(recipe, sigma, side):
     X, Q = make_samples(recipe, 6, 250, 4)
-    opened = open_engine(("tree", "euclidean", 2.0), X, Q)
+    opened = open_engine(("kd_tree", "euclidean", 2.0), X, Q)
     lists = opened.engine.knn(6)
     seeds = reference.prototypes(opened.engine.spanning_tree(*lists), make_codes("regions", 6, X))
     F = reference.membership(
@@ -97,7 +97,7 @@ def test_competition_makes_a_valid_forest(side, data):
 def test_complete_competition_does_not_depend_on_the_length_of_the_lists(side, data):
     X, codes, _, _ = data.draw(problems(smallest=2))
     F = data.draw(memberships(len(X)))
-    engine = _core.Engine.tree(X, "euclidean")
+    engine = _core.Engine.kd_tree(X, "euclidean")
     seeds = reference.prototypes(engine.spanning_tree(*engine.knn(1)), codes)
     lengths = sorted({1, len(X) // 2, len(X) - 1})
     forests = [engine.compete(*engine.knn(k), seeds, F, side == "source") for k in lengths]
@@ -157,7 +157,7 @@ def test_conquest_equals_a_full_scan(case, data):
     checks.same_arrays(got, reference.conquer(opened.DQ, cost, order, r))
 
 
-@pytest.mark.parametrize("name", ["tree", "brute", "precomputed"])
+@pytest.mark.parametrize("name", ["kd_tree", "brute", "precomputed"])
 @given(data=st.data())
 def test_conquest_holds_for_any_costs(name, data):
     X, _, Q, _ = data.draw(problems())

@@ -43,7 +43,7 @@ def test_geodesic_forest_equals_dijkstra_as_it_is_written(case, data):
 @pytest.mark.parametrize("n_seeds", [1, 5])
 def test_geodesic_forest_equals_dijkstra_on_hundreds_of_samples(recipe, n_seeds):
     X, Q = make_samples(recipe, 6, 250, 3)
-    opened = open_engine(("tree", "euclidean", 2.0), X, Q)
+    opened = open_engine(("kd_tree", "euclidean", 2.0), X, Q)
     seeds = np.random.default_rng(1).choice(250, n_seeds, replace=False)
     got = grow_forest_geodesic(opened.engine, knn_graph(opened.engine, 4), seeds)
     checks.same_arrays(got, reference.geodesic(opened.D, 4, seeds))

@@ -84,7 +84,7 @@ def test_stage_functions_return_valid_graphs(problem):
     checks.valid_spanning_tree(tree.source, tree.target, tree.weight, len(problem.X))
 
 
-@pytest.mark.parametrize("name", ["tree", "brute", "precomputed"])
+@pytest.mark.parametrize("name", ["kd_tree", "brute", "precomputed"])
 @pytest.mark.parametrize("d", [2, 20])
 def test_spanning_tree_weighs_what_scipy_weighs(name, d):
     X = np.random.default_rng(0).normal(size=(700, d))
@@ -93,7 +93,7 @@ def test_spanning_tree_weighs_what_scipy_weighs(name, d):
     assert weight.sum() == pytest.approx(minimum_spanning_tree(opened.D).sum(), rel=1e-12)
 
 
-@pytest.mark.parametrize("name", ["tree", "brute"])
+@pytest.mark.parametrize("name", ["kd_tree", "brute"])
 def test_lists_of_one_join_far_clusters(name):
     # Pairs far apart: neighbour lists of one leave half as many components as there are samples.
     X = np.repeat(np.arange(200.0) * 100, 2)[:, None] + np.tile([0.0, 1.0], 200)[:, None]
@@ -149,7 +149,7 @@ def test_a_tree_built_by_asking_equals_kruskal(problem, k):
     checks.same_arrays(spanning_tree_by_asking(lists, nearest_foreign), reference.spanning_tree(D))
 
 
-@pytest.mark.parametrize("algorithm", ["tree", "brute"])
+@pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
 def test_samples_that_are_infinitely_far_apart_are_refused(algorithm):
     engine = features_engine(np.array([[1e200], [-1e200], [1.0]]), resolve_metric("euclidean"), algorithm, 1)
     with pytest.raises(OverflowError, match="infinitely far"):

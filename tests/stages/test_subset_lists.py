@@ -21,7 +21,7 @@ def test_lists_of_a_part_equal_a_pass_over_it(data):
     if len(chosen) < 2:
         chosen = np.array([0, len(X) - 1])
     k, n_threads = data.draw(st.integers(1, len(chosen) - 1)), data.draw(st.sampled_from([1, 3]))
-    algorithm = data.draw(st.sampled_from(["tree", "brute"]))
+    algorithm = data.draw(st.sampled_from(["kd_tree", "brute"]))
     part = np.ascontiguousarray(X[chosen])
     engine = make_engine(part, algorithm=algorithm)
     # A share of 1 and a small k make lists that run out, as samples at the edge of a part do.

@@ -12,7 +12,7 @@ from pathforest import _core
 from pathforest._engines.metric import SPARSE_METRICS
 from pathforest._utils.sparse import SparseSamples
 
-CASES = [("tree", *m) for m in METRICS]
+CASES = [("kd_tree", *m) for m in METRICS]
 CASES += [("brute", *m) for m in METRICS + BRUTE_METRICS]
 CASES += [("sparse", metric, 2.0) for metric in SPARSE_METRICS]
 CASES += [("precomputed", "euclidean", 2.0), ("precomputed", "cosine", 2.0)]

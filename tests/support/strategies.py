@@ -183,7 +183,7 @@ def distance_settings(draw, metric, p):
     return {
         "metric": metric,
         "metric_params": {"p": p} if metric == "minkowski" else None,
-        "algorithm": draw(st.sampled_from(["tree", "brute"])),
+        "algorithm": draw(st.sampled_from(["kd_tree", "brute"])),
         "n_jobs": draw(st.sampled_from([None, 3])),
     }
 

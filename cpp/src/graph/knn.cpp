@@ -108,7 +108,7 @@ void list_nearest(const Engine& engine, const std::vector<Index>& positions, Ind
 // need of a tree; for a few neighbours that gains less than the sort takes.
 template <SearchEngine Engine, class T>
 std::vector<Index> asking_order(const Engine&, Rows<T> queries, Index k, Control& control) {
-    if constexpr (std::is_same_v<Engine, TreeEngine<T>>) {
+    if constexpr (std::is_same_v<Engine, KdTreeEngine<T>>) {
         if (k > 8) return spatial_order(queries.values, queries.count, queries.width, control);
     }
     return given_order(queries.count);

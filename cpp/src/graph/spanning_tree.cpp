@@ -76,7 +76,7 @@ Index common(Index a, Index b) { return a == b ? a : none; }
 template <class Engine>
 constexpr bool answers_are_cheap = false;
 template <class T>
-constexpr bool answers_are_cheap<TreeEngine<T>> = true;
+constexpr bool answers_are_cheap<KdTreeEngine<T>> = true;
 
 // Components find ever longer arcs, but not by much. Who has looked a little farther than this round needs
 // is not asked again in the next ones.
@@ -146,7 +146,7 @@ class Builder {
 template <class Engine>
 constexpr Index list_length = 10;
 template <class T>
-constexpr Index list_length<TreeEngine<T>> = 4;
+constexpr Index list_length<KdTreeEngine<T>> = 4;
 
 // For each query that `ask` makes the nearest sample whose component is not its own, no farther than its
 // reach.

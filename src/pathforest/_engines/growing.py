@@ -122,7 +122,7 @@ class GrowingEngine(LocalAnswers):
         self.n_samples, self.n_features = X.shape
         if self.n_samples - known.n_samples > MOST_NEW * known.n_samples:
             known = Known()
-        if name == "tree" and known.tree is not None and len(known.tree.weight) < known.n_samples - FEW:
+        if name == "kd_tree" and known.tree is not None and len(known.tree.weight) < known.n_samples - FEW:
             known = known._replace(tree=None)  # pieces that search for each other would take longer
         self._X, self._build, self._build_on_device = X, build, build_on_device
         self._known, self._n_known = known, known.n_samples
@@ -269,7 +269,7 @@ class GrowingEngine(LocalAnswers):
         if self._nearest is None or (self._nearest.searched < reach).any():
             if self._known.tree is not None:  # the tree will ask as well
                 reach = np.maximum(reach, self._known_tree.levels())
-            if self.name == "tree" or self._n_new <= FEW:
+            if self.name == "kd_tree" or self._n_new <= FEW:
                 new = self._X[self._n_known :]
                 parts = self._engines(0, self._n_known)
                 found = [e.nearest_query(new, reach[start:stop], n_threads) for start, stop, e in parts]

@@ -55,7 +55,7 @@ LEARNED = {"gower": "ranges", "mahalanobis": "VI", "seuclidean": "V"}
 TREE_MAX_FEATURES = 8
 
 # How distances between features are searched.
-ALGORITHMS = ("auto", "tree", "brute")
+ALGORITHMS = ("auto", "kd_tree", "brute")
 
 
 class Metric(NamedTuple):
@@ -204,10 +204,10 @@ def _resolve_minkowski(params: dict[str, Any]) -> Metric:
 def check_algorithm(metric: Metric, algorithm: str) -> None:
     """Refuse an unknown algorithm, and the tree for a metric it lacks."""
     check_choice("algorithm", algorithm, ALGORITHMS)
-    if algorithm == "tree" and (metric.kind != "features" or metric.name not in _core.METRICS_TREE):
+    if algorithm == "kd_tree" and (metric.kind != "features" or metric.name not in _core.METRICS_KD_TREE):
         raise ValueError(
-            f"algorithm='tree' does not know metric={show(metric.name)}, only "
-            f"{', '.join(_core.METRICS_TREE)}; use algorithm='auto' or one of these metrics"
+            f"algorithm='kd_tree' does not know metric={show(metric.name)}, only "
+            f"{', '.join(_core.METRICS_KD_TREE)}; use algorithm='auto' or one of these metrics"
         )
 
 
@@ -228,7 +228,7 @@ def check_sparse(metric: Metric, algorithm: str, device: str = "cpu") -> None:
 
 
 def choose_algorithm(metric: Metric, n_features: int, algorithm: str = "auto") -> str:
-    """Return ``"tree"`` or ``"brute"`` for a metric on `n_features` features.
+    """Return ``"kd_tree"`` or ``"brute"`` for a metric on `n_features` features.
 
     ``"auto"`` takes the tree where it knows the metric and the features are few (`TREE_MAX_FEATURES`).
     Both give the same answers, bit for bit; only time and memory differ.
@@ -237,14 +237,14 @@ def choose_algorithm(metric: Metric, n_features: int, algorithm: str = "auto") -
     --------
     >>> from pathforest.distances import choose_algorithm, resolve_metric
     >>> choose_algorithm(resolve_metric("euclidean"), n_features=2)
-    'tree'
+    'kd_tree'
     >>> choose_algorithm(resolve_metric("euclidean"), n_features=64)
     'brute'
     """
     check_algorithm(metric, algorithm)
     if algorithm != "auto":
         return algorithm
-    return "tree" if metric.name in _core.METRICS_TREE and n_features <= TREE_MAX_FEATURES else "brute"
+    return "kd_tree" if metric.name in _core.METRICS_KD_TREE and n_features <= TREE_MAX_FEATURES else "brute"
 
 
 def array_options(metric: Metric) -> dict[str, Any]:

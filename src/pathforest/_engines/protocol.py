@@ -32,7 +32,7 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """How distances are searched: "tree", "brute", "sparse", "precomputed" or "rows"."""
+        """How distances are searched: "kd_tree", "brute", "sparse", "precomputed" or "rows"."""
 
     @property
     def dtype(self) -> str:

@@ -178,7 +178,7 @@ def check_samples(model: Any) -> int:
     algorithm = _get(model, "_fit_algorithm")
     if algorithm == "sparse":
         return _check_sparse_samples(_get(model, "_fit_X"), metric, n_features)
-    if algorithm not in (("tree", "brute") if metric.kind == "features" else ("precomputed",)):
+    if algorithm not in (("kd_tree", "brute") if metric.kind == "features" else ("precomputed",)):
         raise ValueError(f"the algorithm {algorithm!r} does not suit metric={metric.name!r}")
     if metric.kind == "features":
         check_algorithm(metric, algorithm)

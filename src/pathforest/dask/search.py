@@ -103,7 +103,7 @@ def _evaluation_blocks(folds: Folds, part: Part, threads_per_part: float) -> lis
     size = folds.search_size(part)
     if size is None or folds.near_bytes(part) > NEAR_BYTES:
         return []
-    tasks = NEAR_FACTOR * engine.pass_seconds(*size, "tree") / engine.TASK_SECONDS
+    tasks = NEAR_FACTOR * engine.pass_seconds(*size, "kd_tree") / engine.TASK_SECONDS
     n_blocks = min(max(tasks, engine.TASKS_PER_THREAD * threads_per_part), 20 * tasks, size[0])
     bounds = np.linspace(0, size[0], ceil(n_blocks) + 1).astype(int).tolist()
     return [slice(*pair) for pair in pairwise(bounds)] if n_blocks > 1 else []

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "pathforest/distances/engines/brute.hpp"
+#include "pathforest/distances/engines/kd_tree.hpp"
 #include "pathforest/distances/engines/precomputed.hpp"
 #include "pathforest/distances/engines/rows.hpp"
 #include "pathforest/distances/engines/sparse.hpp"
-#include "pathforest/distances/engines/tree.hpp"
 
 #include <stdexcept>
 #include <type_traits>
@@ -13,9 +13,10 @@
 
 namespace pathforest {
 
-using AnyEngine = std::variant<TreeEngine<float>, TreeEngine<double>, BruteEngine<float>, BruteEngine<double>,
-                               PrecomputedEngine<float>, PrecomputedEngine<double>, RowsEngine<float>,
-                               RowsEngine<double>, SparseEngine<float>, SparseEngine<double>>;
+using AnyEngine =
+    std::variant<KdTreeEngine<float>, KdTreeEngine<double>, BruteEngine<float>, BruteEngine<double>,
+                 PrecomputedEngine<float>, PrecomputedEngine<double>, RowsEngine<float>, RowsEngine<double>,
+                 SparseEngine<float>, SparseEngine<double>>;
 
 inline Index n_samples(const AnyEngine& engine) {
     return std::visit([](const auto& e) { return e.n_samples(); }, engine);
@@ -60,7 +61,7 @@ struct Rows {
 // Calls work(engine) with the concrete engine, which must know the distances between its samples.
 template <class Work>
 auto visit_samples(const AnyEngine& engine, Work work) {
-    using Result = std::invoke_result_t<Work, const TreeEngine<float>&>;
+    using Result = std::invoke_result_t<Work, const KdTreeEngine<float>&>;
     return std::visit(
         [&](const auto& e) -> Result {
             if constexpr (KnowsSamples<std::remove_cvref_t<decltype(e)>>) {

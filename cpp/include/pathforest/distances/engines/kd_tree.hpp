@@ -12,10 +12,10 @@
 namespace pathforest {
 
 template <class T>
-class TreeEngine {
+class KdTreeEngine {
   public:
     using Value = T;
-    static constexpr const char* name = "tree";
+    static constexpr const char* name = "kd_tree";
     static constexpr int tile = 1;             // new samples may lie anywhere
     static constexpr int sample_tile = lanes;  // samples that lie side by side look into the same nodes
 
@@ -24,7 +24,7 @@ class TreeEngine {
         Index block = none;  // where a sample of ours is kept
     };
 
-    TreeEngine(const T* X, Index n_samples, Index n_features, Metric metric, Control& control)
+    KdTreeEngine(const T* X, Index n_samples, Index n_features, Metric metric, Control& control)
         : metric_(std::move(metric)), kernels_(find_kernels<T>(metric_.sum)),
           order_(spatial_order(X, n_samples, n_features, control)),
           blocks_(X, n_samples, n_features, order_) {
@@ -352,6 +352,6 @@ class TreeEngine {
     std::vector<Index> leaf_of_block_;
 };
 
-static_assert(KnowsSamples<TreeEngine<float>> && KnowsSamples<TreeEngine<double>>);
+static_assert(KnowsSamples<KdTreeEngine<float>> && KnowsSamples<KdTreeEngine<double>>);
 
 }  // namespace pathforest
