@@ -1,7 +1,8 @@
-// Densities, clusters and the search for k*.
+// Densities, clusters, their domes and the search for k*.
 #include "arrays.hpp"
 #include "pathforest/membership/cluster.hpp"
 #include "pathforest/membership/density.hpp"
+#include "pathforest/membership/domes.hpp"
 #include "pathforest/membership/search_k.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -62,6 +63,54 @@ ClusterArrays cluster_graph(const Matrix<double>& distances, const Matrix<Index>
                          to_numpy(std::move(result.root)), to_numpy(std::move(result.cost)));
 }
 
+Measure measure_called(const std::string& name) {
+    if (name == "height") return Measure::height;
+    if (name == "area") return Measure::area;
+    if (name == "volume") return Measure::volume;
+    throw std::invalid_argument("measure '" + name + "' is not height, area or volume");
+}
+
+using DomeArrays =
+    std::tuple<Result<Index>, Result<Index>, Result<double>, Result<double>, Result<Index>, Result<double>>;
+
+DomeArrays find_domes(const Matrix<double>& distances, const Matrix<Index>& indices, Index k,
+                      const Vector<double>& scaled, const Vector<Index>& labels,
+                      const Vector<Index>& founders, const std::string& measure) {
+    const KnnGraph graph = as_graph(distances, indices);
+    require_k(graph, k);
+    if (scaled.size() != distances.shape(0) || labels.size() != distances.shape(0))
+        throw std::invalid_argument("scaled_density and labels must have one entry per sample");
+    for (const double density : as_span(scaled)) {
+        if (!(1 <= density && density <= 1000)) throw std::invalid_argument("densities go from 1 to 1000");
+    }
+    require_indices(as_span(founders), graph.n_samples, "founders");
+    require_indices(as_span(labels), as_count(founders.size()), "labels");
+    const Measure by = measure_called(measure);
+    DomeTree tree;
+    run_interruptibly(1, [&](Control& control) {
+        tree = dome_tree(graph, k, as_span(scaled), as_span(labels), as_span(founders), by, Pause(&control));
+    });
+    return DomeArrays(to_numpy(std::move(tree.child)), to_numpy(std::move(tree.parent)),
+                      to_numpy(std::move(tree.level)), to_numpy(std::move(tree.height)),
+                      to_numpy(std::move(tree.area)), to_numpy(std::move(tree.volume)));
+}
+
+std::tuple<Result<Index>, Result<Index>> merge(const Vector<Index>& child, const Vector<Index>& parent,
+                                               const Vector<Index>& founders, const Vector<Index>& root) {
+    if (child.size() != parent.size()) throw std::invalid_argument("child and parent differ in length");
+    std::vector<char> is_founder(root.size(), 0);
+    require_indices(as_span(founders), as_count(root.size()), "founders");
+    for (const Index founder : as_span(founders)) is_founder[as_size(founder)] = 1;
+    for (const auto& samples : {as_span(child), as_span(parent), as_span(root)}) {
+        require_indices(samples, as_count(root.size()), "the tree");
+        for (const Index sample : samples) {
+            if (!is_founder[as_size(sample)]) throw std::invalid_argument("only founders have a dome");
+        }
+    }
+    MergedClusters merged = merge_domes(as_span(child), as_span(parent), as_span(founders), as_span(root));
+    return {to_numpy(std::move(merged.label)), to_numpy(std::move(merged.roots))};
+}
+
 Result<double> search_best_k(const Matrix<double>& distances, const Matrix<Index>& indices, Index k_max,
                              bool squared, int n_threads) {
     const KnnGraph graph = as_graph(distances, indices);
@@ -94,6 +143,11 @@ void bind_clustering(nb::module_& m) {
           "Clusters of the k-nn graph as (labels, predecessor, root, cost). Given classes, arcs between them "
           "take "
           "no part.");
+    m.def("dome_tree", find_domes, "distances"_a.noconvert(), "indices"_a.noconvert(), "k"_a,
+          "scaled_density"_a.noconvert(), "labels"_a.noconvert(), "founders"_a.noconvert(), "measure"_a,
+          "Domes that others absorb, smallest first, as (child, parent, level, height, area, volume).");
+    m.def("merge_domes", merge, "child"_a.noconvert(), "parent"_a.noconvert(), "founders"_a.noconvert(),
+          "root"_a.noconvert(), "Labels and founders that are left once rows of a tree take effect.");
     m.def("search_k", search_best_k, "distances"_a.noconvert(), "indices"_a.noconvert(), "k_max"_a,
           "squared"_a, "n_threads"_a = 1, "The normalised cut of every k, up to the first that is 0.");
 }

@@ -67,6 +67,20 @@ std::tuple<Result<double>, Result<Index>, Result<Index>> geodesics(const Matrix<
             to_numpy(std::move(paths.root))};
 }
 
+Result<double> factors_of_classes(const Matrix<double>& distances, const Matrix<Index>& indices,
+                                  const Vector<Index>& labelled, const Vector<Index>& codes,
+                                  Index n_classes) {
+    const KnnGraph graph = as_graph(distances, indices);
+    require_indices(as_span(labelled), graph.n_samples, "labelled");
+    require_indices(as_span(codes), n_classes, "codes");
+    if (codes.size() != labelled.size()) throw std::invalid_argument("codes must have one entry per label");
+    std::vector<double> factors;
+    run_interruptibly(1, [&](Control& control) {
+        factors = balancing_factors(graph, as_span(labelled), as_span(codes), n_classes, control);
+    });
+    return to_numpy(std::move(factors));
+}
+
 }  // namespace
 
 void bind_competition(nb::module_& m) {
@@ -80,6 +94,9 @@ void bind_competition(nb::module_& m) {
           "seeds"_a.noconvert(), "factors"_a.noconvert(),
           "Paths over neighbour lists that cost the sum of their arcs times the factor of their seed, as "
           "(cost, predecessor, root); inf, -1 and -1 where none leads.");
+    m.def("balancing_factors", factors_of_classes, "distances"_a.noconvert(), "indices"_a.noconvert(),
+          "labelled"_a.noconvert(), "codes"_a.noconvert(), "n_classes"_a,
+          "A factor per class that makes its paths dearer if it would win more than its share.");
 }
 
 }  // namespace pathforest

@@ -3,12 +3,12 @@
 // pf_error() says why. float64 and int32 throughout; metrics, ties and answers are those of the Python
 // package.
 #include "../src/distances/power.hpp"
-#include "domes.hpp"
 #include "model.hpp"
 #include "offers.hpp"
 #include "pathforest/forest/compete.hpp"
 #include "pathforest/membership/cluster.hpp"
 #include "pathforest/membership/density.hpp"
+#include "pathforest/membership/domes.hpp"
 #include "spread.hpp"
 
 #include <cstdlib>
@@ -43,6 +43,28 @@ std::vector<double> membership_of(const std::vector<double>& density, double sig
         membership[i] = (1 - sigma) * (t * t) + sigma;
     }
     return membership;
+}
+
+// Joins clusters whose dome is lower than min_height to their neighbours, and lists the roots that are left.
+std::vector<Index> merge_low_domes(const KnnGraph& graph, Index k, std::span<const double> scaled,
+                                   double min_height, Clustering& clusters) {
+    std::vector<Index> founders;
+    for (std::size_t i = 0; i < clusters.root.size(); ++i) {
+        if (clusters.predecessor[i] == none) founders.push_back(static_cast<Index>(i));
+    }
+    std::sort(founders.begin(), founders.end(),
+              [&](Index a, Index b) { return clusters.label[as_size(a)] < clusters.label[as_size(b)]; });
+    Control control;
+    const DomeTree tree =
+        dome_tree(graph, k, scaled, clusters.label, founders, Measure::height, Pause(&control));
+    std::size_t n_low = 0;
+    while (n_low < tree.child.size() && tree.level[n_low] > 0 && tree.height[n_low] < min_height) ++n_low;
+    MergedClusters merged = merge_domes(std::span(tree.child).first(n_low),
+                                        std::span(tree.parent).first(n_low), founders, clusters.root);
+    clusters.label = std::move(merged.label);
+    for (std::size_t i = 0; i < clusters.root.size(); ++i)
+        clusters.root[i] = merged.roots[as_size(clusters.label[i])];
+    return std::move(merged.roots);
 }
 
 // Memberships of 1 are the plain forest, along the tree.

@@ -1,5 +1,4 @@
-// How labels spread to unlabelled samples: method="balanced" of OPFSemiSupervisedClassifier, whose own code
-// is in src/pathforest/forest.py. cpp/wasm/check.py holds the two equal.
+// How labels spread to unlabelled samples: method="balanced" of OPFSemiSupervisedClassifier.
 #pragma once
 
 #include "model.hpp"

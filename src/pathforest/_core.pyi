@@ -204,6 +204,11 @@ def geodesic_paths(distances: Annotated[NDArray[numpy.float64], dict(shape=(None
     Paths over neighbour lists that cost the sum of their arcs times the factor of their seed, as (cost, predecessor, root); inf, -1 and -1 where none leads.
     """
 
+def balancing_factors(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], labelled: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int) -> NDArray[numpy.float64]:
+    """
+    A factor per class that makes its paths dearer if it would win more than its share.
+    """
+
 def density(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, squared: bool) -> NDArray[numpy.float64]:
     """Eq. 3 without its constant factor."""
 
@@ -221,6 +226,14 @@ def cluster(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None)
     """
     Clusters of the k-nn graph as (labels, predecessor, root, cost). Given classes, arcs between them take no part.
     """
+
+def dome_tree(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, scaled_density: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], founders: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], measure: str) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.int32], NDArray[numpy.float64]]:
+    """
+    Domes that others absorb, smallest first, as (child, parent, level, height, area, volume).
+    """
+
+def merge_domes(child: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], founders: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], root: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """Labels and founders that are left once rows of a tree take effect."""
 
 def search_k(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k_max: int, squared: bool, n_threads: int = 1) -> NDArray[numpy.float64]:
     """The normalised cut of every k, up to the first that is 0."""

@@ -12,10 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 from pathforest import _core
 from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, Settings, answering, check_queries, keep_samples, open_fit
-from pathforest._models.cluster_noise import noise_levels
 from pathforest._models.density import density_conquerors, graph_and_density, largest_arc
-from pathforest._models.dome_selection import count_above_gap
-from pathforest._models.dome_tree import ATTRIBUTES, DOME_TREE, dome_tree, merge_domes
+from pathforest._models.domes import (
+    DOME_TREE,
+    MEASURES,
+    count_above_gap,
+    dome_tree,
+    merge_domes,
+    noise_levels,
+)
 from pathforest._models.growing import Growing
 from pathforest._persistence.checks import check_density, check_indices, check_number, check_paths
 from pathforest._utils.progress import fitting
@@ -199,7 +204,7 @@ class OPFClustering(ClusterMixin, Growing):
         "min_area": rules.optional(rules.integer(1, "it is a number of samples")),
         "min_volume": rules.optional(rules.positive("it is a sum of densities from 1 to 1000")),
         "n_clusters": rules.optional(rules.integer(1, "use None to let the density decide")),
-        "merge_by": rules.optional(rules.choice(*ATTRIBUTES)),
+        "merge_by": rules.optional(rules.choice(*MEASURES)),
         "noise": rules.noise,
         "device": rules.device,
         "verbose": rules.verbose,
@@ -326,7 +331,7 @@ class OPFClustering(ClusterMixin, Growing):
         if attribute is not None:
             self.cluster_tree_ = tree = dome_tree(graph, k, scaled, labels, founders, attribute)
         n_clusters = self._count_clusters(len(founders), attribute)
-        labels, self.cluster_roots_ = merge_domes(tree, founders, root, n_clusters)
+        labels, self.cluster_roots_ = merge_domes(tree[: len(founders) - n_clusters], founders, root)
         self.root_ = self.cluster_roots_[labels]
         self.labels_ = self._leave_out_noise(labels, self.cluster_roots_)
 
@@ -392,7 +397,8 @@ class OPFClustering(ClusterMixin, Growing):
         founders = founders[np.lexsort([founders, -(self.cost_[founders] - 1)])]
         n_clusters = self._check_count(n_clusters, len(founders))
         starts = check_paths(self, len(self.predecessor_))
-        return self._leave_out_noise(*merge_domes(self.cluster_tree_, founders, starts, n_clusters))
+        absorbed = self.cluster_tree_[: len(founders) - n_clusters]
+        return self._leave_out_noise(*merge_domes(absorbed, founders, starts))
 
     def _check_fitted_state(self) -> int:
         n = super()._check_fitted_state()

@@ -227,7 +227,7 @@ def balancing_factors(graph: KnnGraph, labelled: np.ndarray, codes: np.ndarray) 
     labelled : array-like of int of shape (n_labelled,)
         Indices of the samples with a label.
     codes : array-like of int of shape (n_labelled,)
-        Their classes, numbered from 0, each in use.
+        Their classes, numbered from 0.
 
     Returns
     -------
@@ -249,25 +249,9 @@ def balancing_factors(graph: KnnGraph, labelled: np.ndarray, codes: np.ndarray) 
     >>> balancing_factors(graph, [0, 4], [0, 1]).round(3).tolist()
     [1.074, 0.904]
     """
-    n, codes = len(graph.indices), np.asarray(codes)
-    labelled = check_sample_indices("labelled", labelled, n)
-    n_classes = int(codes.max()) + 1
-    cost = np.empty((n, n_classes))
-    for c in range(n_classes):
-        seeds = labelled[codes == c]
-        cost[:, c] = _core.geodesic_paths(*graph, seeds, np.ones(len(seeds)))[0]
-    is_open = np.isfinite(cost).any(axis=1)
-    is_open[labelled] = False
-    cost = cost[is_open]
-    lowest = cost.min(axis=1, keepdims=True)
-    ratio = np.divide(lowest, cost, out=np.ones_like(cost), where=cost != lowest)
-    square = ratio * ratio
-    weight = square * square
-    # Running sums add one term after the other on every machine; roots are rounded correctly, powers not.
-    weight /= np.cumsum(weight, axis=1)[:, -1:]
-    share = np.cumsum(weight, axis=0)[-1] / len(weight) if len(weight) else np.zeros(n_classes)
-    wanted = np.bincount(codes) / len(codes)
-    return np.where(share > 0, np.sqrt(np.sqrt(share / wanted)), 1.0)
+    codes = np.ascontiguousarray(codes, dtype=np.int32)
+    labelled = check_sample_indices("labelled", labelled, len(graph.indices)).astype(np.int32)
+    return _core.balancing_factors(*graph, labelled, codes, int(codes.max()) + 1)
 
 
 def _seeds(n: int, prototypes: np.ndarray) -> np.ndarray:

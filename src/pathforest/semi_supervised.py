@@ -241,8 +241,8 @@ class OPFSemiSupervisedClassifier(ForestClassifier):
             graph = data.stage(knn_graph, data.engine, min(int(self.n_neighbors), n - 1), n_threads)
             self.class_factors_ = np.ones(len(self.classes_))
             if self.method == "balanced":
-                own = Labels.of(codes[labelled])  # the core numbers the classes that have samples
-                self.class_factors_[own.values] = data.stage(balancing_factors, graph, labelled, own.codes)
+                factors = data.stage(balancing_factors, graph, labelled, codes[labelled])
+                self.class_factors_[: len(factors)] = factors  # the last classes may have no samples
             factor = self.class_factors_[codes]  # of labelled samples; others do not use theirs
             forest = data.stage(grow_forest_geodesic, data.engine, graph, labelled, factor, n_threads)
             spread, prototypes = codes[forest.root], labelled

@@ -12,8 +12,7 @@ from strategies import METRICS, distance_settings, make_samples, problems
 
 import pathforest
 from pathforest import OPFClustering
-from pathforest._models.dome_selection import count_above_gap
-from pathforest._models.dome_tree import ATTRIBUTES
+from pathforest._models.domes import MEASURES, count_above_gap
 
 FITTED = ("labels_", "cluster_roots_", "root_", "cost_", "predecessor_", "density_", "cluster_tree_")
 sizes = st.lists(st.sampled_from([0.0, 1e-9, 0.3, 1.0, 2.0, 3.0, 7.0, 100.0, 1000.0, 333.4]), max_size=12)
@@ -29,7 +28,7 @@ class Expected:
         self.rho = reference.scale_density(self.model.estimate.density)
         self.founders = [int(q) for q in self.model.root[np.unique(self.model.labels, return_index=True)[1]]]
         self.tree = reference.dome_tree(*near, self.rho, self.model.labels, self.founders, attribute)
-        self.sizes = [row[3 + ATTRIBUTES.index(attribute)] for row in self.tree]
+        self.sizes = [row[3 + MEASURES.index(attribute)] for row in self.tree]
 
     def owner(self, n_clusters):
         return reference.merge_domes(self.tree, self.model.labels, self.founders, n_clusters)
@@ -61,7 +60,7 @@ def test_the_gap_is_where_the_reference_finds_it(values):
 def test_clusters_are_those_above_the_gap_of_the_reference(data):
     metric, p = data.draw(st.sampled_from(METRICS))
     problem = data.draw(problems(smallest=2, largest=40))
-    attribute = data.draw(st.sampled_from(ATTRIBUTES))
+    attribute = data.draw(st.sampled_from(MEASURES))
     k = data.draw(st.integers(1, min(15, len(problem.X) - 1)))
     settings = distance_settings(data.draw, metric, p)
     model = OPFClustering(n_neighbors=k, merge_by=attribute, **settings).fit(problem.X)

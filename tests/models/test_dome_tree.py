@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from strategies import problems
 
 from pathforest import OPFClustering, _core
-from pathforest._models.dome_tree import ATTRIBUTES, dome_tree, keep_domes
+from pathforest._models.domes import MEASURES, dome_tree, merge_domes
 from pathforest.graph import KnnGraph
 
 every_dome = partial(OPFClustering, selection="cut")
 
-attributes = st.sampled_from(ATTRIBUTES)
+attributes = st.sampled_from(MEASURES)
 
 
 @st.composite
@@ -77,11 +77,11 @@ def test_founders_follow_the_rows_up(landscape, attribute, share):
     graph, k, rho, labels, founders = landscape
     tree = dome_tree(graph, k, rho, labels, founders, attribute)
     tree = tree[: int(share * len(tree))]
-    owner = keep_domes(founders, tree)
-    assert founders[owner].tolist() == [followed(tree, q) for q in founders.tolist()]
+    labels, left = merge_domes(tree, founders, founders[labels])
+    assert left[labels][founders].tolist() == [followed(tree, q) for q in founders.tolist()]
 
 
-@pytest.mark.parametrize("attribute", ATTRIBUTES)
+@pytest.mark.parametrize("attribute", MEASURES)
 @given(problem=problems(smallest=2, largest=60), k=st.integers(1, 6), data=st.data())
 def test_thresholds_merge_what_is_smaller_and_meets(attribute, problem, k, data):
     k = min(k, len(problem.X) - 1)
@@ -174,7 +174,7 @@ def opened(scaled, attribute, limit):
     return result
 
 
-@pytest.mark.parametrize("attribute", ATTRIBUTES)
+@pytest.mark.parametrize("attribute", MEASURES)
 @pytest.mark.parametrize("seed", range(20))
 def test_domes_that_stay_are_the_maxima_of_the_opened_density(attribute, seed):
     # Distinct densities in a row: every maximum is a founder, and an opening leaves plateaus to count.
@@ -239,7 +239,7 @@ def test_one_sample_has_an_empty_tree():
 def test_a_long_ridge_takes_no_recursion_and_little_time():
     scaled = np.linspace(1, 1000, 50_000)
     graph, labels, maxima = row(scaled)
-    assert len(dome_tree(graph, 2, scaled, labels, maxima)) == 0
+    assert len(dome_tree(graph, 2, scaled, labels, maxima, "height")) == 0
 
 
 @pytest.mark.parametrize(

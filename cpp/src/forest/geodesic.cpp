@@ -4,6 +4,9 @@
 #include "pathforest/heap.hpp"
 #include "pathforest/ties.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace pathforest {
 
 GeodesicPaths geodesic_paths(const KnnGraph& graph, std::span<const Index> seeds,
@@ -46,6 +49,42 @@ GeodesicPaths geodesic_paths(const KnnGraph& graph, std::span<const Index> seeds
         for (const Neighbour& listing : listed_by.of(q)) offer(q, listing.sample, listing.distance);
     }
     return paths;
+}
+
+std::vector<double> balancing_factors(const KnnGraph& graph, std::span<const Index> labelled,
+                                      std::span<const Index> codes, Index n_classes, Control& control) {
+    const auto n = as_size(graph.n_samples), classes = as_size(n_classes);
+    std::vector<std::vector<double>> costs(classes);
+    std::vector<double> n_labels(classes), share(classes, 0.0), weight(classes), factors(classes, 1.0);
+    for (std::size_t c = 0; c < classes; ++c) {
+        std::vector<Index> seeds;
+        for (std::size_t i = 0; i < labelled.size(); ++i) {
+            if (as_size(codes[i]) == c) seeds.push_back(labelled[i]);
+        }
+        costs[c] = geodesic_paths(graph, seeds, std::vector<double>(seeds.size(), 1.0), control).cost;
+        n_labels[c] = static_cast<double>(seeds.size());
+    }
+    std::vector<char> is_labelled(n, 0);
+    for (const Index i : labelled) is_labelled[as_size(i)] = 1;
+    double n_open = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        double lowest = infinity, total = 0.0;
+        for (const auto& cost : costs) lowest = std::min(lowest, cost[i]);
+        if (is_labelled[i] || lowest == infinity) continue;
+        for (std::size_t c = 0; c < classes; ++c) {
+            const double ratio = costs[c][i] == lowest ? 1.0 : lowest / costs[c][i];
+            weight[c] = (ratio * ratio) * (ratio * ratio);
+            total += weight[c];
+        }
+        for (std::size_t c = 0; c < classes; ++c) share[c] += weight[c] / total;
+        ++n_open;
+    }
+    for (std::size_t c = 0; c < classes; ++c) {
+        const double wanted = n_labels[c] / static_cast<double>(labelled.size());
+        // Roots are rounded correctly on every machine, powers are not.
+        if (share[c] > 0) factors[c] = std::sqrt(std::sqrt(share[c] / n_open / wanted));
+    }
+    return factors;
 }
 
 }  // namespace pathforest

@@ -22,4 +22,14 @@ struct GeodesicPaths {
 GeodesicPaths geodesic_paths(const KnnGraph& graph, std::span<const Index> seeds,
                              std::span<const double> factors, Control& control);
 
+// A factor per class that makes its paths dearer if it would win more than its share of the samples. `codes`:
+// the classes of the labelled samples.
+//
+// The paths of each class alone reach a sample at cost C_c. It counts for class c by its share in the sum
+// over classes of (smallest cost / C_c)^4. The factor of a class is the fourth root of its mean share, over
+// the unlabelled samples that a path reaches, divided by its share of the labels; 1 if it has none of the
+// samples.
+std::vector<double> balancing_factors(const KnnGraph& graph, std::span<const Index> labelled,
+                                      std::span<const Index> codes, Index n_classes, Control& control);
+
 }  // namespace pathforest
