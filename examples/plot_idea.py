@@ -33,7 +33,7 @@ ax.add_collection(LineCollection(arcs[~joins_classes], colors="#aaaaaa", linewid
 ax.add_collection(LineCollection(arcs[joins_classes], colors="black", linewidths=2.5))
 for name, color in (("lower", "#0072B2"), ("upper", "#E69F00")):
     ax.scatter(*X[y == name].T, c=color, s=36, edgecolors="white", linewidths=0.4, zorder=3, label=name)
-ax.set(xlabel="feature 0", ylabel="feature 1")
+ax.set(xlabel="x0", ylabel="x1")
 ax.legend(frameon=False)
 plt.show()
 

@@ -71,9 +71,7 @@ left.add_collection(LineCollection(arcs, colors=colors[textbook[child]], linewid
 left.scatter(*X.T, c=colors[y], s=30, edgecolors="white", linewidths=0.4, zorder=3)
 left.scatter(*X[predecessor < 0].T, s=55, facecolors="none", edgecolors="black", linewidths=1.1, zorder=4)
 left.scatter(*X[lost].T, marker="x", s=55, c="black", linewidths=1.2, zorder=5)
-left.set(
-    title=f"Textbook: {np.sum(lost)} of {len(X)} training labels lost", xlabel="feature 0", ylabel="feature 1"
-)
+left.set(title=f"Textbook: {np.sum(lost)} of {len(X)} training labels lost", xlabel="x0", ylabel="x1")
 plot_forest(model, ax=right)
 right.set(title="With one rule for ties: none lost", ylabel="")
 plt.show()

@@ -57,7 +57,7 @@ def prepare(X: np.ndarray, codes: np.ndarray, rng: np.random.Generator) -> Data:
 def plant(codes: np.ndarray, kind: str, share: float, rng: np.random.Generator) -> np.ndarray:
     """Change a share of the labels."""
     if kind == "symmetric":
-        return flip_labels(codes, share, rng)
+        return flip_labels(codes, share, np.random.RandomState(rng.bit_generator))
     n_classes = int(codes.max()) + 1
     order = rng.permutation(n_classes)
     partner = np.empty(n_classes, dtype=int)
@@ -120,7 +120,7 @@ def train(X: np.ndarray, codes: np.ndarray, share: float, rng: np.random.Generat
 
     seed = int(rng.integers(2**31))
     X, Q, y, answers = train_test_split(X, codes, test_size=0.3, stratify=codes, random_state=seed)
-    noisy = flip_labels(y, share, rng)
+    noisy = flip_labels(y, share, np.random.RandomState(rng.bit_generator))
     parts = {"all": (X, noisy)}
     for method in METHODS:
         parts[method] = find_issues(StandardScaler().fit_transform(X), noisy, method=method).drop(X)

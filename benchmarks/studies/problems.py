@@ -180,4 +180,10 @@ def split(data: Data, name: str, repeat: int, noise: float = 0.0, largest: int =
         data = Data(*(part[counts[codes] >= FEWEST] for part in data))
     X, Q, y, answers = train_test_split(data.X, data.y, test_size=0.2, stratify=data.y, random_state=seed)
     scaler = StandardScaler().fit(X)
-    return Split(scaler.transform(X), flip_labels(y, noise, rng), scaler.transform(Q), answers, seed)
+    return Split(
+        scaler.transform(X),
+        flip_labels(y, noise, np.random.RandomState(rng.bit_generator)),
+        scaler.transform(Q),
+        answers,
+        seed,
+    )

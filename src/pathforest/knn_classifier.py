@@ -37,6 +37,8 @@ from pathforest._utils.progress import fitting
 from pathforest.graph import knn_graph
 from pathforest.membership import density
 
+VALIDATION_SHARE = 0.2  # of the samples, set aside for cv=None
+
 
 class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
     """Optimum-Path Forest classifier on a graph of nearest neighbours.
@@ -63,12 +65,10 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
         Size of the neighbourhood, instead of a search: all parameters of the search are then ignored.
         Must be below the number of samples that a density is estimated from.
     cv : int, splitter or iterable, default=None
-        How neighbourhoods are compared. None sets aside `validation_fraction` of the samples once. A
-        number of stratified folds, a splitter of scikit-learn, or pairs of index arrays (train,
-        evaluation) cross-validates, for the price of one search per fold.
-    validation_fraction : float, default=0.2
-        Share of the samples that is set aside for validation, between 0 and 1 and about the same of each
-        class. Every class keeps a training sample.
+        How neighbourhoods are compared. None sets a fifth of the samples aside once, about the same share
+        of each class; every class keeps a training sample. A number of stratified folds, a splitter of
+        scikit-learn, or pairs of index arrays (train, evaluation) cross-validates, for the price of one
+        search per fold.
     random_state : int, RandomState or None, default=0
         Chooses the samples set aside with ``cv=None``; nothing else is random.
     algorithm : {"auto", "kd_tree", "brute"}, default="auto"
@@ -172,7 +172,6 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
         **rules.DISTANCES,
         **rules.NEIGHBORHOOD,
         "cv": rules.cv,
-        "validation_fraction": rules.validation_fraction,
         "random_state": rules.random_state,
         "device": rules.device,
         "verbose": rules.verbose,
@@ -186,7 +185,6 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
         k_max: int = 20,
         n_neighbors: int | None = None,
         cv: int | Any = None,
-        validation_fraction: float = 0.2,
         random_state: Any = 0,
         algorithm: str = "auto",
         n_jobs: int | None = None,
@@ -198,7 +196,6 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
         self.k_max = k_max
         self.n_neighbors = n_neighbors
         self.cv = cv
-        self.validation_fraction = validation_fraction
         self.random_state = random_state
         self.algorithm = algorithm
         self.n_jobs = n_jobs
@@ -279,7 +276,7 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
         """List the splits that `cv` asks for; none if no sample can be spared."""
         if self.cv is not None:
             return cross_validation_splits(self.cv, X, labels, groups)
-        split = validation_split(codes, self.validation_fraction, self.random_state)
+        split = validation_split(codes, VALIDATION_SHARE, self.random_state)
         return [split] if len(split[1]) else []
 
     def _search_k(

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from pathforest._engines.metric import array_options
 from pathforest._models.labels import check_labels, check_labels_like
-from pathforest._utils.checks import check_integer
+from pathforest._utils.checks import check_integer, random_generator
 from pathforest._utils.samples import validated
 from pathforest._utils.tables import as_table
 from pathforest.classifier import OPFClassifier
@@ -55,7 +55,7 @@ def learn(
         Their labels.
     n_iter : int, default=10
         Exchanges at most. It stops earlier if no validation sample is wrong, or none can be exchanged.
-    random_state : int or numpy.random.Generator, default=0
+    random_state : int, RandomState or None, default=0
         Decides which training samples are given away.
 
     Returns
@@ -93,7 +93,7 @@ def learn(
             "learn needs features, not metric='precomputed': distances between validation samples are missing"
         )
     check_integer("n_iter", n_iter, 0, "10 is the default")
-    rng = np.random.default_rng(random_state)
+    rng = random_generator(random_state)
     named = clone(model)  # keeps the names of the features, which the rows below do not
     options = _options(named, X_train, X_val)
     X_train, X_val = validated(named, X_train, **options), validated(named, X_val, reset=False, **options)

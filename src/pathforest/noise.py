@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pathforest._models.labels import check_labels
+from pathforest._utils.checks import random_generator
 from pathforest._utils.text import show
 
 
@@ -17,29 +18,29 @@ def flip_labels(y: Any, share: float, random_state: Any = 0) -> np.ndarray:
 
     Parameters
     ----------
-    y : array-like of shape (n_samples,)
-        Class labels of any type.
-    share : float
-        How many of them to change, from 0 to 1; rounded to whole labels.
-    random_state : int or numpy.random.Generator, default=0
-        Decides which, and to what.
+        y : array-like of shape (n_samples,)
+            Class labels of any type.
+        share : float
+            How many of them to change, from 0 to 1; rounded to whole labels.
+        random_state : int, RandomState or None, default=0
+            Decides which, and to what.
 
     Returns
     -------
-    flipped : ndarray of shape (n_samples,)
-        A copy with wrong labels. A single class has no other and stays as it is.
+        flipped : ndarray of shape (n_samples,)
+            A copy with wrong labels. A single class has no other and stays as it is.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pathforest.noise import flip_labels
-    >>> y = np.repeat(["a", "b"], 5)
-    >>> int((flip_labels(y, 0.2) != y).sum())
-    2
+        >>> import numpy as np
+            >>> from pathforest.noise import flip_labels
+        >>> y = np.repeat(["a", "b"], 5)
+        >>> int((flip_labels(y, 0.2) != y).sum())
+        2
     """
     if not (isinstance(share, Real) and math.isfinite(share) and 0 <= share <= 1):
         raise ValueError(f"share={show(share)} is not a share of the labels; pass a number from 0 to 1")
-    rng = np.random.default_rng(random_state)
+    rng = random_generator(random_state)
     classes, codes = np.unique(check_labels(y), return_inverse=True)
     chosen = rng.permutation(len(codes))[: round(share * len(codes))]
     if len(classes) > 1:

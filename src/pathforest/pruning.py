@@ -163,9 +163,6 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
         How often to remove samples at most.
     random_state : int, RandomState or None, default=0
         Decides which samples are set aside.
-    device : str, default="cpu"
-        Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
-        PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
 
     Attributes
     ----------
@@ -193,7 +190,7 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
     The samples set aside are not put back: they chose the model and are not part of it. If no class has two
     samples there is nothing to validate with, and nothing is pruned. A fuzzy classifier with `n_neighbors` is
     not pruned to so few samples that it could not be fitted. A larger `validation_fraction` keeps a larger
-    share of the training samples, of which there are fewer. `device` replaces that of the estimator.
+    share of the training samples, of which there are fewer. Threads and device are those of the classifier.
 
     References
     ----------
@@ -218,7 +215,6 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
         "max_loss": rules.max_loss,
         "max_iter": rules.max_iter,
         "random_state": rules.random_state,
-        "device": rules.device,
     }
 
     def __init__(
@@ -229,14 +225,12 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
         max_loss: float = 0.0,
         max_iter: int = 100,
         random_state: Any = 0,
-        device: str = "cpu",
     ) -> None:
         self.estimator = estimator
         self.validation_fraction = validation_fraction
         self.max_loss = max_loss
         self.max_iter = max_iter
         self.random_state = random_state
-        self.device = device
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -278,8 +272,7 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
             return X[np.ix_(chosen, rows[kept])] if pairwise else _safe_indexing(X, chosen)
 
         everyone = np.arange(len(rows))
-        model = clone(template).set_params(device=self.device)
-        pruned = Pruned(model.fit(among(rows, everyone), labels[rows]), everyone, 0)
+        pruned = Pruned(clone(template).fit(among(rows, everyone), labels[rows]), everyone, 0)
         if len(val):
             pruned = _prune(
                 pruned.model,
@@ -385,10 +378,9 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
         return validated(self, X, reset=reset, **array_options(metric) | options)
 
     def _asked(self, X: Any) -> tuple[KeptForest, np.ndarray]:
-        """Return the forest, on the device asked for, and the checked queries."""
+        """Return the forest and the checked queries."""
         check_is_fitted(self)
-        check_parameters(self, ("device",))
-        Q, forest = self._read(X, reset=False), self.estimator_._forest.on(self.device)
+        Q, forest = self._read(X, reset=False), self.estimator_._forest
         if forest.samples.X is None:
             Q = Q[:, self.sample_indices_]
         return forest, check_queries(self.estimator_, Q)

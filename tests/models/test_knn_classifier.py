@@ -80,11 +80,11 @@ def test_scores_are_the_accuracies_of_every_k_on_the_evaluation_samples(case, da
     np.testing.assert_array_equal(model.scores_, expected)
 
 
-@given(cases(smallest=2), st.sampled_from([0.2, 0.5]))
-def test_the_validation_part_scores_like_the_same_split_given(case, fraction):
+@given(cases(smallest=2))
+def test_a_fifth_set_aside_scores_like_the_same_split_given(case):
     problem, *_, params = case
-    train, test = validation_split(problem.codes, fraction, 3)
-    model = OPFKNNClassifier(validation_fraction=fraction, random_state=3, **params)
+    train, test = validation_split(problem.codes, 0.2, 3)
+    model = OPFKNNClassifier(random_state=3, **params)
     got = model.fit(problem.X, problem.codes)
     if len(test) and len(train) > 1:
         expected = OPFKNNClassifier(cv=[(train, test)], **params).fit(problem.X, problem.codes)

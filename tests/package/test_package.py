@@ -29,8 +29,18 @@ def test_no_test_asks_the_network(leave):
         leave(udp)
 
 
-def test_dir_lists_every_public_name():
-    assert set(pathforest.__all__) <= set(dir(pathforest))
+def test_dir_lists_the_public_names_and_nothing_else():
+    modules = {
+        path.stem for path in SOURCES.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    public = {name for name in modules if not name.startswith("_")}
+    assert dir(pathforest) == sorted({*pathforest.__all__, *public})
+    assert {"OPFPruner", "explain", "learning", "plotting"} <= set(dir(pathforest))
+
+
+def test_a_name_is_looked_up_once():
+    found = pathforest.OPFClassifier
+    assert vars(pathforest)["OPFClassifier"] is found
 
 
 def run(code):

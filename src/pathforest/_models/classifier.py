@@ -9,8 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length
 
 from pathforest._models.base import FitData, answering, check_queries, keep_samples
-from pathforest._models.explaining import explain_queries
-from pathforest._models.explanation import Explanation
+from pathforest._models.explanation import Explanation, explain_queries
 from pathforest._models.growing import Growing, add, changed_labels, retrain, unchanged_on_failure
 from pathforest._models.labels import Labels, check_labels, remember_label, require_labels
 from pathforest._models.offers import KeptForest, class_costs, decide, probabilities
@@ -113,9 +112,9 @@ class ForestClassifier(ClassifierMixin, Growing):
         >>> print(model.explain([[5, 1.5]])[0])
         Predicted b, cost 1.12 (next: a, 4.27)
         Conquered by training sample 3 at distance 1.12, whose path costs 1: 3 -> 2
-        feature    sample  conqueror 3 (b)  difference  share of distance  rival 1 (a)
-        feature 0       5                4           1                80%            1
-        feature 1     1.5                1         0.5                20%            0
+        feature  sample  conqueror 3 (b)  difference  share of distance  rival 1 (a)
+        x0            5                4           1                80%            1
+        x1          1.5                1         0.5                20%            0
         """
         Q = check_queries(self, X)
         return explain_queries(self, self._forest, Q)

@@ -15,13 +15,15 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from pathforest._engines.metric import Metric, array_options
 from pathforest._models.base import OPFEstimator, answering, check_queries, read_samples, read_sparse
-from pathforest._models.explaining import explain_queries, feature_names, only_scales
 from pathforest._models.explanation import (
     Explanation,
     Explanations,
     compare_features,
+    explain_queries,
+    feature_names,
     feature_scales,
     in_units_of,
+    only_scales,
 )
 from pathforest._models.offers import KeptForest, class_costs, decide, probabilities
 from pathforest._models.parameters import AT_PREDICTION, check_parameters

@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from pathforest._utils.text import show
 
@@ -60,3 +61,10 @@ def check_sample_indices(name: str, given: Any, n: int) -> np.ndarray:
         first = outside[0]
         raise ValueError(f"{name}[{first}]={indices[first]} is not a sample; give indices from 0 to {n - 1}")
     return np.ascontiguousarray(indices, dtype=np.int32)
+
+
+def random_generator(random_state: Any) -> np.random.Generator:
+    """Take a `random_state` as scikit-learn does: equal integers draw the same, a RandomState goes on."""
+    if isinstance(random_state, Integral):
+        return np.random.default_rng(random_state)
+    return np.random.Generator(check_random_state(random_state)._bit_generator)

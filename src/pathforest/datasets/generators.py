@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pathforest._utils.checks import random_generator
 from pathforest.noise import flip_labels
 
 # Bands of four_class as (class, width, corners), read off the published set by eye.
@@ -30,7 +31,7 @@ BANDS = (
 
 
 def make_boat(
-    n_samples: int = 100, *, noise: float = 0.05, flip: float = 0.0, random_state: Any = None
+    n_samples: int = 100, *, noise: float = 0.05, flip: float = 0.0, random_state: Any = 0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw a disc and a square inside an ellipse, like the set `boat`.
 
@@ -42,7 +43,7 @@ def make_boat(
         Standard deviation of the distance from the ellipse.
     flip : float, default=0.0
         Share of the labels made wrong, by `pathforest.noise.flip_labels`.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int, RandomState or None, default=0
         Decides the samples; None draws others every time.
 
     Returns
@@ -72,11 +73,11 @@ def make_boat(
             around + rng.normal(0, noise, (ellipse, 2)),
         ]
     )
-    return X, flip_labels(y, flip, rng)
+    return X, flip_labels(y, flip, np.random.RandomState(rng.bit_generator))
 
 
 def make_cone_torus(
-    n_samples: int = 400, *, noise: float = 0.17, flip: float = 0.0, random_state: Any = None
+    n_samples: int = 400, *, noise: float = 0.17, flip: float = 0.0, random_state: Any = 0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw a cone, half a torus and a normal distribution over both, like the set `cone_torus`.
 
@@ -89,7 +90,7 @@ def make_cone_torus(
         Standard deviation of the normal distribution, the class that overlaps the others.
     flip : float, default=0.0
         Share of the labels made wrong, by `pathforest.noise.flip_labels`.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int, RandomState or None, default=0
         Decides the samples; None draws others every time.
 
     Returns
@@ -119,11 +120,11 @@ def make_cone_torus(
             rng.normal([0.64, 0.53], noise, (normal, 2)),
         ]
     )
-    return X, flip_labels(y, flip, rng)
+    return X, flip_labels(y, flip, np.random.RandomState(rng.bit_generator))
 
 
 def make_four_class(
-    n_samples: int = 862, *, noise: float = 1.0, flip: float = 0.0, random_state: Any = None
+    n_samples: int = 862, *, noise: float = 1.0, flip: float = 0.0, random_state: Any = 0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw irregular bands of two classes at integer coordinates, like the set `four_class`.
 
@@ -135,7 +136,7 @@ def make_four_class(
         Width of the bands, as a multiple of that in the published set. At 1 the classes stay apart.
     flip : float, default=0.0
         Share of the labels made wrong, by `pathforest.noise.flip_labels`.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int, RandomState or None, default=0
         Decides the samples; None draws others every time.
 
     Returns
@@ -156,7 +157,7 @@ def make_four_class(
     X = np.empty((len(y), 2))
     for label in (-1, 1):
         X[y == label] = _in_bands(label, int(np.sum(y == label)), noise, rng)
-    return np.round(X), flip_labels(y, flip, rng)
+    return np.round(X), flip_labels(y, flip, np.random.RandomState(rng.bit_generator))
 
 
 def _start(
@@ -169,7 +170,7 @@ def _start(
         raise ValueError(f"noise={noise!r} is not a width; pass a number from 0 on")
     ends = np.round(np.cumsum(list(counts.values())) * (n_samples / sum(counts.values()))).astype(int)
     y = np.repeat(list(counts), np.diff(ends, prepend=0))
-    return np.random.default_rng(random_state), y
+    return random_generator(random_state), y
 
 
 def _polar(radius: np.ndarray, angle: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from pathforest._models.base import check_queries
-from pathforest._models.explaining import only_scales
+from pathforest._models.explanation import only_scales
 
 ADVICE = {
     "predecessor_": "pass a fitted estimator of pathforest, alone, at the end of a pipeline or in a search "

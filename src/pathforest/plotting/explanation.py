@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pathforest._models.base import check_queries
-from pathforest._models.explaining import Explainer, explain, find_explainer, only_scales
-from pathforest._models.explanation import MOST_FEATURES, Explanation, Feature, text
+from pathforest._models.explanation import (
+    MOST_FEATURES,
+    Explainer,
+    Explanation,
+    Feature,
+    explain,
+    find_explainer,
+    only_scales,
+    text,
+)
 from pathforest._models.offers import bids
 from pathforest._utils.checks import check_choice
 from pathforest.plotting._draw import (

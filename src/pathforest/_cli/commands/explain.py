@@ -14,8 +14,7 @@ from pathforest._cli.errors import UsageError
 from pathforest._cli.input import Queries, queries_for
 from pathforest._cli.models import Loaded, load_model, require
 from pathforest._cli.output import show_facts, visible
-from pathforest._models.explaining import in_units_of_table, with_names
-from pathforest._models.explanation import Explanation
+from pathforest._models.explanation import Explanation, in_units_of_table, with_names
 from pathforest._tables import open_stream
 
 RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
