@@ -223,7 +223,7 @@ MUTANTS = [
         "tests/persistence/test_persistence_forged.py",
     ),
     Mutant(
-        "src/pathforest/_cli/output.py",
+        "src/pathforest/_cli/tables.py",
         "return os.path.samefile(path, other)",
         "return path == other",
         "tests/cli",
@@ -248,13 +248,13 @@ MUTANTS = [
     ),
     Mutant(
         "src/pathforest/_cli/models.py",
-        "table.set_params(kinds=kinds, scale",
+        "table.set_params(kinds=kinds | samples.kinds, scale",
         "table.set_params(scale",
         "tests/cli/test_tables.py",
     ),
     Mutant(
         "src/pathforest/_cli/models.py",
-        "scale=scale or not _represents(model, samples)",
+        "scale=scale or not represents",
         "scale=scale",
         "tests/cli/test_tables.py",
     ),
@@ -358,13 +358,13 @@ MUTANTS = [
         "tests/cli/test_cells.py",
     ),
     Mutant(
-        "src/pathforest/_cli/errors.py",
+        "src/pathforest/_cli/entrypoint.py",
         ' == "RAISE_VARARGS"',
         ' != ""',
         "tests/cli/test_bugs.py",
     ),
     Mutant(
-        "src/pathforest/_cli/errors.py",
+        "src/pathforest/_cli/entrypoint.py",
         "is_raise and PACKAGE in Path(code.co_filename).parents",
         "is_raise",
         "tests/cli/test_bugs.py",

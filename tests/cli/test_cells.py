@@ -52,7 +52,7 @@ TABLE = "table.csv --label =kind"
 
 def test_parts_have_the_cells_of_the_whole(given, tmp_path):
     rows, sep = given
-    succeed(f"split {TABLE} --parts p=50,q=50 -o .")
+    succeed(f"convert {TABLE} --parts p=50,q=50 -o .")
     parts = [rows_of((tmp_path / name).read_bytes().decode(), sep) for name in ("p.csv", "q.csv")]
     assert parts[0][0] == parts[1][0] == rows[0]
     assert sorted(parts[0][1:] + parts[1][1:]) == sorted(rows[1:])

@@ -51,12 +51,17 @@ MISTAKES = [
     ("evaluate iris.pf iris.csv -l label", "there is no column 'label'"),
     ("evaluate iris.pf iris.csv -l name", "line 2, column 'name': 'flower 0' is not a class"),
     ("evaluate iris.pf none-left.csv -l kind", "none-left.csv: there is no sample"),
-    ("explain iris.pf iris.csv --rows 150", "iris.csv: there is no sample 150; they count"),
-    ("explain iris.pf iris.csv --rows -1", "--rows -1: name samples by position"),
-    ("explain iris.pf iris.csv --rows 9-3", "--rows 9-3: name samples by position"),
-    ("explain knn.pf iris.csv", "OPFKNNClassifier has no explain"),
-    ("split iris.csv --parts a=1,b=1000 -o p", "150 samples leave none for 'a'"),
-    ("split long.csv -o p", "line 3, column 'label': 'bbb"),
+    ("predict iris.pf iris.csv --explain 150", "iris.csv: there is no sample 150; they count"),
+    ("predict iris.pf iris.csv --explain -1", "--explain -1: name samples by position"),
+    ("predict iris.pf iris.csv --explain 9-3", "--explain 9-3: name samples by position"),
+    ("predict iris.pf iris.csv --explain 0 --proba", "--explain 0: not with --proba"),
+    ("predict iris.pf iris.csv --explain 0 -o o.csv", "--explain 0: not with --out"),
+    ("predict knn.pf iris.csv --explain 0", "OPFKNNClassifier has no explain"),
+    ("convert iris.csv --parts a=1,b=1000 -o p", "150 samples leave none for 'a'"),
+    ("convert iris.csv --parts 151 -o p", "150 samples leave none for 'fold0'"),
+    ("convert long.csv --parts 2 -o p", "line 3, column 'label': 'bbb"),
+    ("convert iris.csv --parts 2 --normalize -o p", "--parts 2: not with --normalize"),
+    ("convert iris.csv short.csv --parts 2 -o p", "--parts 2: not with a second file"),
     ("convert plain.csv short.csv --ignore 'petal width' -o x.csv", "short.csv: there is no column 'petal w"),
     ("convert bad.csv short.csv -o x.csv", "bad.csv: line 3, column 'width': 'x' is not a number"),
     ("convert short.csv plain.csv -o x.csv", "plain.csv has the features 'length', 'wid"),
@@ -98,7 +103,7 @@ def test_a_mistake_gets_one_line_that_says_what_and_where(unsound, monkeypatch, 
     assert contents(unsound) == before
 
 
-@pytest.mark.parametrize("line", ["train iris.csv", "predict", "split iris.csv -o p --folds 1", "nix"])
+@pytest.mark.parametrize("line", ["train iris.csv", "predict", "convert iris.csv -o p --parts 1", "nix"])
 def test_a_mistake_on_the_command_line_has_an_exit_code_of_its_own(folder, line):
     assert run(line).exit_code == 2
 
@@ -130,17 +135,16 @@ def inputs(tmp_path_factory):
         (f"train {IRIS} -e opf --learn more.csv -o more.csv", "more.csv"),
         (f"train {IRIS} -e semi --unlabeled more.csv -o more.csv", "more.csv"),
         ("train data.dat -e opf --distances distances.dat -o distances.dat", "distances.dat"),
-        (f"tune {IRIS} -o iris.csv", "iris.csv"),
-        (f"tune {IRIS} --save symbolic.csv", "iris.csv"),
-        (f"tune {IRIS} -o cells.csv --save cells.csv", "cells.csv"),
+        (f"train {IRIS} -o m.pf --table symbolic.csv", "iris.csv"),
+        (f"train {IRIS} -o cells.csv --table cells.csv", "cells.csv"),
         ("predict iris.pf iris.csv -o hard.csv", "iris.csv"),
         ("predict iris.pf iris.csv -o iris.pf --to csv", "iris.pf"),
         (f"cluster {IRIS} -o iris.csv", "iris.csv"),
-        (f"cluster {IRIS} -o c.csv --save iris.csv", "iris.csv"),
+        (f"cluster {IRIS} -o c.csv --model iris.csv", "iris.csv"),
         (f"convert {IRIS} -o iris.csv", "iris.csv"),
         (f"convert more.csv {IRIS} -o ./iris.csv", "iris.csv"),
-        ("split iris.csv -l kind --parts iris=80,test=20 -o .", "iris.csv"),
-        ("split iris.csv -l kind --parts hard=80,test=20 -o .", "iris.csv"),
+        ("convert iris.csv -l kind --parts iris=80,test=20 -o .", "iris.csv"),
+        ("convert iris.csv -l kind --parts hard=80,test=20 -o .", "iris.csv"),
     ],
 )
 def test_an_output_does_not_replace_an_input(inputs, monkeypatch, line, kept):
@@ -219,7 +223,7 @@ def test_completion_knows_the_commands(folder):
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | asked, check=False
     )
-    assert done.stdout.split() == ["train", "tune"]
+    assert done.stdout.split() == ["train"]
 
 
 def test_characters_that_the_output_cannot_encode_are_escaped(tmp_path, monkeypatch):

@@ -70,13 +70,13 @@ def test_many_classes_get_a_confusion_matrix_of_their_own(folder):
 
 
 def test_explain_gives_the_path(model):
-    found = json.loads(succeed("explain iris.pf iris.csv --rows 70,3-5 --json"))
+    found = json.loads(succeed("predict iris.pf iris.csv --explain 70,3-5 --json"))
     assert [facts["sample"] for facts in found] == [70, 3, 4, 5]
     expected = model.explain(X[[70]])[0]
     assert found[0]["path"] == expected.path
     assert found[0]["path_labels"] == KINDS[expected.path].tolist()
     assert found[0]["class_costs"]["setosa"] == model.class_costs(X[[70]])[0, 0]
-    shown = succeed("explain iris.pf iris.csv").splitlines()
+    shown = succeed("predict iris.pf iris.csv --explain 0-4").splitlines()
     assert [line.split(":")[0] for line in shown if line.startswith("sample")] == [
         f"sample {i}" for i in range(5)
     ]
@@ -84,7 +84,7 @@ def test_explain_gives_the_path(model):
 
 def test_explain_has_one_cost_and_the_features(folder):
     succeed("train iris.csv -l kind --ignore name -e opf --set n_conquerors=3 -o three.pf")
-    (found,) = json.loads(succeed("explain three.pf iris.csv --rows 70 --json"))
+    (found,) = json.loads(succeed("predict three.pf iris.csv --explain 70 --json"))
     assert (
         found["cost"] == found["class_costs"][found["prediction"]] == pytest.approx(np.mean(found["offers"]))
     )
@@ -92,7 +92,7 @@ def test_explain_has_one_cost_and_the_features(folder):
     assert {feature["name"]: feature["value"] for feature in found["features"]} == dict(
         zip(FEATURES, X[70].tolist(), strict=True)
     )
-    lines = succeed("explain three.pf iris.csv --rows 70").splitlines()
+    lines = succeed("predict three.pf iris.csv --explain 70").splitlines()
     assert {line.strip().split("  ")[0] for line in lines[-4:]} == set(FEATURES)
 
 
@@ -190,7 +190,7 @@ def test_control_characters_and_long_names_do_not_reach_the_terminal(folder):
     odd = "\x1b[31m" + "x" * 400
     (folder / "odd.csv").write_text(f"label,{odd}\n{odd},1\nb,2\n")
     succeed("train odd.csv -e opf -o m.pf")
-    for command in ("info odd.csv", "info m.pf", "evaluate m.pf odd.csv", "explain m.pf odd.csv"):
+    for command in ("info odd.csv", "info m.pf", "evaluate m.pf odd.csv", "predict m.pf odd.csv --explain 0"):
         said = succeed(command)
         assert "\\x1b[31mxxx" in said
         assert "\x1b" not in said

@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.metrics.pairwise import pairwise_distances
 
 from pathforest import OPFClassifier, OPFClustering
-from pathforest._cli import input as inputs
+from pathforest._cli import models
 from pathforest._tables import stream as streams
 from pathforest.datasets import write
 from pathforest.libopf import read_distances, read_model, read_positions
@@ -28,12 +28,12 @@ def test_distances_take_the_place_of_features(libopf):
     assert pd.read_csv("out.csv")["prediction"].tolist() == expected.tolist()
     scores = json.loads(succeed(f"evaluate m.pf testing.dat {BY_DISTANCES} --json"))
     assert scores["accuracy"] == accuracy_score(testing.y, expected)
-    found = json.loads(succeed(f"explain m.pf testing.dat {BY_DISTANCES} --json"))
+    found = json.loads(succeed(f"predict m.pf testing.dat {BY_DISTANCES} --explain 0-4 --json"))
     assert [facts["prediction"] for facts in found] == expected[:5].tolist()
 
 
 def test_clusters_can_be_found_from_distances(libopf):
-    succeed(f"cluster data.dat {BY_DISTANCES} -o c.csv --save c.pf")
+    succeed(f"cluster data.dat {BY_DISTANCES} -o c.csv --model c.pf")
     expected = OPFClustering(metric="precomputed").fit(read_distances("distances.dat"))
     assert pd.read_csv("c.csv")["cluster"].tolist() == expected.labels_.tolist()
 
@@ -49,13 +49,13 @@ def test_distances_are_looked_up_in_small_batches(libopf, monkeypatch):
     succeed(f"train training.dat -e opf {BY_DISTANCES} -o m.pf")
     expected = succeed(f"predict m.pf testing.dat {BY_DISTANCES}")
     widest = []
-    original = inputs._positions_of
+    original = models.positions_of
 
     def watched(stream, batch, *rest):
         widest.append(len(batch.places))
         return original(stream, batch, *rest)
 
-    monkeypatch.setattr(inputs, "_positions_of", watched)
+    monkeypatch.setattr(models, "positions_of", watched)
     monkeypatch.setattr(streams, "CELLS", 750)
     assert succeed(f"predict m.pf testing.dat {BY_DISTANCES}") == expected
     assert max(widest) == 10

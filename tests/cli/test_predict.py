@@ -182,7 +182,7 @@ for repeats in (200, 1600):
 
 
 def test_cluster_adds_the_cluster_as_the_last_column(folder):
-    said = succeed(f"cluster {IRIS} -o c.csv --save c.pf")
+    said = succeed(f"cluster {IRIS} -o c.csv --model c.pf")
     expected = OPFClustering().fit(X)
     found = pd.read_csv("c.csv")
     assert found.columns.tolist() == [*flowers().columns, "cluster"]

@@ -1,4 +1,4 @@
-"""`pathforest split` and `pathforest convert`: files cut into parts, joined, and put into other formats."""
+"""`pathforest convert`: files cut into parts, joined, and put into other formats."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from pathforest.libopf import read_positions
 
 
 def test_split_parts_are_disjoint_complete_and_stratified(folder):
-    done = run("split iris.csv --label kind --parts train=60,test=40 --out parts")
+    done = run("convert iris.csv --label kind --parts train=60,test=40 --out parts")
     assert (done.exit_code, done.stderr) == (0, "")
     train, test = pd.read_csv("parts/train.csv"), pd.read_csv("parts/test.csv")
     assert train["kind"].value_counts().tolist() == [30, 30, 30]
@@ -21,14 +21,14 @@ def test_split_parts_are_disjoint_complete_and_stratified(folder):
 
 def test_split_follows_the_seed(folder):
     for out, seed in (("a", 1), ("b", 1), ("c", 2)):
-        succeed(f"split iris.csv --label kind --seed {seed} --out {out}")
+        succeed(f"convert iris.csv --label kind --parts train=60,test=40 --seed {seed} --out {out}")
     a, b, c = ((folder / out / "train.csv").read_bytes() for out in "abc")
     assert a == b
     assert a != c
 
 
 def test_folds_cover_the_file_once(folder):
-    succeed("split iris.csv -l kind --folds 4 -o folds")
+    succeed("convert iris.csv -l kind --parts 4 -o folds")
     folds = [pd.read_csv(f"folds/fold{i}.csv") for i in range(4)]
     assert sorted(pd.concat(folds)["name"]) == sorted(flowers()["name"])
     assert all(len(fold) in (36, 39) for fold in folds)
@@ -37,7 +37,7 @@ def test_folds_cover_the_file_once(folder):
 @pytest.mark.parametrize("ending", [".dat", ".txt", ".libsvm", ".npz", ".parquet", ".csv.gz", ".tsv"])
 def test_split_keeps_the_format(folder, ending):
     write(f"data{ending}", X.astype(np.float32), codes + 1)
-    succeed(f"split data{ending} --parts a=1,b=1 --out parts")
+    succeed(f"convert data{ending} --parts a=1,b=1 --out parts")
     parts = [read(f"parts/{name}{ending}") for name in "ab"]
     found = np.concatenate([part.X for part in parts]).astype(np.float32)
     assert sorted(found.tolist()) == sorted(X.astype(np.float32).tolist())
@@ -46,20 +46,20 @@ def test_split_keeps_the_format(folder, ending):
 
 def test_split_keeps_the_positions_of_libopf(folder):
     write("data.dat", X.astype(np.float32), codes + 1, positions=np.arange(len(X)) + 1000)
-    succeed("split data.dat --parts a=1,b=1 --out parts")
+    succeed("convert data.dat --parts a=1,b=1 --out parts")
     positions = [read_positions(f"parts/{name}.dat") for name in "ab"]
     assert sorted(np.concatenate(positions)) == list(range(1000, 1000 + len(X)))
     np.testing.assert_array_equal(read("parts/a.dat").X, X.astype(np.float32)[positions[0] - 1000])
 
 
 def test_split_says_when_there_are_no_labels(folder):
-    said = run("split iris.csv -o parts").stderr
+    said = run("convert iris.csv --parts 2 -o parts").stderr
     assert said == "pathforest: not stratified: no labels; --label names their column\n"
 
 
 @pytest.mark.parametrize("parts", ["a=0", "../a=1", "a=1,a=2", "a=1e999999999,b=1"])
 def test_parts_have_names_and_shares_of_their_own(folder, parts):
-    assert "is not a NAME=SHARE of its own" in fail(f"split iris.csv --parts {parts} -o p", code=2)
+    assert "is not a NAME=SHARE of its own" in fail(f"convert iris.csv --parts {parts} -o p", code=2)
 
 
 # convert

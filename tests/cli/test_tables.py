@@ -55,7 +55,7 @@ def test_new_files_are_treated_as_the_training_table_was(ship, expected):
     )
     assert found["prediction"].tolist() == expected.predict(new).tolist()
     assert found["fare"].tolist()[1:] == [3.25, 1.5, 8.0]
-    explained = json.loads(succeed("explain m.pf new.csv --json"))
+    explained = json.loads(succeed("predict m.pf new.csv --explain 0-3 --json"))
     assert [sample["prediction"] for sample in explained] == expected.predict(new).tolist()
 
 
@@ -97,10 +97,10 @@ def test_a_table_of_numbers_is_used_as_it_is(ship):
 
 
 def test_the_other_commands_take_mixed_tables(ship):
-    assert "cells in" in succeed("tune ship.csv -l fate --set cv=2 --set k_max=3 --save t.pf")
+    assert "cross-validated" in succeed("train ship.csv -l fate --set cv=2 --set k_max=3 -o t.pf")
     assert isinstance(pathforest.load("t.pf")[0], TablePreprocessor)
     assert "60 samples" in succeed("evaluate t.pf ship.csv")
-    succeed("cluster ship.csv -l fate -o c.csv --save c.pf")
+    succeed("cluster ship.csv -l fate -o c.csv --model c.pf")
     clusters = OPFClustering().fit(TablePreprocessor().fit_transform(TABLE)).labels_
     assert pd.read_csv("c.csv", sep=";")["cluster"].tolist() == clusters.tolist()
     succeed("predict c.pf new.csv -o n.csv")
@@ -123,7 +123,8 @@ def test_gower_takes_the_table_as_it_is(ship, name):
     np.testing.assert_array_equal(pathforest.load("m.pf").cost_, expected.cost_)
     new = pd.read_csv("new.csv", sep=";", decimal=",")
     assert succeed("predict m.pf new.csv --only").split()[1:] == list(map(str, expected.predict(new)))
-    assert len(json.loads(succeed("explain m.pf ship.parquet --json"))[0]["features"]) == TABLE.shape[1]
+    (explained,) = json.loads(succeed("predict m.pf ship.parquet --explain 0 --json"))
+    assert len(explained["features"]) == TABLE.shape[1]
     assert "60 samples" in succeed("evaluate m.pf ship.parquet")
     assert "ranges of numbers itself" in fail(
         "train ship.csv -l fate -e opf --set metric=gower --scale -o m.pf", code=2
@@ -144,7 +145,7 @@ def pairs(n=120):
 @pytest.mark.parametrize("table", [pairs(), TABLE.assign(label=LABELS)], ids=["pairs", "passengers"])
 def test_a_search_learns_what_to_do_with_columns_inside_its_folds(folder, table):
     table.to_csv("table.csv", index=False)
-    succeed("tune table.csv --set transforms=linear --set k_max=5 --set cv=3 --out cells.csv --save m.pf")
+    succeed("train table.csv --set transforms=linear --set k_max=5 --set cv=3 --table cells.csv -o m.pf")
     cells, X = pd.read_csv("cells.csv"), table.drop(columns="label")
     steps = {"as given": [], "standardised": [StandardScaler()]}
     for cell in cells[cells["param_transform"].isin(steps)].to_dict("records"):
@@ -207,7 +208,7 @@ def test_nothing_is_encoded_if_asked(ship):
     assert "omit" not in fail("convert ship.csv -l fate -o x.parquet")
 
 
-@pytest.mark.parametrize("command", ["train -o m.pf", "tune", "cluster -o c.csv", "audit -o a.html"])
+@pytest.mark.parametrize("command", ["train -o m.pf", "cluster -o c.csv", "audit -o a.html"])
 def test_columns_are_not_treated_and_not_encoded(ship, command):
     said = fail(f"{command} ship.csv -l fate --no-encode --columns age=drop", code=2)
     assert "--no-encode: not with --columns age=drop" in said
@@ -270,7 +271,7 @@ def test_commas_that_may_be_of_thousands_are_asked_for(ship):
 @pytest.mark.parametrize(("sep", "decimal"), [(";", ","), ("|", ".")])
 def test_parts_keep_separator_and_decimal_mark(ship, sep, decimal):
     TABLE.assign(fate=LABELS).to_csv("whole.csv", sep=sep, decimal=decimal, index=False)
-    succeed("split whole.csv -l fate --parts a=50,b=50 -o .")
+    succeed("convert whole.csv -l fate --parts a=50,b=50 -o .")
     lines = [*(ship / "a.csv").read_text().splitlines(), *(ship / "b.csv").read_text().splitlines()[1:]]
     assert sorted(lines) == sorted((ship / "whole.csv").read_text().splitlines())
 
@@ -360,4 +361,4 @@ def test_explanations_of_mixed_tables_show_booleans(folder):
     rows = ["22,true,S,yes", "38,false,C,no", "26,true,,yes", "35,false,S,no"]
     (folder / "t.csv").write_text("\n".join(["age,alone,port,kind", *rows]) + "\n")
     succeed("train t.csv --label kind -e opf --set metric=gower --out t.pf")
-    assert "True" in succeed("explain t.pf t.csv --rows 0")
+    assert "True" in succeed("predict t.pf t.csv --explain 0")

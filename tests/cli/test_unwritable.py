@@ -48,7 +48,7 @@ def table(model):
         ("convert table.csv -o out.dat", "out.dat"),
         ("convert table.csv -o out.svm.gz", "out.svm.gz"),
         ("convert table.csv --distances manhattan -o d.dat", "d.dat"),
-        ("split table.csv --parts a=1,b=99 -o .", "b.csv"),
+        ("convert table.csv --parts a=1,b=99 -o .", "b.csv"),
         ("audit table.csv -o review.html", "review.html"),
     ],
 )

@@ -1,11 +1,19 @@
-"""The commands by name."""
+"""The commands by name, and what goes wrong in them as a line and an exit code."""
 
 from __future__ import annotations
 
+import dis
 import inspect
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
 from typing import Annotated, Any
 
 import typer
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 from typer.core import TyperCommand, TyperGroup
 
 from pathforest import __version__
@@ -13,20 +21,24 @@ from pathforest._cli.commands.audit import audit
 from pathforest._cli.commands.cluster import cluster
 from pathforest._cli.commands.convert import convert
 from pathforest._cli.commands.evaluate import evaluate
-from pathforest._cli.commands.explain import explain
 from pathforest._cli.commands.info import info
 from pathforest._cli.commands.predict import predict
 from pathforest._cli.commands.reproduce import reproduce
-from pathforest._cli.commands.split import split
 from pathforest._cli.commands.train import train
-from pathforest._cli.commands.tune import tune
-from pathforest._cli.errors import one_line_errors
+from pathforest._cli.options import UsageError, say, spread
 from pathforest._utils.text import escape
 
 # In the order of `--help`: from data to models to answers.
-COMMANDS = (info, audit, split, convert, train, tune, predict, evaluate, explain, cluster, reproduce)
+COMMANDS = (info, audit, convert, train, predict, evaluate, cluster, reproduce)
 
-USAGE_ERROR = typer.BadParameter.__bases__[0]  # click's, of which some versions of typer have a copy
+# What files and values can lead to, wherever it is raised.
+MISTAKES = (ValueError, OSError, ImportError, MemoryError)
+# What bugs lead to as well, so that it is a mistake only where we raise it.
+RAISED = (TypeError, AttributeError, RuntimeError)
+PACKAGE = Path(__file__).parents[1]
+FAILED, MISTYPED, INTERRUPTED = 1, 2, 130  # exit codes; typer has 2 for options it does not know
+DEBUG = Annotated[bool, typer.Option("--debug", help="If the command fails, print the traceback too.")]
+MISTYPED_ERROR = typer.BadParameter.__bases__[0]  # click's, of which some versions of typer have a copy
 
 
 class Flags:
@@ -60,9 +72,78 @@ class Group(Flags, TyperGroup):
 def _escaped(function: Any, *args: Any) -> Any:
     try:
         return function(*args)
-    except USAGE_ERROR as error:
+    except MISTYPED_ERROR as error:
         error.message = escape(error.message)
         raise
+
+
+def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Turn what goes wrong in a command into a line on the error stream and an exit code, and add --debug."""
+    parameters, call = spread(command)
+
+    def run(*, debug: bool, **values: Any) -> None:
+        try:
+            with _one_line_warnings():
+                call(**values)
+        except BrokenPipeError:
+            raise  # the reader, `head` for instance, has seen enough; typer ends quietly
+        except Exception as error:
+            if debug:
+                lines = "".join(traceback.format_exception(error)).splitlines()
+                typer.echo("\n".join(map(escape, lines)), err=True)
+            say(_explained(error))
+            raise typer.Exit(MISTYPED if isinstance(error, UsageError) else FAILED) from error
+        except KeyboardInterrupt as error:
+            say("stopped")
+            raise typer.Exit(INTERRUPTED) from error
+
+    own = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=DEBUG)
+    run.__signature__ = inspect.Signature([*parameters, own])
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in (*parameters, own)}
+    return run
+
+
+def _explained(error: Exception) -> str:
+    """Say what a user can do about an error: correct a mistake, or report a bug."""
+    if isinstance(error, TerminatedWorkerError):
+        return (
+            "a process was killed, perhaps because memory ran out; lower --jobs and give the same command "
+            "again: it continues where it stopped"
+        )
+    is_raised = isinstance(error, RAISED) and not isinstance(error, NotImplementedError)
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}"
+    if isinstance(error, MISTAKES) or (is_raised and _is_raised_here(error.__traceback__)):
+        return str(error) or type(error).__name__
+    return (
+        f"this is a bug in pathforest {__version__}, not your mistake: {type(error).__name__}: {error}; "
+        "please report it to the developers, with the command and what it prints with --debug added"
+    )
+
+
+def _is_raised_here(found: TracebackType) -> bool:
+    """Say whether an error comes from a `raise` of this package, not from what a statement or library did."""
+    while found.tb_next is not None:
+        found = found.tb_next
+    code = found.tb_frame.f_code
+    is_raise = dis.opname[code.co_code[found.tb_lasti]] == "RAISE_VARARGS"
+    return is_raise and PACKAGE in Path(code.co_filename).parents
+
+
+@contextmanager
+def _one_line_warnings() -> Iterator[None]:
+    """Show each warning once, as a line without the place in the code that it came from."""
+    shown = set()
+
+    def show_once(message: Warning | str, *place: Any, **more: Any) -> None:
+        text = str(message)
+        if text not in shown:
+            shown.add(text)
+            say(f"warning: {text}")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show_once
+        yield
 
 
 app = typer.Typer(

@@ -1,11 +1,13 @@
-"""Models for the commands: made from options, fitted, read from files."""
+"""Models for the commands: made from options, fitted, read from files, and what they take from tables."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -14,84 +16,44 @@ import joblib
 import numpy as np
 
 import pathforest
-from pathforest._cli.advice import warn_row_numbers
-from pathforest._cli.errors import UsageError, did_you_mean, ignorable, say
+from pathforest._cli.options import UsageError, did_you_mean, say
+from pathforest._cli.tables import (
+    Cells,
+    Samples,
+    choose_features,
+    columns_of,
+    find_label,
+    ignorable,
+    positions_of,
+)
 from pathforest._persistence.model_file import is_model_file
 from pathforest._search.presets import choose_preset
-from pathforest._tables import POSITION
+from pathforest._tables import POSITION, Batch, Stream, integer, listed
 from pathforest._utils.columns import CATEGORY, NUMBER
 from pathforest._utils.tables import is_text
 from pathforest._utils.text import show
-from pathforest.libopf import read_model, read_positions
+from pathforest.libopf import read_distances, read_model, read_positions
 from pathforest.preprocessing import TablePreprocessor
 
 LIBOPF = ".opf"  # the ending of LibOPF's files of models; nothing in them says what they are
 SHOWN = 20  # columns listed in the terminal
 MIXED = "gower"  # the metric that takes text and gaps as they are
 FACTOR = 30  # between the widest and the narrowest feature, from which on we warn
+# Names of columns that number the rows: id, row_id, PassengerId, index, Unnamed: 0 (from pandas).
+ROW_NUMBER = re.compile(r"(?i:(.*[ _.-])?(id|index)|unnamed: \d+|row( ?(number|no))?)|.*[a-z0-9]I[dD]|")
+FEWEST = 10  # ascending numbers that are not an accident
 
 
-class Loaded(NamedTuple):
-    """A model, what is done to columns before it, and the names of its features if it knows them."""
-
-    model: Any
-    names: list[str] | None
-    preprocessor: Any = None  # a pipeline of transformers, or None for a table of numbers
-
-    @property
-    def label(self) -> str | None:
-        """Return the column of the labels in the training table."""
-        return getattr(self.model, "label_name_", None)
-
-    @property
-    def n_features(self) -> int:
-        """Return the number of columns that the model takes."""
-        return (self.model if self.preprocessor is None else self.preprocessor).n_features_in_
-
-    @property
-    def sample_names(self) -> list[str] | None:
-        """Return the names of the features that the model itself compares."""
-        if self.preprocessor is None or not hasattr(self.preprocessor, "get_feature_names_out"):
-            return self.names if self.preprocessor is None else None
-        return self.preprocessor.get_feature_names_out().tolist()
-
-    @property
-    def table(self) -> TablePreprocessor | None:
-        """Return the transformer for tables, if the model starts with one."""
-        first = None if self.preprocessor is None else self.preprocessor[0]
-        return first if isinstance(first, TablePreprocessor) else None
-
-    @property
-    def kinds(self) -> dict[str, str]:
-        """Return what columns are treated as, if that was learned."""
-        if self.names is None:
-            return {}
-        if self.takes_text:
-            learned = zip(self.names, self.model.categories_, strict=True)
-            return {name: "category" for name, known in learned if is_text(known)}
-        if self.table is None:
-            return {}
-        return dict(zip(self.names, self.table.kinds_.tolist(), strict=True))
-
-    @property
-    def takes_text(self) -> bool:
-        """Return whether the model compares text and gaps itself."""
-        return self.preprocessor is None and getattr(self.model, "categories_", None) is not None
-
-    def prepare(self, columns: dict[str, np.ndarray]) -> np.ndarray:
-        """Make samples of columns, as other transformers of a pipeline take them."""
-        if self.takes_text:
-            return as_matrix(columns)
-        if self.table is not None and self.names is not None:
-            return self.preprocessor.transform(columns)
-        if self.names is not None and find_spec("pandas") is not None:
-            import pandas
-
-            return self.preprocessor.transform(pandas.DataFrame(columns))
-        return self.preprocessor.transform(np.column_stack(list(columns.values())))
+# Made from options
 
 
-def make_estimator(class_name: str, settings: Sequence[str] | None, distances: str | None = None) -> Any:
+def make_estimator(
+    class_name: str,
+    settings: Sequence[str] | None,
+    *,
+    scale: bool = False,
+    distances: str | None = None,
+) -> Any:
     """Make an estimator with parameters given as `name=value`; values are JSON, lists of it, or text."""
     estimator = getattr(pathforest, class_name)()
     known = estimator.get_params(deep=False)
@@ -113,6 +75,12 @@ def make_estimator(class_name: str, settings: Sequence[str] | None, distances: s
             raise UsageError(
                 f"--distances {distances}: {class_name} does not take distances with these parameters"
             )
+    if scale and chosen.get("transforms", "auto") != "auto":
+        raise UsageError("--scale: not with --set transforms; choose one of them")
+    if scale and chosen.get("metric") == "precomputed":
+        raise UsageError("--scale: distances cannot be standardised; leave it out")
+    if scale and chosen.get("metric") == MIXED:
+        raise UsageError(f"--scale: metric={MIXED} divides by the ranges of numbers itself; leave it out")
     return estimator.set_params(**chosen)
 
 
@@ -123,6 +91,62 @@ def _value(text: str) -> Any:
         with suppress(ValueError, RecursionError):
             return json.loads(shape.replace("{}", text))
     return text
+
+
+# Fitted
+
+
+class Prepared(NamedTuple):
+    """Samples of a table, and what was learned to make them."""
+
+    X: np.ndarray
+    table: TablePreprocessor | None = None  # None for numbers that are used as they are
+    columns: dict[str, np.ndarray] | None = None  # of the table, for a search, which learns in each fold
+
+    def more(self, X: Cells, names: Sequence[str]) -> np.ndarray:
+        """Make samples of another table with the same columns."""
+        return as_matrix(X) if self.table is None else self.table.transform(columns_of(X, names))
+
+
+def prepare(model: Any, samples: Samples, *, scale: bool) -> Prepared:
+    """Make samples of a training table: numbers stay as they are unless they are to be scaled.
+
+    A mixed table is encoded, for a search inside its folds; numbers are then standardised unless the search
+    tries representations that do so.
+    """
+    from sklearn.preprocessing import StandardScaler
+
+    X, names, params = samples.X, samples.features, model.get_params(deep=False)
+    warn_row_numbers(X, names)
+    if params.get("metric") == MIXED:
+        return Prepared(as_matrix(X))
+    if isinstance(X, np.ndarray):
+        if scale and "transforms" in params:
+            model.set_params(transforms=[StandardScaler()])  # by a search, in each of its folds
+        if not scale and params.get("metric") != "precomputed" and params.get("transforms") is None:
+            warn_spans(X, names)
+        if not scale or "transforms" in params:
+            return Prepared(X)
+    columns = columns_of(X, names)
+    try:
+        table = TablePreprocessor(samples.kinds or None).fit(columns)
+    except ValueError as error:
+        raise ValueError(ignorable(error)) from None
+    encoded = table.transform(columns)
+    if "transforms" not in params:
+        return Prepared(encoded, table)
+    # A part of the rows may look like another kind of column, such as dates beside one other text.
+    kinds = {name: NUMBER if c.dtype.kind in "iuf" else CATEGORY for name, c in columns.items()}
+    represents = params["transforms"] is not None
+    if params["transforms"] == "auto":
+        represents = choose_preset(*encoded.shape, params["metric"], own_membership=False)[0] is not None
+    table.set_params(kinds=kinds | samples.kinds, scale=scale or not represents)
+    return Prepared(encoded, table, columns)
+
+
+def as_matrix(X: Cells) -> np.ndarray:
+    """Return a table as rows, of objects if it is mixed."""
+    return X if isinstance(X, np.ndarray) else np.column_stack([c.astype(object) for c in X.values()])
 
 
 def fit(estimator: Any, prepared: Prepared, y: np.ndarray | None, jobs: int | None) -> float:
@@ -136,118 +160,38 @@ def fit(estimator: Any, prepared: Prepared, y: np.ndarray | None, jobs: int | No
     return time.perf_counter() - start
 
 
-def check_scale(model: Any) -> None:
-    """Check that the samples of a model can be standardised."""
-    params = model.get_params(deep=False)
-    if params.get("transforms", "auto") != "auto":
-        raise UsageError("--scale: not with --set transforms; choose one of them")
-    if params.get("metric") == "precomputed":
-        raise UsageError("--scale: distances cannot be standardised; leave it out")
-
-
-class Prepared(NamedTuple):
-    """Samples of a table, and what was learned to make them."""
-
-    X: np.ndarray
-    table: TablePreprocessor | None  # None for numbers that are used as they are
-    columns: dict[str, np.ndarray] | None = None  # of the table, for a search, which learns in each fold
-
-    def more(self, X: np.ndarray | dict[str, np.ndarray], names: Sequence[str]) -> np.ndarray:
-        """Make samples of another table with the same columns."""
-        return as_matrix(X) if self.table is None else self.table.transform(_columns(X, names))
-
-
-def prepare(
-    model: Any,
-    X: np.ndarray | dict[str, np.ndarray],
-    names: Sequence[str],
-    *,
-    scale: bool,
-    kinds: Mapping[str, str] | None = None,
-) -> Prepared:
-    """Make samples of a training table: numbers stay as they are unless they are to be scaled.
-
-    A mixed table is encoded, for a search inside its folds; numbers are then standardised unless the search
-    tries representations that do so.
-    """
-    from sklearn.preprocessing import StandardScaler
-
-    warn_row_numbers(X, names)
-    if model.get_params(deep=False).get("metric") == MIXED:
-        if scale:
-            raise UsageError(f"--scale: metric={MIXED} divides by the ranges of numbers itself; leave it out")
-        return Prepared(as_matrix(X), None)
-    if isinstance(X, np.ndarray):
-        if scale and "transforms" in model.get_params(deep=False):
-            model.set_params(transforms=[StandardScaler()])  # by a search, in each of its folds
-            scale = False
-        if not scale:
-            warn_scales(model, X, names)
-            return Prepared(X, None)
-    asked = {name: kind for name, kind in (kinds or {}).items() if name in names}
-    try:
-        table = TablePreprocessor(asked or None).fit(columns := _columns(X, names))
-    except ValueError as error:
-        raise ValueError(ignorable(error)) from None
-    samples = table.transform(columns)
-    if "transforms" not in model.get_params(deep=False):
-        return Prepared(samples, table)
-    # A part of the rows may look like another kind of column, such as dates beside one other text.
-    kinds = {name: NUMBER if c.dtype.kind in "iuf" else CATEGORY for name, c in columns.items()} | asked
-    table.set_params(kinds=kinds, scale=scale or not _represents(model, samples))
-    return Prepared(samples, table, columns)
-
-
-def _represents(model: Any, X: np.ndarray) -> bool:
-    """Say whether a search tries more than the samples as given."""
-    params = model.get_params(deep=False)
-    if params["transforms"] != "auto":
-        return params["transforms"] is not None
-    return choose_preset(*X.shape, params["metric"], own_membership=False)[0] is not None
-
-
-def as_matrix(X: np.ndarray | dict[str, np.ndarray]) -> np.ndarray:
-    """Return a table as rows, of objects if it is mixed."""
-    return X if isinstance(X, np.ndarray) else np.column_stack([c.astype(object) for c in X.values()])
-
-
-def _columns(X: np.ndarray | dict[str, np.ndarray], names: Sequence[str]) -> dict[str, np.ndarray]:
-    return dict(zip(names, X.T, strict=True)) if isinstance(X, np.ndarray) else X
-
-
-def warn_scales(model: Any, X: np.ndarray, names: Sequence[str]) -> None:
-    """Warn if one feature is likely to outweigh the others in a model."""
-    params = model.get_params(deep=False)
-    if params.get("metric") != "precomputed" and params.get("transforms") is None:
-        warn_spans(X, names, "--scale evens them out")
-
-
-def warn_spans(X: np.ndarray, names: Sequence[str], way_out: str) -> None:
-    """Warn if one feature has a far wider range than another."""
-    spans = np.ptp(X, axis=0)
-    moving = np.flatnonzero(spans > 0)  # constant features have no scale
-    if len(moving) < 2:
-        return
-    narrow, wide = moving[spans[moving].argmin()], moving[spans[moving].argmax()]
-    if spans[wide] <= FACTOR * spans[narrow]:
-        return
-    say(
-        f"warning: features differ in scale ({show(names[narrow])} spans {spans[narrow]:.4g}, "
-        f"{show(names[wide])} {spans[wide]:.4g}); {way_out}"
-    )
+@contextmanager
+def threads(jobs: int | None) -> Iterator[None]:
+    """Use `jobs` threads (None: all cores) without changing the model's parameters."""
+    with joblib.parallel_config(backend="threading", n_jobs=-1 if jobs is None else jobs):
+        yield
 
 
 def save(
-    model: Any, names: Sequence[str], path: str, *, label: str | None, table: TablePreprocessor | None
+    model: Any, prepared: Prepared, names: Sequence[str], path: str, *, label: str | None = None
 ) -> None:
     """Save a model that was fitted to arrays, with the names of its columns and what is done to them."""
     from sklearn.pipeline import Pipeline
 
     if label is not None:
         model.label_name_ = label
-    if table is None:
+    if prepared.table is None:
         model.feature_names_in_ = np.array(names, dtype=object)
-    pathforest.save(model if table is None else Pipeline([("table", table), ("model", model)]), path)
+    else:
+        model = Pipeline([("table", prepared.table), ("model", model)])
+    pathforest.save(model, path)
+
+
+def search_facts(model: Any) -> dict[str, Any]:
+    """Return what a search has found, if there was one."""
+    if not hasattr(model, "best_score_") or not hasattr(model, "best_params_"):
+        return {}
+    return {"best_score": model.best_score_, "best_params": model.best_params_}
+
+
+def chosen_text(facts: dict[str, Any]) -> str:
+    """List the parameters that a search has chosen."""
+    return ", ".join(f"{name}={value}" for name, value in facts["best_params"].items())
 
 
 def rule_lines(table: TablePreprocessor | None) -> list[str]:
@@ -261,9 +205,110 @@ def rule_facts(table: TablePreprocessor | None) -> list[dict[str, str]] | None:
     return None if table is None else [rule._asdict() for rule in table.column_rules()]
 
 
+# Warnings about tables that are probably not what the user means
+
+
+def warn_row_numbers(X: Cells, names: Sequence[str]) -> None:
+    """Warn of features that look like numbers of rows: they are uninformative for new samples."""
+    found = [name for name, column in columns_of(X, names).items() if _numbers_rows(name, column)]
+    if found:
+        several = len(found) > 1
+        quoted = ['"' + name.replace('"', '""') + '"' if {*name} & {*',"'} else name for name in found]
+        say(
+            f"warning: {', '.join(map(show, found))} look{'s' * (not several)} like "
+            f"{'numbers' if several else 'the number'} of the row, which is uninformative for new samples; "
+            f"leave {'them' if several else 'it'} out with --ignore {shlex.quote(','.join(quoted))}"
+        )
+
+
+def _numbers_rows(name: str, column: np.ndarray) -> bool:
+    if column.dtype.kind not in "iuf" or len(np.unique(column)) < len(column):
+        return False
+    is_counted = (column == np.floor(column)).all() and (np.diff(column) > 0).all()
+    return ROW_NUMBER.fullmatch(name) is not None or (len(column) >= FEWEST and bool(is_counted))
+
+
+def warn_one_class(y: np.ndarray, label: str | None) -> None:
+    """Warn if all labels are the same."""
+    classes = np.unique(np.ma.compressed(y) if isinstance(y, np.ma.MaskedArray) else y).tolist()
+    if len(classes) == 1:
+        say(
+            f"warning: the label{'' if label is None else ' ' + show(label)} has one class, "
+            f"{show(classes[0])}, so every prediction will be this class; is --label right?"
+        )
+
+
+def warn_spans(X: np.ndarray, names: Sequence[str]) -> None:
+    """Warn if one feature has a far wider range than another, and so is likely to outweigh it."""
+    spans = np.ptp(X, axis=0)
+    moving = np.flatnonzero(spans > 0)  # constant features have no scale
+    if len(moving) < 2:
+        return
+    narrow, wide = moving[spans[moving].argmin()], moving[spans[moving].argmax()]
+    if spans[wide] > FACTOR * spans[narrow]:
+        say(
+            f"warning: features differ in scale ({show(names[narrow])} spans {spans[narrow]:.4g}, "
+            f"{show(names[wide])} {spans[wide]:.4g}); --scale evens them out"
+        )
+
+
+# Read from files
+
+
+class Loaded(NamedTuple):
+    """A model, what is done to columns before it, and the names of its features if it knows them."""
+
+    model: Any
+    names: list[str] | None
+    preprocessor: Any = None  # a pipeline of transformers, or None for a table of numbers
+
+    @property
+    def label(self) -> str | None:
+        """Return the column of the labels in the training table."""
+        return getattr(self.model, "label_name_", None)
+
+    @property
+    def n_features(self) -> int:
+        """Return the number of columns that the model takes."""
+        return (self.model if self.preprocessor is None else self.preprocessor).n_features_in_
+
+    @property
+    def table(self) -> TablePreprocessor | None:
+        """Return the transformer for tables, if the model starts with one."""
+        first = None if self.preprocessor is None else self.preprocessor[0]
+        return first if isinstance(first, TablePreprocessor) else None
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Return what columns are treated as, if that was learned."""
+        if self.names is None:
+            return {}
+        if self.takes_text:
+            learned = zip(self.names, self.model.categories_, strict=True)
+            return {name: "category" for name, known in learned if is_text(known)}
+        return {} if self.table is None else dict(zip(self.names, self.table.kinds_.tolist(), strict=True))
+
+    @property
+    def takes_text(self) -> bool:
+        """Return whether the model compares text and gaps itself."""
+        return self.preprocessor is None and getattr(self.model, "categories_", None) is not None
+
+    def prepare(self, columns: Cells) -> np.ndarray:
+        """Make samples of columns, as other transformers of a pipeline take them."""
+        if self.preprocessor is None:
+            return as_matrix(columns)
+        if self.names is None or (self.table is None and find_spec("pandas") is None):
+            return self.preprocessor.transform(np.column_stack(list(columns.values())))
+        if self.table is None:
+            import pandas
+
+            columns = pandas.DataFrame(columns)
+        return self.preprocessor.transform(columns)
+
+
 def is_model(path: str) -> bool:
     """Return whether a file is a model."""
-    return _is_ours(path) or _is_libopf(path)
+    return _is_ours(path) or path.endswith(LIBOPF)
 
 
 def _is_ours(path: str) -> bool:
@@ -272,33 +317,98 @@ def _is_ours(path: str) -> bool:
     return is_model_file(path)
 
 
-def _is_libopf(path: str) -> bool:
-    return path.endswith(LIBOPF) and not _is_ours(path)
+def load_model(path: str, distances: str | None = None, *, needs: str | None = None) -> Loaded:
+    """Read a model and the names of its features, which it forgets, so that it takes arrays.
 
-
-def load_model(path: str, distances: str | None = None) -> Loaded:
-    """Read a model and the names of its features, which it forgets, so that it takes arrays."""
-    if _is_libopf(path):
-        if distances is None:
-            return Loaded(read_model(path), None)
-        names = [f"{POSITION} {position}" for position in read_positions(path).tolist()]
-        return Loaded(read_model(path, metric="precomputed"), names)
-    model = pathforest.load(path)
-    if hasattr(model, "steps"):  # a pipeline
+    It must have the method that is needed, if one is.
+    """
+    names = preprocessor = None
+    if path.endswith(LIBOPF) and not _is_ours(path):
+        model = read_model(path, metric="log_sqeuclidean" if distances is None else "precomputed")
+        if distances is not None:
+            names = [f"{POSITION} {position}" for position in read_positions(path).tolist()]
+    else:
+        model = pathforest.load(path)
         names = getattr(model, "feature_names_in_", None)
-        return Loaded(model[-1], None if names is None else names.tolist(), model[:-1])
-    names = vars(model).pop("feature_names_in_", None)
-    return Loaded(model, None if names is None else names.tolist())
+        names = None if names is None else names.tolist()
+        if hasattr(model, "steps"):  # a pipeline
+            model, preprocessor = model[-1], model[:-1]
+        else:
+            vars(model).pop("feature_names_in_", None)
+    if needs is not None and not hasattr(model, needs):
+        raise ValueError(f"{path}: {type(model).__name__} has no {needs}")
+    return Loaded(model, names, preprocessor)
 
 
-@contextmanager
-def threads(jobs: int | None) -> Iterator[None]:
-    """Use so many threads, all cores for None, without a change of the model's parameters."""
-    with joblib.parallel_config(backend="threading", n_jobs=-1 if jobs is None else jobs):
-        yield
+# New samples for a model
 
 
-def require(model: Any, ability: str, path: str) -> None:
-    """Check that a model can do something."""
-    if not hasattr(model, ability):
-        raise ValueError(f"{path}: {type(model).__name__} has no {ability}")
+class Queries(NamedTuple):
+    """How batches become samples."""
+
+    features: list[str]  # columns that are taken as they are
+    read: Callable[[Batch], Cells]
+    prepare: Callable[[Cells], np.ndarray]  # what the model learned to do with the columns
+    batches: Iterator[Batch]  # no larger than samples of this width allow
+
+    def samples(self, batch: Batch) -> np.ndarray:
+        """Return the samples of a batch."""
+        return self.prepare(self.read(batch))
+
+
+def queries_for(loaded: Loaded, stream: Stream, label: str | None, distances: str | None) -> Queries:
+    """Find what a model needs in a file, by name; by number only if it knows no names."""
+    if distances is not None:
+        columns = _training_positions(loaded.names, distances)
+        D = read_distances(distances)
+        if columns.max() >= len(D):
+            raise ValueError(
+                f"position {columns.max()} of a training sample is not in {distances}, which has {len(D)}"
+            )
+
+        def near(batch: Batch) -> np.ndarray:
+            return D[np.ix_(positions_of(stream, batch, D, distances), columns)]
+
+        return Queries([], near, loaded.prepare, stream.narrow(len(columns)))
+    features = _features(stream, loaded, label)
+    if loaded.preprocessor is None and not loaded.takes_text:
+        return Queries(
+            features, lambda batch: stream.samples(batch, features), loaded.prepare, stream.batches
+        )
+    kinds, absent = loaded.kinds, [name for name in features if name not in stream.names]
+
+    def cells(batch: Batch) -> dict[str, np.ndarray]:
+        nothing = dict.fromkeys(absent, np.full(len(batch.places), None))
+        present = stream.table(batch, [name for name in features if name not in absent], kinds)
+        return {name: (nothing | present)[name] for name in features}
+
+    return Queries(features, cells, loaded.prepare, stream.batches)
+
+
+def _training_positions(names: Sequence[str] | None, path: str) -> np.ndarray:
+    with suppress(ValueError):
+        if names:
+            return np.array([integer(name.removeprefix(f"{POSITION} ")) for name in names])
+    raise ValueError(f"--distances {path}: the model was not trained with distances; leave the option out")
+
+
+def _features(stream: Stream, loaded: Loaded, label: str | None) -> list[str]:
+    names, n_features = loaded.names, loaded.n_features
+    if names is None:
+        chosen = choose_features(stream, find_label(stream, label, needed=False, known=loaded.label))
+        if len(chosen) != n_features:
+            raise ValueError(
+                f"{stream.name}: there are {len(chosen)} columns besides labels, and the model, which knows "
+                f"no names, needs {n_features}"
+            )
+        return chosen
+    kinds = loaded.kinds
+    missing = [name for name in names if name not in stream.names and kinds.get(name) != "drop"]
+    if missing and missing[0].removeprefix(f"{POSITION} ").isdecimal():
+        raise ValueError("the model was trained with distances; pass them with --distances")
+    if missing:
+        raise ValueError(
+            f"{stream.name}: there is no column {show(missing[0])}, one of {len(missing)} that the model "
+            f"needs and the file lacks; it has {listed(stream.names)}"
+        )
+    return names

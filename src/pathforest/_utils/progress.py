@@ -43,6 +43,7 @@ WIDTH = 80  # characters of a bar on a terminal that says it has none
 FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {n:.0f}/{total_fmt} [{elapsed}<{remaining}, {rate_noinv_fmt}]"
 # Stages take so different times that nothing can be said of those to come.
 STAGES = "{desc}: {percentage:3.0f}%|{bar}| {n:.0f}/{total_fmt} stages [{elapsed}]"
+COUNT = "{desc}: {n:,.0f}{unit} [{elapsed}]"  # of work whose end is not known
 
 T = TypeVar("T", bound=tuple[Any, ...])
 P = ParamSpec("P")
@@ -211,7 +212,7 @@ def _make_bar(total: float, unit: str, seconds: float) -> Any:
     # In a notebook the error stream has a red background.
     stream = sys.stdout if notebook else sys.stderr
     # With a delay it draws nothing before the first refresh.
-    form = STAGES if unit == "stages" else FORMAT
+    form = COUNT if total == float("inf") else STAGES if unit == "stages" else FORMAT
     options = {"leave": False, "disable": False, "delay": 1e-9, "bar_format": form}
     bar = tqdm(total=total, unit=f" {unit}", file=stream, **options)
     bar.start_t -= seconds

@@ -7,13 +7,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 from pathforest._cli import models, options
-from pathforest._cli.advice import warn_one_class, warn_row_numbers
-from pathforest._cli.errors import UsageError
-from pathforest._cli.input import Samples, find_column, find_label, read_samples
-from pathforest._cli.output import TableOutput, check_outputs, show_facts, show_table
+from pathforest._cli.options import Option, UsageError
+from pathforest._cli.tables import (
+    Samples,
+    TableOutput,
+    check_outputs,
+    find_column,
+    find_label,
+    read_samples,
+    show_facts,
+    show_table,
+)
 from pathforest._pages.decisions import (
     CHANGE_TO,
     DECISION,
@@ -44,49 +50,45 @@ SCORE_DIGITS = 6  # of a score in a file
 
 def audit(
     data: options.Data,
+    reading: options.Reading,
+    treated: options.Treated,
     out: Annotated[
         str | None,
-        typer.Option("--out", "-o", help="HTML page to review the labels; with --apply, the cleaned table."),
+        Option("--out", "-o", help="HTML page to review the labels; with --apply, the cleaned table."),
     ] = None,
     suspects: Annotated[
-        str | None, typer.Option(help="File for the suspects: .csv, .tsv, .json, .jsonl or .parquet.")
+        str | None, Option(help="File for the suspects: .csv, .tsv, .json, .jsonl or .parquet.")
     ] = None,
     apply: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="DECISIONS", help="Apply decisions that the page exported; only --label counts besides."
         ),
     ] = None,
-    label: options.Label = None,
     method: Annotated[
-        str, typer.Option(help="'fast': distances alone; 'thorough': models that have not seen the label.")
+        str, Option(help="'fast': distances alone; 'thorough': models that have not seen the label.")
     ] = "fast",
     n_conquerors: Annotated[
-        int, typer.Option(min=1, help="How many of its nearest samples speak for each class.")
+        int, Option(min=1, help="How many of its nearest samples speak for each class.")
     ] = 13,
-    metric: Annotated[str, typer.Option(help="Distance between samples, such as manhattan.")] = "euclidean",
-    scale: Annotated[bool, typer.Option("--scale", help="Standardise the features first.")] = False,
-    columns: options.Columns = None,
-    no_encode: options.NoEncode = False,
-    features: options.Features = None,
-    ignore: options.Ignore = None,
+    metric: Annotated[str, Option(help="Distance between samples, such as manhattan.")] = "euclidean",
     image_shape: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="HxW",
             help="Show samples as images of this shape, such as 8x8 or 32x32x3.",
         ),
     ] = None,
     image_column: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="COLUMN",
             help="Make the image files that this column names part of the page; it is not a feature.",
         ),
     ] = None,
     images: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FOLDER",
             help="With --image-column: the folder of the files; none outside it is read.",
             show_default="the folder of DATA",
@@ -94,15 +96,10 @@ def audit(
     ] = None,
     most: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="Suspects that the page shows in full.", show_default=f"{MOST}, if they fit 4 MB"
-        ),
+        Option(min=1, help="Suspects that the page shows in full.", show_default=f"{MOST}, if they fit 4 MB"),
     ] = None,
-    device: Annotated[str, typer.Option(help="Where to compute: cpu or cuda.")] = "cpu",
-    seed: Annotated[int, typer.Option(min=0, help="For 'thorough': decides folds and trees.")] = 0,
-    from_: options.From = None,
-    sep: options.Sep = None,
-    decimal: options.Decimal = None,
+    device: Annotated[str, Option(help="Where to compute: cpu or cuda.")] = "cpu",
+    seed: Annotated[int, Option(min=0, help="For 'thorough': decides folds and trees.")] = 0,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
 ) -> None:
@@ -121,35 +118,29 @@ def audit(
       pathforest audit digits.csv --image-shape 8x8 --suspects suspects.csv --out review.html
     """
     if apply is not None:
-        _apply(data, apply, out, suspects, label, options.reading(from_, sep, decimal), as_json)
+        _apply(data, apply, out, suspects, reading, as_json)
         return
-    if metric == models.MIXED and scale:
+    if metric == models.MIXED and treated.scale:
         raise UsageError(f"--scale: metric={metric} divides by the ranges of numbers itself; leave it out")
     if metric == models.MIXED and method == "thorough":
         raise UsageError(f"--method thorough: it needs numbers; leave out --metric {metric}, or use 'fast'")
     if out is not None:
         _refuse_table(out)
     folder = _image_folder(data, image_shape, image_column, images)
-    listing = None if suspects is None else TableOutput(suspects, None)
+    listing = None if suspects is None else TableOutput(suspects)
     check_outputs([out, suspects], [data])
-    left_out = [*(options.names(ignore) or ()), *([image_column] if image_column is not None else ())]
-    samples = read_samples(
-        data,
-        label=label,
-        features=options.names(features),
-        ignore=left_out or None,
-        encode=not no_encode,
-        kinds=options.kinds(columns, encode=not no_encode),
-        **options.reading(from_, sep, decimal),
-    )
-    warn_one_class(samples.y, samples.label)
+    how = treated.how()
+    if image_column is not None:
+        how["ignore"].append(image_column)
+    samples = read_samples(data, reading, **how)
+    models.warn_one_class(samples.y, samples.label)
     shape = None if image_shape is None else parse_shape(image_shape, len(samples.features))
     column = None if image_column is None else find_column(samples.stream, image_column)
     if column == samples.label:
         raise ValueError(f"--image-column {column}: this is the column of the labels; name another")
     review = _audit(
         samples,
-        scale,
+        treated.scale,
         jobs,
         method=method,
         n_conquerors=n_conquerors,
@@ -171,11 +162,11 @@ def audit(
         scaled = "features as they are"
         if metric == models.MIXED:
             scaled = "columns as they are"
-        elif scale or is_table:
+        elif treated.scale or is_table:
             scaled = "text encoded, features standardised" if is_table else "features standardised"
         page = review_html(
             review,
-            command=_command(data, samples.label, from_, sep, decimal),
+            command=_command(data, samples.label, reading),
             settings=f"{metric} distance, {scaled}",
             show=show,
             most=most,
@@ -240,10 +231,10 @@ def _features(samples: Samples, scale: bool, *, warn: bool) -> tuple[np.ndarray,
     from sklearn.preprocessing import StandardScaler
 
     X, names = samples.X, samples.features
-    warn_row_numbers(X, names)
+    models.warn_row_numbers(X, names)
     if isinstance(X, np.ndarray):
         if warn:
-            models.warn_spans(X, names, "--scale evens them out")
+            models.warn_spans(X, names)
         return X, StandardScaler().fit_transform(X) if scale else X, names
     table = TablePreprocessor(samples.kinds or None).fit(X)
     Z = table.transform(X)
@@ -254,11 +245,11 @@ def _features(samples: Samples, scale: bool, *, warn: bool) -> tuple[np.ndarray,
     return shown, Z, names
 
 
-def _command(data: str, label: str, from_: str | None, sep: str | None, decimal: str | None) -> str:
+def _command(data: str, label: str, reading: options.Reading) -> str:
     """Return the command that applies decisions to the table."""
-    _, suffix, is_packed = format_of(data, from_)
+    _, suffix, is_packed = format_of(data, reading.from_)
     words = ["pathforest", "audit", data, "--label", label]
-    for option, value in (("--from", from_), ("--sep", sep), ("--decimal", decimal)):
+    for option, value in (("--from", reading.from_), ("--sep", reading.sep), ("--decimal", reading.decimal)):
         words += [option, value] if value else []
     words += ["--apply", "decisions.csv", "--out", f"cleaned{suffix}{'.gz' * is_packed}"]
     return shlex.join(words)
@@ -324,13 +315,13 @@ def _show(
     if as_json:
         show_facts(facts, [], as_json=True)
         return
-    show_facts(None, str(issues).splitlines(), as_json=False)
+    show_facts(None, str(issues).splitlines())
     if found:
-        show_facts(None, [""], as_json=False)
+        show_facts(None, [""])
         header = [table.place, "given", "suggested", "score"]
         show_table(header, [[_text(suspect[name]) for name in header] for suspect in found[:FIRST]])
         if len(found) > FIRST:
-            show_facts(None, [f"and {len(found) - FIRST} more"], as_json=False)
+            show_facts(None, [f"and {len(found) - FIRST} more"])
     lines = [f"{path}: {counted(len(found), 'suspect')}" for path in (out, suspects) if path]
     if images is not None and out is not None:
         count = images.counts
@@ -338,7 +329,7 @@ def _show(
         if count["left_out"]:
             lines[0] += f"; {count['left_out']} left out: outside it, missing, no image, or too large"
     for line in lines:
-        show_facts(None, [line], as_json=False)
+        show_facts(None, [line])
 
 
 def _text(value: Any) -> str:
@@ -350,22 +341,21 @@ def _apply(
     decisions: str,
     out: str | None,
     suspects: str | None,
-    label: str | None,
-    how: dict[str, str | None],
+    reading: options.Reading,
     as_json: bool,
 ) -> None:
     if out is None:
         raise UsageError("--apply: name the cleaned table with --out")
     if suspects is not None:
         raise UsageError("--suspects: not with --apply, which looks for no suspects")
-    (_, wanted, _), (_, given, _) = format_of(data, how["ending"]), format_of(out)
+    (_, wanted, _), (_, given, _) = format_of(data, reading.from_), format_of(out)
     if wanted != given:
         raise UsageError(
             f"--out {out}: the cleaned table has the format of DATA, {wanted}; convert changes formats"
         )
     check_outputs([out], [data, decisions])
-    with open_stream(data, **how) as stream:
-        column = find_label(stream, label)
+    with open_stream(data, **reading.format) as stream:
+        column = find_label(stream, reading.label)
         rows = gather(stream)
     y = as_labels(stream.labels(rows, column))
     found = read_decisions(decisions, y, fingerprint(stream, rows))

@@ -5,34 +5,32 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from pathforest._cli import models, options
-from pathforest._cli.input import numbers_of, read_samples
-from pathforest._cli.output import TableOutput, check_outputs, show_facts
+from pathforest._cli.options import Option
+from pathforest._cli.tables import (
+    TableOutput,
+    check_outputs,
+    check_unused,
+    columns_of,
+    read_samples,
+    show_facts,
+)
 from pathforest._tables import ArrayColumn
-from pathforest._utils.text import show
 
 
 def cluster(
     data: options.Data,
+    reading: options.Reading,
+    treated: options.Treated,
     out: options.Out = None,
-    save: Annotated[
-        str | None, typer.Option(help="File for the model, to place new samples with predict.")
+    to: options.To = None,
+    model: Annotated[
+        str | None, Option(help="File for the model, to place new samples with predict.")
     ] = None,
     settings: options.Set = None,
-    label: options.Label = None,
-    features: options.Features = None,
-    ignore: options.Ignore = None,
-    scale: options.Scale = False,
-    columns: options.Columns = None,
-    no_encode: options.NoEncode = False,
     distances: options.Distances = None,
-    column: Annotated[str, typer.Option(help="Name of the column of clusters.")] = "cluster",
-    from_: options.From = None,
-    sep: options.Sep = None,
-    decimal: options.Decimal = None,
-    to: options.To = None,
+    column: Annotated[str, Option(help="Name of the column of clusters.")] = "cluster",
     jobs: options.Jobs = None,
     as_json: options.Json = False,
 ) -> None:
@@ -45,49 +43,36 @@ def cluster(
     --------
       pathforest cluster points.csv --out clusters.csv
 
-      pathforest cluster points.csv --set n_clusters=4 --save clusters.pf --out clusters.csv
+      pathforest cluster points.csv --set n_clusters=4 --model clusters.pf --out clusters.csv
     """
     table = TableOutput(out, to, as_json=as_json)
-    check_outputs([table.path, save], [data, distances])
-    model = models.make_estimator("OPFClustering", settings, distances)
-    if scale:
-        models.check_scale(model)
-    samples = read_samples(
-        data,
-        label=label,
-        features=options.names(features),
-        ignore=options.names(ignore),
-        labels="left out",
-        distances=distances,
-        encode=not no_encode,
-        kinds=options.kinds(columns, encode=not no_encode),
-        **options.reading(from_, sep, decimal),
-    )
-    if column in samples.stream.names:
-        raise ValueError(f"{data}: there is a column {show(column)} already; pass another --column")
-    prepared = models.prepare(model, samples.X, samples.features, scale=scale, kinds=samples.kinds)
-    seconds = models.fit(model, prepared, None, jobs)
-    with table.open([*samples.stream.names, column], samples.stream) as write:
-        numbers = {} if distances else numbers_of(samples.X, samples.features)
-        given = table.columns(samples.stream, samples.rows, numbers)
-        write([*given, ArrayColumn(model.labels_)])
-    if save is not None:
-        models.save(model, samples.features, save, label=None, table=prepared.table)
-    sizes = np.bincount(model.labels_[model.labels_ >= 0]).tolist()
+    check_outputs([table.path, model], [data, distances])
+    found = models.make_estimator("OPFClustering", settings, scale=treated.scale, distances=distances)
+    samples = read_samples(data, reading, **treated.how(), labels="left out", distances=distances)
+    stream = samples.stream
+    check_unused(stream, stream.names, [column], "pass another --column")
+    prepared = models.prepare(found, samples, scale=treated.scale)
+    seconds = models.fit(found, prepared, None, jobs)
+    with table.open([*stream.names, column], stream) as write:
+        features = {} if distances else columns_of(samples.X, samples.features)
+        write([*table.columns(stream, samples.rows, features), ArrayColumn(found.labels_)])
+    if model is not None:
+        models.save(found, prepared, samples.features, model)
+    sizes = np.bincount(found.labels_[found.labels_ >= 0]).tolist()
     n_noise = len(prepared.X) - sum(sizes)
     facts = {
         "clusters": table.path,
-        "model": save,
+        "model": model,
         "n_samples": len(prepared.X),
         "columns": models.rule_facts(prepared.table),
         "sizes": sizes,
         "noise": n_noise,
-        "best_k": int(model.best_k_),
+        "best_k": int(found.best_k_),
         "seconds": round(seconds, 3),
     }
     text = (
         f"{len(sizes)} cluster{'s' if len(sizes) > 1 else ''} of {len(prepared.X)} samples, the largest of "
-        f"{max(sizes)}{f', {n_noise} left out as noise' if n_noise else ''}; k = {model.best_k_}, "
+        f"{max(sizes)}{f', {n_noise} left out as noise' if n_noise else ''}; k = {found.best_k_}, "
         f"{seconds:.1f} s"
     )
     lines = [text, *models.rule_lines(prepared.table)]

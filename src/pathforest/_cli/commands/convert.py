@@ -1,18 +1,21 @@
-"""`pathforest convert`: files into other formats, several into one, features normalised."""
+"""`pathforest convert`: files into other formats, several into one, one into parts, features normalised."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from fractions import Fraction
+from itertools import accumulate
+from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import typer
 
+from pathforest import _tables
 from pathforest._cli import options
-from pathforest._cli.errors import say
-from pathforest._cli.input import Samples, read_samples
 from pathforest._cli.models import LIBOPF
-from pathforest._cli.output import check_outputs, show_facts
+from pathforest._cli.options import Option, UsageError, say
+from pathforest._cli.tables import Samples, check_outputs, find_label, read_samples, show_facts
 from pathforest._tables import POSITION, default_names, format_of, listed
 from pathforest._utils.text import show
 from pathforest.datasets import write
@@ -25,27 +28,44 @@ def convert(
     data: Annotated[
         list[str], typer.Argument(metavar="DATA...", help="Files with the same columns, one below the other.")
     ],
-    out: Annotated[str, typer.Option("--out", "-o", help="File to write; its ending chooses the format.")],
-    label: options.Label = None,
-    features: options.Features = None,
-    ignore: options.Ignore = None,
+    out: Annotated[
+        str,
+        Option(
+            "--out",
+            "-o",
+            help="File to write; its ending chooses the format. With --parts: a folder.",
+        ),
+    ],
+    reading: options.Reading,
+    chosen: options.Chosen,
+    parts: Annotated[
+        str | None,
+        Option(
+            metavar="PARTS",
+            help="Cut the file into parts at random: names and shares, such as train=75,test=25, or a number "
+            "of equal folds.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int, Option(min=0, help="For --parts: decides which part a sample goes to. Same seed, same parts.")
+    ] = 0,
     normalize: Annotated[
-        bool, typer.Option("--normalize", help="Give each feature mean 0 and standard deviation 1.")
+        bool, Option("--normalize", help="Give each feature mean 0 and standard deviation 1.")
     ] = False,
     distances: Annotated[
-        str | None,
-        typer.Option(metavar="METRIC", help="Write distances between the samples, as LibOPF does."),
+        str | None, Option(metavar="METRIC", help="Write distances between the samples, as LibOPF does.")
     ] = None,
-    metric: Annotated[str, typer.Option(help="For a LibOPF model: its distance.")] = "log_sqeuclidean",
-    from_: options.From = None,
-    sep: options.Sep = None,
-    decimal: options.Decimal = None,
+    metric: Annotated[str, Option(help="For a LibOPF model: its distance.")] = "log_sqeuclidean",
     as_json: options.Json = False,
 ) -> None:
-    """Turn data files into another format, or a LibOPF model into one of ours.
+    """Turn data files into another format or into parts, or a LibOPF model into one of ours.
 
     Several files become one. Labels stay if there are any. Text columns must be left out with --ignore.
     LibOPF's .dat holds float32, to which values are rounded.
+
+    With --parts, the classes have the same shares in each part; without labels, rows are drawn from the whole
+    file. Parts have the format of the input and all its columns; rows keep their order. Existing files are
+    replaced.
 
     Examples
     --------
@@ -56,43 +76,107 @@ def convert(
       pathforest convert training.dat evaluating.dat --out both.dat
 
       pathforest convert data.csv --normalize --out normalized.npz
+
+      pathforest convert iris.csv --label species --parts train=80,test=20 --out iris
+
+      pathforest convert data.csv --parts 10 --seed 1 --out folds
     """
     from sklearn.preprocessing import StandardScaler
 
+    if parts is not None:
+        others = {"--normalize": normalize, "--distances": distances, "--features": chosen.features}
+        for name, given in (others | {"--ignore": chosen.ignore, "a second file": data[1:]}).items():
+            if given:
+                raise UsageError(
+                    f"--parts {parts}: not with {name}, because parts have all columns of one file"
+                )
+        _write_parts(data[0], Path(out), parts, seed, reading, as_json)
+        return
     check_outputs([out], data)
     if len(data) == 1 and data[0].endswith(LIBOPF):
-        facts = _convert_model(data[0], metric, out)
+        model = read_model(data[0], metric=metric)
+        model.save(out)
+        facts = {"out": out, "estimator": type(model).__name__, "n_samples": len(model.cost_)}
         show_facts(facts, ["{out}: {estimator}, {n_samples} samples".format(**facts)], as_json)
         return
     if distances is None:
         format_of(out)
-    choice = {"features": options.names(features), "ignore": options.names(ignore)}
-    choice |= options.reading(from_, sep, decimal)
-    parts = [read_samples(path, label=label, labels="kept", **choice) for path in data]
-    X, y = _stack(parts)
+    tables = [read_samples(path, reading, **chosen.how(), labels="kept") for path in data]
+    X, y = _stack(tables)
     if normalize:
         X = StandardScaler().fit_transform(X)
     if distances is not None:
-        _write_distances(out, X, distances, parts)
+        _write_distances(out, X, distances, tables)
         show_facts({"out": out, "n_samples": len(X)}, [f"{out}: {len(X)} x {len(X)} distances"], as_json)
         return
-    _write_table(out, X, y, parts)
+    _write_table(out, X, y, tables)
     facts = {"out": out, "n_samples": len(X), "n_features": X.shape[1], "has_labels": y is not None}
     text = f"{out}: {len(X)} samples, {X.shape[1]} features, {'with' if y is not None else 'no'} labels"
     show_facts(facts, [text], as_json)
 
 
-def _convert_model(path: str, metric: str, out: str) -> dict[str, Any]:
-    model = read_model(path, metric=metric)
-    model.save(out)
-    return {"out": out, "estimator": type(model).__name__, "n_samples": len(model.cost_)}
+def _write_parts(
+    data: str, out: Path, parts: str, seed: int, reading: options.Reading, as_json: bool
+) -> None:
+    shares = _shares(parts)
+    _, suffix, is_packed = format_of(data, reading.from_)
+    paths = [str(out / f"{name}{suffix}{'.gz' * is_packed}") for name in shares]
+    with _tables.open_stream(data, **reading.format) as stream:
+        column = find_label(stream, reading.label, needed=False)
+        rows = _tables.gather(stream)
+    labels = np.zeros(len(rows.places)) if column is None else stream.labels(rows, column)
+    part_of = _draw(np.asarray(labels), list(shares.values()), np.random.default_rng(seed))
+    empty = [name for i, name in enumerate(shares) if not (part_of == i).any()]
+    if empty:
+        raise ValueError(
+            f"{data}: {len(part_of)} samples leave none for {show(empty[0])}; give it a larger share"
+        )
+    if column is None:
+        say("not stratified: no labels; --label names their column")
+    out.mkdir(parents=True, exist_ok=True)
+    check_outputs(paths, [data])
+    facts = {}
+    for i, path in enumerate(paths):
+        chosen = np.flatnonzero(part_of == i)
+        with _tables.open_sink(path, None, stream) as write_columns:
+            write_columns(rows.take(chosen).columns)
+        facts[path] = len(chosen)
+    lines = [f"{path}: {n} samples" for path, n in facts.items()]
+    show_facts({"parts": facts, "label": column}, lines, as_json)
 
 
-def _write_table(out: str, X: np.ndarray, y: np.ndarray | None, parts: Sequence[Samples]) -> None:
+def _shares(text: str) -> dict[str, Fraction]:
+    """Read names and shares, which are of their sum, or a number of folds."""
+    if text.isdecimal() and len(text) < 7 and int(text) > 1:
+        return {f"fold{i}": Fraction(1, int(text)) for i in range(int(text))}
+    shares: dict[str, Fraction] = {}
+    for part in text.split(","):
+        name, _, share = (piece.strip() for piece in part.partition("="))
+        is_new = name not in shares
+        try:
+            shares[name] = Fraction(share if "e" not in share.lower() else "")  # 1e999999 takes forever
+        except (ValueError, ZeroDivisionError):
+            shares[name] = Fraction(0)
+        if not name or shares[name] <= 0 or Path(name).name != name or not is_new:
+            raise UsageError(f"--parts {text}: {show(part)} is not a NAME=SHARE of its own, such as train=80")
+    return {name: share / sum(shares.values()) for name, share in shares.items()}
+
+
+def _draw(labels: np.ndarray, shares: list[Fraction], rng: np.random.Generator) -> np.ndarray:
+    """Give each row a part: of n rows of a class, the first parts get n times their share, rounded down."""
+    part_of = np.empty(len(labels), dtype=np.intp)
+    for label in np.unique(labels):
+        rows = np.flatnonzero(labels == label)
+        cuts = [int(len(rows) * share) for share in accumulate(shares)]
+        part_of[rng.permutation(rows)] = np.searchsorted(cuts, np.arange(len(rows)), side="right")
+    return part_of
+
+
+def _write_table(out: str, X: np.ndarray, y: np.ndarray | None, tables: Sequence[Samples]) -> None:
     form, ending, _ = format_of(out)
-    positions = _positions(parts) if form.keeps_positions else None
+    positions = _positions(tables) if form.keeps_positions else None
     X = _as_float32(X) if ending == ".dat" else X
-    label, names = parts[0].label or "label", parts[0].features
+    label, names = tables[0].label or "label", tables[0].features
     if not form.keeps_names:
         if y is not None and y.dtype.kind == "U":
             raise ValueError(
@@ -105,38 +189,38 @@ def _write_table(out: str, X: np.ndarray, y: np.ndarray | None, parts: Sequence[
     write(out, X, y, feature_names=names, label=label, positions=positions)
 
 
-def _write_distances(out: str, X: np.ndarray, metric: str, parts: Sequence[Samples]) -> None:
-    positions = _positions(parts)
+def _write_distances(out: str, X: np.ndarray, metric: str, tables: Sequence[Samples]) -> None:
+    positions = _positions(tables)
     if positions is None:
         positions = np.arange(len(X))
     if not np.array_equal(np.sort(positions), np.arange(len(X))):
         raise ValueError(
-            f"{parts[0].stream.name}: the positions of its {len(X)} samples are not those from 0 to "
+            f"{tables[0].stream.name}: the positions of its {len(X)} samples are not those from 0 to "
             f"{len(X) - 1}; distances are for a whole set, so give all its parts"
         )
     rows = np.argsort(positions)
     write_distances(out, _distances(X[rows], metric))
 
 
-def _stack(parts: Sequence[Samples]) -> tuple[np.ndarray, np.ndarray | None]:
+def _stack(tables: Sequence[Samples]) -> tuple[np.ndarray, np.ndarray | None]:
     """Put tables with the same columns one below the other."""
-    first = parts[0]
-    for part in parts[1:]:
-        if part.features != first.features:
+    first = tables[0]
+    for table in tables[1:]:
+        if table.features != first.features:
             raise ValueError(
-                f"{part.stream.name} has the features {listed(part.features)}, and {first.stream.name} "
+                f"{table.stream.name} has the features {listed(table.features)}, and {first.stream.name} "
                 f"{listed(first.features)}; they must be the same, in the same order"
             )
-        if (part.y is None) != (first.y is None):
+        if (table.y is None) != (first.y is None):
             raise ValueError(
-                f"of {first.stream.name} and {part.stream.name}, one has labels and one has none"
+                f"of {first.stream.name} and {table.stream.name}, one has labels and one has none"
             )
-    X = np.concatenate([part.X for part in parts])
+    X = np.concatenate([table.X for table in tables])
     if first.y is None:
         return X, None
-    labels = [part.y for part in parts]
-    if len({part.dtype.kind for part in labels}) > 1:  # integers here, names there
-        labels = [part.astype(str) for part in labels]
+    labels = [table.y for table in tables]
+    if len({y.dtype.kind for y in labels}) > 1:  # integers here, names there
+        labels = [y.astype(str) for y in labels]
     return X, np.concatenate(labels)
 
 
@@ -148,11 +232,11 @@ def _as_float32(X: np.ndarray) -> np.ndarray:
     return rounded
 
 
-def _positions(parts: Sequence[Samples]) -> np.ndarray | None:
+def _positions(tables: Sequence[Samples]) -> np.ndarray | None:
     """Return the positions of the samples in the set they were taken from, if all files have them."""
-    if any(POSITION not in part.stream.beside for part in parts):
+    if any(POSITION not in table.stream.beside for table in tables):
         return None
-    return np.concatenate([part.stream.labels(part.rows, POSITION) for part in parts])
+    return np.concatenate([table.stream.labels(table.rows, POSITION) for table in tables])
 
 
 def _distances(X: np.ndarray, metric: str) -> np.ndarray:

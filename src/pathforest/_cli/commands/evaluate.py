@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from pathforest._cli import options
-from pathforest._cli.input import find_label, label_codes, queries_for
-from pathforest._cli.models import load_model, threads
-from pathforest._cli.output import counted, show_facts, show_table
-from pathforest._tables import open_stream
+from pathforest._cli.models import load_model, queries_for, threads
+from pathforest._cli.tables import counted, find_label, show_facts, show_table
+from pathforest._tables import Batch, Stream, as_label, listed, open_stream
+from pathforest._utils.text import show
 from pathforest.metrics import opf_accuracy
 
 INLINE = 6  # classes that have their confusions beside their scores
@@ -21,11 +21,8 @@ WIDEST = 12  # classes that a confusion matrix in the terminal can have
 def evaluate(
     model: options.Model,
     data: options.Data,
-    label: options.Label = None,
+    reading: options.Reading,
     distances: options.Distances = None,
-    from_: options.From = None,
-    sep: options.Sep = None,
-    decimal: options.Decimal = None,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
 ) -> None:
@@ -47,14 +44,13 @@ def evaluate(
     classes = loaded.model.classes_
     has_proba = hasattr(loaded.model, "predict_proba")
     true, predicted, chances = [], [], []
-    how = options.reading(from_, sep, decimal)
-    with open_stream(data, n_features=loaded.n_features, **how) as stream:
-        column = find_label(stream, label, known=loaded.label)
-        queries = queries_for(loaded, stream, label, distances)
+    with open_stream(data, n_features=loaded.n_features, **reading.format) as stream:
+        column = find_label(stream, reading.label, known=loaded.label)
+        queries = queries_for(loaded, stream, reading.label, distances)
         with counted("evaluated") as advance, threads(jobs):
             for batch in queries.batches:
                 X = queries.samples(batch)
-                codes = label_codes(classes, stream, batch, column)
+                codes = _codes(classes, stream, batch, column)
                 true.append(codes)
                 if has_proba:
                     labels, found = loaded.model._labels_and_probabilities(X)
@@ -75,6 +71,20 @@ def evaluate(
     names = ("accuracy", "opf_accuracy", "f1_weighted", "log_loss")
     text = ", ".join(f"{name} {facts[name]:.4f}" for name in names if name in facts)
     show_facts(facts, [f"{facts['n_samples']} samples: {text}"], as_json)
+
+
+def _codes(classes: np.ndarray, stream: Stream, batch: Batch, name: str) -> np.ndarray:
+    """Return the positions of labels among a model's classes; an unknown label is an error."""
+    codes = {str(label): code for code, label in enumerate(classes.tolist())}
+    of_integers = classes.dtype.kind in "iu"
+    texts = [as_label(str(label), of_integers=of_integers) for label in stream.labels(batch, name)]
+    unknown = next((i for i, text in enumerate(texts) if text not in codes), None)
+    if unknown is not None:
+        raise ValueError(
+            f"{stream.name}: {stream.place} {batch.places[unknown]}, column {show(name)}: "
+            f"{show(texts[unknown])} is not a class of the model; it knows {listed(codes)}"
+        )
+    return np.array([codes[text] for text in texts], dtype=np.intp)
 
 
 def _facts(classes: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
@@ -117,5 +127,5 @@ def _show_classes(facts: dict[str, Any]) -> None:
         columns += confusion
     show_table(header, list(zip(*columns, strict=True)))
     if INLINE < len(names) <= WIDEST:
-        show_facts(None, [""], as_json=False)
+        show_facts(None, [""])
         show_table(["class, taken for", *names], list(zip(names, *confusion, strict=True)))

@@ -9,10 +9,8 @@ import numpy as np
 import typer
 
 from pathforest._cli import options
-from pathforest._cli.commands.train import chosen_text, search_facts
-from pathforest._cli.input import find_label, known_labels
-from pathforest._cli.models import is_model, load_model, rule_facts, rule_lines
-from pathforest._cli.output import listed, show_facts, show_table, visible
+from pathforest._cli.models import chosen_text, is_model, load_model, rule_facts, rule_lines, search_facts
+from pathforest._cli.tables import find_label, known_labels, listed, show_facts, show_table, visible
 from pathforest._tables import as_labels, open_stream
 from pathforest._utils.text import show
 
@@ -21,10 +19,7 @@ SHOWN = 20  # columns and classes listed in the terminal
 
 def info(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A model or a data file.")],
-    label: options.Label = None,
-    from_: options.From = None,
-    sep: options.Sep = None,
-    decimal: options.Decimal = None,
+    reading: options.Reading,
     as_json: options.Json = False,
 ) -> None:
     """Describe a model or a data file.
@@ -42,7 +37,7 @@ def info(
     if file != "-" and is_model(file):
         _show_model(file, load_model(file), as_json)
     else:
-        _show_table(file, label, options.reading(from_, sep, decimal), as_json)
+        _show_table(file, reading, as_json)
 
 
 def _show_model(path: str, loaded: Any, as_json: bool) -> None:
@@ -99,9 +94,9 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
     show_facts(facts, lines, as_json)
 
 
-def _show_table(path: str, label: str | None, how: dict[str, str | None], as_json: bool) -> None:
-    with open_stream(path, **how) as stream:
-        column = find_label(stream, label, needed=False)
+def _show_table(path: str, reading: options.Reading, as_json: bool) -> None:
+    with open_stream(path, **reading.format) as stream:
+        column = find_label(stream, reading.label, needed=False)
         n_samples, n_labels, classes = 0, 0, Counter()
         spans = {name: Span() for name in stream.names if name != column}
         for batch in stream.batches:

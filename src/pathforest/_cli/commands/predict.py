@@ -1,45 +1,61 @@
-"""`pathforest predict`: a model and new samples in, the samples with their predictions out."""
+"""`pathforest predict`: a model and new samples in, the samples with their predictions out, or explained."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 from pathforest._cli import options
-from pathforest._cli.input import numbers_of, queries_for
-from pathforest._cli.models import load_model, require, threads
-from pathforest._cli.output import TableOutput, check_outputs, counted, show_facts
+from pathforest._cli.models import Loaded, Queries, load_model, queries_for, threads
+from pathforest._cli.options import Option, UsageError
+from pathforest._cli.tables import (
+    TableOutput,
+    check_outputs,
+    check_unused,
+    columns_of,
+    counted,
+    show_facts,
+    visible,
+)
+from pathforest._models.explanation import in_units_of_table, with_names
 from pathforest._tables import ArrayColumn, LabelColumn, array_columns, open_stream
-from pathforest._utils.text import show
+
+RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
 def predict(
     model: options.Model,
     data: options.Data,
+    reading: options.Reading,
     out: options.Out = None,
-    proba: Annotated[bool, typer.Option("--proba", help="Add a column of probabilities per class.")] = False,
-    only: Annotated[
-        bool, typer.Option("--only", help="Write the new columns, without those of the input.")
-    ] = False,
-    column: Annotated[str, typer.Option(help="Name of the column of predictions.")] = "prediction",
-    label: options.Label = None,
-    distances: options.Distances = None,
-    from_: options.From = None,
-    sep: options.Sep = None,
-    decimal: options.Decimal = None,
     to: options.To = None,
+    proba: Annotated[bool, Option("--proba", help="Add a column of probabilities per class.")] = False,
+    only: Annotated[bool, Option("--only", help="Write the new columns only.")] = False,
+    column: Annotated[str, Option(help="Name of the column of predictions.")] = "prediction",
+    explain: Annotated[
+        str | None,
+        Option(
+            metavar="ROWS",
+            help="Print why these samples get their class instead: positions from 0, such as 0,7 or 0-9.",
+        ),
+    ] = None,
+    distances: options.Distances = None,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
 ) -> None:
-    """Predict with a saved model.
+    """Predict with a saved model, or explain its predictions.
 
     Features are found by name; other columns, the label among them, are ignored by the model and written as
     they came. A text that the training table did not have counts as "other", and gaps are filled as in
     training; info says how. The prediction is the last column. Samples are read in batches, so files may be
     larger than the memory. --label matters only for models that know no names of features.
+
+    --explain prints for each sample: the class and its cost, what the other classes cost, the path from the
+    training sample that conquered it to a prototype, and its features beside those of its conqueror and of
+    the best sample of the next class. Training samples are named by their position in the training data.
 
     Examples
     --------
@@ -47,38 +63,45 @@ def predict(
 
       pathforest predict iris.pf new.parquet --proba --only --to json
 
+      pathforest predict iris.pf new.csv --explain 0,7
+
       zcat new.csv.gz | pathforest predict iris.pf - > predictions.csv
     """
+    rows = None if explain is None else _positions(explain)
+    for name, given in (("--out", out), ("--to", to), ("--proba", proba), ("--only", only)):
+        if rows is not None and given:
+            raise UsageError(
+                f"--explain {explain}: not with {name}, because it prints text, or JSON with --json"
+            )
     table = TableOutput(out, to, as_json=as_json)
     check_outputs([table.path], [model, data, distances])
-    loaded = load_model(model, distances)
-    require(loaded.model, "predict", model)
-    if proba:
-        require(loaded.model, "predict_proba", model)
-    n_rows, how = 0, options.reading(from_, sep, decimal)
-    with open_stream(data, n_features=loaded.n_features, **how) as stream:
-        queries = queries_for(loaded, stream, label, distances)
-        added = [*(_probability_names(loaded.model) if proba else ()), column]
-        kept = [] if only else stream.names
-        taken = next((name for name in added if [*kept, *added].count(name) > 1), None)
-        if taken is not None:
-            raise ValueError(
-                f"{stream.name}: there is a column {show(taken)} already; pass --only, or another --column"
-            )
+    needs = "predict" if rows is None else "explain"
+    loaded = load_model(model, distances, needs="predict_proba" if proba else needs)
+    with open_stream(data, n_features=loaded.n_features, **reading.format) as stream:
+        queries = queries_for(loaded, stream, reading.label, distances)
+        if rows is not None:
+            found = dict(_pick(queries, set(rows)))
+            missing = [row for row in rows if row not in found]
+            if missing:
+                raise ValueError(f"{stream.name}: there is no sample {missing[0]}; they count from 0")
+            explained = [_explained(loaded, row, found[row]) for row in rows]
+            lines = [line for _, lines in explained for line in lines]
+            show_facts([facts for facts, _ in explained], lines, as_json)
+            return
+        n_rows, kept, added = 0, [] if only else stream.names, [column]
+        if proba:
+            added = [*(f"p({label})" for label in loaded.model.classes_.tolist()), column]
+        check_unused(stream, kept, added, "pass --only, or another --column")
         with table.open([*kept, *added], stream) as write, counted("predicted") as advance, threads(jobs):
             for batch in queries.batches:
                 cells = queries.read(batch)
-                numbers = {} if distances else numbers_of(cells, queries.features)
-                given = [] if only else table.columns(stream, batch, numbers)
+                features = {} if distances else columns_of(cells, queries.features)
+                given = [] if only else table.columns(stream, batch, features)
                 write([*given, *_answers(loaded.model, queries.prepare(cells), proba)])
                 n_rows += len(batch.places)
                 advance(len(batch.places))
     if table.path is not None:
         show_facts({"predictions": out, "n_samples": n_rows}, [f"{out}: {n_rows} samples"], as_json)
-
-
-def _probability_names(model: Any) -> list[str]:
-    return [f"p({label})" for label in model.classes_.tolist()]
 
 
 def _answers(model: Any, X: np.ndarray, proba: bool) -> Iterator[ArrayColumn]:
@@ -89,3 +112,59 @@ def _answers(model: Any, X: np.ndarray, proba: bool) -> Iterator[ArrayColumn]:
     else:
         labels = model.predict(X)
     yield LabelColumn(labels.astype(str) if labels.dtype.kind == "O" else labels)
+
+
+def _positions(text: str) -> list[int]:
+    positions: list[int] = []
+    for part in text.split(","):
+        found = RANGE.fullmatch(part.strip())
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+        if first > last:
+            raise UsageError(f"--explain {text}: name samples by position from 0, such as 0,7 or 0-9")
+        positions.extend(range(first, last + 1))
+    return positions
+
+
+def _pick(queries: Queries, wanted: set[int]) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield samples by position, reading no further than the last."""
+    first, last = 0, max(wanted)
+    for batch in queries.batches:
+        for row in range(len(batch.places)):
+            if first + row in wanted:
+                yield first + row, queries.samples(batch.take(np.array([row])))
+        first += len(batch.places)
+        if first > last:
+            return
+
+
+def _explained(loaded: Loaded, row: int, x: np.ndarray) -> tuple[dict[str, Any], list[str]]:
+    """Explain a prediction, for programs and for people."""
+    model, before = loaded.model, loaded.preprocessor
+    names = loaded.names
+    if before is not None:
+        names = before.get_feature_names_out().tolist() if hasattr(before, "get_feature_names_out") else None
+    found = with_names(model.explain(x)[0], names)
+    if before is not None:
+        found = in_units_of_table(found, before)
+    is_search = hasattr(model, "estimators_")
+    offered = model.class_costs(x, found.cell) if is_search else model.class_costs(x)
+    costs = dict(zip(map(str, model.classes_.tolist()), offered[0].tolist(), strict=True))
+    facts = {
+        "sample": row,
+        "prediction": found.label,
+        **({"transform": found.transform} if is_search else {}),
+        "cost": found.cost,
+        "distance": found.distance,
+        "conquerors": found.conquerors,
+        "offers": found.offers,
+        "path": found.path,
+        "path_labels": model.label_[found.path].tolist(),
+        "path_costs": found.costs,
+        "class_costs": costs,
+        "rival": found.rival and found.rival._asdict(),
+        "features": found.features and [feature._asdict() for feature in found.features],
+    }
+    answer, *details = str(found).split("\n")
+    ranked = sorted(costs.items(), key=lambda item: item[1])[:4]
+    shown = ", ".join(f"{visible(label)} {cost:.4g}" for label, cost in ranked)
+    return facts, [f"sample {row}: {answer}", f"  class costs: {shown}", *(f"  {line}" for line in details)]

@@ -6,43 +6,40 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from joblib import cpu_count
 
-from pathforest._cli.errors import say
-from pathforest._cli.output import show_facts, show_table
+from pathforest._cli.options import Option, say
+from pathforest._cli.tables import show_facts, show_table
 
 QUICK_RUNS, MOST_RUNS = 5, 10_000
 
 
 def reproduce(
     quick: Annotated[
-        bool, typer.Option("--quick", help="Small sets that need no download, 5 runs: results in a minute.")
+        bool, Option("--quick", help="Small sets that need no download, 5 runs: results in a minute.")
     ] = False,
     datasets: Annotated[
         str | None,
-        typer.Option(
-            help="Datasets by name, separated by commas.", show_default="the paper's ten public ones"
-        ),
+        Option(help="Datasets by name, separated by commas.", show_default="the paper's ten public ones"),
     ] = None,
     classifiers: Annotated[
-        str | None, typer.Option(help="Classifiers by name, separated by commas.", show_default="all seven")
+        str | None, Option(help="Classifiers by name, separated by commas.", show_default="all seven")
     ] = None,
     runs: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=1, max=MOST_RUNS, help="Random splits of each dataset.", show_default="20, or 5 with --quick"
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Decides the splits. Same seed, same numbers.")] = 0,
+    seed: Annotated[int, Option(min=0, help="Decides the splits. Same seed, same numbers.")] = 0,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Processes. They change time, never numbers.", show_default="all cores"),
+        Option(min=1, help="Processes. They change time, never numbers.", show_default="all cores"),
     ] = None,
     preset: Annotated[
-        str, typer.Option(help="'paper', or 'clean': scaling and search keep to the training part.")
+        str, Option(help="'paper', or 'clean': scaling and search keep to the training part.")
     ] = "paper",
-    out: Annotated[Path, typer.Option(help="Folder for results and report.")] = Path("reproduction"),
+    out: Annotated[Path, Option(help="Folder for results and report.")] = Path("reproduction"),
 ) -> None:
     """Repeat the experiment of the Fuzzy OPF paper and write a report.
 
@@ -92,7 +89,7 @@ def reproduce(
         scores = scores.xs("ours", level=1)
     rows = [[name, *(text.partition("\n")[0] for text in row)] for name, row in scores.T.items()]
     show_table(["dataset", *scores.columns], rows)
-    show_facts(None, [f"report: {report}"], as_json=False)
+    show_facts(None, [f"report: {report}"])
 
 
 def _names(text: str) -> tuple[str, ...]:

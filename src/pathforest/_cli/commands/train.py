@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
 from itertools import count
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 from pathforest._cli import models, options
-from pathforest._cli.advice import warn_one_class
-from pathforest._cli.errors import UsageError
-from pathforest._cli.input import Samples, join_features, kinds_of, read_samples
-from pathforest._cli.output import check_outputs, show_facts
+from pathforest._cli.options import Option, UsageError
+from pathforest._cli.tables import Cells, Samples, TableOutput, check_outputs, read_samples, show_facts
+from pathforest._tables import ArrayColumn
 from pathforest.learning import learn as learn_from
 from pathforest.pruning import prune as prune_by
 
@@ -22,37 +20,33 @@ LISTED = ", ".join(options.ESTIMATORS)
 
 def train(
     data: options.Data,
-    out: Annotated[str, typer.Option("--out", "-o", help="File for the model.")],
-    label: options.Label = None,
+    out: Annotated[str, Option("--out", "-o", help="File for the model.")],
+    reading: options.Reading,
+    treated: options.Treated,
     estimator: Annotated[
         str,
-        typer.Option(
+        Option(
             "--estimator", "-e", help=f"One of {LISTED}.", autocompletion=lambda: list(options.ESTIMATORS)
         ),
     ] = "fuzzy-cv",
     settings: options.Set = None,
-    features: options.Features = None,
-    ignore: options.Ignore = None,
+    table: Annotated[
+        str | None, Option(help="For fuzzy-cv: a file for the scores of all cells, the best first.")
+    ] = None,
     unlabeled: Annotated[
-        str | None, typer.Option(help="For semi: a file of further samples, whose labels are not used.")
+        str | None, Option(help="For semi: a file of further samples, whose labels are not used.")
     ] = None,
     learn: Annotated[
-        str | None, typer.Option(help="For opf: a file of samples; misclassified ones join the training set.")
+        str | None, Option(help="For opf: a file of samples; misclassified ones join the training set.")
     ] = None,
     prune: Annotated[
         str | None,
-        typer.Option(help="For opf: a file of samples; training samples that they do not need are removed."),
+        Option(help="For opf: a file of samples; training samples that they do not need are removed."),
     ] = None,
     max_loss: Annotated[
-        float, typer.Option(min=0, max=1, help="For --prune: accuracy that may be lost, such as 0.01.")
+        float, Option(min=0, max=1, help="For --prune: accuracy that may be lost, such as 0.01.")
     ] = 0.0,
-    scale: options.Scale = False,
-    columns: options.Columns = None,
-    no_encode: options.NoEncode = False,
     distances: options.Distances = None,
-    from_: options.From = None,
-    sep: options.Sep = None,
-    decimal: options.Decimal = None,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
 ) -> None:
@@ -69,6 +63,8 @@ def train(
     --------
       pathforest train iris.csv --label species --out iris.pf
 
+      pathforest train iris.csv --label species --set sigmas=0.2,0.6,1 --table cells.csv --out iris.pf
+
       pathforest train training.dat --estimator opf --set metric=log_sqeuclidean --out model.pf
 
       pathforest train wine.csv --label 0 --ignore id --scale --out wine.pf
@@ -77,85 +73,108 @@ def train(
     """
     if estimator not in options.ESTIMATORS:
         raise UsageError(f"--estimator {estimator} is unknown; choose one of {LISTED}")
-    files = (("--learn", learn, "opf"), ("--prune", prune, "opf"), ("--unlabeled", unlabeled, "semi"))
-    for name, given, wanted in files:
+    files = ("--learn", learn, "opf"), ("--prune", prune, "opf"), ("--unlabeled", unlabeled, "semi")
+    for name, given, wanted in (*files, ("--table", table, "fuzzy-cv")):
         if given is not None and estimator != wanted:
             raise UsageError(f"{name} {given}: only --estimator {wanted} takes it")
-        if given is not None and distances is not None:
+        if given is not None and distances is not None and name != "--table":
             raise UsageError(f"{name} {given}: not with --distances; give features")
-    model = models.make_estimator(options.ESTIMATORS[estimator], settings, distances)
+    model = models.make_estimator(
+        options.ESTIMATORS[estimator], settings, scale=treated.scale, distances=distances
+    )
     if not getattr(model, "refit", True):
-        raise UsageError("--set refit=false: the model could not predict; use tune to see scores only")
-    if scale:
-        models.check_scale(model)
-    check_outputs([out], [data, unlabeled, learn, prune, distances])
-    how = options.reading(from_, sep, decimal)
-    kinds = options.kinds(columns, encode=not no_encode)
+        raise UsageError("--set refit=false: the model could not predict; leave it out")
+    cells = None if table is None else TableOutput(table)
+    check_outputs([out, table], [data, unlabeled, learn, prune, distances])
     samples = read_samples(
         data,
-        label=label,
-        features=options.names(features),
-        ignore=options.names(ignore),
+        reading,
+        **treated.how(),
         labels="left out" if estimator == "outliers" else "needed",
         empty_labels=estimator == "semi",
         distances=distances,
-        encode=not no_encode,
-        kinds=kinds,
-        **how,
     )
-    X, y = samples.X, samples.y
-    kinds, how["ending"] = kinds_of(X), None  # the other files are read as this one was
+    kinds = {}  # of further files, which are read as this one was
+    if isinstance(samples.X, dict):
+        kinds = {n: "category" if c.dtype == object else "number" for n, c in samples.X.items()}
+
+    def further(file: str, labels: str = "needed") -> Samples:
+        same = replace(reading, from_=None)
+        return read_samples(file, same, features=samples.features, kinds=kinds, labels=labels)
+
     if unlabeled is not None:
-        more = read_samples(unlabeled, features=samples.features, labels="left out", kinds=kinds, **how)
-        X = join_features(X, more.X)
-        y = np.ma.concatenate([y, np.ma.masked_all(len(more.rows.places), y.dtype)])
+        more = further(unlabeled, "left out")
+        y = np.ma.concatenate([samples.y, np.ma.masked_all(len(more.rows.places), samples.y.dtype)])
+        samples = samples._replace(X=_joined(samples.X, more.X), y=y)
+    y = samples.y
     if y is not None:
-        warn_one_class(y, samples.label)
+        models.warn_one_class(y, samples.label)
     if estimator == "semi":
         y = _marked(model, y)
-    if learn is not None and isinstance(X, dict) and model.metric == models.MIXED:
+    if learn is not None and kinds and model.metric == models.MIXED:
         raise UsageError(
             f"--learn {learn}: not with metric={models.MIXED} and a table with text or gaps; leave out --set "
             "metric, and text is encoded"
         )
-    prepared = models.prepare(model, X, samples.features, scale=scale, kinds=samples.kinds)
-    X = prepared.X
+    prepared = models.prepare(model, samples, scale=treated.scale)
     seconds = models.fit(model, prepared, y, jobs)
-    evaluation = []
-    training = samples._replace(X=X)
-    for file, improve in ((learn, _learn), (prune, partial(_prune, max_loss=max_loss))):
-        if file is not None:
-            evaluated = read_samples(file, label=label, features=samples.features, kinds=kinds, **how)
-            evaluated = evaluated._replace(X=prepared.more(evaluated.X, samples.features))
-            improved, scores = improve(model, training, evaluated)
-            sizes = {"n_before": len(model.cost_), "n_after": len(improved.cost_)}
-            evaluation.append({"file": file, **scores, **sizes})
-            model = improved
-    models.save(
-        model, samples.features, out, label=samples.label if y is not None else None, table=prepared.table
-    )
+    search, evaluation = models.search_facts(model), []
+    for is_learning, file in ((True, learn), (False, prune)):
+        if file is None:
+            continue
+        given = further(file)
+        X, labels = prepared.more(given.X, samples.features), given.y
+        scores = {"before": model.score(X, labels), "n_before": len(model.cost_)}
+        if is_learning:
+            learned = learn_from(model, prepared.X, y, X, labels)
+            model = learned.model
+            # Samples that were exchanged now train; those that took their place evaluate.
+            X, labels = (np.concatenate(p)[learned.val_rows] for p in ((prepared.X, X), (y, labels)))
+        else:
+            model = prune_by(model, X, labels, max_loss=max_loss).model
+        scores |= {"after": model.score(X, labels), "n_after": len(model.cost_)}
+        evaluation.append({"file": file, **scores})
+    models.save(model, prepared, samples.features, out, label=None if y is None else samples.label)
+    if cells is not None:
+        _write_cells(cells, model.cv_results_)
+    what = "features" if distances is None else "distances"
+    text = f"{out}: {type(model).__name__}, {len(prepared.X)} samples, {len(samples.features)} {what}"
+    if y is not None:
+        text += f", {len(model.classes_)} class{'es' * (len(model.classes_) != 1)}"
+    text += f", {seconds:.1f} s"
     facts = {
         "model": out,
         "estimator": type(model).__name__,
-        "n_samples": len(X),
+        "n_samples": len(prepared.X),
         "features": samples.features,
         "columns": models.rule_facts(prepared.table),
         "label": samples.label,
-        "classes": model.classes_.tolist() if y is not None else None,
+        "classes": None if y is None else model.classes_.tolist(),
         "seconds": round(seconds, 3),
-        **search_facts(model),
+        **search,
     }
-    what = "features" if distances is None else "distances"
-    text = f"{out}: {facts['estimator']}, {len(X)} samples, {len(samples.features)} {what}"
-    if y is not None:
-        n_classes = len(model.classes_)
-        text += f", {n_classes} class{'es' * (n_classes != 1)}"
-    text += f", {seconds:.1f} s"
     if evaluation:
         facts |= {"n_kept": len(model.cost_), "evaluation": evaluation}
         text += f"; {len(model.cost_)} samples in the model"
-    rules = models.rule_lines(prepared.table)
-    show_facts(facts, [text, *rules, *map(_evaluated, evaluation), *search_lines(facts)], as_json)
+    lines = [text, *models.rule_lines(prepared.table)]
+    for scores in evaluation:
+        line = (
+            "{file}: accuracy {before:.4f} with {n_before} samples before, {after:.4f} with {n_after} after"
+        )
+        lines.append(line.format(**scores))
+    if search:
+        score, chosen = search["best_score"], models.chosen_text(search)
+        lines.append(f"cross-validated score {score:.4f} with {chosen}")
+    if table is not None:
+        lines.append(f"{table}: {len(model.cv_results_['params'])} cells")
+    show_facts(facts, lines, as_json)
+
+
+def _joined(X: Cells, more: Cells) -> Cells:
+    """Put two tables that were read the same way one below the other."""
+    if isinstance(X, np.ndarray):
+        return np.concatenate([X, more])
+    return {name: np.concatenate([X[name], more[name]]) for name in X}
 
 
 def _marked(model: Any, y: np.ma.MaskedArray) -> np.ndarray:
@@ -167,44 +186,11 @@ def _marked(model: Any, y: np.ma.MaskedArray) -> np.ndarray:
     return np.where(np.ma.getmaskarray(y), model.unlabeled, y.data)
 
 
-Improved = tuple[Any, dict[str, float]]  # a model, and the accuracy before and after
-
-
-def _learn(model: Any, samples: Samples, evaluation: Samples) -> Improved:
-    before = model.score(evaluation.X, evaluation.y)
-    learned = learn_from(model, samples.X, samples.y, evaluation.X, evaluation.y)
-    # Samples that were exchanged now train; those that took their place evaluate.
-    X = np.concatenate([samples.X, evaluation.X])[learned.val_rows]
-    y = np.concatenate([samples.y, evaluation.y])[learned.val_rows]
-    return learned.model, {"before": before, "after": learned.model.score(X, y)}
-
-
-def _prune(model: Any, samples: Samples, evaluation: Samples, *, max_loss: float) -> Improved:
-    before = model.score(evaluation.X, evaluation.y)
-    pruned = prune_by(model, evaluation.X, evaluation.y, max_loss=max_loss).model
-    return pruned, {"before": before, "after": pruned.score(evaluation.X, evaluation.y)}
-
-
-def _evaluated(facts: dict[str, Any]) -> str:
-    return (
-        "{file}: accuracy {before:.4f} with {n_before} samples before, {after:.4f} with {n_after} after"
-    ).format(**facts)
-
-
-def search_facts(model: Any) -> dict[str, Any]:
-    """Return what a search has found, if there was one."""
-    if not hasattr(model, "best_score_") or not hasattr(model, "best_params_"):
-        return {}
-    return {"best_score": model.best_score_, "best_params": model.best_params_}
-
-
-def search_lines(facts: dict[str, Any]) -> list[str]:
-    """Say what a search has found, if there was one."""
-    if "best_score" not in facts:
-        return []
-    return [f"cross-validated score {facts['best_score']:.4f} with {chosen_text(facts)}"]
-
-
-def chosen_text(facts: dict[str, Any]) -> str:
-    """List the parameters that a search has chosen."""
-    return ", ".join(f"{name}={value}" for name, value in facts["best_params"].items())
+def _write_cells(out: TableOutput, results: dict[str, Any]) -> None:
+    """Write the columns of a search that are worth a look, the best cell first."""
+    order = np.argsort(results["rank_test_score"])
+    scores = ["rank_test_score", "mean_test_score", "std_test_score"]
+    names = [*scores, *(name for name in results if name.startswith("param_")), "mean_test_log_loss", "beta"]
+    columns = [np.array(np.asarray(results[name])[order].tolist()) for name in names]
+    with out.open(names) as write:
+        write([ArrayColumn(column.round(6) if column.dtype.kind == "f" else column) for column in columns])

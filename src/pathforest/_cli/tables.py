@@ -1,0 +1,329 @@
+"""Tables that commands read and write, and what they print on the terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import typer
+
+from pathforest import _tables
+from pathforest._cli.options import Reading, did_you_mean
+from pathforest._tables import POSITION, STANDARD_OUTPUT, Batch, Stream, integer, open_stream
+from pathforest._utils.files import check_writable, naming
+from pathforest._utils.progress import progress
+from pathforest._utils.text import escape, show
+from pathforest.libopf import read_distances
+
+NONE = ("text", "-")  # in the place of a number
+WIDE = 400  # columns of output that is not a terminal
+LONGEST = 60  # characters of a name or a label on the terminal
+
+# Columns
+
+
+def find_column(stream: Stream, wanted: str, way_out: str = "") -> str:
+    """Return the name of a column, given by name or position."""
+    if wanted in stream.names:
+        return wanted
+    shown = show(wanted)
+    with suppress(ValueError, IndexError):
+        shown = str(integer(wanted))
+        return stream.names[integer(wanted)]
+    meant = did_you_mean(wanted, stream.names)
+    raise ValueError(
+        f"{stream.name}: there is no column {shown}{meant}, only {_tables.listed(stream.names)}{way_out}"
+    )
+
+
+def find_label(
+    stream: Stream, label: str | None, *, needed: bool = True, known: str | None = None
+) -> str | None:
+    """Return the name of the label column, given by name or position.
+
+    If none is given, it is the one that the format has, the one that a model was trained with (`known`), or
+    one called `label`; None if it is not needed and does not exist.
+    """
+    way_out = "name the column of labels with --label"
+    if label is None:
+        if stream.label is not None:
+            return stream.label
+        if known in stream.names:
+            return known
+        if not needed and ("label" not in stream.names or "label" in stream.beside):
+            return None
+        label = "label"
+        if known is not None and label not in stream.names:
+            return find_column(stream, known, f", and the model was trained with this label; {way_out}")
+    if label in stream.beside:
+        raise ValueError(f"{stream.name}: the file has no labels")
+    return find_column(stream, label, f"; {way_out}")
+
+
+def choose_features(
+    stream: Stream, label: str | None, features: Sequence[str] | None = None, ignore: Sequence[str] = ()
+) -> list[str]:
+    """Return the names of the feature columns."""
+    wanted = stream.names if features is None else [find_column(stream, name) for name in features]
+    left_out = {label, *stream.beside, *(find_column(stream, name) for name in ignore)}
+    chosen = [name for name in dict.fromkeys(wanted) if name not in left_out]
+    if not chosen:
+        raise ValueError(f"{stream.name}: no column is left for features, of {_tables.listed(stream.names)}")
+    return chosen
+
+
+def ignorable(error: Exception) -> str:
+    """Return the text of an error about a column, with the option that leaves columns out."""
+    text, way_out = str(error), "leave the column out"
+    if way_out in text:
+        return text.replace(way_out, f"{way_out} with --ignore")
+    return f"{text} (--ignore leaves a column out)"
+
+
+# Whole tables
+
+Cells = np.ndarray | dict[str, np.ndarray]  # a matrix of numbers, or columns of a mixed table
+
+
+class Samples(NamedTuple):
+    """A whole table."""
+
+    X: Cells
+    y: np.ndarray | None
+    features: list[str]
+    label: str | None
+    stream: Stream  # the columns' names
+    rows: Batch  # and all their cells
+    kinds: dict[str, str]  # of the columns that were asked for, by name
+
+
+def read_samples(
+    path: str,
+    reading: Reading,
+    *,
+    features: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
+    kinds: Mapping[str, str] | None = None,
+    encode: bool | None = None,
+    labels: Literal["needed", "kept", "left out"] = "needed",
+    empty_labels: bool = False,
+    distances: str | None = None,
+) -> Samples:
+    """Read a whole file.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    reading : Reading
+        Its format, and its label.
+    features, ignore : sequence of str
+        Columns to use, or to leave out; by default all but the label.
+    kinds : mapping, default=None
+        Columns to be read as numbers or categories, or to be left out, whatever they hold.
+    encode : bool, default=None
+        Whether text and empty cells are read too: `X` is then a dict of columns, unless all are numbers. None
+        if there is no such choice.
+    labels : {"needed", "kept", "left out"}, default="needed"
+        Whether there must be labels; or they are read if there are any; or they are only not a feature.
+    empty_labels : bool, default=False
+        Whether cells of the label column may be empty; if so, `y` is a masked array.
+    distances : str, default=None
+        A LibOPF file of distances, to be used instead of features.
+    """
+    with open_stream(path, **reading.format) as stream:
+        column = find_label(stream, reading.label, needed=labels == "needed")
+        kinds = {find_column(stream, name): kind for name, kind in (kinds or {}).items()}
+        ignore = [*ignore, *(name for name, kind in kinds.items() if kind == "drop")]
+        chosen = [] if distances else choose_features(stream, column, features, ignore)
+        rows = _tables.gather(stream)
+    if distances:
+        D = read_distances(distances)
+        positions = positions_of(stream, rows, D, distances)
+        X, chosen = D[np.ix_(positions, positions)], [f"{POSITION} {p}" for p in positions.tolist()]
+    else:
+        X = _read_features(stream, rows, chosen, encode, kinds)
+    y = None
+    if column is not None and labels != "left out":
+        y = _labels(stream, rows, column, empty_labels)
+    return Samples(X, y, chosen, column, stream, rows, {n: k for n, k in kinds.items() if n in chosen})
+
+
+def _read_features(
+    stream: Stream, rows: Batch, names: Sequence[str], encode: bool | None, kinds: Mapping[str, str]
+) -> Cells:
+    """Read columns as numbers, or with `encode` as what they are."""
+    try:
+        if not any(name in kinds for name in names):
+            return stream.samples(rows, names)
+    except ValueError as error:
+        if not encode:
+            choice = "" if encode is None else ", or encode it: omit --no-encode"
+            raise ValueError(f"{ignorable(error)}{choice}") from None
+    try:
+        return stream.table(rows, names, kinds)
+    except ValueError as error:
+        raise ValueError(ignorable(error)) from None
+
+
+def columns_of(X: Cells, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return columns by name."""
+    return dict(zip(names, np.ascontiguousarray(X.T), strict=True)) if isinstance(X, np.ndarray) else X
+
+
+def positions_of(stream: Stream, batch: Batch, D: np.ndarray, path: str) -> np.ndarray:
+    """Return the rows of samples in a matrix of distances."""
+    if POSITION not in stream.names:
+        raise ValueError(
+            f"{stream.name}: there is no column {POSITION!r}, which says where samples are in {path}"
+        )
+    positions = np.asarray(stream.labels(batch, POSITION))
+    if positions.dtype.kind == "U":
+        positions = np.array([integer(cell) for cell in positions.tolist()])
+    wrong = np.flatnonzero((positions < 0) | (positions >= len(D)))
+    if len(wrong):
+        raise ValueError(
+            f"{stream.name}: {stream.place} {batch.places[wrong[0]]}: position {positions[wrong[0]]} "
+            f"is not in {path}, which has {len(D)} samples"
+        )
+    return positions
+
+
+def _labels(stream: Stream, rows: Batch, column: str, empty_labels: bool) -> np.ndarray:
+    if not empty_labels:
+        return _tables.as_labels(stream.labels(rows, column))
+    known, found = known_labels(rows.columns[stream.names.index(column)])
+    if known.all():
+        found = stream.labels(rows, column)
+    found = _tables.as_labels(found)
+    y = np.ma.masked_all(len(known), found.dtype)
+    y[known] = found
+    return y
+
+
+def known_labels(column: _tables.Column) -> tuple[np.ndarray, list[str] | np.ndarray]:
+    """Return which cells are not empty, and their labels, which `as_labels` makes integers if all are."""
+    known = np.array([bool(cell.strip()) for cell in column.text()], dtype=bool)
+    cells = column.take(np.flatnonzero(known))
+    try:
+        return known, cells.labels()
+    except ValueError:  # such as the floats that pandas makes of integers if some are missing
+        return known, cells.text()
+
+
+# Files
+
+
+def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
+    """Check, before any work, that files can be written, and that none of them is another or an input."""
+    known = [path for path in inputs if path is not None]
+    for path in outputs:
+        if path is not None:
+            check_writable(path)
+            taken = next((other for other in known if _is_same(path, other)), None)
+            if taken is not None:
+                raise ValueError(f"{path}: writing it would replace {taken}; name another file")
+            known.append(path)
+
+
+def check_unused(stream: Stream, names: Sequence[str], added: Sequence[str], way_out: str) -> None:
+    """Check that columns which are added have names of their own."""
+    taken = next((name for name in added if [*names, *added].count(name) > 1), None)
+    if taken is not None:
+        raise ValueError(f"{stream.name}: there is a column {show(taken)} already; {way_out}")
+
+
+def _is_same(path: str, other: str) -> bool:
+    try:
+        return os.path.samefile(path, other)
+    except OSError:  # one of them does not exist yet
+        return os.path.realpath(path) == os.path.realpath(other)
+
+
+class TableOutput:
+    """A table with all columns of the input and some more, in a file or on the standard output."""
+
+    def __init__(self, out: str | None, to: str | None = None, *, as_json: bool = False) -> None:
+        self.path = None if out == "-" else out
+        self._ending = "json" if as_json and self.path is None and to is None else to
+        self._form = _tables.check_sink(self.path, self._ending)
+
+    def open(self, names: Sequence[str], source: Stream | None = None) -> AbstractContextManager[Any]:
+        """Open the file, in CSV with separator and decimals of the source; what this gives writes columns."""
+        known, dialect = ([], None) if source is None else (source.names, source.dialect)
+        added = tuple(name for name in names if name not in known)
+        layout = _tables.Layout(list(names), dialect=dialect, added=added)
+        return _tables.open_sink(self.path, self._ending, layout)
+
+    def columns(self, stream: Stream, batch: Batch, features: Mapping[str, np.ndarray]) -> list[Any]:
+        """Return the columns of the input as the output shows them: in CSV, character by character.
+
+        If the output distinguishes numbers from text, features that came as text are written as numbers.
+        """
+        if not self._form.has_types:
+            return batch.columns
+        numbers = {name: column for name, column in features.items() if column.dtype.kind == "f"}
+        return stream.with_numbers(batch, numbers)
+
+
+# The terminal
+
+
+@naming(STANDARD_OUTPUT)
+def show_facts(
+    facts: Any, lines: Iterable[str], as_json: bool = False, *, on_error_stream: bool = False
+) -> None:
+    """Print a result, for people or for programs.
+
+    Lines are given one by one, because a name in one of them could have a line break.
+    """
+    if as_json:
+        plain = json.loads(json.dumps(facts, default=_plain))
+        lines = [json.dumps(_tables.json_value(plain), allow_nan=False)]
+    typer.echo("\n".join(map(escape, lines)), err=on_error_stream)
+
+
+def _plain(value: Any) -> Any:
+    """Turn numpy's values into Python's; what has no counterpart in JSON is shown as text."""
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else str(value)
+
+
+def visible(value: Any) -> str:
+    """Return a name or a label as one short line that a terminal only prints."""
+    text = escape(str(value)[: LONGEST + 1])
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+
+
+def listed(values: Iterable[Any], most: int) -> str:
+    """List names or labels, the first of many."""
+    values = list(values)
+    more = f" and {len(values) - most} more" if len(values) > most else ""
+    return ", ".join(map(visible, values[:most])) + more
+
+
+@naming(STANDARD_OUTPUT)
+def show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; numbers to the right."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for j, name in enumerate(header):
+        is_number = all(row[j][:1] in "-+.0123456789" or row[j] in NONE for row in rows)
+        table.add_column(Text(visible(name)), justify="right" if is_number else "left")
+    for row in rows:
+        table.add_row(*(Text(visible(cell)) for cell in row))  # rich would take [red] for markup
+    # In a pipe there is no window to fit into.
+    Console(width=None if Console().is_terminal else WIDE).print(table, highlight=False)
+
+
+@contextmanager
+def counted(what: str) -> Iterator[Callable[[int], None]]:
+    """Count samples where progress bars are shown; how many there are is known at the end only."""
+    with progress(np.inf, what, unit="samples") as bar:
+        yield bar.update
