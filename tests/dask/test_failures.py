@@ -268,8 +268,18 @@ def doomed(tmp_path):
     file = str(tmp_path / "scheduler.json")
     command = [sys.executable, "-m", "distributed.cli.dask_"]
     commands = [
-        ["scheduler", "--scheduler-file", file, "--port", "0", "--no-dashboard"],
-        ["worker", "--scheduler-file", file, "--nthreads", "1", "--no-nanny", "--no-dashboard"],
+        ["scheduler", "--scheduler-file", file, "--host", "127.0.0.1", "--port", "0", "--no-dashboard"],
+        [
+            "worker",
+            "--scheduler-file",
+            file,
+            "--host",
+            "127.0.0.1",
+            "--nthreads",
+            "1",
+            "--no-nanny",
+            "--no-dashboard",
+        ],
     ]
     processes = [
         subprocess.Popen([*command[:2], command[2] + name, *options], stderr=subprocess.DEVNULL)
