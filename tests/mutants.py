@@ -377,7 +377,7 @@ MUTANTS = [
     ),
     Mutant(
         "src/pathforest/_utils/files.py",
-        "signal.signal(number, _stop)",
+        "signal.signal(number, stop)",
         "pass",
         "tests/cli/test_unwritable.py -k signal",
     ),

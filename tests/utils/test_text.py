@@ -1,7 +1,8 @@
-"""Values in messages are short and cannot act on a terminal."""
+"""Values in messages are short and cannot act on a terminal; names of files may be as long as they can be."""
 
 import pytest
 
+from pathforest._utils.files import replace_file
 from pathforest._utils.text import show
 
 
@@ -24,3 +25,10 @@ class Broken:
 )
 def test_a_value_is_shown_on_one_short_line(value, shown):
     assert show(value) == shown
+
+
+def test_a_name_may_be_as_long_as_names_can_be(tmp_path):
+    path = tmp_path / ("x" * 255)
+    replace_file(path, b"old")
+    replace_file(path, b"new")
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(path.name, b"new")]

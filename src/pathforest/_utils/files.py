@@ -28,9 +28,8 @@ def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Check, before any work, that a file can be written."""
-    target = os.path.realpath(path)
+    target, shown = os.path.realpath(path), escape(str(path))
     folder = os.path.dirname(target)
-    shown = escape(str(path))
     if os.path.isdir(target):
         raise IsADirectoryError(f"{shown} is a folder; pass the name of a file")
     if _is_pipe_or_device(path):
@@ -106,22 +105,22 @@ class _Stop(BaseException):
 @contextmanager
 def _stopped_late() -> Iterator[None]:
     """Let a signal that would end the process do so once what the caller has begun is cleared away."""
+
+    def stop(number: int, frame: Any) -> None:
+        raise _Stop(number)
+
     taken = []
     if threading.current_thread() is threading.main_thread():  # no other may, and Python's handlers run in it
         taken = [number for number in STOPS if signal.getsignal(number) is signal.SIG_DFL]
-    received = None
+    received = []
     try:
         for number in taken:
-            signal.signal(number, _stop)
+            signal.signal(number, stop)
         yield
-    except _Stop as stop:
-        (received,) = stop.args
+    except _Stop as stopped:
+        received = list(stopped.args)
     finally:
         for number in taken:
             signal.signal(number, signal.SIG_DFL)
-    if received is not None:
-        signal.raise_signal(received)
-
-
-def _stop(number: int, frame: Any) -> None:
-    raise _Stop(number)
+    for number in received:
+        signal.raise_signal(number)

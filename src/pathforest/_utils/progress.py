@@ -13,7 +13,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache, wraps
 from typing import Any, ParamSpec, Protocol, TypeVar
@@ -176,21 +176,20 @@ def progress(total: float, description: str, unit: str = "models") -> Iterator[A
         bar.close()
 
 
+def steps(total: int, name: str) -> Any:
+    """Show a bar of a stage that trains many models."""
+    return progress(total, f"pathforest {name}")
+
+
 @contextmanager
-def hidden_progress() -> Iterator[None]:
+def hidden_progress() -> Iterator[Silence]:
     """Show no bars meanwhile, for work that has a bar of its own."""
     global _outermost
     before, _outermost = _outermost, SILENCE
     try:
-        yield
+        yield SILENCE
     finally:
         _outermost = before
-
-
-def clear_line() -> None:
-    """Make room for a message on the terminal."""
-    if isinstance(_outermost, Bar):
-        _outermost.hide()
 
 
 def is_wanted(stream: Any) -> bool:
@@ -269,25 +268,24 @@ class Stages:
     ``stage(knn_graph, engine, k)`` is ``knn_graph(engine, k)``, so `_fit` still reads as a list of stages.
     """
 
-    def __init__(self, estimator: Any, task: Any = None, bar: Any = None) -> None:
+    def __init__(self, estimator: Any, task: Any = None, bar: Any = SILENCE) -> None:
         self.estimator, self.task, self._bar = estimator, task, bar
 
     def __call__(self, stage: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         owner, name, context = type(self.estimator).__name__, stage.__name__.strip("_"), None
         title = name.replace("_", " ")
-        if self._bar is not None:
-            # Other stages have several loops, of which the core knows one at a time.
-            self._bar.expect(1 if title == "knn graph" else 0, f"{owner}: {title}")
-            if self.task:
-                context = self.task.subcontext(task_name=title)
-                context.call_on_fit_task_begin(estimator=self.estimator)
+        # Other stages have several loops, of which the core knows one at a time.
+        self._bar.expect(1 if title == "knn graph" else 0, f"{owner}: {title}")
+        if self.task:
+            context = self.task.subcontext(task_name=title)
+            context.call_on_fit_task_begin(estimator=self.estimator)
         start = time.perf_counter()
         result = stage(*args, **kwargs)
         if self.estimator.verbose:
-            clear_line()
+            if isinstance(_outermost, Bar):
+                _outermost.hide()  # makes room for the message on the terminal
             logger.info("%s: %s took %.3f s", owner, name, time.perf_counter() - start)
-        if self._bar is not None:
-            self._bar.update()
+        self._bar.update()
         if context:
             context.call_on_fit_task_end(estimator=self.estimator)
         return result
@@ -302,47 +300,23 @@ def stages_of(estimator: Any) -> Stages:
     return running if running is not None and running.estimator is estimator else Stages(estimator)
 
 
-class Steps:
-    """A bar of a stage with many steps, each of which is a task for callbacks."""
-
-    def __init__(self, bar: Progress, estimator: Any, task: Any) -> None:
-        self._bar, self._estimator, self._task = bar, estimator, task
-        self._done, self._told = 0.0, 0
-
-    def update(self, n: float = 1) -> None:
-        """Report that `n` more steps are done."""
-        self._bar.update(n)
-        self._done += n
-        # Fractions of steps add up with some rounding.
-        while self._told < min(int(self._done + 1e-6), self._task.max_subtasks):
-            self._told += 1
-            step = self._task.subcontext(task_name="model").call_on_fit_task_begin(estimator=self._estimator)
-            step.call_on_fit_task_end(estimator=self._estimator)
-
-
-@contextmanager
-def steps(total: int, name: str) -> Iterator[Progress]:
-    """Show a bar of a stage that trains many models, and report each to the callbacks of the fit."""
-    running = _running.get()
-    with progress(total, f"pathforest {name}") as bar:
-        if running is None or running.task is None:
-            yield bar
-            return
-        task = running.task.subcontext(task_name=name, max_subtasks=total)
-        task.call_on_fit_task_begin(estimator=running.estimator)
-        yield Steps(bar, running.estimator, task)
-        task.call_on_fit_task_end(estimator=running.estimator)
-
-
 @contextmanager
 def _reported(estimator: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[None]:
     """Show a bar of the stages of a fit, and report them to scikit-learn's callbacks."""
+    n_stages, has_steps = getattr(estimator, "_n_stages", None), getattr(estimator, "_has_steps", False)
+    outer = getattr(estimator, "_parent_callback_ctx", None)  # of the pipeline or search that fits it
+    callbacks = [*getattr(estimator, "_skl_callbacks", ()), *getattr(outer, "_callbacks", ())]
     task, data = None, dict(zip(("X", "y"), args, strict=False)) | kwargs
     data = {name: data.get(name) for name in ("X", "y")}
-    if _callbacks_of(estimator):
-        task = estimator._init_callback_context(max_subtasks=getattr(estimator, "_n_stages", 0))
+    if callbacks:
+        task = estimator._init_callback_context(max_subtasks=n_stages)
         task.call_on_fit_task_begin(estimator=estimator, **data)
-    with _bar_of(estimator) as bar:
+    shown: Any = nullcontext(SILENCE)  # the stages show bars, or are too short for one
+    if any(isinstance(callback, ProgressBar) for callback in callbacks):
+        shown = hidden_progress()
+    elif n_stages and not has_steps:
+        shown = progress(n_stages, type(estimator).__name__, "stages")
+    with shown as bar:
         token = _running.set(Stages(estimator, task, bar))
         try:
             yield
@@ -352,23 +326,3 @@ def _reported(estimator: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) ->
         # The estimator is complete, so a copy of it needs no more attributes.
         complete = {} if hasattr(estimator, "predict") else None
         task.call_on_fit_task_end(estimator=estimator, **data, reconstruction_attributes=complete)
-
-
-def _callbacks_of(estimator: Any) -> list[Any]:
-    """List the callbacks of an estimator, and of the pipeline or search that fits it."""
-    outer = getattr(estimator, "_parent_callback_ctx", None)
-    return [*getattr(estimator, "_skl_callbacks", ()), *getattr(outer, "_callbacks", ())]
-
-
-@contextmanager
-def _bar_of(estimator: Any) -> Iterator[Any]:
-    """Give the stages of an estimator a bar, unless scikit-learn or the stages themselves show one."""
-    n_stages, has_steps = getattr(estimator, "_n_stages", 0), getattr(estimator, "_has_steps", False)
-    if any(isinstance(callback, ProgressBar) for callback in _callbacks_of(estimator)):
-        with hidden_progress(), progress(n_stages, "") as bar:
-            yield None if has_steps else bar
-    elif has_steps or not n_stages:
-        yield None
-    else:
-        with progress(n_stages, type(estimator).__name__, "stages") as bar:
-            yield bar
