@@ -13,7 +13,8 @@ import dask
 import dask.array as da
 import dask.bag
 import distributed
-from dask_cases import SMALL_SEARCH, N, draw, quiet, same, wait_for_no_tasks
+from checks import same
+from dask_cases import SMALL_SEARCH, N, draw, quiet, wait_for_no_tasks
 
 from pathforest.dask import DaskFuzzyOPFClassifierCV, DaskOPFClassifier
 

@@ -13,7 +13,8 @@ from pathforest.distances import resolve_metric
 pytest.importorskip("distributed", reason="needs pathforest[dask]")
 
 import dask.array as da
-from dask_cases import SMALL_SEARCH, N, draw, every_pair, quiet, same
+from checks import same
+from dask_cases import SMALL_SEARCH, N, draw, every_pair, quiet
 
 from pathforest.dask import DaskFuzzyOPFClassifier, DaskFuzzyOPFClassifierCV, DaskOPFClassifier
 from pathforest.dask import engine as dask_engine

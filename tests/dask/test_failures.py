@@ -16,7 +16,8 @@ pytest.importorskip("distributed", reason="needs pathforest[dask]")
 
 import dask.array as da
 import distributed
-from dask_cases import SMALL_SEARCH, draw, quiet, same, wait_for_no_tasks
+from checks import same
+from dask_cases import SMALL_SEARCH, draw, quiet, wait_for_no_tasks
 
 from pathforest.dask import DaskFuzzyOPFClassifierCV, DaskOPFClassifier
 from pathforest.dask import engine as dask_engine

@@ -17,7 +17,8 @@ pytest.importorskip("distributed", reason="needs pathforest[dask]")
 
 import dask.array as da
 import distributed
-from dask_cases import draw, every_pair, quiet, same
+from checks import same
+from dask_cases import draw, every_pair, quiet
 
 from pathforest.dask import DaskFuzzyOPFClassifier, DaskOPFClassifier
 

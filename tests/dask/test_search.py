@@ -18,7 +18,8 @@ pytest.importorskip("distributed", reason="needs pathforest[dask]")
 
 import dask
 import distributed
-from dask_cases import SMALL_SEARCH, N, draw, quiet, same, wait_for_no_tasks
+from checks import same
+from dask_cases import SMALL_SEARCH, N, draw, quiet, wait_for_no_tasks
 
 from pathforest.dask import DaskFuzzyOPFClassifierCV
 from pathforest.dask import engine as dask_engine

@@ -6,12 +6,14 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from growth import MODELS, assert_same_model, fit, fitted, histories, replay
+from checks import fitted_attributes, same_model
+from growth import fit, histories, replay
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from strategies import BRUTE_METRICS, METRICS, NON_NEGATIVE, make_codes, make_samples
+from zoo import every, make
 
 from pathforest import (
     FuzzyOPFClassifier,
@@ -24,23 +26,24 @@ from pathforest._engines import growing
 from pathforest._engines.metric import resolve_metric
 from pathforest.fuzzy import TrainingErrorWarning
 
-every_model = pytest.mark.parametrize("name", MODELS)
+every_model = every("grows")
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.fuzzy.TrainingErrorWarning")
 
 
 def check(model, history):
     """After every step, the model equals one that was fitted to what is there."""
     for X, y in replay(model, history):
-        assert_same_model(model, fit(clone(model), X, y))
-    assert_same_model(model, fit(clone(model), X, y), history.Q)
+        same_model(model, fit(clone(model), X, y))
+    same_model(model, fit(clone(model), X, y), history.Q)
 
 
 @every_model
 @settings(max_examples=20)
 @given(data=st.data())
 def test_growing_models_equal_fitted_ones_in_every_array_and_answer(name, data):
-    history = data.draw(histories(unlabelled=MODELS[name].__class__ is OPFSemiSupervisedClassifier))
-    model = clone(MODELS[name]).set_params(
+    history = data.draw(histories(unlabelled=isinstance(make(name), OPFSemiSupervisedClassifier)))
+    model = make(
+        name,
         algorithm=data.draw(st.sampled_from(["kd_tree", "brute"])),
         n_jobs=data.draw(st.sampled_from([1, 2, 3])),
     )
@@ -68,7 +71,7 @@ def test_lists_made_anew_leave_the_update_of_the_tree_right():
     y = make_codes("regions", 0, X)
     model = FuzzyOPFClassifier(algorithm="brute", competition="tree", k_max=2).partial_fit(X[:80], y[:80])
     model.set_params(k_max=12).partial_fit(X[80:], y[80:])
-    assert_same_model(model, fit(clone(model), X, y), X[:9] + 0.5)
+    same_model(model, fit(clone(model), X, y), X[:9] + 0.5)
 
 
 @pytest.mark.parametrize("recipe", ["grid", "duplicates", "far clusters", "gaussian"])
@@ -79,10 +82,10 @@ def test_larger_batches_into_larger_models(recipe, n_features):
     model = FuzzyOPFClassifier(k_max=8)
     for rows in (slice(0, 250), slice(250, 251), slice(251, 350), slice(350, 400)):
         model.partial_fit(X[rows], y[rows])
-    assert_same_model(model, fit(FuzzyOPFClassifier(k_max=8), X, y), Q)
+    same_model(model, fit(FuzzyOPFClassifier(k_max=8), X, y), Q)
     leaving = np.random.default_rng(0).choice(400, 60, replace=False)
     X, y = np.delete(X, leaving, axis=0), np.delete(y, leaving)
-    assert_same_model(model.forget(leaving), fit(FuzzyOPFClassifier(k_max=8), X, y), Q)
+    same_model(model.forget(leaving), fit(FuzzyOPFClassifier(k_max=8), X, y), Q)
 
 
 @pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
@@ -92,7 +95,7 @@ def test_ties_between_parts_go_to_the_lower_index(algorithm):
     model = OPFClassifier(algorithm=algorithm)
     for i in range(150):
         model.partial_fit(X[i : i + 1], y[i : i + 1])
-        assert_same_model(model, OPFClassifier().fit(X[: i + 1], y[: i + 1]))
+        same_model(model, OPFClassifier().fit(X[: i + 1], y[: i + 1]))
 
 
 def test_parts_are_few_and_their_engines_are_kept():
@@ -123,7 +126,7 @@ def test_classes_may_be_named_first_and_new_ones_arrive_later():
     assert model.label_.tolist() == ["b", "b", "aaa"]
     model.partial_fit([[6.0]], ["d"])
     X = np.array([[0.0], [1.0], [5.0], [6.0]])
-    assert_same_model(model, OPFClassifier().fit(X, ["b", "b", "aaa", "d"]))
+    same_model(model, OPFClassifier().fit(X, ["b", "b", "aaa", "d"]))
     assert model.forget([2, 3]).classes_.tolist() == ["b", "d"]
 
 
@@ -152,7 +155,7 @@ def test_text_is_as_wide_as_that_of_fit(kind):
     X, y = np.array([[0.0], [1.0], [2.0]]), ["a", "b", "longer"]
     model = OPFClassifier().partial_fit(X[2:], kind(y[2:])).partial_fit(X[:2], kind(y[:2])).forget([0])
     for labels in (y[:2], np.array(y)[:2]):
-        assert_same_model(model, OPFClassifier().fit(X[:2], labels))
+        same_model(model, OPFClassifier().fit(X[:2], labels))
     assert model.classes_.dtype == "<U1"
 
 
@@ -175,7 +178,7 @@ def test_labels_arrive_for_samples_that_are_there():
     assert model.transduction_.tolist() == ["a"] * 6
     model.set_labels([5], ["b"])
     y[5] = "b"
-    assert_same_model(model, OPFSemiSupervisedClassifier(n_neighbors=2).fit(X, y))
+    same_model(model, OPFSemiSupervisedClassifier(n_neighbors=2).fit(X, y))
 
 
 # Samples
@@ -185,7 +188,7 @@ def test_later_samples_get_the_type_of_the_first():
     X, Q = make_samples("gaussian", 1, 20, 3)
     y = make_codes("regions", 1, X)
     model = OPFClassifier().partial_fit(X[:15].astype(np.float32), y[:15]).partial_fit(X[15:], y[15:])
-    assert_same_model(model, OPFClassifier().fit(X.astype(np.float32), y), Q)
+    same_model(model, OPFClassifier().fit(X.astype(np.float32), y), Q)
     with pytest.raises(ValueError, match="infinity or a value too large"):
         model.partial_fit([[1e39, 0.0, 0.0]], [0])
 
@@ -201,7 +204,7 @@ def test_growing_leaves_the_arrays_of_the_caller_alone():
     model.partial_fit(before[0][:1], before[1][:1])
     labels = np.append(before[1], before[1][0])
     labels[3] = 1
-    assert_same_model(model, OPFClassifier().fit(np.append(*before[:1], before[0][:1], axis=0), labels))
+    same_model(model, OPFClassifier().fit(np.append(*before[:1], before[0][:1], axis=0), labels))
 
 
 def test_samples_that_overflow_together_with_earlier_ones_are_refused():
@@ -209,7 +212,7 @@ def test_samples_that_overflow_together_with_earlier_ones_are_refused():
     with pytest.raises(ValueError, match="could overflow"):
         model.partial_fit([[-1e154]], [0])
     model.partial_fit([[9e153]], [0])
-    assert_same_model(model, OPFClassifier().fit([[1e154], [9e153]], [0, 0]))
+    same_model(model, OPFClassifier().fit([[1e154], [9e153]], [0, 0]))
 
 
 def test_small_samples_in_between_do_not_hide_how_large_the_first_are():
@@ -223,7 +226,7 @@ def test_samples_that_underflow_together_are_refused_and_others_beside_them_are_
     with pytest.raises(ValueError, match="would underflow"):
         model.partial_fit([[1e-200]], [1])
     model.partial_fit([[1.0]], [1]).partial_fit([[1e-200], [2e-200]], [0, 0])
-    assert_same_model(model, OPFClassifier().fit([[0.0], [1.0], [1e-200], [2e-200]], [0, 1, 0, 0]))
+    same_model(model, OPFClassifier().fit([[0.0], [1.0], [1e-200], [2e-200]], [0, 1, 0, 0]))
     with pytest.raises(ValueError, match="would underflow"):
         model.forget([1])
 
@@ -233,7 +236,7 @@ def test_a_new_metric_starts_anew():
     y = make_codes("regions", 1, X)
     model = FuzzyOPFClassifier(k_max=3).partial_fit(X[:25], y[:25])
     model.set_params(metric="manhattan", k_max=6).partial_fit(X[25:], y[25:])
-    assert_same_model(model, fit(FuzzyOPFClassifier(metric="manhattan", k_max=6), X, y), Q)
+    same_model(model, fit(FuzzyOPFClassifier(metric="manhattan", k_max=6), X, y), Q)
 
 
 @pytest.mark.parametrize(
@@ -287,14 +290,14 @@ def test_models_grow_with_missing_values():
     X[::5, 0] = np.nan
     model = FuzzyOPFClassifier(metric="nan_euclidean", k_max=4)
     model.partial_fit(X[:30], y[:30]).partial_fit(X[30:], y[30:])
-    assert_same_model(model, fit(FuzzyOPFClassifier(metric="nan_euclidean", k_max=4), X, y), Q)
+    same_model(model, fit(FuzzyOPFClassifier(metric="nan_euclidean", k_max=4), X, y), Q)
 
 
 def test_nothing_may_be_forgotten_or_labelled():
     X, y = [[0.0], [1.0], [3.0]], ["a", "b", "b"]
     for model in (OPFClassifier().partial_fit(X, y), OPFClassifier().fit(X, y)):
-        assert_same_model(model.forget([]), OPFClassifier().fit(X, y))
-        assert_same_model(model.set_labels([], []), OPFClassifier().fit(X, y))
+        same_model(model.forget([]), OPFClassifier().fit(X, y))
+        same_model(model.set_labels([], []), OPFClassifier().fit(X, y))
     with pytest.raises(ValueError, match="inconsistent numbers"):
         model.set_labels([0], [])
 
@@ -313,10 +316,10 @@ def test_forgetting_refuses_what_it_cannot_do():
 
 def test_semi_supervised_models_keep_a_label():
     model = OPFSemiSupervisedClassifier().partial_fit([[0.0], [1.0]], [4, -1])
-    before = fitted(model)
+    before = fitted_attributes(model)
     with pytest.raises(ValueError, match="marks all 1 samples as unlabelled"):
         model.forget([0])
-    assert fitted(model) == before
+    assert fitted_attributes(model) == before
 
 
 # What is kept
@@ -326,14 +329,12 @@ def test_semi_supervised_models_keep_a_label():
 def test_fitted_models_keep_labels_only_and_grow_on(name):
     X, Q = make_samples("grid", 1, 30, 3)
     y = make_codes("regions", 1, X)
-    model = fit(clone(MODELS[name]), X[:25], y[:25])
+    model = fit(make(name), X[:25], y[:25])
     labelled = hasattr(model, "set_labels")
     assert vars(model)["_fit_grown"].keys() == ({"values", "codes", "named"} if labelled else set())
     model.partial_fit(X[25:], *([y[25:]] if labelled else []))
-    assert_same_model(model, fit(clone(model), X, y), Q)
-    assert_same_model(
-        fit(clone(model), X, y).forget([3]), fit(clone(model), *(np.delete(a, 3, 0) for a in (X, y)))
-    )
+    same_model(model, fit(clone(model), X, y), Q)
+    same_model(fit(clone(model), X, y).forget([3]), fit(clone(model), *(np.delete(a, 3, 0) for a in (X, y))))
 
 
 @every_model
@@ -341,7 +342,7 @@ def test_fitted_models_keep_labels_only_and_grow_on(name):
 def test_stored_models_grow_on(name, way, tmp_path):
     X, Q = make_samples("grid", 1, 40, 3)
     y = make_codes("regions", 1, X)
-    model = clone(MODELS[name])
+    model = make(name)
     if way == "file" and name == "fuzzy callable":
         pytest.skip("functions are not saved")
     labels = (lambda rows: [y[rows]]) if hasattr(model, "set_labels") else lambda rows: []
@@ -352,7 +353,7 @@ def test_stored_models_grow_on(name, way, tmp_path):
     else:
         stored = pickle.loads(pickle.dumps(model))
     stored.partial_fit(X[30:], *labels(slice(30, 40)))
-    assert_same_model(stored, fit(clone(model), X, y), Q)
+    same_model(stored, fit(clone(model), X, y), Q)
 
 
 def test_files_keep_what_growing_needs_only_if_asked(tmp_path):
@@ -372,7 +373,7 @@ def test_files_keep_what_growing_needs_only_if_asked(tmp_path):
 def test_a_call_that_fails_leaves_the_model_as_it_was(name, error):
     X, Q = make_samples("grid", 1, 30, 3)
     y = make_codes("regions", 1, X)
-    model = clone(MODELS[name])
+    model = make(name)
     labels = (lambda rows: [y[rows]]) if hasattr(model, "set_labels") else lambda rows: []
     model.partial_fit(X[:10], *labels(slice(10))).partial_fit(X[10:15], *labels(slice(10, 15)))
     before = dict(vars(model))
@@ -380,16 +381,16 @@ def test_a_call_that_fails_leaves_the_model_as_it_was(name, error):
         model.partial_fit(X[15:], *labels(slice(15, 30)))
     assert vars(model).keys() == before.keys()
     assert all(vars(model)[key] is value for key, value in before.items())
-    assert_same_model(model, fit(clone(model), X[:15], y[:15]), Q)
+    same_model(model, fit(clone(model), X[:15], y[:15]), Q)
     model.partial_fit(X[15:], *labels(slice(15, 30)))
-    assert_same_model(model, fit(clone(model), X, y), Q)
+    same_model(model, fit(clone(model), X, y), Q)
 
 
 def test_a_first_call_that_fails_leaves_the_model_unfitted():
     model = OPFClassifier()
     with pytest.raises(ValueError, match="NaN"):
         model.partial_fit([[0.0], [1.0]], [0, np.nan])
-    assert not fitted(model)
+    assert not fitted_attributes(model)
 
 
 def test_warnings_that_are_errors_leave_the_model_as_it_was():

@@ -41,32 +41,6 @@ def draw(kind, dtype=np.float64, n=N):
     return X.astype(dtype), rng.integers(0, 3, size=n)
 
 
-def same(got, expected):
-    """Equal types and values all the way down; models have the same fitted attributes."""
-    if got is expected:
-        return
-    if isinstance(expected, np.ndarray):
-        assert got.dtype == expected.dtype
-        if expected.dtype == object:
-            same(got.tolist(), expected.tolist())
-        else:
-            np.testing.assert_array_equal(got, expected)
-    elif isinstance(expected, dict):
-        assert got.keys() == expected.keys()
-        for key in expected:
-            same(got[key], expected[key])
-    elif isinstance(expected, list | tuple):
-        assert len(got) == len(expected)
-        for pair in zip(got, expected, strict=True):
-            same(*pair)
-    elif hasattr(expected, "__dict__"):
-        assert type(got) is type(expected)
-        left_out = ("_fit_cache", "_fit_grown")  # files keep what growing needs only if asked
-        same(*({k: v for k, v in vars(o).items() if k not in left_out} for o in (got, expected)))
-    else:
-        assert got == expected or (got != got and expected != expected)
-
-
 def tasks_on(client):
     return client.run_on_scheduler(lambda dask_scheduler: sorted(map(str, dask_scheduler.tasks)))
 

@@ -7,36 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 from strategies import problems
 
-from pathforest import (
-    FuzzyOPFClassifier,
-    OPFClassifier,
-    OPFClustering,
-    OPFOutlierDetector,
-    OPFSemiSupervisedClassifier,
-)
 from pathforest.fuzzy import TrainingErrorWarning
-
-
-def by_first_feature(X, y):
-    """A membership: a value in [0, 1] for each sample."""
-    return (np.abs(np.round(X[:, 0])) % 3) / 2
-
-
-# Every estimator that grows, in all its ways to learn.
-MODELS = {
-    "plain": OPFClassifier(),
-    "fuzzy": FuzzyOPFClassifier(k_max=4),
-    "fuzzy tree": FuzzyOPFClassifier(competition="tree", k_max=3, sigma=0.2),
-    "fuzzy source": FuzzyOPFClassifier(membership_side="source", k_max=12, sigma=0.5, n_conquerors=3),
-    "fuzzy callable": FuzzyOPFClassifier(membership=by_first_feature),
-    "balanced": OPFSemiSupervisedClassifier(n_neighbors=3, unlabeled=-1),
-    "geodesic": OPFSemiSupervisedClassifier(method="geodesic", n_neighbors=2, unlabeled=-1),
-    "mst": OPFSemiSupervisedClassifier(method="mst", unlabeled=-1),
-    "opfsemi": OPFSemiSupervisedClassifier(method="opfsemi", unlabeled=-1),
-    "clusters": OPFClustering(noise=0.1),
-    "every dome": OPFClustering(selection="cut", k_max=4),
-    "outliers": OPFOutlierDetector(k_max=4),
-}
 
 
 class Step(NamedTuple):
@@ -108,20 +79,3 @@ def fit(model, X, y):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TrainingErrorWarning)
         return model.fit(X, *([y] if hasattr(model, "set_labels") else []))
-
-
-def fitted(model):
-    """All fitted attributes but what only growing needs."""
-    return {k: v for k, v in vars(model).items() if k.endswith("_") and not k.startswith("_")}
-
-
-def assert_same_model(grown, expected, Q=None):
-    """Compare every fitted array and, for queries, every answer."""
-    found, wanted = fitted(grown), fitted(expected)
-    assert found.keys() == wanted.keys()
-    for name, value in wanted.items():
-        np.testing.assert_array_equal(found[name], value, err_msg=name)
-        assert np.asarray(found[name]).dtype == np.asarray(value).dtype
-    for method in ("predict", "class_costs", "score_samples") if Q is not None else ():
-        if hasattr(expected, method):
-            np.testing.assert_array_equal(getattr(grown, method)(Q), getattr(expected, method)(Q))
