@@ -33,6 +33,11 @@ const char* dtype_of(const Engine& engine) {
         engine.any);
 }
 
+const char* takes_of(const Engine& engine) {
+    const std::string name = name_of(engine.any);
+    return name == "precomputed" || name == "rows" ? "distances" : "features";
+}
+
 template <class T>
 void require_samples(const Matrix<T>& X) {
     if (X.shape(0) == 0 || X.shape(1) == 0)
@@ -199,18 +204,20 @@ ListArrays knn_of_queries(const Engine& engine, const Samples& queries, Index k,
     return std::move(lists).to_python();
 }
 
-TreeArrays spanning_tree_of(const Engine& engine, const Matrix<double>& distances,
-                            const Matrix<Index>& indices, int n_threads) {
-    const KnnGraph graph = as_graph(distances, indices);
-    require_length(distances.shape(0), engine, "the neighbour lists");
-    std::vector<Arc> arcs;
-    run_interruptibly(n_threads, [&](Control& control) { arcs = spanning_tree(engine.any, graph, control); });
-    return as_arrays(arcs);
-}
+using Graph = std::tuple<Matrix<double>, Matrix<Index>>;
 
-TreeArrays spanning_tree_without_lists(const Engine& engine, int n_threads) {
+// Without lists it makes its own, as short as suits the engine.
+TreeArrays spanning_tree_of(const Engine& engine, const std::optional<Graph>& lists, int n_threads) {
     std::vector<Arc> arcs;
-    run_interruptibly(n_threads, [&](Control& control) { arcs = spanning_tree(engine.any, control); });
+    if (lists) {
+        const auto& [distances, indices] = *lists;
+        const KnnGraph graph = as_graph(distances, indices);
+        require_length(distances.shape(0), engine, "the neighbour lists");
+        run_interruptibly(n_threads,
+                          [&](Control& control) { arcs = spanning_tree(engine.any, graph, control); });
+    } else {
+        run_interruptibly(n_threads, [&](Control& control) { arcs = spanning_tree(engine.any, control); });
+    }
     return as_arrays(arcs);
 }
 
@@ -375,12 +382,15 @@ void bind_engine(nb::module_& m) {
         .def_prop_ro("dtype", dtype_of)
         .def_prop_ro("n_samples", [](const Engine& e) { return n_samples(e.any); })
         .def_prop_ro("n_features", [](const Engine& e) { return n_features(e.any); })
+        .def_prop_ro("takes", takes_of, "What queries are: \"features\", or \"distances\" to the samples.")
+        .def_prop_ro(
+            "concurrent", [](const Engine&) { return true; },
+            "Whether several threads gain from asking at once.")
         .def("knn", knn_of_samples, "k"_a, "n_threads"_a = 1, "start"_a = 0, "stop"_a = nb::none(),
              "The k nearest others of each sample, or of those from start to stop, by (distance, index).")
-        .def("spanning_tree", spanning_tree_of, "distances"_a.noconvert(), "indices"_a.noconvert(),
-             "n_threads"_a = 1, "The minimum spanning tree as (source, target, weight), ascending.")
-        .def("spanning_tree_without_lists", spanning_tree_without_lists, "n_threads"_a = 1,
-             "The same from no lists: it makes its own, as short as suits the engine.")
+        .def("spanning_tree", spanning_tree_of, "graph"_a.noconvert() = nb::none(), "n_threads"_a = 1,
+             "The minimum spanning tree from neighbour lists, its own if there are none, as (source, target, "
+             "weight), ascending.")
         .def("nearest_outsiders", nearest_outsiders_of, "samples"_a.noconvert(), "component"_a.noconvert(),
              "n_threads"_a = 1,
              "For each of some samples the nearest one whose component is another, by (distance, index).")

@@ -5,7 +5,7 @@ from typing import Annotated, overload
 import numpy
 from numpy.typing import NDArray
 
-import pathforest._utils.sparse
+import pathforest._utils
 
 
 class Engine:
@@ -27,17 +27,22 @@ class Engine:
     @property
     def n_features(self) -> int: ...
 
+    @property
+    def takes(self) -> str:
+        """What queries are: "features", or "distances" to the samples."""
+
+    @property
+    def concurrent(self) -> bool:
+        """Whether several threads gain from asking at once."""
+
     def knn(self, k: int, n_threads: int = 1, start: int = 0, stop: int | None = None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
         """
         The k nearest others of each sample, or of those from start to stop, by (distance, index).
         """
 
-    def spanning_tree(self, distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]]:
-        """The minimum spanning tree as (source, target, weight), ascending."""
-
-    def spanning_tree_without_lists(self, n_threads: int = 1) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]]:
+    def spanning_tree(self, graph: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]] | None = None, n_threads: int = 1) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]]:
         """
-        The same from no lists: it makes its own, as short as suits the engine.
+        The minimum spanning tree from neighbour lists, its own if there are none, as (source, target, weight), ascending.
         """
 
     def nearest_outsiders(self, samples: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], component: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:

@@ -55,19 +55,23 @@ from typing import Any
 from sklearn.utils.validation import check_array
 
 from pathforest._engines.build import build_engine
-from pathforest._engines.matrix import complete_metric
+from pathforest._engines.engine import Engine
 from pathforest._engines.metric import (
     Metric,
     array_options,
     check_algorithm,
-    check_sparse,
     choose_algorithm,
+    complete_metric,
     resolve_metric,
 )
-from pathforest._engines.protocol import Engine
-from pathforest._engines.ranges import check_training_values
-from pathforest._utils.samples import refuse_missing_dates
-from pathforest._utils.sparse import SPARSE_FORMATS, SparseSamples, is_sparse
+from pathforest._engines.samples import (
+    SPARSE_FORMATS,
+    SparseSamples,
+    check_sparse,
+    check_training_values,
+    is_sparse,
+    refuse_missing_dates,
+)
 
 __all__ = ["Metric", "choose_algorithm", "make_engine", "resolve_metric"]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pathforest import _core
-from pathforest._engines.protocol import Engine
+from pathforest._engines.engine import Engine
 from pathforest._utils.checks import check_choice, check_sample_indices
 from pathforest.graph import KnnGraph, SpanningTree
 
@@ -321,7 +321,7 @@ def conquer(
     [[2]]
     """
     order = _permutation(engine.n_samples, order)
-    _check_queries(Q, are_distances=engine.name in ("precomputed", "rows"))
+    _check_queries(Q, are_distances=engine.takes == "distances")
     found = Conquest(*engine.conquer(Q, cost, order, n_conquerors, n_threads))
     overflowed = np.isinf(found.offers) & np.isfinite(cost[found.indices])
     if overflowed.any():

@@ -7,15 +7,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from pathforest._engines.protocol import Engine
-from pathforest._engines.spanning_tree import TREE_NEIGHBORS
+from pathforest._engines.engine import TREE_NEIGHBORS, Engine
+from pathforest._engines.samples import SparseSamples
 from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, Settings, open_fit
 from pathforest._models.classifier import ForestClassifier, keep_forest
 from pathforest._models.parameters import largest_neighborhood
 from pathforest._persistence.checks import check_array, check_density
 from pathforest._utils.progress import fitting
-from pathforest._utils.sparse import SparseSamples
 from pathforest._utils.text import show
 from pathforest._utils.warnings import warn
 from pathforest.forest import Forest, boundary_prototypes, grow_forest, grow_forest_complete

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.metric import Metric
-from pathforest._engines.ranges import check_training_values
+from pathforest._engines.samples import SVD, SparseSamples, check_training_values
 from pathforest._models import parameters as rules
 from pathforest._models.labels import check_labels, remember_label
 from pathforest._models.parameters import as_list, check_parameters, checked_metric
@@ -35,7 +35,6 @@ from pathforest._search.representations import Representation, resolve_transform
 from pathforest._search.scoring import Judge, Scorer, resolve_scoring, shown_to_scorers
 from pathforest._search.splits import cross_validation_splits
 from pathforest._utils.progress import fitting, logger, stages_of, steps
-from pathforest._utils.sparse import SVD, SparseSamples
 from pathforest._utils.text import show
 from pathforest.fuzzy import FuzzyOPFClassifier
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pathforest._engines.protocol import Engine, KnnGraph, SpanningTree
-from pathforest._engines.spanning_tree import spanning_tree_by_asking, tree_without_lists
+from pathforest._engines.engine import Engine, KnnGraph, SpanningTree, spanning_tree_by_asking
 
 __all__ = [
     "KnnGraph",
@@ -89,6 +88,4 @@ def spanning_tree(engine: Engine, graph: KnnGraph | None = None, n_threads: int 
     >>> list(zip(tree.source.tolist(), tree.target.tolist(), tree.weight.tolist()))
     [(0, 1, 1.0), (1, 2, 2.0)]
     """
-    if graph is None:
-        return tree_without_lists(engine, n_threads)
-    return SpanningTree(*engine.spanning_tree(graph.distances, graph.indices, n_threads))
+    return SpanningTree(*engine.spanning_tree(graph, n_threads))

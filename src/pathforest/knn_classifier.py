@@ -10,8 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from pathforest import _core
 from pathforest._engines.build import build_engine
-from pathforest._engines.matrix import complete_metric
-from pathforest._engines.metric import before_learning
+from pathforest._engines.metric import before_learning, complete_metric
 from pathforest._models import parameters as rules
 from pathforest._models.base import (
     FitData,

@@ -10,8 +10,8 @@ from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from pathforest._engines.matrix import check_distances
 from pathforest._engines.metric import Metric, array_options
+from pathforest._engines.samples import check_distances, validated
 from pathforest._models import parameters as rules
 from pathforest._models.base import OPFEstimator, check_queries
 from pathforest._models.classifier import ForestClassifier
@@ -27,7 +27,6 @@ from pathforest._persistence.checks import (
 )
 from pathforest._search.splits import validation_split
 from pathforest._utils.progress import fitting
-from pathforest._utils.samples import validated
 from pathforest._utils.tables import as_table
 from pathforest._utils.text import show
 from pathforest.classifier import OPFClassifier

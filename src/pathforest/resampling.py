@@ -20,13 +20,13 @@ except ImportError as error:
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from pathforest._engines.samples import refuse_missing_dates
 from pathforest._models import parameters as rules
 from pathforest._models.base import check_queries, documented_at
 from pathforest._models.labels import check_labels
 from pathforest._models.offers import decide
 from pathforest._models.parameters import check_parameters, checked_metric
 from pathforest._search.splits import deal_folds
-from pathforest._utils.samples import refuse_missing_dates
 from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
 

@@ -7,7 +7,7 @@ from sklearn.model_selection import GroupKFold
 
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier
 from pathforest._engines.build import build_engine
-from pathforest._engines.protocol import Engine
+from pathforest._engines.engine import Engine
 from pathforest.distances import resolve_metric
 
 pytest.importorskip("distributed", reason="needs pathforest[dask]")
@@ -80,12 +80,12 @@ def test_the_tree_looks_as_far_as_it_has_to_and_no_farther(client, many_blocks):
     apart = pairwise_distances(X)
     apart[component[:, None] == component] = np.inf
     engine = dask_engine.DaskEngine(X, resolve_metric("euclidean"), "brute", client)
-    samples, near = np.arange(N, dtype=np.int32), apart.min(axis=1)
-    found = engine._nearest_foreign(samples, component.astype(np.int32), near)
-    same(found, (near, apart.argmin(axis=1).astype(np.int32)))
+    near, component = apart.min(axis=1), component.astype(np.int32)
+    found = engine.nearest_foreign(X, component, component, near)
+    same(found, (near[:, None], apart.argmin(axis=1).astype(np.int32)[:, None]))
     shorter = np.nextafter(near, 0)  # 0 stays 0
-    found = engine._nearest_foreign(samples, component.astype(np.int32), shorter)
-    assert (found[0] < np.inf).tolist() == (found[1] >= 0).tolist() == (near == 0).tolist()
+    found = engine.nearest_foreign(X, component, component, shorter)
+    assert (found[0] < np.inf).tolist() == (found[1] >= 0).tolist() == (near == 0)[:, None].tolist()
 
 
 @pytest.mark.parametrize("metric", ["manhattan", "cosine", "minkowski", "correlation", "precomputed"])

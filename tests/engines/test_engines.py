@@ -10,7 +10,7 @@ from strategies import DTYPES, METRICS, make_codes, make_samples, memberships, p
 
 from pathforest import _core
 from pathforest._engines.metric import SPARSE_METRICS
-from pathforest._utils.sparse import SparseSamples
+from pathforest._engines.samples import SparseSamples
 
 pytestmark = pytest.mark.kernel
 
@@ -20,12 +20,12 @@ RECIPES = ["grid", "gaussian", "duplicates", "offset grid", "near ties", "mixed 
 def answers(engine, Q, codes, F, k, n_threads=1):
     """Everything an engine can be asked, in one flat tuple of arrays."""
     lists = engine.knn(k, n_threads=n_threads)
-    tree = engine.spanning_tree(*lists, n_threads=n_threads)
+    tree = engine.spanning_tree(lists, n_threads=n_threads)
     seeds = reference.prototypes(tree, codes)
     target = engine.compete(*lists, seeds, F, False)
     source = engine.compete(*lists, seeds, F, True)
     conquest = engine.conquer(Q, target[0], target[3], n_conquerors=3, n_threads=n_threads)
-    alone = engine.spanning_tree_without_lists(n_threads)
+    alone = engine.spanning_tree(None, n_threads)
     return *lists, *tree, *alone, *target, *source, *conquest, *engine.query(Q, k, n_threads=n_threads)
 
 
@@ -85,11 +85,11 @@ def test_a_large_tree_built_by_threads_is_the_same(recipe):
     X, _ = make_samples(recipe, 5, 30_000 if recipe == "gaussian" else 3000, 3)
     threaded, serial = (_core.Engine.kd_tree(X, "euclidean", 2.0, count) for count in (3, 1))
     lists, expected = threaded.knn(6, 3), serial.knn(6, 1)
-    tree = serial.spanning_tree(*expected, 1)
-    checks.same_arrays((*lists, *threaded.spanning_tree(*lists, 3)), (*expected, *tree))
-    checks.same_arrays(threaded.spanning_tree_without_lists(3), tree)
+    tree = serial.spanning_tree(expected, 1)
+    checks.same_arrays((*lists, *threaded.spanning_tree(lists, 3)), (*expected, *tree))
+    checks.same_arrays(threaded.spanning_tree(None, 3), tree)
     brute = _core.Engine.brute(X, "euclidean")
-    checks.same_arrays(brute.spanning_tree_without_lists(2), tree)
+    checks.same_arrays(brute.spanning_tree(None, 2), tree)
     checks.same_arrays(brute.knn(6, 2), expected)
 
 

@@ -47,7 +47,7 @@ def test_every_stage_of_gower_follows_from_its_definition(mixed, n_threads):
     lists = engine.knn(k, n_threads)
     same_arrays(lists, reference.knn(D, k))
     same_arrays(engine.query(Q, k, n_threads), reference.nearest(DQ, k))
-    same_arrays(engine.spanning_tree(*lists, n_threads), reference.spanning_tree(D))
+    same_arrays(engine.spanning_tree(lists, n_threads), reference.spanning_tree(D))
 
 
 def test_queries_outside_the_range_are_not_clipped():

@@ -13,8 +13,8 @@ from strategies import make_codes, make_samples, problems
 from torch_device import DEVICE, torch
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier, _core
-from pathforest._engines.protocol import Engine
-from pathforest._engines.torch import candidates, devices, estimates, tiles
+from pathforest._engines.engine import Engine
+from pathforest._engines.torch import candidates, devices, tiles
 from pathforest._engines.torch import engine as gpu_engine
 from pathforest._engines.torch.engine import METRICS, TorchEngine
 from pathforest.distances import resolve_metric
@@ -33,7 +33,7 @@ def engines(X, metric="euclidean"):
 def in_cost_order(X, codes, metric):
     """Samples of a forest by (cost, arc), and their costs."""
     engine = _core.Engine.brute(X, metric)
-    tree = engine.spanning_tree(*engine.knn(min(5, len(X) - 1)))
+    tree = engine.spanning_tree(engine.knn(min(5, len(X) - 1)))
     cost, _, _, order = _core.follow_tree(*tree, reference.prototypes(tree, codes))
     return X[order], cost[order]
 
@@ -51,7 +51,7 @@ def test_every_answer_equals_the_other_engines(metric, data):
     lists = known.knn(k)
     checks.same_arrays(ours.knn(k), lists)
     checks.same_arrays(ours.query(Q, k), known.query(Q, k))
-    checks.same_arrays(ours.spanning_tree(*lists), known.spanning_tree(*lists))
+    checks.same_arrays(ours.spanning_tree(lists), known.spanning_tree(lists))
     checks.same_arrays([ours.distances(Q)], [known.distances(Q)])
     X, cost = in_cost_order(X, codes, metric)
     ours, known = engines(X, metric)
@@ -67,7 +67,7 @@ def test_answers_are_equal_on_hundreds_of_samples(recipe, d, dtype):
     ours, known = engines(X)
     lists = known.knn(10)
     checks.same_arrays(ours.knn(10), lists)
-    checks.same_arrays(ours.spanning_tree(*lists), known.spanning_tree(*lists))
+    checks.same_arrays(ours.spanning_tree(lists), known.spanning_tree(lists))
     X, cost = in_cost_order(X, make_codes("regions", 1, X), "euclidean")
     ours, known = engines(X)
     order = np.arange(len(X), dtype=np.int32)
@@ -81,7 +81,7 @@ def answers(engine, lists, Q, cost):
     return [
         *engine.knn(lists[0].shape[1]),
         *engine.query(Q, 3),
-        *engine.spanning_tree(*lists),
+        *engine.spanning_tree(lists),
         *engine.conquer(Q, cost, order, 3),
     ]
 
@@ -157,7 +157,7 @@ def out_of_memory(original, is_too_much):
 
 # Where memory is taken for a block of queries, and the arguments that say for how many.
 STAGES = {
-    "estimates": (estimates.Estimator, "estimate", lambda self, Q, shortened: len(Q)),
+    "estimates": (candidates.Estimator, "estimate", lambda self, Q, shortened: len(Q)),
     "candidates": (gpu_engine, "find_candidates", lambda estimates, *_: len(estimates.norms)),
     "settling": (gpu_engine._Search, "_settle", lambda self, queries, pairs: len(queries)),
 }
@@ -239,7 +239,7 @@ def test_the_first_block_may_be_smaller(probe, sizes):
 def test_estimates_are_no_farther_off_than_they_say(recipe, shortened):
     X, Q = make_samples(recipe, 5, 300, 30, np.float64)
     samples, queries = torch.as_tensor(X), torch.as_tensor(Q)
-    estimator = estimates.Estimator(samples, estimates.Scaling(samples), 16)
+    estimator = candidates.Estimator(samples, candidates.Scaling(samples), 16)
     brackets, norms, error = estimator.estimate(queries, shortened)
     found = (brackets.double() + norms[:, None])[:, : len(X)].numpy()
     exact = ((Q[:, None, :] - X) ** 2).sum(2) * estimator.scale**2
@@ -251,7 +251,7 @@ def test_shortened_values_are_as_far_off_as_the_bound_allows_and_no_farther():
     value = np.float32(0.125 * (1 + 2.0**-10)) - np.float32(2.0**-26)  # loses nearly 2^-10 of itself
     X = torch.full((2, 61), float(value))
     X[1] *= -1
-    estimator = estimates.Estimator(X, estimates.Scaling(X), 8)
+    estimator = candidates.Estimator(X, candidates.Scaling(X), 8)
     brackets, norms, error = estimator.estimate(X, True)
     off = (brackets[:, :2] + norms[:, None]).double() - torch.cdist(X.double(), X.double()) ** 2
     assert estimator.scale == 1
@@ -269,7 +269,7 @@ def test_precision_users_have_chosen_is_theirs_again(shortened):
     try:
         for value in values:
             setattr(matmul, PRECISION, value)
-            with estimates._products(torch.device("cpu"), shortened):
+            with candidates._products(torch.device("cpu"), shortened):
                 assert getattr(matmul, PRECISION) == values[shortened]
             assert getattr(matmul, PRECISION) == value
     finally:
@@ -280,11 +280,11 @@ def test_threads_wait_for_one_anothers_precision():
     entered = []
 
     def enter():
-        with estimates._products(torch.device("cpu"), False):
+        with candidates._products(torch.device("cpu"), False):
             entered.append(True)
 
     other = Thread(target=enter)
-    with estimates._products(torch.device("cpu"), True):
+    with candidates._products(torch.device("cpu"), True):
         other.start()
         other.join(0.05)
         assert not entered
@@ -295,7 +295,7 @@ def test_threads_wait_for_one_anothers_precision():
 @pytest.mark.parametrize("shortened", [True, False])
 def test_estimates_do_not_follow_autocast_to_lower_precision(shortened):
     X = torch.as_tensor(make_samples("gaussian", 2, 100, 5, np.float32)[0])
-    estimator = estimates.Estimator(X, estimates.Scaling(X), 8)
+    estimator = candidates.Estimator(X, candidates.Scaling(X), 8)
     expected = estimator.estimate(X, shortened).brackets
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert torch.equal(estimator.estimate(X, shortened).brackets, expected)
@@ -320,7 +320,7 @@ def test_no_candidate_is_missed_however_estimates_err(seed, with_costs, is_limit
     np.put_along_axis(sign, best, 1, axis=1)
     error, norms = rng.integers(0, 6, (2, m)).astype(float)
     columns = [squares + sign * error[:, None] - norms[:, None], norms, error]
-    estimated = estimates.Estimates(*(torch.as_tensor(array).float() for array in columns))
+    estimated = candidates.Estimates(*(torch.as_tensor(array).float() for array in columns))
     costs = candidates.make_costs(torch.as_tensor(cost), int(group), int(n)) if with_costs else None
     limits = torch.as_tensor(limit).float() if is_limited else None
     n_chosen, most = int(rng.integers(1, n_groups + 1)), None if seed % 3 else 2 * k
@@ -369,16 +369,16 @@ def test_lists_are_not_written_to():
     ours, known = engines(X)
     lists = known.knn(3)
     before = [array.copy() for array in lists]
-    ours.spanning_tree(*lists)
+    ours.spanning_tree(lists)
     checks.same_arrays(lists, before)
 
 
 def test_wrong_answers_do_not_make_the_tree_go_on_for_ever():
     lists = np.array([[1.0], [1.0], [1.0], [1.0]]), np.array([[1], [0], [3], [2]], dtype=np.int32)
     ours, _ = engines(np.array([[0.0], [1.0], [5.0], [6.0]]))
-    ours._nearest_foreign = lambda samples, component, reach: (reach, torch.full_like(samples, -1))
+    ours._foreign = lambda Q, own, component, reach: (reach[:, None], np.full((len(Q), 1), -1))
     with pytest.raises(RuntimeError, match="join no components"):
-        ours.spanning_tree(*lists)
+        ours.spanning_tree(lists)
 
 
 # The kernels: on a GPU, or on the CPU by Triton's interpreter.
@@ -422,7 +422,7 @@ def test_kernels_answer_as_the_other_engines_do(small_tiles, recipe, d):
     lists = known.knn(1)
     checks.same_arrays(ours.knn(1), lists)
     checks.same_arrays(ours.query(Q[:40], 2), known.query(Q[:40], 2))
-    checks.same_arrays(ours.spanning_tree(*lists), known.spanning_tree(*lists))
+    checks.same_arrays(ours.spanning_tree(lists), known.spanning_tree(lists))
     X, cost = in_cost_order(X, make_codes("regions", 1, X), "euclidean")
     ours, known = engines(X)
     order = np.arange(len(X), dtype=np.int32)
@@ -500,7 +500,7 @@ def test_an_older_triton_is_not_used(monkeypatch):
 def halves(X, split):
     """Samples as tiles hold them, and the bounds that tiles give for products of such."""
     samples = torch.as_tensor(X)
-    made = tiles.Tiles(samples, estimates.Scaling(samples), split)
+    made = tiles.Tiles(samples, candidates.Scaling(samples), split)
     order = made._order[: len(X)].long()
     exact = made._centred(samples[order])
     queries = torch.zeros((len(X), made._depth), dtype=torch.half)

@@ -24,7 +24,7 @@ lists = engine.knn(20)
 jobs = dict(
     tree=lambda: _core.Engine.kd_tree(X, "euclidean", n_threads=2),
     knn=lambda: flat.knn(300, 2),
-    spanning_tree=lambda: engine.spanning_tree(*lists, 2),
+    spanning_tree=lambda: engine.spanning_tree(lists, 2),
     distances=lambda: flat.distances(X[:200].copy(), 2),
     search_k=lambda: _core.search_k(*lists, 20, False, 2),
     class_costs=lambda: _core.class_costs(D, P, D[0], order, D[:, :0].copy(), order, order[1:3].copy(), n, 2),

@@ -1,61 +1,53 @@
 """Every engine fulfils one contract: the same questions, with the same parameters."""
 
-import ast
-from pathlib import Path
+import importlib
+import importlib.util
+import inspect
 
 import numpy as np
 import pytest
 
-import pathforest
 from pathforest import _core
-from pathforest._engines.protocol import Engine
-from pathforest._utils.sparse import SparseSamples
+from pathforest._engines.engine import Engine, PythonEngine
+from pathforest._engines.growing import GrowingEngine, Known
+from pathforest._engines.samples import SparseSamples
+from pathforest.distances import resolve_metric
 
-SOURCES = Path(pathforest.__file__).parent
-
-
-def methods(path, name):
-    """Parameters of the public methods of a class, by its source: some need packages that are not here."""
-    tree = ast.parse((SOURCES / path).read_text())
-    (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
-    inherits = "LocalAnswers" in map(ast.unparse, found.bases)
-    inherited = methods("_engines/local.py", "LocalAnswers") if inherits else {}
-    functions = [node for node in found.body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
-    return inherited | {function.name: function.args for function in functions}
-
-
-CONTRACT = methods("_engines/protocol.py", "Engine")
-
-
-@pytest.mark.parametrize(
-    ("path", "name"),
-    [
-        ("_core.pyi", "Engine"),
-        ("_engines/torch/engine.py", "TorchEngine"),
-        ("dask/engine.py", "DaskEngine"),
-        ("_engines/growing.py", "GrowingEngine"),
-    ],
-)
-@pytest.mark.parametrize("method", [name for name, args in CONTRACT.items() if len(args.args) > 1])
-def test_every_engine_takes_the_parameters_of_the_contract(path, name, method):
-    asked, taken = CONTRACT[method], methods(path, name)[method]
-    names = [arg.arg for arg in asked.args]
-    assert [arg.arg for arg in taken.args[: len(names)]] == names
-    # Whatever an engine takes beyond them, and whatever the contract lets callers leave out, has a default.
-    n_required = len(taken.args) - len(taken.defaults)
-    assert n_required <= len(names) - len(asked.defaults)
+QUESTIONS = [name for name, member in vars(Engine).items() if inspect.isfunction(member) and name[0] != "_"]
+EUCLIDEAN = resolve_metric("euclidean")
+ENGINES = [
+    _core.Engine.brute(np.eye(3), "euclidean"),
+    _core.Engine.kd_tree(np.eye(3), "euclidean"),
+    _core.Engine.precomputed(np.zeros((3, 3))),
+    _core.Engine.rows(3, "float64"),
+    _core.Engine.sparse(SparseSamples.of(np.eye(3)), "euclidean"),
+    PythonEngine(np.eye(3), EUCLIDEAN, "brute"),
+    GrowingEngine(np.eye(3), Known(), EUCLIDEAN, "kd_tree", 1),
+]
 
 
-@pytest.mark.parametrize(
-    "engine",
-    [
-        _core.Engine.brute(np.eye(3), "euclidean"),
-        _core.Engine.kd_tree(np.eye(3), "euclidean"),
-        _core.Engine.precomputed(np.zeros((3, 3))),
-        _core.Engine.rows(3, "float64"),
-        _core.Engine.sparse(SparseSamples.of(np.eye(3)), "euclidean"),
-    ],
-    ids=lambda engine: engine.name,
-)
-def test_the_engines_in_cpp_fulfil_the_contract(engine):
+def classes_in_python():
+    """Those whose packages are here."""
+    classes = [PythonEngine, GrowingEngine]
+    if importlib.util.find_spec("torch"):
+        classes.append(importlib.import_module("pathforest._engines.torch.engine").TorchEngine)
+    if importlib.util.find_spec("distributed"):
+        classes.append(importlib.import_module("pathforest.dask.engine").DaskEngine)
+    return classes
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: f"{type(engine).__name__} {engine.name}")
+def test_every_engine_fulfils_the_contract(engine):
     assert isinstance(engine, Engine)
+    assert engine.takes == ("distances" if engine.name in ("precomputed", "rows") else "features")
+    assert engine.concurrent == isinstance(engine, _core.Engine)
+    assert (engine.dtype, engine.n_samples, engine.n_features) == ("float64", 3, 3)
+
+
+@pytest.mark.parametrize("kind", classes_in_python(), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_engines_in_python_take_the_parameters_of_the_contract(kind, question):
+    asked = inspect.signature(getattr(Engine, question)).parameters
+    taken = list(inspect.signature(getattr(kind, question)).parameters.values())
+    assert [(p.name, p.default) for p in taken[: len(asked)]] == [(p.name, p.default) for p in asked.values()]
+    assert all(p.default is not p.empty for p in taken[len(asked) :])

@@ -12,7 +12,7 @@ SEEDS = np.zeros(1, dtype=np.int32)
 QUESTIONS = {
     "knn": lambda engine: engine.knn(1),
     "empty lists": lambda engine: engine.knn(0),
-    "spanning tree": lambda engine: engine.spanning_tree(*NO_LISTS),
+    "spanning tree": lambda engine: engine.spanning_tree(NO_LISTS),
     "competition": lambda engine: engine.compete(*NO_LISTS, SEEDS, np.ones(3), False),
 }
 

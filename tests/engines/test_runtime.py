@@ -66,7 +66,7 @@ def test_ctrl_c_stops_a_long_prediction_and_leaves_the_model_fitted(metric, n, m
 
 
 def long_tree(engine, none):
-    engine.spanning_tree(*none)
+    engine.spanning_tree(none)
 
 
 def long_competition(engine, none):

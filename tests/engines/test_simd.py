@@ -28,7 +28,7 @@ for metric in _core.METRICS_BRUTE:
             for make in makers:
                 engine = make(X, metric, 2.5)
                 lists = engine.knn(12)
-                tree = engine.spanning_tree(*lists)
+                tree = engine.spanning_tree(lists)
                 forest = engine.compete(*lists, np.array([3, 77], np.int32), np.linspace(0.3, 1, 150), False)
                 offers = engine.conquer(X[::-1].copy(), forest[0], forest[3], 3)
                 density = _core.density(lists[0], 11, False)

@@ -11,7 +11,7 @@ X = np.random.default_rng(0).random((12, 3))
 ENGINE = _core.Engine.brute(X, "euclidean")
 LISTS = ENGINE.knn(4)
 LISTS_OF_5 = _core.Engine.brute(X[:5].copy(), "euclidean").knn(4)
-TREE = ENGINE.spanning_tree(*LISTS)
+TREE = ENGINE.spanning_tree(LISTS)
 SEEDS = np.array([0, 5], dtype=np.int32)
 ONES = np.ones(12)
 ORDER = np.arange(12, dtype=np.int32)
@@ -42,17 +42,17 @@ WRONG_CALLS = {
         "^the queries .* another type",
     ),
     "queries of another width": (lambda: ENGINE.query(X[:, :2].copy(), 2), "^the queries have another width"),
-    "lists of other samples": (lambda: ENGINE.spanning_tree(*LISTS_OF_5), f"^the neighbour lists {ONE_EACH}"),
+    "lists of other samples": (lambda: ENGINE.spanning_tree(LISTS_OF_5), f"^the neighbour lists {ONE_EACH}"),
     "lists of more samples": (
-        lambda: ENGINE.spanning_tree(LISTS[0][:5], LISTS[1][:5]),
+        lambda: ENGINE.spanning_tree((LISTS[0][:5], LISTS[1][:5])),
         f"^indices {NO_SAMPLE}",
     ),
     "lists of two lengths": (
-        lambda: ENGINE.spanning_tree(LISTS[0], LISTS[1][:, :3].copy()),
+        lambda: ENGINE.spanning_tree((LISTS[0], LISTS[1][:, :3].copy())),
         "^distances and indices differ in shape$",
     ),
     "long indices": (
-        lambda: ENGINE.spanning_tree(LISTS[0], LISTS[1].astype(np.int64)),
+        lambda: ENGINE.spanning_tree((LISTS[0], LISTS[1].astype(np.int64))),
         rf"^spanning_tree\(\): {OTHER_TYPE}",
     ),
     "membership too short": (

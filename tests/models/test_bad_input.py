@@ -474,7 +474,7 @@ def test_the_upper_triangle_of_a_noisy_matrix_counts(estimator):
 def test_asymmetry_is_seen_in_every_block(estimator, monkeypatch):
     changed = D.copy()
     changed[20, 29] += 1e-3
-    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_BYTES", 8 * 30 * 4)
+    monkeypatch.setattr("pathforest._engines.samples.BLOCK_BYTES", 8 * 30 * 4)
     with pytest.raises(ValueError, match=r"X\[20, 29\]"):
         clone(estimator).set_params(metric="precomputed").fit(changed, y)
 

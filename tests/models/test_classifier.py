@@ -102,7 +102,7 @@ def test_prediction_from_distances_in_blocks_is_that_from_all_at_once(metric, mo
     X = (X > 0).astype(float) if metric == "jaccard" else X
     model = OPFClassifier(metric=metric, n_conquerors=3).fit(X, np.arange(30) % 3)
     expected = model.class_costs(X)
-    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_WORK", 2000)
+    monkeypatch.setattr("pathforest._engines.samples.BLOCK_WORK", 2000)
     np.testing.assert_array_equal(model.class_costs(X), expected)
 
 

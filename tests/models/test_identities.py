@@ -172,5 +172,5 @@ def test_predictions_do_not_depend_on_the_size_of_blocks(model, metric, monkeypa
     T, A = (X, Q) if metric != "precomputed" else (np.abs(M[:, None] - X).max(axis=2) for M in (X, Q))
     model = fit(clone(model).set_params(metric=metric), T, y)
     expected = model.predict(A)
-    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_BYTES", 8 * 40 * 3)  # three rows of the matrix
+    monkeypatch.setattr("pathforest._engines.samples.BLOCK_BYTES", 8 * 40 * 3)  # three rows of the matrix
     np.testing.assert_array_equal(model.predict(A), expected)

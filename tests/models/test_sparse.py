@@ -30,7 +30,7 @@ from pathforest import (
     find_issues,
 )
 from pathforest._engines.metric import SPARSE_METRICS
-from pathforest._utils.sparse import LARGEST, SparseSamples
+from pathforest._engines.samples import LARGEST, SparseSamples
 from pathforest.distances import make_engine
 from pathforest.pruning import prune
 
@@ -283,9 +283,9 @@ def test_lengths_that_underflow_or_overflow_discard_nothing(metric, scale, dense
         engine = make_engine(samples, metric, algorithm=algorithm)
         lists = engine.knn(6, 2)
         if algorithm == "auto":
-            found = lists, engine.spanning_tree(*lists, 2)
+            found = lists, engine.spanning_tree(lists, 2)
     same_arrays(found[0], lists)
-    same_arrays(found[1], engine.spanning_tree(*lists))
+    same_arrays(found[1], engine.spanning_tree(lists))
 
 
 @pytest.mark.parametrize("scale", [1e-161, 1e-157, 1e-150])
@@ -314,7 +314,7 @@ def test_many_samples_have_the_lists_of_a_scan(metric, n_threads):
     sparse, scan = make_engine(X, metric), make_engine(X.toarray(), metric, algorithm="brute")
     assert sparse.name == "sparse"
     same_arrays(sparse.knn(12, n_threads), scan.knn(12))
-    same_arrays(sparse.spanning_tree_without_lists(n_threads), scan.spanning_tree_without_lists())
+    same_arrays(sparse.spanning_tree(None, n_threads), scan.spanning_tree())
     Q = X[::7]
     same_arrays(sparse.query(SparseSamples.of(Q), 5, n_threads), scan.query(Q.toarray(), 5))
     cost, order = np.full(1500, 0.5), np.arange(1500, dtype=np.int32)

@@ -135,7 +135,7 @@ WIDTH = 2 * 2 * (3 + EXTRA_MEMBERS)  # of a query's lists in 2 classes
 def test_every_forest_and_block_advances_the_progress(monkeypatch):
     X, y = line()
     shared, parts = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y), []
-    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_BYTES", 8 * WIDTH * 40)  # three blocks
+    monkeypatch.setattr("pathforest._engines.samples.BLOCK_BYTES", 8 * WIDTH * 40)  # three blocks
     n_forests = len(list(shared.class_costs(X + 0.1, GRID, (1, 3), parts.append)))
     assert len(parts) == n_forests + 3 * n_forests
     assert sum(parts) == pytest.approx(1)
@@ -145,7 +145,7 @@ def test_blocks_of_queries_change_nothing(monkeypatch):
     X, y = line()
     shared = SharedTraining(FuzzyOPFClassifier(k_max=9), X, y)
     whole = next(shared.class_costs(X + 0.1, GRID[:1], (1, 3)))[1]
-    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_BYTES", 8 * WIDTH * 7)
+    monkeypatch.setattr("pathforest._engines.samples.BLOCK_BYTES", 8 * WIDTH * 7)
     parts = next(shared.class_costs(X + 0.1, GRID[:1], (1, 3)))[1]
     np.testing.assert_array_equal(whole.cost, parts.cost)
     np.testing.assert_array_equal(whole.first, parts.first)

@@ -44,7 +44,7 @@ def test_lists_tree_and_competition_equal_their_definitions(case, data):
     lists = engine.knn(k, n_threads)
     checks.same_arrays(lists, reference.knn(D, k))
     checks.same_arrays(engine.query(asked, k, n_threads), reference.nearest(DQ, k))
-    tree = engine.spanning_tree(*lists, n_threads)
+    tree = engine.spanning_tree(lists, n_threads)
     checks.same_arrays(tree, reference.spanning_tree(D))
     seeds_, F = reference.prototypes(tree, codes), data.draw(memberships(len(X)))
     if data.draw(st.booleans()):  # equal rows have equal densities
@@ -72,7 +72,7 @@ def test_samples_at_distance_0_by_underflow_are_no_copies():
     expected = reference.spanning_tree(D)
     checks.same_arrays(spanning_tree_by_asking(lists, _look_at_all(D, []), X), expected)
     for name in ("kd_tree", "brute"):
-        checks.same_arrays(getattr(_core.Engine, name)(X, "euclidean").spanning_tree(*lists), expected)
+        checks.same_arrays(getattr(_core.Engine, name)(X, "euclidean").spanning_tree(lists), expected)
 
 
 def test_few_distinct_rows_are_few_samples_to_ask():

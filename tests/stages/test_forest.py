@@ -41,7 +41,7 @@ def test_complete_competition_equals_algorithm_3_on_hundreds_of_samples(recipe, 
     X, Q = make_samples(recipe, 6, 250, 4)
     opened = open_engine(("kd_tree", "euclidean", 2.0), X, Q)
     lists = opened.engine.knn(6)
-    seeds = reference.prototypes(opened.engine.spanning_tree(*lists), make_codes("regions", 6, X))
+    seeds = reference.prototypes(opened.engine.spanning_tree(lists), make_codes("regions", 6, X))
     F = reference.membership(
         reference.density(lists[0], reference.kernel_width(lists[0], False), False), sigma
     )
@@ -88,7 +88,7 @@ def test_competition_makes_a_valid_forest(side, data):
     F = data.draw(memberships(len(X)))
     engine = _core.Engine.brute(X, "euclidean")
     lists = engine.knn(k)
-    seeds = reference.prototypes(engine.spanning_tree(*lists), codes)
+    seeds = reference.prototypes(engine.spanning_tree(lists), codes)
     checks.valid_forest(*engine.compete(*lists, seeds, F, side == "source"), seeds)
 
 
@@ -98,7 +98,7 @@ def test_complete_competition_does_not_depend_on_the_length_of_the_lists(side, d
     X, codes, _, _ = data.draw(problems(smallest=2))
     F = data.draw(memberships(len(X)))
     engine = _core.Engine.kd_tree(X, "euclidean")
-    seeds = reference.prototypes(engine.spanning_tree(*engine.knn(1)), codes)
+    seeds = reference.prototypes(engine.spanning_tree(engine.knn(1)), codes)
     lengths = sorted({1, len(X) // 2, len(X) - 1})
     forests = [engine.compete(*engine.knn(k), seeds, F, side == "source") for k in lengths]
     for forest in forests[1:]:

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from strategies import problems
 
 from pathforest import _core
-from pathforest._engines.features import features_engine
+from pathforest._engines.engine import features_engine
 from pathforest._engines.metric import resolve_metric
 from pathforest.graph import KnnGraph, knn_graph, spanning_tree, spanning_tree_by_asking
 
@@ -43,7 +43,7 @@ def test_spanning_tree_equals_kruskal(case, data):
     X, _, Q, k = data.draw(problems(non_negative=needs_non_negative(case)))
     opened = open_engine(case, X, Q)
     lists = opened.engine.knn(k)
-    got = opened.engine.spanning_tree(*lists, n_threads=data.draw(threads))
+    got = opened.engine.spanning_tree(lists, n_threads=data.draw(threads))
     checks.same_arrays(got, reference.spanning_tree(opened.D))
 
 
@@ -52,7 +52,7 @@ def test_spanning_tree_equals_kruskal(case, data):
 def test_spanning_tree_without_lists_equals_kruskal(case, data):
     X, _, Q, _ = data.draw(problems(non_negative=needs_non_negative(case)))
     opened = open_engine(case, X, Q)
-    got = opened.engine.spanning_tree_without_lists(n_threads=data.draw(threads))
+    got = opened.engine.spanning_tree(None, data.draw(threads))
     checks.same_arrays(got, reference.spanning_tree(opened.D))
 
 
@@ -61,7 +61,7 @@ def test_spanning_tree_without_lists_equals_kruskal(case, data):
 def test_spanning_tree_does_not_depend_on_the_length_of_the_lists(case, data):
     X, _, Q, _ = data.draw(problems(smallest=2, largest=50, non_negative=needs_non_negative(case)))
     engine = open_engine(case, X, Q).engine
-    trees = [engine.spanning_tree(*engine.knn(k)) for k in sorted({0, 1, len(X) // 2, len(X) - 1})]
+    trees = [engine.spanning_tree(engine.knn(k)) for k in sorted({0, 1, len(X) // 2, len(X) - 1})]
     for tree in trees[1:]:
         checks.same_arrays(tree, trees[0])
 
@@ -89,7 +89,7 @@ def test_stage_functions_return_valid_graphs(problem):
 def test_spanning_tree_weighs_what_scipy_weighs(name, d):
     X = np.random.default_rng(0).normal(size=(700, d))
     opened = open_engine((name, "euclidean", 2.0), X, X[:1])
-    weight = opened.engine.spanning_tree(*opened.engine.knn(10))[2]
+    weight = opened.engine.spanning_tree(opened.engine.knn(10))[2]
     assert weight.sum() == pytest.approx(minimum_spanning_tree(opened.D).sum(), rel=1e-12)
 
 
@@ -98,7 +98,7 @@ def test_lists_of_one_join_far_clusters(name):
     # Pairs far apart: neighbour lists of one leave half as many components as there are samples.
     X = np.repeat(np.arange(200.0) * 100, 2)[:, None] + np.tile([0.0, 1.0], 200)[:, None]
     opened = open_engine((name, "euclidean", 2.0), X, X[:1])
-    got = opened.engine.spanning_tree(*opened.engine.knn(1))
+    got = opened.engine.spanning_tree(opened.engine.knn(1))
     checks.same_arrays(got, reference.spanning_tree(opened.D))
 
 
@@ -153,7 +153,7 @@ def test_a_tree_built_by_asking_equals_kruskal(problem, k):
 def test_samples_that_are_infinitely_far_apart_are_refused(algorithm):
     engine = features_engine(np.array([[1e200], [-1e200], [1.0]]), resolve_metric("euclidean"), algorithm, 1)
     with pytest.raises(OverflowError, match="infinitely far"):
-        engine.spanning_tree(np.empty((3, 0)), np.empty((3, 0), dtype=np.int32))
+        engine.spanning_tree((np.empty((3, 0)), np.empty((3, 0), dtype=np.int32)))
 
 
 def test_answers_that_do_not_fit_the_question_are_refused():

@@ -10,7 +10,7 @@ from strategies import BRUTE_METRICS, METRICS, NON_NEGATIVE, with_gaps
 
 from pathforest import _core
 from pathforest._engines.metric import SPARSE_METRICS
-from pathforest._utils.sparse import SparseSamples
+from pathforest._engines.samples import SparseSamples
 
 CASES = [("kd_tree", *m) for m in METRICS]
 CASES += [("brute", *m) for m in METRICS + BRUTE_METRICS]

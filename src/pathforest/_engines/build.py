@@ -1,24 +1,21 @@
-"""From samples and a metric to the engine that answers for them."""
+"""From samples and a metric to the engine that answers for them, here or on a device."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from pathforest import _core
-from pathforest._engines.features import features_engine
+from pathforest._engines.engine import Engine, Samples, features_engine
 from pathforest._engines.matrix import distance_matrix, symmetric
 from pathforest._engines.metric import Metric, choose_algorithm
-from pathforest._engines.protocol import Engine
-from pathforest._utils.sparse import SparseSamples
+from pathforest._engines.samples import SparseSamples
 
 # What a fit calls for its engine: `build_engine`, or a function of the same parameters for another place.
 EngineFactory = Callable[..., Engine]
 
 
 def build_engine(
-    X: np.ndarray | SparseSamples,
+    X: Samples,
     metric: Metric,
     algorithm: str = "auto",
     n_threads: int = 1,
@@ -33,20 +30,15 @@ def build_engine(
     if isinstance(X, SparseSamples):
         return _core.Engine.sparse(X, metric.name)
     if device != "cpu":
-        return _build_on_device(X, metric, algorithm, device)
-    if metric.kind == "precomputed":
-        return _core.Engine.precomputed(symmetric(X))
-    if metric.kind == "matrix":
-        return _core.Engine.precomputed(distance_matrix(X, metric, verbose))
-    chosen = choose_algorithm(metric, X.shape[1], algorithm)
-    return features_engine(X, metric, chosen, n_threads, keep_order)
+        if metric.kind != "features":
+            raise ValueError(
+                f"metric={metric.name!r} is not computed on a device; use device='cpu', or metric='euclidean'"
+            )
+        from pathforest._engines.torch.engine import TorchEngine  # imported by those who ask for it
 
-
-def _build_on_device(X: np.ndarray, metric: Metric, algorithm: str, device: str) -> Engine:
-    if metric.kind != "features":
-        raise ValueError(
-            f"metric={metric.name!r} is not computed on a device; use device='cpu', or metric='euclidean'"
-        )
-    from pathforest._engines.torch.engine import TorchEngine  # imported by those who ask for it
-
-    return TorchEngine(X, metric, choose_algorithm(metric, X.shape[1], algorithm), device)
+        return TorchEngine(X, metric, choose_algorithm(metric, X.shape[1], algorithm), device, n_threads)
+    if metric.kind == "features":
+        chosen = choose_algorithm(metric, X.shape[1], algorithm)
+        return features_engine(X, metric, chosen, n_threads, keep_order)
+    D = symmetric(X) if metric.kind == "precomputed" else distance_matrix(X, metric, verbose)
+    return _core.Engine.precomputed(D)

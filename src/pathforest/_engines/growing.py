@@ -10,7 +10,7 @@ remain right. Indices are counted anew without changing their order, so ties are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
@@ -20,10 +20,20 @@ import numpy as np
 
 from pathforest import _core
 from pathforest._core import KnownTree, TreeBuilder
-from pathforest._engines.lists import Lists, merge, without_self
-from pathforest._engines.local import LocalAnswers
-from pathforest._engines.protocol import Engine, KnnGraph, SpanningTree
-from pathforest._engines.spanning_tree import tree_without_lists
+from pathforest._engines.build import build_engine
+from pathforest._engines.engine import (
+    Engine,
+    KnnGraph,
+    Lists,
+    PythonEngine,
+    SpanningTree,
+    TreeArrays,
+    answered,
+    features_engine,
+    merge,
+    without_self,
+)
+from pathforest._engines.metric import Metric
 
 # Up to so many new samples, a scan for each takes less time than one for each old sample.
 FEW = 16
@@ -95,72 +105,87 @@ class Known(NamedTuple):
         return Known(int(stays.sum()), graph, tree, self.parts.without(leaving), outdated)
 
 
-class Nearest(NamedTuple):
-    """The nearest sample of each of some."""
-
-    distances: np.ndarray  # inf if there is none so near
-    indices: np.ndarray  # -1 if there is none
-    searched: np.ndarray  # how far
-
-
-class GrowingEngine(LocalAnswers):
+class GrowingEngine(PythonEngine):
     """The :class:`Engine` of samples of which the first are known.
 
-    `build` makes an engine of some samples in C++. `build_on_device` makes that of all samples on a device,
-    which is used if nothing is known; None if there is no device.
+    If nothing is known, an engine of all samples answers, on the device asked for; the rest is computed here.
     """
 
     def __init__(
-        self,
-        X: np.ndarray,
-        known: Known,
-        name: str,
-        build: Callable[[np.ndarray], _core.Engine],
-        build_on_device: Callable[[], Engine] | None = None,
+        self, X: np.ndarray, known: Known, metric: Metric, algorithm: str, n_threads: int, device: str = "cpu"
     ) -> None:
-        self.name, self.dtype = name, X.dtype.name
-        self.n_samples, self.n_features = X.shape
+        super().__init__(X, metric, algorithm, n_threads)
         if self.n_samples - known.n_samples > MOST_NEW * known.n_samples:
             known = Known()
-        if name == "kd_tree" and known.tree is not None and len(known.tree.weight) < known.n_samples - FEW:
+        tree = known.tree
+        if algorithm == "kd_tree" and tree is not None and len(tree.weight) < known.n_samples - FEW:
             known = known._replace(tree=None)  # pieces that search for each other would take longer
-        self._X, self._build, self._build_on_device = X, build, build_on_device
-        self._known, self._n_known = known, known.n_samples
-        self._parts = known.parts.extended(self.n_samples)
-        self._graph: KnnGraph | None = None
-        self._tree: SpanningTree | None = None
-        self._nearest: Nearest | None = None
+        self._known, self._n_known, self._n_new = known, known.n_samples, self.n_samples - known.n_samples
+        self._parts, self._device = known.parts.extended(self.n_samples), device
+        self._found = Known(self.n_samples)
 
     def remembered(self) -> Known:
         """Return what the next engine can use: of lists and tree, those that were asked for."""
-        return Known(self.n_samples, self._graph, self._tree, self._parts.balanced())
+        return self._found._replace(parts=self._parts.balanced())
 
-    def knn(self, k: int, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    def knn(self, k: int, n_threads: int = 1, start: int = 0, stop: int | None = None) -> Lists:
         """Find the `k` nearest others of every sample, by (distance, index)."""
+        if (start, stop or self.n_samples) != (0, self.n_samples):
+            return self._nearest_others(np.arange(start, stop or self.n_samples), k, n_threads)
         old = self._known.graph
         if old is None or old.indices.shape[1] < min(k, self._n_known - 1):
-            self._graph = KnnGraph(*self._scratch.knn(k, n_threads))
+            graph = KnnGraph(*self._scratch.knn(k, n_threads))
         else:
-            self._graph = KnnGraph(*self._updated_lists(old, k, n_threads))
-        return self._graph
+            graph = KnnGraph(*self._updated_lists(old, k, n_threads))
+        self._found = self._found._replace(graph=graph)
+        return graph
 
-    def spanning_tree(
-        self, distances: np.ndarray, indices: np.ndarray, n_threads: int = 1
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def spanning_tree(self, graph: KnnGraph | None = None, n_threads: int = 1) -> TreeArrays:
         """Build the minimum spanning tree as (source, target, weight), ascending."""
-        return self._keep_tree(lambda: self._scratch.spanning_tree(distances, indices, n_threads), n_threads)
+        known = self._known.tree
+        if known is None:
+            tree = SpanningTree(*self._scratch.spanning_tree(graph, n_threads))
+        else:
+            tree = self._updated_tree(known, graph, n_threads)
+        self._found = self._found._replace(tree=tree)
+        return tree
 
-    def spanning_tree_without_lists(self, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Build the same from no lists."""
-        return self._keep_tree(lambda: tree_without_lists(self._scratch, n_threads), n_threads)
-
-    def query(self, queries: np.ndarray, k: int, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    def query(
+        self, queries: np.ndarray, k: int, n_threads: int = 1, reach: np.ndarray | None = None
+    ) -> Lists:
         """Find the k nearest samples of each query, by (distance, index)."""
         found = np.full((len(queries), k), np.inf), np.full((len(queries), k), -1, dtype=np.int32)
         for start, _, engine in self._engines():
-            distances, indices = engine.query(queries, min(k, engine.n_samples), n_threads)
-            found = merge(*found, distances, indices + np.int32(start))
+            distances, indices = engine.query(queries, min(k, engine.n_samples), n_threads, reach)
+            found = merge(*found, distances, np.where(indices < 0, -1, indices + start).astype(np.int32))
         return found
+
+    def nearest_foreign(
+        self,
+        queries: np.ndarray,
+        own: np.ndarray,
+        component: np.ndarray,
+        reach: np.ndarray,
+        n_threads: int = 1,
+        first: int = 0,
+    ) -> Lists:
+        """Find for each query the nearest sample whose component is not its own, from the first on."""
+        distances, indices = reach.copy(), np.full(len(queries), -1, dtype=np.int32)
+        for start, stop, engine in self._engines(first):
+            near, index = engine.nearest_foreign(queries, own, component[start:stop], distances, n_threads)
+            near, index = near[:, 0], index[:, 0]
+            # Of equally near samples in two parts the first stays, whose index is lower.
+            better = (index >= 0) & ((near < distances) | (indices < 0))
+            distances[better], indices[better] = near[better], index[better] + np.int32(start)
+        return np.where(indices < 0, np.inf, distances)[:, None], indices[:, None]
+
+    def nearest_query(
+        self, queries: np.ndarray, reach: np.ndarray, n_threads: int = 1, end: int | None = None
+    ) -> Lists:
+        """Find for each sample up to the end the nearest query, the first of equally near ones."""
+        parts = self._engines(0, end)
+        found = [e.nearest_query(queries, reach[start:stop], n_threads) for start, stop, e in parts]
+        return tuple(np.concatenate(arrays) for arrays in zip(*found, strict=True))
 
     def distances(self, queries: np.ndarray, n_threads: int = 1) -> np.ndarray:
         """Compute the distance of each query to each sample."""
@@ -169,7 +194,9 @@ class GrowingEngine(LocalAnswers):
     @cached_property
     def _scratch(self) -> Engine:
         """The engine of all samples if nothing is known about them."""
-        return self._local if self._build_on_device is None else self._build_on_device()
+        if self._device == "cpu":
+            return self._local
+        return build_engine(self._X, self._metric, self.name, self._n_threads, device=self._device)
 
     @property
     def _local(self) -> _core.Engine:
@@ -178,8 +205,8 @@ class GrowingEngine(LocalAnswers):
 
     def _engine(self, start: int, stop: int) -> _core.Engine:
         if (start, stop) not in self._parts.engines:
-            engines = {**self._parts.engines, (start, stop): self._build(self._X[start:stop])}
-            self._parts = self._parts._replace(engines=engines)
+            engine = features_engine(self._X[start:stop], self._metric, self.name, self._n_threads)
+            self._parts = self._parts._replace(engines={**self._parts.engines, (start, stop): engine})
         return self._parts.engines[start, stop]
 
     def _engines(self, first: int = 0, end: int | None = None) -> Iterator[tuple[int, int, _core.Engine]]:
@@ -192,94 +219,80 @@ class GrowingEngine(LocalAnswers):
 
     def _updated_lists(self, old: KnnGraph, k: int, n_threads: int) -> Lists:
         """Return lists of length `k` from those of known samples, which are complete if they are shorter."""
-        shape, width = (self.n_samples, k), min(k, old.indices.shape[1])
+        shape, width, n = (self.n_samples, k), min(k, old.indices.shape[1]), self._n_known
         distances, indices = np.full(shape, np.inf), np.full(shape, -1, dtype=np.int32)
-        distances[: self._n_known, :width] = old.distances[:, :width]
-        indices[: self._n_known, :width] = old.indices[:, :width]
+        distances[:n, :width], indices[:n, :width] = old.distances[:, :width], old.indices[:, :width]
         if k and self._n_new:
-            last = distances[: self._n_known, -1].copy()
-            nearest = self._nearest_new(last, n_threads)
-            changed = np.flatnonzero(nearest.distances < last)  # on ties the old sample stays
-            found = self._new.query(self._X[changed], min(k, self._n_new), n_threads)
-            rows = merge(distances[changed], indices[changed], found[0], found[1] + np.int32(self._n_known))
+            last = distances[:n, -1].copy()
+            changed = np.flatnonzero(
+                self._nearest_new(last, n_threads)[0] < last
+            )  # on ties the old one stays
+            new = self._engine(n, self.n_samples)
+            found = new.query(self._X[changed], min(k, self._n_new), n_threads)
+            rows = merge(distances[changed], indices[changed], found[0], found[1] + np.int32(n))
             distances[changed], indices[changed] = rows
-        asked = np.concatenate([self._known.outdated, np.arange(self._n_known, self.n_samples)])
+        asked = np.concatenate([self._known.outdated, np.arange(n, self.n_samples)])
         distances[asked], indices[asked] = self._nearest_others(asked, k, n_threads)
         return distances, indices
 
-    def _keep_tree(self, build: Callable[[], tuple[np.ndarray, ...]], n_threads: int) -> SpanningTree:
-        """Remember the tree: that of `build` if none is known, else the one known, updated."""
-        known = self._known.tree
-        self._tree = SpanningTree(*build()) if known is None else self._updated_tree(known, n_threads)
-        return self._tree
-
-    def _updated_tree(self, old: SpanningTree, n_threads: int) -> SpanningTree:
+    def _updated_tree(self, old: SpanningTree, graph: KnnGraph | None, n_threads: int) -> SpanningTree:
         """Return the tree, given that of the known samples, or if some have left what remains of theirs."""
         nothing = np.empty((self.n_samples, 0)), np.empty((self.n_samples, 0), dtype=np.int32)
         if self._n_new:
-            builder = TreeBuilder(*nothing)
-            nearest = self._nearest_new(np.zeros(self._n_known), n_threads)
-            others = self._nearest_others(np.arange(self._n_known, self.n_samples), 1, n_threads)
-            others = Nearest(others[0][:, 0], others[1][:, 0], np.full(self._n_new, np.inf))
-            builder.know(
-                self._known_tree, *(np.concatenate(pair) for pair in zip(nearest, others, strict=True))
-            )
-        else:
-            builder = TreeBuilder(*(nothing if self._graph is None else self._graph))
-            builder.keep(*old)
-        while True:
-            samples, component, reach = builder.ask()
-            if not len(samples):
-                return SpanningTree(*builder.arcs())
-            builder.answer(*self._nearest_foreign(samples, component, reach, n_threads))
-
-    def _nearest_foreign(
-        self, samples: np.ndarray, component: np.ndarray, reach: np.ndarray, n_threads: int
-    ) -> Lists:
-        """Find the nearest sample of another component; known samples look only among new ones, if any."""
-        distances, indices = reach.copy(), np.full(len(samples), -1, dtype=np.int32)
-        is_old = samples < self._n_known if self._n_new else np.zeros(len(samples), dtype=bool)
-        for first, asking in ((self._n_known, np.flatnonzero(is_old)), (0, np.flatnonzero(~is_old))):
-            queries, own = self._X[samples[asking]], component[samples[asking]]
-            for start, stop, engine in self._engines(first) if len(asking) else ():
-                limit = distances[asking]
-                near, index = engine.nearest_foreign(queries, own, component[start:stop], limit, n_threads)
-                near, index = near[:, 0], index[:, 0]
-                # Of equally near samples in two parts the first stays, whose index is lower.
-                better = (index >= 0) & ((near < limit) | (indices[asking] < 0))
-                distances[asking[better]] = near[better]
-                indices[asking[better]] = index[better] + np.int32(start)
-        return np.where(indices < 0, np.inf, distances), indices
-
-    @cached_property
-    def _known_tree(self) -> KnownTree:
-        return KnownTree(*self._known.tree)
-
-    @property
-    def _n_new(self) -> int:
-        return self.n_samples - self._n_known
-
-    @property
-    def _new(self) -> _core.Engine:
-        """The engine of the new samples."""
-        return self._engine(self._n_known, self.n_samples)
-
-    def _nearest_new(self, reach: np.ndarray, n_threads: int) -> Nearest:
-        """Find the new sample that is nearest to each known one, no farther than its reach."""
-        if self._nearest is None or (self._nearest.searched < reach).any():
-            if self._known.tree is not None:  # the tree will ask as well
-                reach = np.maximum(reach, self._known_tree.levels())
-            if self.name == "kd_tree" or self._n_new <= FEW:
-                new = self._X[self._n_known :]
-                parts = self._engines(0, self._n_known)
-                found = [e.nearest_query(new, reach[start:stop], n_threads) for start, stop, e in parts]
-                distances, index = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+            builder, tree = TreeBuilder(*nothing), KnownTree(*old)
+            if graph is None or not graph[0].shape[1]:
+                builder.know(tree, *self._nearest_of_all(tree.levels(), n_threads))
             else:
-                found = self._new.query(self._X[: self._n_known], 1, n_threads, reach)
-                distances, index = (array[:, 0] for array in found)
-            index = np.where(index < 0, -1, index + self._n_known).astype(np.int32)
-            self._nearest = Nearest(distances, index, reach)
-        return self._nearest
+                builder.know(tree, *self._nearest_listed(*graph))
+        else:
+            builder = TreeBuilder(*(graph or nothing))
+            builder.keep(*old)
+
+        def nearest_foreign(samples: np.ndarray, component: np.ndarray, reach: np.ndarray) -> Lists:
+            """Known samples look only among new ones, if there are any."""
+            distances, indices = np.empty(len(samples)), np.empty(len(samples), dtype=np.int32)
+            is_old = samples < self._n_known if self._n_new else np.zeros(len(samples), dtype=bool)
+            for first, asking in ((self._n_known, np.flatnonzero(is_old)), (0, np.flatnonzero(~is_old))):
+                if len(asking):
+                    rows = samples[asking]
+                    limits = self._X[rows], component[rows], component, reach[asking]
+                    found = self.nearest_foreign(*limits, n_threads, first)
+                    distances[asking], indices[asking] = found[0][:, 0], found[1][:, 0]
+            return distances, indices
+
+        return answered(builder, nearest_foreign)
+
+    def _nearest_of_all(self, reach: np.ndarray, n_threads: int) -> tuple[np.ndarray, ...]:
+        """Return the nearest new sample of known ones within reach, and the nearest other of new ones.
+
+        These are distances and indices, and how far was searched.
+        """
+        near = self._nearest_new(reach, n_threads)
+        others = self._nearest_others(np.arange(self._n_known, self.n_samples), 1, n_threads)
+        searched = np.concatenate([reach, np.full(self._n_new, np.inf)])
+        return *(np.concatenate([a, b[:, 0]]) for a, b in zip(near, others, strict=True)), searched
+
+    def _nearest_listed(self, distances: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the same as far as lists of all samples tell."""
+        counts = indices >= self._n_known
+        counts[self._n_known :] = True
+        place, rows = counts.argmax(axis=1), np.arange(self.n_samples)
+        is_listed = counts[rows, place]
+        # Of samples as far as the last one some may have been left out.
+        searched = np.where(is_listed, np.inf, np.nextafter(distances[:, -1], -1))
+        near = np.where(is_listed, distances[rows, place], np.inf)
+        return near, np.where(is_listed, indices[rows, place], -1).astype(np.int32), searched
+
+    def _nearest_new(self, reach: np.ndarray, n_threads: int) -> Lists:
+        """Find the new sample that is nearest to each known one, no farther than its reach."""
+        new = self._X[self._n_known :]
+        if self.name == "kd_tree" or self._n_new <= FEW:
+            distances, index = self.nearest_query(new, reach, n_threads, self._n_known)
+        else:
+            new_engine = self._engine(self._n_known, self.n_samples)
+            found = new_engine.query(self._X[: self._n_known], 1, n_threads, reach)
+            distances, index = (array[:, 0] for array in found)
+        return distances, np.where(index < 0, -1, index + self._n_known).astype(np.int32)
 
     def _nearest_others(self, samples: np.ndarray, k: int, n_threads: int) -> Lists:
         """Find the `k` nearest others of some samples."""

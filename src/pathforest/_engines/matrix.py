@@ -1,4 +1,4 @@
-"""Full distance matrices: how they are checked, built and searched."""
+"""Full distance matrices, for metrics that no engine has."""
 
 from __future__ import annotations
 
@@ -9,79 +9,20 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
-from pathforest._engines.gower import complete_gower
-from pathforest._engines.metric import Metric
-from pathforest._utils.text import shorten, show
+from pathforest._engines.metric import BOOLEAN_METRICS, Metric, sklearn_distances
+from pathforest._engines.samples import BLOCK_WORK, blocks
+from pathforest._utils.text import show
 from pathforest._utils.warnings import warn
 
 logger = logging.getLogger("pathforest")
 
 WARN_BYTES = 2**30  # a matrix larger than this is worth a warning: it is rarely what the user had in mind
-BLOCK_BYTES = 2**26  # rows of distances held at once, beside a full matrix
-BLOCK_WORK = 5 * 10**7  # feature values read in one call, well under a second: Ctrl-C waits for its end
-SYMMETRY = 1e-10  # accepted |D - D^T|, as a share of the largest distance
-BOOLEAN_METRICS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
-
-
-def blocks(n_rows: int, row_length: int, row_work: int = 1) -> Iterator[slice]:
-    """Slices of rows that stay within `BLOCK_BYTES` of float64 and `BLOCK_WORK` operations, or of one row."""
-    step = max(1, min(BLOCK_BYTES // (8 * max(1, row_length)), BLOCK_WORK // row_work))
-    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
 def distance_blocks(n_rows: int, X: np.ndarray, metric: Metric) -> Iterator[slice]:
     """Slices of rows whose distances to all of `X` are computed in one call."""
     n, d = X.shape
     return blocks(n_rows, n, n * (d * d if metric.name == "mahalanobis" else d))
-
-
-def check_distances(D: np.ndarray, square: bool, squares: bool = False) -> None:
-    """Raise unless `D` can be a matrix of distances.
-
-    `square` says that they are those between training samples, `squares` that a density will square them.
-    """
-    if square and D.shape[0] != D.shape[1]:
-        raise ValueError(
-            f"metric='precomputed' needs the square matrix of distances between training samples, got shape "
-            f"{D.shape}; pass all of them, or choose another metric for features"
-        )
-    if (smallest := D.min()) < 0:
-        row, column = np.unravel_index(np.argmin(D), D.shape)
-        raise ValueError(
-            f"Negative values in data passed to metric='precomputed', which needs distances >= 0: "
-            f"X[{row}, {column}] is {smallest:.6g}; clip rounding errors with np.maximum(X, 0)"
-        )
-    if square:
-        _check_symmetry(D)
-    if squares:
-        check_squares(float(D.max()), least=float(np.finfo(np.float64).tiny))
-
-
-def check_squares(longest: float, least: float) -> None:
-    """Raise if the longest distance has a square, which Eq. 3 takes, that overflows or is below `least`."""
-    if longest > np.sqrt(np.finfo(np.float64).max):
-        raise ValueError(f"distances up to {longest:.3g} overflow when the density squares them; rescale X")
-    if longest > 0 and longest * longest < least:
-        raise ValueError(
-            f"distances up to {longest:.3g} underflow when the density squares them; {enlarge(longest)}"
-        )
-
-
-def enlarge(size: float) -> str:
-    """Say by what to multiply samples so small."""
-    return f"multiply X by {10.0 ** min(300, int(-np.log10(size))):.0e}"
-
-
-def _check_symmetry(D: np.ndarray) -> None:
-    tolerance = SYMMETRY * float(D.max())
-    for rows in blocks(*D.shape):
-        gap = np.abs(D[rows] - D[:, rows].T)
-        if gap.max() > tolerance:
-            row, column = np.unravel_index(np.argmax(gap), gap.shape)
-            raise ValueError(
-                f"metric='precomputed' needs a symmetric matrix, but X[{row + rows.start}, {column}] and its "
-                f"mirror image differ by {gap[row, column]:.3g}; symmetrise it, for example (X + X.T) / 2"
-            )
 
 
 def symmetric(D: np.ndarray) -> np.ndarray:
@@ -123,7 +64,7 @@ def distance_matrix(X: np.ndarray, metric: Metric, verbose: int = 0) -> np.ndarr
     X = as_metric_takes(X, metric)
     # Python functions are called row by row, which asks for each pair once and lets Ctrl-C in.
     for rows in blocks(n, 1, BLOCK_WORK) if callable(metric.name) else distance_blocks(n, X, metric):
-        block = _raw_pairwise(X[rows], X[rows.start :], metric)
+        block = _distances(X[rows], X[rows.start :], metric)
         np.fill_diagonal(block, 0)
         block = _check_pairwise(block, metric, rows.start, rows.start)
         size = len(block)
@@ -138,7 +79,7 @@ def pairwise(X: np.ndarray, Y: np.ndarray, metric: Metric, first_row: int = 0) -
 
     Both come from `as_metric_takes`. `first_row` is the number of the first row of `X` in error messages.
     """
-    return _check_pairwise(_raw_pairwise(X, Y, metric), metric, first_row)
+    return _check_pairwise(_distances(X, Y, metric), metric, first_row)
 
 
 def as_metric_takes(X: np.ndarray, metric: Metric) -> np.ndarray:
@@ -150,13 +91,8 @@ def as_metric_takes(X: np.ndarray, metric: Metric) -> np.ndarray:
     return X.astype(bool)
 
 
-def _raw_pairwise(X: np.ndarray, Y: np.ndarray, metric: Metric) -> np.ndarray:
-    if callable(metric.name):
-        return _call_metric(X, Y, metric)
-    from sklearn.metrics import pairwise_distances  # here, because few need it and it is slow to import
-
-    D = pairwise_distances(X, Y, metric=metric.name, n_jobs=1, **metric.params)
-    return np.ascontiguousarray(D, dtype=np.float64)
+def _distances(X: np.ndarray, Y: np.ndarray, metric: Metric) -> np.ndarray:
+    return (_call_metric if callable(metric.name) else sklearn_distances)(X, Y, metric)
 
 
 def _call_metric(X: np.ndarray, Y: np.ndarray, metric: Metric) -> np.ndarray:
@@ -192,58 +128,3 @@ def _check_pairwise(D: np.ndarray, metric: Metric, first_row: int, first_column:
             )
         D = np.maximum(D, 0)
     return D
-
-
-def complete_metric(metric: Metric, X: np.ndarray) -> Metric:
-    """Fix what a metric takes from the training samples; try one of a matrix on the first of them.
-
-    scikit-learn would estimate the variances of ``"seuclidean"`` anew in each call; prediction needs those of
-    the training samples.
-    """
-    if metric.name == "gower":
-        return metric._replace(params=complete_gower(metric.params, X))
-    if metric.kind != "matrix" or callable(metric.name):
-        return metric
-    completed = metric._replace(params=_complete_params(metric.name, dict(metric.params), X))
-    first = X[:1].astype(bool) if metric.name in BOOLEAN_METRICS else X[:1]
-    try:
-        _raw_pairwise(first, first, completed)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"metric={show(metric.name)} cannot be computed for {X.shape[1]} feature(s) with metric_params="
-            f"{show(metric.params)}: {shorten(str(error).rstrip('.'))}; correct metric_params or the "
-            "features, or choose another metric"
-        ) from error
-    return completed
-
-
-def _complete_params(name: str, params: dict[str, Any], X: np.ndarray) -> dict[str, Any]:
-    if name == "seuclidean" and params.get("V") is None:
-        _need_two_samples(name, "V", X)
-        params["V"] = np.var(X, axis=0, ddof=1)
-    if name == "mahalanobis":
-        if params.get("VI") is None:
-            params["VI"] = _inverse_covariance(X)
-        d = X.shape[1]
-        if np.shape(params["VI"]) != (d, d):  # SciPy does not check it, and reads past its end
-            raise ValueError(
-                f"metric='mahalanobis' needs VI of shape ({d}, {d}) for {d} feature(s), got shape "
-                f"{np.shape(params['VI'])}; pass their inverse covariance in metric_params, or leave VI out"
-            )
-    return params
-
-
-def _inverse_covariance(X: np.ndarray) -> np.ndarray:
-    _need_two_samples("mahalanobis", "VI", X)
-    try:
-        return np.linalg.inv(np.atleast_2d(np.cov(X.T))).T
-    except np.linalg.LinAlgError:
-        raise ValueError(
-            "metric='mahalanobis' needs an invertible covariance and that of X is singular; drop "
-            "constant or dependent features, or pass VI in metric_params"
-        ) from None
-
-
-def _need_two_samples(name: str, param: str, X: np.ndarray) -> None:
-    if len(X) < 2:
-        raise ValueError(f"metric={name!r} cannot be estimated from 1 sample; pass {param} in metric_params")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from pathforest import _core
 from pathforest._utils.checks import check_choice
-from pathforest._utils.sparse import SVD
+from pathforest._utils.tables import Coded, is_text
 from pathforest._utils.text import shorten, show
 
 ALIASES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
@@ -34,6 +34,9 @@ MATRIX_METRICS = {
     "sokalsneath": ("w",),
     "yule": ("w",),
 }
+
+# Metrics of matrices that are defined for booleans only.
+BOOLEAN_METRICS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 
 # Metrics that take no negative values.
 NONNEGATIVE = ("braycurtis", "chi2", "precomputed")
@@ -211,22 +214,6 @@ def check_algorithm(metric: Metric, algorithm: str) -> None:
         )
 
 
-def check_sparse(metric: Metric, algorithm: str, device: str = "cpu") -> None:
-    """Refuse what the engine of sparse samples does not do."""
-    if metric.name not in SPARSE_METRICS:
-        raise ValueError(
-            f"metric={show(metric.name)} takes no sparse matrix; use one of {', '.join(SPARSE_METRICS)}, "
-            f"pass X.toarray(), or {SVD}"
-        )
-    if algorithm != "auto":
-        raise ValueError(
-            f"algorithm={show(algorithm)} needs a dense array; use algorithm='auto' for a sparse matrix, or "
-            "pass X.toarray()"
-        )
-    if device != "cpu":
-        raise ValueError(f"device={show(device)} takes no sparse matrix; use device='cpu', or {SVD}")
-
-
 def choose_algorithm(metric: Metric, n_features: int, algorithm: str = "auto") -> str:
     """Return ``"kd_tree"`` or ``"brute"`` for a metric on `n_features` features.
 
@@ -254,3 +241,159 @@ def array_options(metric: Metric) -> dict[str, Any]:
         "ensure_all_finite": "allow-nan" if metric.takes_gaps else True,
         "order": "C",
     }
+
+
+def complete_metric(metric: Metric, X: np.ndarray) -> Metric:
+    """Fix what a metric takes from the training samples; try one of a matrix on the first of them.
+
+    scikit-learn would estimate the variances of ``"seuclidean"`` anew in each call; prediction needs those of
+    the training samples.
+    """
+    if metric.name == "gower":
+        return metric._replace(params=complete_gower(metric.params, X))
+    if metric.kind != "matrix" or callable(metric.name):
+        return metric
+    completed = metric._replace(params=_complete_params(metric.name, dict(metric.params), X))
+    first = X[:1].astype(bool) if metric.name in BOOLEAN_METRICS else X[:1]
+    try:
+        sklearn_distances(first, first, completed)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"metric={show(metric.name)} cannot be computed for {X.shape[1]} feature(s) with metric_params="
+            f"{show(metric.params)}: {shorten(str(error).rstrip('.'))}; correct metric_params or the "
+            "features, or choose another metric"
+        ) from error
+    return completed
+
+
+def _complete_params(name: str, params: dict[str, Any], X: np.ndarray) -> dict[str, Any]:
+    if name == "seuclidean" and params.get("V") is None:
+        _need_two_samples(name, "V", X)
+        params["V"] = np.var(X, axis=0, ddof=1)
+    if name == "mahalanobis":
+        if params.get("VI") is None:
+            params["VI"] = _inverse_covariance(X)
+        d = X.shape[1]
+        if np.shape(params["VI"]) != (d, d):  # SciPy does not check it, and reads past its end
+            raise ValueError(
+                f"metric='mahalanobis' needs VI of shape ({d}, {d}) for {d} feature(s), got shape "
+                f"{np.shape(params['VI'])}; pass their inverse covariance in metric_params, or leave VI out"
+            )
+    return params
+
+
+def _inverse_covariance(X: np.ndarray) -> np.ndarray:
+    _need_two_samples("mahalanobis", "VI", X)
+    try:
+        return np.linalg.inv(np.atleast_2d(np.cov(X.T))).T
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "metric='mahalanobis' needs an invertible covariance and that of X is singular; drop "
+            "constant or dependent features, or pass VI in metric_params"
+        ) from None
+
+
+def _need_two_samples(name: str, param: str, X: np.ndarray) -> None:
+    if len(X) < 2:
+        raise ValueError(f"metric={name!r} cannot be estimated from 1 sample; pass {param} in metric_params")
+
+
+def sklearn_distances(X: np.ndarray, Y: np.ndarray, metric: Metric) -> np.ndarray:
+    """Compute the distances of a named metric that no engine has between the rows of `X` and of `Y`."""
+    from sklearn.metrics import pairwise_distances  # here, because few need it and it is slow to import
+
+    D = pairwise_distances(X, Y, metric=metric.name, n_jobs=1, **metric.params)
+    return np.ascontiguousarray(D, dtype=np.float64)
+
+
+# Gower
+
+
+def categorical_features(given: Any, n_features: int, names: Sequence[str] | None = None) -> np.ndarray:
+    """Return which features are categories: given by indices, by a boolean mask, or by names.
+
+    Examples
+    --------
+    >>> from pathforest._engines.metric import categorical_features
+    >>> categorical_features(["colour"], 2, names=["size", "colour"])
+    array([False,  True])
+    >>> categorical_features([0], 2)
+    array([ True, False])
+    """
+    chosen = np.asarray(given)
+    if chosen.dtype == bool and chosen.shape == (n_features,):
+        return chosen.copy()
+    if chosen.dtype.kind in "OU" and chosen.ndim == 1 and all(isinstance(name, str) for name in chosen):
+        known = [] if names is None else list(names)
+        if unknown := [name for name in chosen.tolist() if name not in known]:
+            raise ValueError(
+                f"metric_params: categorical has {show(unknown[0])}, which is not a column of X; use names "
+                f"of its columns{'' if known else ' (X has none)'}, or indices from 0 to {n_features - 1}"
+            )
+        chosen = np.array([known.index(name) for name in chosen.tolist()], dtype=int)
+    is_index = chosen.ndim == 1 and (chosen.dtype.kind in "iu" or not chosen.size)
+    if not is_index or (chosen.size and not (chosen.min() >= 0 and chosen.max() < n_features)):
+        raise ValueError(
+            f"metric_params: categorical={show(given)} does not choose among {n_features} feature(s); pass "
+            f"indices from 0 to {n_features - 1}, a boolean for each feature, or names of columns"
+        )
+    mask = np.zeros(n_features, dtype=bool)
+    mask[chosen.astype(int)] = True
+    return mask
+
+
+def complete_gower(params: Mapping[str, Any], X: np.ndarray) -> dict[str, np.ndarray]:
+    """Return all parameters as arrays, one entry per feature; ranges not given are those of the samples."""
+    n_features = X.shape[1]
+    ranges, weights = params.get("ranges"), params.get("weights")
+    weights = np.ones(n_features) if weights is None else _per_feature("weights", weights, n_features)
+    if not weights.any():
+        raise ValueError("metric_params: weights are all 0; give some feature a weight above 0")
+    return {
+        "categorical": categorical_features(params.get("categorical", ()), n_features),
+        "ranges": _ranges(X) if ranges is None else _per_feature("ranges", ranges, n_features),
+        "weights": weights,
+    }
+
+
+def with_categories(metric: Metric, coded: Coded, names: Sequence[str] | None) -> Metric:
+    """Let a metric know the categories of a table: text always, others unless the parameters name them."""
+    categorical, given = coded.categorical, metric.params.get("categorical")
+    if given is not None:
+        has_text = [is_text(known) for known in coded.categories]
+        categorical = categorical_features(given, len(categorical), names) | has_text
+    return metric._replace(params={**metric.params, "categorical": categorical})
+
+
+def gower_terms(a: np.ndarray, b: np.ndarray, params: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return what each feature adds to the distance of two samples, NaN where one of them lacks it."""
+    apart, ranges = np.abs(a - b), engine_ranges(params)
+    terms = np.divide(apart, ranges, out=(apart > 0).astype(np.float64), where=ranges > 0)
+    return np.where(np.isnan(apart), np.nan, terms * params["weights"])
+
+
+def engine_ranges(params: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the ranges as the engine takes them: 0 marks categories, infinity features that are constant."""
+    ranges = np.where(params["ranges"] > 0, params["ranges"], np.inf)
+    return np.where(params["categorical"], 0.0, ranges)
+
+
+def _ranges(X: np.ndarray) -> np.ndarray:
+    """Width of each feature, in float64; 0 where all values are missing."""
+    low, high = (reduce(X, axis=0).astype(np.float64) for reduce in (np.fmin.reduce, np.fmax.reduce))
+    with np.errstate(over="ignore"):  # such widths are refused with the samples
+        width = high - low
+    return np.where(np.isnan(width), 0.0, width)
+
+
+def _per_feature(name: str, given: Any, n_features: int) -> np.ndarray:
+    try:
+        values = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.shape != (n_features,) or not (np.isfinite(values) & (values >= 0)).all():
+        raise ValueError(
+            f"metric_params: {name}={show(given)} must have one finite number >= 0 for each of {n_features} "
+            "feature(s)"
+        )
+    return values

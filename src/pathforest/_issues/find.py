@@ -9,12 +9,12 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from pathforest._engines.matrix import blocks, symmetric
+from pathforest._engines.matrix import symmetric
+from pathforest._engines.samples import SparseSamples, blocks
 from pathforest._issues.issues import Issues
 from pathforest._issues.offers import NONE, Offers, leave_one_out_offers
 from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, OPFEstimator, Settings, open_fit
-from pathforest._utils.sparse import SparseSamples
 from pathforest.graph import KnnGraph
 from pathforest.membership import density
 from pathforest.outlier import lower_fence, scale

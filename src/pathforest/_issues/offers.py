@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pathforest import _core
-from pathforest._engines.lists import merge, without_self
-from pathforest._engines.matrix import blocks, distance_matrix, symmetric
-from pathforest._engines.protocol import Engine
+from pathforest._engines.engine import Engine, merge, without_self
+from pathforest._engines.matrix import distance_matrix, symmetric
+from pathforest._engines.samples import blocks
 from pathforest._models.base import FitData, KeptSamples
 from pathforest._models.offers import mean_offers
 from pathforest.graph import KnnGraph
@@ -110,9 +109,7 @@ class _Class(NamedTuple):
         k, found = min(width, self.size), _empty(len(rows), width)
         X, is_matrix = self.samples.X, self.samples.metric.kind != "features"
         queries = X[np.ix_(rows, self.members)] if is_matrix else X[rows]
-        # Engines on a device have no reach, and list all.
-        limit = (reach,) if reach is not None and isinstance(self.engine, _core.Engine) else ()
-        found.distances[:, :k], places = self.engine.query(queries, k, self.samples.n_threads, *limit)
+        found.distances[:, :k], places = self.engine.query(queries, k, self.samples.n_threads, reach)
         found.indices[:, :k] = np.where(places == NONE, NONE, self.members[places])
         return found
 

@@ -11,32 +11,33 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pathforest import _core
 from pathforest._engines.build import build_engine
-from pathforest._engines.gower import with_categories
-from pathforest._engines.matrix import (
-    as_metric_takes,
-    blocks,
-    check_distances,
-    complete_metric,
-    distance_blocks,
-    pairwise,
-)
+from pathforest._engines.engine import Engine
+from pathforest._engines.matrix import as_metric_takes, distance_blocks, pairwise
 from pathforest._engines.metric import (
     ALIASES,
     NONNEGATIVE,
     SPARSE_METRICS,
     WITH_GAPS,
     Metric,
-    array_options,
-    check_sparse,
+    complete_metric,
 )
-from pathforest._engines.protocol import Engine
-from pathforest._engines.ranges import Reach, check_features, check_training_values, magnitude
+from pathforest._engines.samples import (
+    Reach,
+    SparseSamples,
+    blocks,
+    check_distances,
+    check_features,
+    check_training_values,
+    is_sparse,
+    magnitude,
+    read_samples,
+)
 from pathforest._models import parameters as rules
-from pathforest._models.labels import Labels, check_labels, on_host, remember_label, require_labels
+from pathforest._models.labels import Labels, check_labels, remember_label, require_labels
 from pathforest._persistence import save
 from pathforest._persistence.checks import check_samples
 from pathforest._utils.progress import (
@@ -47,9 +48,6 @@ from pathforest._utils.progress import (
     progress,
     stages_of,
 )
-from pathforest._utils.samples import validated
-from pathforest._utils.sparse import SPARSE_FORMATS, SparseSamples, is_sparse
-from pathforest._utils.tables import as_table, code_table
 from pathforest._utils.threads import thread_count
 
 T = TypeVar("T")
@@ -348,42 +346,6 @@ def check_queries(model: OPFEstimator, X: Any) -> np.ndarray:
 def answering(model: OPFEstimator, Q: np.ndarray) -> AbstractContextManager[Any]:
     """Show how many of some queries are answered."""
     return progress(len(Q), f"{type(model).__name__}: predict", "samples")
-
-
-def read_samples(
-    model: OPFEstimator, X: Any, metric: Metric, reset: bool = True, copy: bool = False
-) -> tuple[np.ndarray, Metric]:
-    """Check samples; where the metric takes categories, turn a table with text into numbers.
-
-    With `reset` the categories are learned, and the metric returned knows which features they are.
-    """
-    X = on_host(X)
-    if is_sparse(X):
-        return read_sparse(model, X, metric, reset, copy), metric
-    table = as_table(X) if metric.name == "gower" else None
-    known = None if reset else vars(model).get("categories_")
-    if table is None:
-        X = validated(model, X, reset=reset, copy=copy, **array_options(metric))
-        if known is not None:
-            code_table(X, known)  # refuses numbers in the place of text
-        return X, metric
-    validate_data(model, table, reset=reset, skip_check_array=True)
-    coded = code_table(table, known if reset or known else [None] * table.shape[1])
-    if reset:
-        model.categories_ = coded.categories
-        metric = with_categories(metric, coded, getattr(table, "columns", None))
-    return check_array(coded.values, input_name="X", estimator=model, **array_options(metric)), metric
-
-
-def read_sparse(model: OPFEstimator, X: Any, metric: Metric, reset: bool, copy: bool) -> SparseSamples:
-    """Check a sparse matrix of SciPy, or what a search has made of one."""
-    if reset:
-        check_sparse(metric, model.algorithm, model.device)
-    if isinstance(X, SparseSamples):
-        X = validate_data(model, X, reset=reset, skip_check_array=True)
-        return X[:] if copy else X
-    X = validated(model, X, reset=reset, accept_sparse=SPARSE_FORMATS, **array_options(metric))
-    return SparseSamples.of(X, copy)
 
 
 def _lossless(Q: np.ndarray, dtype: np.dtype) -> np.ndarray:

@@ -16,10 +16,9 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
 
-from pathforest._engines.gower import gower_terms
-from pathforest._engines.metric import Metric
+from pathforest._engines.metric import Metric, gower_terms
+from pathforest._engines.samples import SparseSamples, is_sparse
 from pathforest._models.offers import KeptForest, bids, decide, mean_offers
-from pathforest._utils.sparse import SparseSamples, is_sparse
 from pathforest._utils.text import escape
 from pathforest.forest import path_to_root
 

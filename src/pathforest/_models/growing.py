@@ -21,19 +21,24 @@ import numpy as np
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from pathforest._engines.build import build_engine
-from pathforest._engines.features import features_engine
+from pathforest._engines.engine import KnnGraph, SpanningTree
 from pathforest._engines.growing import GrowingEngine, Known, Parts
 from pathforest._engines.metric import Metric, array_options, choose_algorithm
-from pathforest._engines.protocol import KnnGraph, SpanningTree
-from pathforest._engines.ranges import Reach, check_features, check_spread, magnitude
-from pathforest._models.base import FitData, OPFEstimator, Settings, check_training
-from pathforest._models.labels import Labels, check_labels, on_host
+from pathforest._engines.samples import (
+    SVD,
+    Reach,
+    check_features,
+    check_spread,
+    from_torch,
+    is_sparse,
+    magnitude,
+    validated,
+)
+from pathforest._models.base import FitData, OPFEstimator, check_training
+from pathforest._models.labels import Labels, check_labels
 from pathforest._persistence.checks import check_growth
 from pathforest._utils.checks import check_sample_indices
 from pathforest._utils.progress import reset
-from pathforest._utils.samples import validated
-from pathforest._utils.sparse import SVD, is_sparse
 from pathforest._utils.text import show
 
 Change = TypeVar("Change", bound=Callable[..., Any])
@@ -178,7 +183,7 @@ def add(
     metric, _, squares = settings
     with np.errstate(over="ignore"):  # what is too large for float32 is refused as infinite
         options = {**array_options(metric), "dtype": model._fit_X.dtype}
-        new = validated(model, on_host(X), reset=False, **options)
+        new = validated(model, from_torch(X), reset=False, **options)
     largest = grown.get("magnitude") or magnitude(model._fit_X)
     check_features(new, metric, squares)  # among each other
     check_features(new, metric, squares, Reach(model._fit_X, largest))
@@ -242,7 +247,9 @@ def retrain(
     vars(model).update(columns)
     labels = Labels(grown["values"], grown["codes"]) if "codes" in grown else None
     data = FitData(model, X, settings, labels)
-    data.engine = engine = _growing_engine(model, X, settings, known)
+    chosen = choose_algorithm(metric, X.shape[1], model.algorithm)
+    engine = GrowingEngine(X, known, metric, chosen, settings.n_threads, model.device)
+    data.engine = engine
     model._fit(data)
     after = engine.remembered()
     distances, indices = after.graph or (None, None)
@@ -251,20 +258,6 @@ def retrain(
     model._fit_grown = grown | arrays | {"source": source, "target": target, "weight": weight}
     model._fit_cache |= {"parts": after.parts, "buffer": buffer}
     return model
-
-
-def _growing_engine(model: Growing, X: np.ndarray, settings: Settings, known: Known) -> GrowingEngine:
-    metric, n_threads, _ = settings
-    algorithm, device, verbose = model.algorithm, model.device, model.verbose
-    chosen = choose_algorithm(metric, X.shape[1], algorithm)
-
-    def build_part(part: np.ndarray) -> Any:
-        return features_engine(part, metric, chosen, n_threads)
-
-    def build_on_device() -> Any:
-        return build_engine(X, metric, algorithm, n_threads, verbose, device=device)
-
-    return GrowingEngine(X, known, chosen, build_part, None if device == "cpu" else build_on_device)
 
 
 def _room_for(model: Growing, n_new: int) -> np.ndarray:

@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from pathforest._engines.samples import from_torch
+
 
 class Labels(NamedTuple):
     """Checked labels of samples."""
@@ -63,11 +65,6 @@ def narrow(values: np.ndarray) -> np.ndarray:
     return values.astype(f"U{np.char.str_len(values).max(initial=1)}")
 
 
-def on_host(X: Any) -> Any:
-    """Return a tensor of PyTorch, on any device, as an array; anything else as it is."""
-    return X.detach().cpu().numpy() if type(X).__module__.partition(".")[0] == "torch" else X
-
-
 def require_labels(estimator: Any, y: Any) -> None:
     """Refuse None in the place of labels, in the words that scikit-learn looks for."""
     if y is None:
@@ -86,7 +83,7 @@ def remember_label(estimator: Any, y: Any, *, reset: bool = True) -> None:
 
 def check_labels(y: Any) -> np.ndarray:
     """Return `y` as a one-dimensional array of class labels without missing values."""
-    y = on_host(y)
+    y = from_torch(y)
     if isinstance(y, np.ma.MaskedArray) and (masked := np.ma.getmaskarray(y)).any():
         _raise_missing(masked)
     # Lists go through object arrays first: numpy would turn ["a", nan] into the texts "a" and "nan".

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pathforest import _core
-from pathforest._engines.protocol import Engine
+from pathforest._engines.engine import Engine
 from pathforest._models.base import KeptSamples
 from pathforest._utils.progress import SILENCE
 from pathforest._utils.threads import map_threads

@@ -93,7 +93,7 @@ PARTS = {
     "RandomTrees": Part("pathforest._search.trees", (), TREES),
     "TreeShares": Part("pathforest._search.tree_features", ("n_trees", "random_state"), ("trees_",)),
     "ImportanceScaler": Part("pathforest._search.tree_features", ("n_trees", "random_state"), ("scale_",)),
-    "SparseSamples": Part("pathforest._utils.sparse", ("indptr", "indices", "data", "n_features")),
+    "SparseSamples": Part("pathforest._engines.samples", ("indptr", "indices", "data", "n_features")),
     "KFold": Part("sklearn.model_selection", SHUFFLED),
     "StratifiedKFold": Part("sklearn.model_selection", SHUFFLED),
     "StratifiedGroupKFold": Part("sklearn.model_selection", SHUFFLED),

@@ -10,10 +10,8 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from pathforest._engines.matrix import complete_metric
-from pathforest._engines.metric import Metric, check_algorithm, check_sparse, resolve_metric
-from pathforest._engines.ranges import check_training_values
-from pathforest._utils.sparse import SparseSamples
+from pathforest._engines.metric import Metric, check_algorithm, complete_metric, resolve_metric
+from pathforest._engines.samples import SparseSamples, check_sparse, check_training_values
 
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 FEATURE_TYPES = (np.dtype(np.float32), np.dtype(np.float64))

@@ -17,8 +17,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _get_feature_names
 
 from pathforest._engines.build import EngineFactory, build_engine
-from pathforest._engines.ranges import check_training_values
-from pathforest._engines.spanning_tree import TREE_NEIGHBORS
+from pathforest._engines.engine import TREE_NEIGHBORS
+from pathforest._engines.samples import check_training_values
 from pathforest._models.offers import EXTRA_MEMBERS
 from pathforest._models.parameters import as_list
 from pathforest._search.known import Evaluation, KnownModels

@@ -14,7 +14,8 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from pathforest._engines.metric import Metric, array_options
-from pathforest._models.base import OPFEstimator, answering, check_queries, read_samples, read_sparse
+from pathforest._engines.samples import is_sparse, read_samples, read_sparse, refuse_missing_dates
+from pathforest._models.base import OPFEstimator, answering, check_queries
 from pathforest._models.explanation import (
     Explanation,
     Explanations,
@@ -38,8 +39,6 @@ from pathforest._persistence.checks import (
 from pathforest._search.cells import Samples, as_numbers
 from pathforest._search.scoring import resolve_scoring
 from pathforest._utils.progress import is_fitted_name
-from pathforest._utils.samples import refuse_missing_dates
-from pathforest._utils.sparse import is_sparse
 from pathforest._utils.tables import as_table
 from pathforest.fuzzy import FuzzyOPFClassifier
 

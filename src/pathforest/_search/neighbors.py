@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pathforest import _core
-from pathforest._engines.lists import without_self
-from pathforest._engines.protocol import Engine, KnnGraph
+from pathforest._engines.engine import Engine, KnnGraph, without_self
 from pathforest.graph import knn_graph
 
 # A pass over all samples pays if parts of this size in all would otherwise be searched, as multiples of it:

@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from pathforest import _core
 from pathforest._engines.build import EngineFactory, build_engine
-from pathforest._engines.protocol import Engine, KnnGraph
-from pathforest._engines.spanning_tree import TREE_NEIGHBORS
+from pathforest._engines.engine import TREE_NEIGHBORS, Engine, KnnGraph
 from pathforest._models.base import check_queries, keep_samples, open_fit
 from pathforest._models.classifier import keep_forest
 from pathforest._models.offers import (
@@ -122,7 +120,7 @@ class SharedTraining:
             grown = self._engine, self._lists, self._tree, self._prototypes, model.membership_
             return compete(*grown, model.competition, model.membership_side, model.sigma)
 
-        n_threads = self.n_threads if len(models) > 1 and isinstance(self._engine, _core.Engine) else 1
+        n_threads = self.n_threads if len(models) > 1 and self._engine.concurrent else 1
         for key, forest in zip(keys, map_threads(grow, n_threads, keys, models), strict=True):
             self._forests[key] = forest
             self._forests.move_to_end(key)

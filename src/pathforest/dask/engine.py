@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 from weakref import WeakSet
@@ -19,11 +18,8 @@ import numpy as np
 from distributed import Client
 
 from pathforest._engines.build import EngineFactory, build_engine
-from pathforest._engines.features import features_engine
-from pathforest._engines.local import LocalAnswers
+from pathforest._engines.engine import Engine, PythonEngine, Samples, features_engine
 from pathforest._engines.metric import Metric, choose_algorithm
-from pathforest._engines.protocol import Engine, KnnGraph
-from pathforest._engines.spanning_tree import spanning_tree_by_asking
 from pathforest.dask.futures import Sent, run_tasks, thread_counts
 from pathforest.dask.tasks import (
     Block,
@@ -66,7 +62,7 @@ def part_range(n_blocks: int, n_threads: int) -> tuple[int, int]:
     return fewest, max(fewest, MOST_TASKS // n_blocks)
 
 
-class DaskEngine(LocalAnswers):
+class DaskEngine(PythonEngine):
     """The :class:`Engine` that answers the large questions of a `fit` on a cluster.
 
     The neighbour pass and the searches of the spanning tree are large. The competition asks about a few
@@ -77,9 +73,8 @@ class DaskEngine(LocalAnswers):
     def __init__(
         self, X: np.ndarray, metric: Metric, algorithm: str, client: Client, n_threads: int = 1
     ) -> None:
-        self.name, self.dtype = algorithm, X.dtype.name
-        self.n_samples, self.n_features = X.shape
-        self._X, self._metric, self._client, self._n_threads = X, metric, client, n_threads
+        super().__init__(X, metric, algorithm, n_threads)
+        self._client = client
         n_blocks = -(-X.nbytes // BLOCK_BYTES)
         if n_blocks > 1 and algorithm == "brute":  # the tree would have to be searched in each of them
             n_workers = max(1, len(thread_counts(client)))
@@ -88,15 +83,18 @@ class DaskEngine(LocalAnswers):
         self._rows = [slice(*pair) for pair in pairwise(bounds)]
         self._blocks = Sent(client, [Block(X[rows], rows.start, metric, algorithm) for rows in self._rows])
 
-    def knn(self, k: int, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Find the `k` nearest others of every sample, by (distance, index)."""
-        distances = np.empty((self.n_samples, k))
-        indices = np.empty((self.n_samples, k), dtype=np.int32)
-        step = self._task_size(self.n_samples)
+    def knn(
+        self, k: int, n_threads: int = 1, start: int = 0, stop: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Find the `k` nearest others of every sample, or of those from `start` to `stop`."""
+        stop = self.n_samples if stop is None else stop
+        distances = np.empty((stop - start, k))
+        indices = np.empty((stop - start, k), dtype=np.int32)
+        step = self._task_size(stop - start)
         tasks = [
-            (home, slice(start, min(start + step, rows.stop)))
+            (home, slice(first, min(first + step, rows.stop, stop)))
             for home, rows in enumerate(self._rows)
-            for start in range(rows.start, rows.stop, step)
+            for first in range(max(rows.start, start), min(rows.stop, stop), step)
         ]
 
         def submit(i: int) -> Any:
@@ -110,34 +108,15 @@ class DaskEngine(LocalAnswers):
             return future
 
         def take(i: int, lists: Lists) -> None:
-            rows = tasks[i][1]
+            rows = slice(tasks[i][1].start - start, tasks[i][1].stop - start)
             distances[rows], indices[rows] = lists.distances, lists.indices
 
         run_tasks(self._client, len(tasks), submit, take)
         return distances, indices
 
-    def spanning_tree(
-        self, distances: np.ndarray, indices: np.ndarray, n_threads: int = 1
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Build the minimum spanning tree as (source, target, weight), ascending."""
-        graph = KnnGraph(distances, indices)
-        return tuple(spanning_tree_by_asking(graph, self._nearest_foreign, self._X))
-
-    def query(self, queries: np.ndarray, k: int, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k nearest samples of each query, at the client."""
-        return self._local.query(queries, k, n_threads)
-
-    def distances(self, queries: np.ndarray, n_threads: int = 1) -> np.ndarray:
-        """Compute the distance of each query to each sample, at the client."""
-        return self._local.distances(queries, n_threads)
-
     def forget(self) -> None:
         """Let the cluster drop the samples."""
         self._blocks.forget()
-
-    @cached_property
-    def _local(self) -> Engine:
-        return features_engine(self._X, self._metric, self.name, self._n_threads)
 
     def _submit(self, block: int, task: Any, *args: Any) -> Any:
         """Submit a question to a block, to be answered where the block is."""
@@ -154,17 +133,17 @@ class DaskEngine(LocalAnswers):
         n_parts = min(n_parts, max(1.0, 20 * seconds / TASK_SECONDS))  # none shorter than a twentieth
         return max(1, int(np.ceil(n_queries / n_parts)))
 
-    def _nearest_foreign(
-        self, samples: np.ndarray, component: np.ndarray, reach: np.ndarray
+    def nearest_foreign(
+        self, queries: Samples, own: np.ndarray, component: np.ndarray, reach: np.ndarray, n_threads: int = 1
     ) -> tuple[np.ndarray, np.ndarray]:
         """Ask every block, and keep the nearest of what they answer."""
-        step = self._task_size(len(samples))
-        parts = [slice(start, start + step) for start in range(0, len(samples), step)]
-        asked = [Questions(self._X[samples[p]], component[samples[p]], reach[p].copy()) for p in parts]
+        step = self._task_size(len(queries))
+        parts = [slice(start, start + step) for start in range(0, len(queries), step)]
+        asked = [Questions(queries[p], own[p].copy(), reach[p].copy()) for p in parts]
         known = [component[rows].copy() for rows in self._rows]
         tasks = [(block, part) for block in range(len(self._rows)) for part in range(len(parts))]
-        distances = np.full(len(samples), np.inf)
-        indices = np.full(len(samples), -1, dtype=np.int32)
+        distances = np.full(len(queries), np.inf)
+        indices = np.full(len(queries), -1, dtype=np.int32)
 
         def submit(i: int) -> Any:
             block, part = tasks[i]
@@ -178,7 +157,7 @@ class DaskEngine(LocalAnswers):
 
         with Sent(self._client, asked) as questions, Sent(self._client, known) as components:
             run_tasks(self._client, len(tasks), submit, take)
-        return distances, indices
+        return distances[:, None], indices[:, None]
 
 
 @contextmanager

@@ -13,10 +13,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pathforest._engines.metric import WITH_GAPS
+from pathforest._engines.samples import SVD, is_sparse
 from pathforest._models.base import open_fit
 from pathforest._models.parameters import Rules, check_parameters, checked_where_used
 from pathforest._utils.progress import fitting, is_fitted_name
-from pathforest._utils.sparse import SVD, is_sparse
 from pathforest._utils.text import show
 from pathforest.classifier import OPFClassifier
 from pathforest.dask.data import gather_labels, gather_samples, gather_values

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pathforest._core import Engine
-from pathforest._engines.features import features_engine
-from pathforest._engines.lists import merge
+from pathforest._engines.engine import features_engine, merge
 from pathforest._engines.metric import Metric
 
 

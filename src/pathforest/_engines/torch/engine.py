@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from pathforest._core import distances_of_sums
-from pathforest._engines.features import features_engine
-from pathforest._engines.local import LocalAnswers
+from pathforest._engines.engine import KnnGraph, Lists, PythonEngine, Samples, TreeArrays
 from pathforest._engines.metric import Metric
-from pathforest._engines.protocol import Engine
-from pathforest._engines.torch.candidates import Pairs, find_candidates, group_size, make_costs
+from pathforest._engines.torch.candidates import (
+    Estimator,
+    Pairs,
+    Scaling,
+    find_candidates,
+    group_size,
+    make_costs,
+)
 from pathforest._engines.torch.devices import (
     current,
     find_device,
@@ -23,9 +27,8 @@ from pathforest._engines.torch.devices import (
     require_torch,
     room_for,
 )
-from pathforest._engines.torch.estimates import Estimator, Scaling
-from pathforest._engines.torch.spanning_tree import build_tree
 from pathforest._engines.torch.tiles import Condition, Tiles, can_use, is_worth_it
+from pathforest._engines.torch.tree import build_tree
 
 T = TypeVar("T")
 
@@ -36,64 +39,74 @@ SETTLED = 2**27  # values whose differences are added up at a time, at most
 SETTLED_BYTES = 48  # that each of them takes: both rows, their difference, its square, and that transposed
 
 
-class TorchEngine(LocalAnswers):
+class TorchEngine(PythonEngine):
     """The :class:`Engine` on a device of PyTorch's; its answers are those of the engine in C++.
 
     The competition over the complete graph asks one sample at a time, and runs on the host.
     """
 
-    def __init__(self, X: np.ndarray, metric: Metric, name: str, device: str) -> None:
+    def __init__(self, X: np.ndarray, metric: Metric, name: str, device: str, n_threads: int = 1) -> None:
         if metric.name not in METRICS:
             raise ValueError(
                 f"metric={metric.name!r} is not available with device={device!r}, only {', '.join(METRICS)}; "
                 "use one of these, or device='cpu'"
             )
-        self.name, self.dtype = name, X.dtype.name
-        self.n_samples, self.n_features = X.shape
-        self._X, self._metric = X, metric
-        self._device = find_device(device)
+        super().__init__(X, metric, name, n_threads)
+        self._asked_device, self._device = device, find_device(device)
         self._samples = self._load(X)
         self._kept: dict[str, tuple[Any, Any]] = {}
-        self._n_threads = 1
 
-    def knn(self, k: int, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    def knn(self, k: int, n_threads: int = 1, start: int = 0, stop: int | None = None) -> Lists:
         """Find the k nearest other samples of each sample, by (distance, index)."""
-        self._n_threads = n_threads
-        return self._best(self._samples, k, own=np.arange(self.n_samples))
+        own = np.arange(self.n_samples)[start:stop]
+        return self._best(self._samples[start:stop], k, own=own)
 
-    def query(self, queries: np.ndarray, k: int, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    def query(
+        self, queries: np.ndarray, k: int, n_threads: int = 1, reach: np.ndarray | None = None
+    ) -> Lists:
         """Find the k nearest training samples of each query, by (distance, index)."""
-        return self._best(self._load(queries), k)
+        return self._best(self._load(queries), k, reach=reach)
 
-    def spanning_tree(
-        self, distances: np.ndarray, indices: np.ndarray, n_threads: int = 1
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def spanning_tree(self, graph: KnnGraph | None = None, n_threads: int = 1) -> TreeArrays:
         """Build the minimum spanning tree as (source, target, weight), ascending."""
-        with room_for(f"neighbour lists of {distances.shape[1]}"):
-            tree = build_tree(self._load(distances), self._load(indices), self._nearest_foreign)
+        lists = self._tree_lists(graph, n_threads)
+
+        def nearest_foreign(samples: Any, component: Any, reach: Any) -> tuple[Any, Any]:
+            with room_for(f"a copy of the {len(samples):,} samples that are asked"):
+                asked = self._samples[samples]
+            found = self._foreign(asked, component[samples].int(), component.int(), reach.cpu().numpy())
+            return self._load(found[0][:, 0]), self._load(found[1][:, 0]).long()
+
+        with room_for(f"neighbour lists of {lists.indices.shape[1]}"):
+            tree = build_tree(self._load(lists.distances), self._load(lists.indices), nearest_foreign)
         source, target, weight = (array.cpu().numpy() for array in tree)
         return source.astype(np.int32), target.astype(np.int32), weight
 
-    def nearest_outsiders(
-        self, samples: np.ndarray, component: np.ndarray, n_threads: int = 1
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def nearest_foreign(
+        self, queries: Samples, own: np.ndarray, component: np.ndarray, reach: np.ndarray, n_threads: int = 1
+    ) -> Lists:
+        """Find for each query the nearest sample whose component is not its own."""
+        return self._foreign(self._load(queries), self._load(own), self._load(component), reach)
+
+    def nearest_outsiders(self, samples: np.ndarray, component: np.ndarray, n_threads: int = 1) -> Lists:
         """Find for each of some samples the nearest one of another component, by (distance, index)."""
         asked = self._load(np.ascontiguousarray(self._X[samples]))
-        return self._best(asked, 1, own=samples, component=component)
+        return self._foreign(asked, self._load(component[samples]), self._load(component))
 
     def conquer(
-        self,
-        queries: np.ndarray,
-        cost: np.ndarray,
-        order: np.ndarray,
-        n_conquerors: int = 1,
-        n_threads: int = 1,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Find the smallest offers max(cost, distance) to each query, and who makes them."""
-        if not np.array_equal(order, np.arange(self.n_samples)):
-            raise ValueError("the samples of this engine must be in the order in which equal offers win")
-        k = min(n_conquerors, self.n_samples)
-        return self._best(self._load(queries), k, cost=np.asarray(cost))
+        self, queries: Samples, cost: np.ndarray, order: np.ndarray, n_conquerors: int = 1, n_threads: int = 1
+    ) -> Lists:
+        """Find the smallest offers max(cost, distance) to each query, and who makes them.
+
+        It is fastest if `order` is that of the samples; for any other they are copied in that order.
+        """
+        if np.array_equal(order, np.arange(self.n_samples)):
+            k = min(n_conquerors, self.n_samples)
+            return self._best(self._load(queries), k, cost=np.asarray(cost))
+        ordered = TorchEngine(self._X[order], self._metric, self.name, self._asked_device, self._n_threads)
+        places = np.arange(self.n_samples, dtype=np.int32)
+        offers, indices = ordered.conquer(queries, cost[order], places, n_conquerors, n_threads)
+        return offers, np.asarray(order, dtype=np.int32)[indices]
 
     def distances(self, queries: np.ndarray, n_threads: int = 1) -> np.ndarray:
         """Compute the distance of each query to each training sample."""
@@ -106,17 +119,8 @@ class TorchEngine(LocalAnswers):
         in_blocks(self._device, len(Q), 32 * self.n_samples * self.n_features, block)
         return found
 
-    @cached_property
-    def _local(self) -> Engine:
-        return features_engine(self._X, self._metric, self.name, self._n_threads, True)
-
-    def _nearest_foreign(self, samples: Any, component: Any, reach: Any) -> tuple[Any, Any]:
-        """Find the nearest sample of another component for some samples, no farther than their reach."""
-        with room_for(f"a copy of the {len(samples):,} samples that are asked"):
-            asked = self._samples[samples]
-        own, component, reach = (array.cpu().numpy() for array in (samples, component.int(), reach))
-        distances, indices = self._best(asked, 1, own=own, component=component, reach=reach)
-        return self._load(distances[:, 0]), self._load(indices[:, 0]).long()
+    def _foreign(self, Q: Any, own: Any, component: Any, reach: np.ndarray | None = None) -> Lists:
+        return self._best(Q, 1, component=(own, component), reach=reach)
 
     def _best(
         self,
@@ -124,24 +128,27 @@ class TorchEngine(LocalAnswers):
         k: int,
         *,
         own: np.ndarray | None = None,
-        component: np.ndarray | None = None,
+        component: tuple[Any, Any] | None = None,
         reach: np.ndarray | None = None,
         cost: np.ndarray | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> Lists:
         """Find the k best samples for each query, by offer and then index.
 
-        `own` names the sample that each query is, which is not to be found; `component` those of all samples,
-        of which the own one is not to be found either; `reach` how far to look; `cost` what samples cost,
-        ascending.
+        `own` names the sample that each query is, which is not to be found; `component` has those of queries
+        and of samples, of which the own one is not to be found; `reach` how far to look; `cost` what samples
+        cost, ascending.
         """
         values, indices = np.full((len(Q), k), np.inf), np.full((len(Q), k), -1, dtype=np.int32)
         if k == 0 or not len(Q):
             return values, indices
         search, left = _Search(self, k, own, component, reach, cost), np.arange(len(Q))
-        for way in self._ways(search, k, own is not None and component is None):
+        for way in self._ways(search, k, own is not None):
             left = self._answer(search, way, Q, left, values, indices)
             if not len(left):
                 break
+        if reach is not None:  # estimates let some through
+            beyond = values > reach[:, None]
+            values[beyond], indices[beyond] = np.inf, -1
         return values, indices
 
     def _ways(self, search: _Search, k: int, finds_itself: bool) -> Iterator[_Way]:
@@ -245,13 +252,12 @@ class _Search:
         engine: TorchEngine,
         k: int,
         own: np.ndarray | None,
-        component: np.ndarray | None,
+        component: tuple[Any, Any] | None,
         reach: np.ndarray | None,
         cost: np.ndarray | None,
     ) -> None:
-        self._engine, self._k = engine, k
+        self._engine, self._k, self._component = engine, k, component
         self._own = None if own is None else self._tensor(own)
-        self._component = None if component is None else self._tensor(component)
         self._reach = None if reach is None else self._tensor(engine._squares(reach))
         self._cost = None if cost is None else self._tensor(cost)
         self._squared_cost = None if cost is None else self._tensor(engine._squares(cost))
@@ -264,9 +270,7 @@ class _Search:
 
         def find(queries: Any, block: Any) -> tuple[Pairs, Any]:
             limit = None if self._reach is None else self._reach[block] * tiles.scale**2
-            component = None
-            if self._component is not None:
-                component = self._component[self._own[block].long()], self._component
+            component = self._component and (self._component[0][block], self._component[1])
             return tiles.find(queries, n_wanted, Condition(limit, component, cost))
 
         return _Way(find, tiles.row_bytes(n_wanted), True)
@@ -308,26 +312,25 @@ class _Search:
 
     def _exclude_own(self, brackets: Any, block: Any) -> None:
         """Put out of reach what a query must not find: itself, or its component."""
-        if self._own is None:
-            return
-        own = self._own[block].long()
-        if self._component is None:
+        if self._own is not None:
+            own = self._own[block].long()
             brackets[self._torch.arange(len(own), device=own.device), own] = self._torch.inf
-        else:
-            same = self._component[own][:, None] == self._component
-            brackets[:, : len(self._component)].masked_fill_(same, self._torch.inf)
+        if self._component is not None:
+            of_query, of_sample = self._component
+            same = of_query[block][:, None] == of_sample
+            brackets[:, : len(of_sample)].masked_fill_(same, self._torch.inf)
 
     def _allowed(self, pairs: Pairs, block: Any) -> Pairs:
         """Leave out what was infinitely far, and found because nothing nearer was."""
         allowed = pairs.sample < self._engine.n_samples
         pairs = Pairs(pairs.query[allowed], pairs.sample[allowed])
-        if self._own is None:
-            return pairs
-        own = self._own[block].long()[pairs.query]
-        if self._component is None:
-            allowed = pairs.sample != own
+        if self._own is not None:
+            allowed = pairs.sample != self._own[block].long()[pairs.query]
+        elif self._component is not None:
+            of_query, of_sample = self._component
+            allowed = of_sample[pairs.sample] != of_query[block][pairs.query]
         else:
-            allowed = self._component[pairs.sample] != self._component[own]
+            return pairs
         return Pairs(pairs.query[allowed], pairs.sample[allowed])
 
     def _settle(self, queries: Any, pairs: Pairs) -> tuple[Any, Any]:

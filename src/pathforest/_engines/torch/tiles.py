@@ -26,9 +26,8 @@ import os
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from pathforest._engines.torch.candidates import ROOM, Pairs
+from pathforest._engines.torch.candidates import CONVERTED, ROOM, Pairs, Scaling
 from pathforest._engines.torch.devices import pieces, require_torch
-from pathforest._engines.torch.estimates import CONVERTED, Scaling
 
 FIRST = 2**13  # columns of the first look, or more for large k
 GROWTH = 4  # how many times as many columns have been seen after the next look

@@ -1,0 +1,247 @@
+"""What an engine answers, wherever it computes; the defaults for those in Python.
+
+Every question about distances goes to an engine. :class:`pathforest._core.Engine` is the one in C++; those in
+Python answer the large questions elsewhere or in parts, and leave the others to one in C++.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, wraps
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from pathforest import _core
+from pathforest._core import TreeBuilder
+from pathforest._engines.metric import Metric, engine_ranges
+from pathforest._engines.samples import SparseSamples
+
+# Lists of this length leave few components for the slower search of the tree's remaining arcs.
+TREE_NEIGHBORS = 10
+
+Samples = np.ndarray | SparseSamples
+Lists = tuple[np.ndarray, np.ndarray]  # distances (n, k) and indices, each row by (distance, index)
+TreeArrays = tuple[np.ndarray, np.ndarray, np.ndarray]  # the fields of a SpanningTree
+
+
+class KnnGraph(NamedTuple):
+    """The k nearest others of every sample, each list sorted by (distance, index)."""
+
+    distances: np.ndarray  # (n, k) float64
+    indices: np.ndarray  # (n, k) int32
+
+
+class SpanningTree(NamedTuple):
+    """The minimum spanning tree, unique because arcs compare by (weight, lower end, higher end)."""
+
+    source: np.ndarray  # (n - 1,) lower end of each arc
+    target: np.ndarray  # (n - 1,) higher end
+    weight: np.ndarray  # (n - 1,) length, ascending
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Answers every question about the distances of one metric between the samples it was built from.
+
+    Answers are exact, ties included, and depend neither on the number of threads nor on earlier questions.
+    Queries are new samples in the engine's dtype, or their distances to its samples: see `takes`. A question
+    with a reach looks no farther; inf and -1 stand for samples beyond it.
+
+    One more question has its place here: ``class_offers(queries, cost, order, code, r, n_threads)``, the mean
+    of the r smallest offers of each class to each query, and the first sample that makes the smallest.
+    """
+
+    name: str  # how distances are searched: "kd_tree", "brute", "sparse", "precomputed" or "rows"
+    dtype: str  # type of the samples: "float32" or "float64"
+    n_samples: int
+    n_features: int
+    takes: str  # what queries are: "features", or "distances" to all samples
+    concurrent: bool  # whether several threads gain from asking at once
+
+    def knn(self, k: int, n_threads: int = 1, start: int = 0, stop: int | None = None) -> Lists:
+        """Find the k nearest others of each sample, or of those from `start` to `stop`."""
+
+    def query(self, queries: Samples, k: int, n_threads: int = 1, reach: np.ndarray | None = None) -> Lists:
+        """Find the k nearest samples of each query."""
+
+    def spanning_tree(self, graph: KnnGraph | None = None, n_threads: int = 1) -> TreeArrays:
+        """Build the minimum spanning tree from neighbour lists; None leaves it to the engine to make some."""
+
+    def nearest_foreign(
+        self, queries: Samples, own: np.ndarray, component: np.ndarray, reach: np.ndarray, n_threads: int = 1
+    ) -> Lists:
+        """Find for each query the nearest sample whose component is not its own, as lists of one."""
+
+    def nearest_query(self, queries: Samples, reach: np.ndarray, n_threads: int = 1) -> Lists:
+        """Find for each sample the nearest query, the first of equally near ones, as arrays of length n."""
+
+    def nearest_outsiders(self, samples: np.ndarray, component: np.ndarray, n_threads: int = 1) -> Lists:
+        """Find the nearest sample of another component for some samples, given by index, as lists of one."""
+
+    def compete(
+        self,
+        distances: np.ndarray,
+        indices: np.ndarray,
+        prototypes: np.ndarray,
+        membership: np.ndarray,
+        source_side: bool,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Run the competition over the complete graph as (cost, predecessor, root, order)."""
+
+    def conquer(
+        self, queries: Samples, cost: np.ndarray, order: np.ndarray, n_conquerors: int = 1, n_threads: int = 1
+    ) -> Lists:
+        """Find the smallest offers max(cost, distance) to each query, and the samples that make them.
+
+        `order` has the samples by ascending cost; of equal offers that of the first in it comes first.
+        """
+
+    def distances(self, queries: Samples, n_threads: int = 1) -> np.ndarray:
+        """Compute the distance of each query to each sample."""
+
+
+def _by_local(question: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(question)
+    def answer(self: PythonEngine, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self._local, question.__name__)(*args, **kwargs)
+
+    return answer
+
+
+class PythonEngine:
+    """Defaults for an :class:`Engine` in Python: one in C++ over the same samples answers.
+
+    The tree is built from lists, and by asking :meth:`nearest_foreign` where they end.
+    """
+
+    takes, concurrent = "features", False
+
+    def __init__(self, X: np.ndarray, metric: Metric, algorithm: str, n_threads: int = 1) -> None:
+        self.name, self.dtype = algorithm, X.dtype.name
+        self.n_samples, self.n_features = X.shape
+        self._X, self._metric, self._n_threads = X, metric, n_threads
+
+    @cached_property
+    def _local(self) -> Engine:
+        return features_engine(self._X, self._metric, self.name, self._n_threads)
+
+    knn, query, distances = map(_by_local, (Engine.knn, Engine.query, Engine.distances))
+    nearest_foreign, nearest_query = map(_by_local, (Engine.nearest_foreign, Engine.nearest_query))
+    nearest_outsiders = _by_local(Engine.nearest_outsiders)
+    compete, conquer = map(_by_local, (Engine.compete, Engine.conquer))
+
+    def spanning_tree(self, graph: KnnGraph | None = None, n_threads: int = 1) -> TreeArrays:
+        """Build the minimum spanning tree from neighbour lists, or from some of its own."""
+
+        def nearest_foreign(samples: np.ndarray, component: np.ndarray, reach: np.ndarray) -> Lists:
+            queries, own = self._X[samples], component[samples]
+            distances, indices = self.nearest_foreign(queries, own, component, reach, n_threads)
+            return distances[:, 0], indices[:, 0]
+
+        return spanning_tree_by_asking(self._tree_lists(graph, n_threads), nearest_foreign, self._X)
+
+    def _tree_lists(self, graph: KnnGraph | None, n_threads: int) -> KnnGraph:
+        if graph is None:
+            graph = self.knn(min(TREE_NEIGHBORS, self.n_samples - 1), n_threads)
+        return KnnGraph(*graph)
+
+
+def spanning_tree_by_asking(
+    graph: KnnGraph,
+    nearest_foreign: Callable[[np.ndarray, np.ndarray, np.ndarray], Lists],
+    X: np.ndarray | None = None,
+) -> SpanningTree:
+    """Build the minimum spanning tree with the help of any engine, wherever it computes.
+
+    Parameters
+    ----------
+    graph : KnnGraph
+        Neighbour lists of any length; about 10 is a good one.
+    nearest_foreign : callable
+        Called as ``nearest_foreign(samples, component, reach)`` where the lists cannot answer. For each of
+        `samples` it returns the distance and index of the nearest sample whose `component` (one entry per
+        training sample) is not its own and that is no farther than its `reach`, by (distance, index); inf
+        and -1 if there is no such sample. float64 and int32 arrays.
+    X : ndarray of shape (n_samples, n_features), default=None
+        The samples, if they are at hand. Of samples with the same features only one is then asked, which
+        saves most of the time where few rows are distinct. The tree is the same.
+
+    Returns
+    -------
+    SpanningTree
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathforest.graph import KnnGraph, spanning_tree_by_asking
+    >>> x = np.array([0.0, 1.0, 3.0, 3.5])
+    >>> def nearest_foreign(samples, component, reach):
+    ...     apart = np.abs(x[samples, None] - x)
+    ...     apart[component[samples, None] == component] = np.inf
+    ...     return apart.min(axis=1), apart.argmin(axis=1).astype(np.int32)
+    >>> nearest = np.array([[1], [0], [3], [2]], dtype=np.int32)
+    >>> lists = KnnGraph(np.array([[1.0], [1.0], [0.5], [0.5]]), nearest)
+    >>> spanning_tree_by_asking(lists, nearest_foreign).weight.tolist()
+    [0.5, 1.0, 2.0]
+    """
+    builder = TreeBuilder(*graph) if X is None else TreeBuilder(*graph, np.ascontiguousarray(X))
+    return answered(builder, nearest_foreign)
+
+
+def answered(
+    builder: TreeBuilder, nearest_foreign: Callable[[np.ndarray, np.ndarray, np.ndarray], Lists]
+) -> SpanningTree:
+    """Answer the questions of a builder until its tree is complete."""
+    while True:
+        samples, component, reach = builder.ask()
+        if not len(samples):
+            return SpanningTree(*builder.arcs())
+        builder.answer(*nearest_foreign(samples, component, reach))
+
+
+def features_engine(
+    X: np.ndarray, metric: Metric, algorithm: str, n_threads: int = 1, keep_order: bool = False
+) -> _core.Engine:
+    """Build the engine in C++ over features; `algorithm` is ``"kd_tree"`` or ``"brute"``."""
+    if algorithm == "kd_tree":
+        return _core.Engine.kd_tree(X, metric.name, metric.p, n_threads)
+    of_features = (engine_ranges(metric.params), metric.params["weights"]) if metric.name == "gower" else ()
+    return _core.Engine.brute(X, metric.name, metric.p, keep_order, n_threads, *of_features)
+
+
+def merge(
+    distances: np.ndarray, indices: np.ndarray, new_distances: np.ndarray, new_indices: np.ndarray
+) -> Lists:
+    """Merge lists, keeping the length of the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathforest._engines.engine import merge
+    >>> merge(np.array([[1.0, 3.0]]), np.array([[5, 0]]), np.array([[1.0, 2.0]]), np.array([[4, 7]]))
+    (array([[1., 1.]]), array([[4, 5]]))
+    """
+    k = distances.shape[1]
+    distances = np.concatenate([distances, new_distances], axis=1)
+    indices = np.concatenate([indices, new_indices], axis=1)
+    order = np.lexsort((indices, distances))[:, :k]
+    return np.take_along_axis(distances, order, axis=1), np.take_along_axis(indices, order, axis=1)
+
+
+def without_self(distances: np.ndarray, indices: np.ndarray, samples: np.ndarray) -> Lists:
+    """Leave each sample out of its own list, which loses its last entry if the sample is not in it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathforest._engines.engine import without_self
+    >>> without_self(np.array([[0.0, 0.0, 2.0]] * 2), np.array([[4, 5, 6]] * 2), np.array([5, 9]))
+    (array([[0., 2.],
+           [0., 0.]]), array([[4, 6],
+           [4, 5]]))
+    """
+    own = indices == samples[:, None]
+    own[:, -1] |= ~own.any(axis=1)
+    shape = len(samples), indices.shape[1] - 1
+    return distances[~own].reshape(shape), indices[~own].reshape(shape)

@@ -1,0 +1,489 @@
+"""What a metric may take: samples as users pass them, checked, and refused with the way out.
+
+Dense arrays go through scikit-learn's checks; sparse matrices become :class:`SparseSamples`. Then the values
+must suit the metric: not negative, too large, too small or missing where it cannot compute with that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array, issparse
+from sklearn.utils import assert_all_finite
+from sklearn.utils.validation import check_array, validate_data
+
+from pathforest._engines.metric import SPARSE_METRICS, Metric, array_options, with_categories
+from pathforest._utils.columns import is_gap, named_columns
+from pathforest._utils.tables import as_table, code_table
+from pathforest._utils.text import show
+
+LARGEST = 2**31 - 1024  # number of features that the core has room for
+
+# As they come; others become the first. scikit-learn adds the repeated entries of "coo" in no certain order.
+SPARSE_FORMATS = ["csr", "coo"]
+
+SVD = (
+    "reduce the features first: make_pipeline(TruncatedSVD(100), Normalizer(), model), with TruncatedSVD "
+    "from sklearn.decomposition, needs no dense copy of X"
+)
+GAPS = (
+    "metric='gower' and metric='nan_euclidean' take missing values; or fill them in, for example with "
+    "make_pipeline(TablePreprocessor(), model)."
+)
+DENSE = (
+    "Pass X.toarray(), or X.sparse.to_coo() of a DataFrame if the estimator takes sparse matrices; for text, "
+    f"{SVD}."
+)
+
+NAT = -(2.0**63)  # what NaT becomes
+
+BLOCK_BYTES = 2**26  # rows of distances held at once, beside a full matrix
+BLOCK_WORK = 5 * 10**7  # feature values read in one call, well under a second: Ctrl-C waits for its end
+SYMMETRY = 1e-10  # accepted |D - D^T|, as a share of the largest distance
+
+# Rounding adds a little to each sum; half the largest float64 leaves ample room for it.
+LIMIT = np.finfo(np.float64).max / 2
+TINY = float(np.finfo(np.float64).tiny)  # smaller numbers have lost digits, or all of them
+FIRST = 100  # samples that almost always show that the ranges are large enough
+
+
+class SparseSamples:
+    """Samples of which only the values that are not 0 are stored, row by row.
+
+    It has what stages use of an array of samples: length, shape, dtype, and rows by index. `indices` has the
+    features of each row in ascending order, from ``indptr[i]`` to ``indptr[i + 1]``, and `data` their values.
+    """
+
+    ndim = 2
+
+    def __init__(self, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_features: int) -> None:
+        self.indptr, self.indices, self.data, self.n_features = indptr, indices, data, n_features
+
+    @classmethod
+    def of(cls, X: Any, copy: bool = False) -> Self:
+        """Take an array, or a matrix of SciPy that may have repeated entries, in any order, and zeros."""
+        if X.shape[1] > LARGEST:
+            raise ValueError(f"X has {X.shape[1]} features, and at most {LARGEST} are counted; {SVD}")
+        X = _sorted(X) if issparse(X) and X.format == "coo" else csr_array(X)
+        if not X.has_canonical_format:
+            X = _sorted(X)
+            X.sum_duplicates()
+            assert_all_finite(X.data, input_name="X")
+        if not X.data.all():
+            X = X.copy()
+            X.eliminate_zeros()
+        indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=copy)
+        return cls(indptr, indices, X.data.copy() if copy else X.data, X.shape[1])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of samples and features."""
+        return len(self), self.n_features
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of the values."""
+        return self.data.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that they take."""
+        return self.indptr.nbytes + self.indices.nbytes + self.data.nbytes
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def __getitem__(self, rows: Any) -> Self:
+        """Return some rows, chosen as those of an array; one row alone is a matrix too."""
+        if isinstance(rows, tuple) and rows[1:] == (...,):  # as scikit-learn chooses rows
+            rows = rows[0]
+        chosen = np.atleast_1d(np.arange(len(self))[rows])
+        size = np.diff(self.indptr)[chosen]
+        indptr = np.concatenate([[0], np.cumsum(size)])
+        entries = np.arange(indptr[-1]) + np.repeat(self.indptr[chosen] - indptr[:-1], size)
+        return type(self)(indptr, self.indices[entries], self.data[entries], self.n_features)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        raise TypeError(f"sparse samples are not supported here; pass X.toarray(), or {SVD}")
+
+    def astype(self, dtype: Any, copy: bool = True) -> Self:
+        """Return them with values of another type."""
+        return type(self)(self.indptr, self.indices, self.data.astype(dtype, copy=copy), self.n_features)
+
+    def tocsr(self) -> csr_array:
+        """Return a copy of them as a sparse array of SciPy."""
+        return csr_array((self.data, self.indices, self.indptr), shape=self.shape, copy=True)
+
+    def toarray(self) -> np.ndarray:
+        """Return them as an array."""
+        return self.tocsr().toarray()
+
+    def row_keys(self) -> list[bytes]:
+        """Return the contents of each row: equal rows have equal keys."""
+        parts = zip(self.indptr[:-1], self.indptr[1:], strict=True)
+        return [self.indices[a:b].tobytes() + self.data[a:b].tobytes() for a, b in parts]
+
+
+def _sorted(X: Any) -> csr_array:
+    """Sort entries by row, then feature; repeated ones keep their order, in which toarray adds them."""
+    X = coo_array(X)
+    order = np.lexsort([X.col, X.row])
+    indptr = np.searchsorted(X.row, np.arange(X.shape[0] + 1), sorter=order)
+    return csr_array((X.data[order], X.col[order], indptr), shape=X.shape)
+
+
+def is_sparse(X: Any) -> bool:
+    """Say whether samples are sparse, in SciPy's form or in ours."""
+    return isinstance(X, SparseSamples) or issparse(X)
+
+
+def check_sparse(metric: Metric, algorithm: str, device: str = "cpu") -> None:
+    """Refuse what the engine of sparse samples does not do."""
+    if metric.name not in SPARSE_METRICS:
+        raise ValueError(
+            f"metric={show(metric.name)} takes no sparse matrix; use one of {', '.join(SPARSE_METRICS)}, "
+            f"pass X.toarray(), or {SVD}"
+        )
+    if algorithm != "auto":
+        raise ValueError(
+            f"algorithm={show(algorithm)} needs a dense array; use algorithm='auto' for a sparse matrix, or "
+            "pass X.toarray()"
+        )
+    if device != "cpu":
+        raise ValueError(f"device={show(device)} takes no sparse matrix; use device='cpu', or {SVD}")
+
+
+# Reading
+
+
+def from_torch(X: Any) -> Any:
+    """Return a tensor of PyTorch, on any device, as an array; anything else as it is."""
+    return X.detach().cpu().numpy() if type(X).__module__.partition(".")[0] == "torch" else X
+
+
+def read_samples(
+    model: Any, X: Any, metric: Metric, reset: bool = True, copy: bool = False
+) -> tuple[np.ndarray | SparseSamples, Metric]:
+    """Check samples; where the metric takes categories, turn a table with text into numbers.
+
+    With `reset` the categories are learned, and the metric returned knows which features they are.
+    """
+    X = from_torch(X)
+    if is_sparse(X):
+        return read_sparse(model, X, metric, reset, copy), metric
+    table = as_table(X) if metric.name == "gower" else None
+    known = None if reset else vars(model).get("categories_")
+    if table is None:
+        X = validated(model, X, reset=reset, copy=copy, **array_options(metric))
+        if known is not None:
+            code_table(X, known)  # refuses numbers in the place of text
+        return X, metric
+    validate_data(model, table, reset=reset, skip_check_array=True)
+    coded = code_table(table, known if reset or known else [None] * table.shape[1])
+    if reset:
+        model.categories_ = coded.categories
+        metric = with_categories(metric, coded, getattr(table, "columns", None))
+    return check_array(coded.values, input_name="X", estimator=model, **array_options(metric)), metric
+
+
+def read_sparse(model: Any, X: Any, metric: Metric, reset: bool, copy: bool) -> SparseSamples:
+    """Check a sparse matrix of SciPy, or what a search has made of one."""
+    if reset:
+        check_sparse(metric, model.algorithm, model.device)
+    if isinstance(X, SparseSamples):
+        X = validate_data(model, X, reset=reset, skip_check_array=True)
+        return X[:] if copy else X
+    X = validated(model, X, reset=reset, accept_sparse=SPARSE_FORMATS, **array_options(metric))
+    return SparseSamples.of(X, copy)
+
+
+def validated(estimator: Any, X: Any, **options: Any) -> np.ndarray:
+    """Check samples as scikit-learn's ``validate_data`` does, and refuse missing dates.
+
+    What it says about text, missing values and sparse matrices ends with the way out.
+    """
+    try:
+        values = validate_data(estimator, X, **options)
+    except (TypeError, ValueError) as error:
+        refuse_text(X)
+        if "Input X contains NaN" in str(error):
+            raise ValueError(f"Input X contains NaN{_first_gaps(X)}.\n{GAPS}") from None
+        if "Sparse data was passed" in str(error):
+            raise type(error)(f"{error}\n{DENSE}") from None
+        raise
+    refuse_missing_dates(X, values)
+    return values
+
+
+def refuse_missing_dates(given: Any, values: np.ndarray) -> None:
+    """Raise if samples that were given as dates or durations, and are now `values`, have a NaT among them."""
+    kind = getattr(getattr(given, "dtype", None), "kind", "?")
+    if kind in "biuf" or values.min() > NAT:
+        return
+    dates = np.asarray(given)
+    if dates.dtype.kind in "mM" and (missing := np.isnat(dates)).any():
+        row, column = np.argwhere(missing)[0]
+        raise ValueError(
+            f"X contains {missing.sum()} missing date(s) (NaT), the first in row {row}, column {column}; "
+            "drop those rows or fill in their dates"
+        )
+
+
+def refuse_text(X: Any) -> None:
+    """Raise if samples have a column of text, and say what to do about it."""
+    for name, column in named_columns(X):
+        texts = (value for value in column.tolist() if isinstance(value, str))
+        if column.dtype.kind not in "biufcmM" and (text := next(texts, None)) is not None:
+            raise ValueError(
+                f"column {show(name)} holds text, such as {show(text)}, and distances need numbers; encode "
+                "it with make_pipeline(TablePreprocessor(), model) or TablePreprocessor().fit_transform(X), "
+                "or pass metric='gower'"
+            ) from None
+
+
+def _first_gaps(X: Any) -> str:
+    """Say which column has missing values, if samples have columns."""
+    for name, column in named_columns(X):
+        if n := sum(map(is_gap, column.tolist())):
+            return f": column {show(name)} has {n} missing value{'s' * (n > 1)}"
+    return ""
+
+
+# Ranges
+
+
+class Reach(NamedTuple):
+    """Samples already known to a model, and the largest magnitude among their features."""
+
+    X: np.ndarray | SparseSamples
+    magnitude: float
+
+
+def check_training_values(X: np.ndarray | SparseSamples, metric: Metric, squares: bool = False) -> None:
+    """Refuse values the metric cannot take; `squares` says that a density will square its distances."""
+    if metric.kind == "precomputed":
+        check_distances(X, square=True, squares=squares)
+    elif metric.kind == "features":
+        check_features(X, metric, squares)
+        check_spread(X, metric, squares)
+
+
+def check_features(
+    X: np.ndarray | SparseSamples, metric: Metric, squares: bool = False, known: Reach | None = None
+) -> None:
+    """Raise if a feature's sign or range, or what is missing, does not suit the metric.
+
+    `squares` says that a density will square the distances; `known` are the training samples that queries `X`
+    will be compared with.
+    """
+    if metric.nonnegative and X.min() < 0:
+        row, column = np.unravel_index(np.argmin(X), X.shape)
+        raise ValueError(
+            f"Negative values in data passed to metric={metric.name!r}, which needs features >= 0: "
+            f"X[{row}, {column}] is {X[row, column]:.6g}; shift or clip them, or choose another metric"
+        )
+    arrays = [X] if known is None else [X, known.X]
+    if metric.name == "nan_euclidean":
+        _check_in_common(X, arrays[-1])
+    # Three tests, from free to thorough: the range of the dtype, the largest magnitude, each feature.
+    n_used = _n_used(arrays)
+    if _fits(metric, squares, n_used, max(float(np.finfo(array.dtype).max) for array in arrays)):
+        return
+    if _fits(metric, squares, n_used, max(magnitude(X), known.magnitude if known else 0.0)):
+        return
+    lows, highs = zip(*map(_feature_extremes, arrays), strict=True)
+    low, high = np.fmin.reduce(lows).astype(np.float64), np.fmax.reduce(highs).astype(np.float64)
+    low, high = np.where(np.isnan(low), 0.0, [low, high])
+    with np.errstate(over="ignore", invalid="ignore"):
+        width = high - low
+        bound = _largest_term(metric, squares, width, np.maximum(np.abs(low), np.abs(high)))
+    if not bound <= LIMIT:
+        widest = int(np.argmax(width))
+        raise ValueError(
+            f"metric={metric.name!r} could overflow: feature {widest} ranges from {low[widest]:.3g} to "
+            f"{high[widest]:.3g}; rescale X, for example with sklearn.preprocessing.MaxAbsScaler"
+        )
+
+
+def check_spread(X: np.ndarray | SparseSamples, metric: Metric, squares: bool = False) -> None:
+    """Refuse training samples that differ, but in no feature by so much that powers keep their digits."""
+    power = _power(metric, squares)
+    least = TINY ** (1 / power) if power else 0.0
+    # From free to thorough: the smallest number of the dtype, a few samples, all of them.
+    if np.finfo(X.dtype).smallest_subnormal >= least or _widest_range(X[:FIRST]) >= least:
+        return
+    widest = _widest_range(X)
+    if 0 < widest < least and not (metric.name == "cosine" and magnitude(X) >= least):
+        raise ValueError(
+            f"metric={metric.name!r} would underflow: no feature ranges over more than {widest:.3g}, and "
+            f"powers of such differences are lost; {_enlarge(widest)}"
+        )
+
+
+def magnitude(X: np.ndarray | SparseSamples) -> float:
+    """Largest absolute value in `X`, gaps apart, without a copy of it."""
+    if isinstance(X, SparseSamples):
+        return float(np.abs(X.data).max(initial=0.0))
+    return max(0.0, float(np.fmax.reduce(X, axis=None)), -float(np.fmin.reduce(X, axis=None)))
+
+
+def _n_used(arrays: Sequence[np.ndarray | SparseSamples]) -> int:
+    """Bound the number of features that are not 0 everywhere: sparse samples may have many others."""
+    n_features = arrays[0].shape[1]
+    if all(isinstance(array, SparseSamples) for array in arrays):
+        return max(1, min(n_features, sum(len(array.data) for array in arrays)))
+    return n_features
+
+
+def _feature_extremes(X: np.ndarray | SparseSamples) -> tuple[np.ndarray, np.ndarray]:
+    """Return the smallest and the largest value of each feature, gaps apart."""
+    if isinstance(X, SparseSamples):
+        rows = X.tocsr()
+        return rows.min(axis=0).toarray().ravel(), rows.max(axis=0).toarray().ravel()
+    return np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+
+
+def _widest_range(X: np.ndarray | SparseSamples) -> float:
+    """Return the largest range of a feature; 0 if none has a value."""
+    if isinstance(X, SparseSamples):  # without the features that are 0 everywhere
+        used, indices = np.unique(X.indices, return_inverse=True)
+        X = SparseSamples(X.indptr, indices, X.data, max(1, len(used)))
+    low, high = _feature_extremes(X)
+    with np.errstate(over="ignore"):
+        return float(np.fmax.reduce(high.astype(np.float64) - low, initial=0.0))
+
+
+def _check_in_common(X: np.ndarray, known: np.ndarray) -> None:
+    """Refuse samples that share no feature with one of the known: their distance would be undefined."""
+    has, known_has = ~np.isnan(X), ~np.isnan(known)
+    if (has.all(axis=0) & known_has.all(axis=0)).any():
+        return
+    if has.sum(axis=1).min() + known_has.sum(axis=1).min() > X.shape[1]:
+        return
+    # One sample stands for all with gaps in the same places.
+    (has, first), (known_has, known_first) = (
+        np.unique(array, axis=0, return_index=True) for array in (has, known_has)
+    )
+    columns = known_has.T.astype(np.float32)
+    for rows in blocks(len(has), len(known_has), has.shape[1] * len(known_has)):
+        n_common = has[rows].astype(np.float32) @ columns
+        if not n_common.all():
+            row, column = np.argwhere(n_common == 0)[0]
+            j = known_first[column]
+            other = f"row {j} of X" if known is X else f"training sample {j}"
+            raise ValueError(
+                f"metric='nan_euclidean' is undefined between row {first[rows.start + row]} of X and "
+                f"{other}, which have no feature in common; fill in missing values, drop "
+                "such rows, or use metric='gower', where their distance is 1"
+            )
+
+
+def _fits(metric: Metric, squares: bool, n_features: int, magnitude: float) -> bool:
+    """Tell whether no distance can overflow as long as no feature exceeds `magnitude`."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        width = np.full(n_features, 2 * np.float64(magnitude))
+        return bool(_largest_term(metric, squares, width, width / 2) <= LIMIT)
+
+
+def _power(metric: Metric, squares: bool) -> float:
+    """Return the power of differences that a distance takes, or the density of it; 0 if units cancel."""
+    match metric.name:
+        case "euclidean" | "sqeuclidean" | "log_sqeuclidean" | "nan_euclidean" | "cosine" | "chi2":
+            return 2
+        case "minkowski":
+            return max(metric.p, 2 * squares)
+        case "manhattan" | "chebyshev":
+            return 2 * squares
+        case _:
+            return 0
+
+
+def _largest_term(metric: Metric, squares: bool, width: np.ndarray, size: np.ndarray) -> float:
+    """Bound what computing a distance can reach, for features of these widths and magnitudes."""
+    match metric.name:
+        case "euclidean" | "sqeuclidean" | "log_sqeuclidean":
+            return np.sum(width * width)
+        case "nan_euclidean":
+            return len(width) * np.sum(width * width)
+        case "gower":
+            ranges = metric.params["ranges"]
+            is_scaled = (ranges > 0) & ~metric.params["categorical"]
+            terms = np.divide(width, ranges, out=np.ones_like(width), where=is_scaled)
+            distance, reached = np.max(terms), np.maximum(np.max(width), metric.params["weights"] @ terms)
+        case "manhattan":
+            distance = reached = np.sum(width)
+        case "chebyshev":
+            distance = reached = np.max(width)
+        case "minkowski":
+            distance, reached = np.sum(width), np.sum(width**metric.p)
+        case "cosine":
+            distance, reached = np.float64(2), np.sum(size * size)
+        case "chi2":
+            distance, reached = 2 * np.sum(size), np.sum(width * width)
+        case "canberra":
+            distance, reached = np.float64(len(width)), 2 * np.max(size)
+        case "braycurtis":
+            distance, reached = np.float64(1), 2 * np.sum(size)
+        case _:
+            raise NotImplementedError(f"metric={metric.name!r} has no bound here; add its case")
+    return max(reached, distance * distance if squares else distance)
+
+
+# Distances
+
+
+def check_distances(D: np.ndarray, square: bool, squares: bool = False) -> None:
+    """Raise unless `D` can be a matrix of distances.
+
+    `square` says that they are those between training samples, `squares` that a density will square them.
+    """
+    if square and D.shape[0] != D.shape[1]:
+        raise ValueError(
+            f"metric='precomputed' needs the square matrix of distances between training samples, got shape "
+            f"{D.shape}; pass all of them, or choose another metric for features"
+        )
+    if (smallest := D.min()) < 0:
+        row, column = np.unravel_index(np.argmin(D), D.shape)
+        raise ValueError(
+            f"Negative values in data passed to metric='precomputed', which needs distances >= 0: "
+            f"X[{row}, {column}] is {smallest:.6g}; clip rounding errors with np.maximum(X, 0)"
+        )
+    if square:
+        _check_symmetry(D)
+    if squares:
+        check_squares(float(D.max()), least=TINY)
+
+
+def check_squares(longest: float, least: float) -> None:
+    """Raise if the longest distance has a square, which Eq. 3 takes, that overflows or is below `least`."""
+    if longest > np.sqrt(np.finfo(np.float64).max):
+        raise ValueError(f"distances up to {longest:.3g} overflow when the density squares them; rescale X")
+    if longest > 0 and longest * longest < least:
+        raise ValueError(
+            f"distances up to {longest:.3g} underflow when the density squares them; {_enlarge(longest)}"
+        )
+
+
+def _enlarge(size: float) -> str:
+    """Say by what to multiply samples so small."""
+    return f"multiply X by {10.0 ** min(300, int(-np.log10(size))):.0e}"
+
+
+def _check_symmetry(D: np.ndarray) -> None:
+    tolerance = SYMMETRY * float(D.max())
+    for rows in blocks(*D.shape):
+        gap = np.abs(D[rows] - D[:, rows].T)
+        if gap.max() > tolerance:
+            row, column = np.unravel_index(np.argmax(gap), gap.shape)
+            raise ValueError(
+                f"metric='precomputed' needs a symmetric matrix, but X[{row + rows.start}, {column}] and its "
+                f"mirror image differ by {gap[row, column]:.3g}; symmetrise it, for example (X + X.T) / 2"
+            )
+
+
+def blocks(n_rows: int, row_length: int, row_work: int = 1) -> Iterator[slice]:
+    """Slices of rows that stay within `BLOCK_BYTES` of float64 and `BLOCK_WORK` operations, or of one row."""
+    step = max(1, min(BLOCK_BYTES // (8 * max(1, row_length)), BLOCK_WORK // row_work))
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
