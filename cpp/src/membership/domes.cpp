@@ -10,7 +10,9 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 namespace pathforest {
@@ -84,29 +86,61 @@ struct Absorption {
     double level;
 };
 
+using Border = std::pair<Index, Index>;  // two clusters that an arc joins
+
 // Lets the level fall, and notes what is absorbed when domes meet.
+//
+// Each sample but founders and maxima lies on a slope: it is joined, from its own level on, to a denser
+// sample of its list. So arcs between samples on the slopes of one of these tops join nothing, and components
+// are made of tops.
 class Flood {
   public:
-    Flood(std::span<const double> scaled, std::span<const Index> founders, Measure measure)
-        : scaled_(scaled), founders_(founders), measure_(measure),
-          components_(static_cast<Index>(scaled.size())), volume_(scaled.begin(), scaled.end()),
-          cluster_(scaled.size(), none), grown_at_(scaled.size(), 0.0) {
-        for (std::size_t c = 0; c < founders.size(); ++c)
-            cluster_[as_size(founders[c])] = static_cast<Index>(c);
+    Flood(const KnnGraph& graph, Index k, std::span<const double> scaled, std::span<const Index> label,
+          std::span<const Index> founders, Measure measure)
+        : founders_(founders), measure_(measure) {
+        for (std::size_t i = 0; i < scaled.size(); ++i) {
+            order_.push_back({-scaled[i], static_cast<Index>(i)});
+            samples_.push_back({scaled[i], none, label[i]});
+        }
+        std::sort(order_.begin(), order_.end());
+        for (const Index founder : founders) samples_[as_size(founder)].top = n_tops_++;
+        for (const Ranked& ranked : order_) {
+            Sample& sample = samples_[as_size(ranked.sample)];
+            for (Index c = 0; c < k && sample.top == none; ++c) {
+                const Sample& other = samples_[as_size(graph.index(ranked.sample, c))];
+                if (other.density > sample.density) sample.top = other.top;
+            }
+            if (sample.top == none) sample.top = n_tops_++;
+        }
+        components_ = DisjointSets(n_tops_);
+        counts_.assign(as_size(n_tops_), 0);
+        volumes_.assign(as_size(n_tops_), Volume(0));
+        clusters_.assign(as_size(n_tops_), none);
+        std::iota(clusters_.begin(), clusters_.begin() + std::ssize(founders), Index{0});
     }
 
-    std::vector<Absorption> run(const KnnGraph& graph, Index k, const Pause& pause) {
+    void run(const KnnGraph& graph, Index k, const Pause& pause) {
         const Adjacency arcs = arcs_by_lower_end(graph, k);
-        std::vector<Ranked> order;
-        for (std::size_t i = 0; i < scaled_.size(); ++i)
-            order.push_back({-scaled_[i], static_cast<Index>(i)});
-        std::sort(order.begin(), order.end());
-        for (std::size_t i = 0; i < order.size(); ++i) {
+        for (std::size_t i = 0, begin = 0; i < order_.size(); ++i) {
             if (i % samples_between_pauses == 0) pause();
-            const double level = order[i].value();
-            for (const Neighbour& higher : arcs.of(order[i].sample))
-                unite(order[i].sample, higher.sample, level);
-            if (i + 1 == order.size() || order[i + 1].value() != level) absorb(level);
+            const double level = order_[i].value();
+            const Sample& lower = samples_[as_size(order_[i].sample)];
+            for (const Neighbour& arc : arcs.of(order_[i].sample)) {
+                const Sample& higher = samples_[as_size(arc.sample)];
+                unite(lower.top, higher.top, level);
+                if (lower.label != higher.label)
+                    joins_.push_back({Arc::between(arc.distance, order_[i].sample, arc.sample),
+                                      std::minmax(lower.label, higher.label)});
+            }
+            if (i + 1 < order_.size() && order_[i + 1].value() == level) continue;
+            note_borders();
+            absorb(level);
+            for (; begin <= i; ++begin) {  // samples at the level are above later ones
+                const Index top = samples_[as_size(order_[begin].sample)].top;
+                const auto component = as_size(components_.find(top));
+                ++counts_[component];
+                volumes_[component] += Volume(level);
+            }
         }
         std::sort(absorbed_.begin(), absorbed_.end(), [&](const Absorption& a, const Absorption& b) {
             const auto key = [&](const Absorption& x) {
@@ -114,28 +148,42 @@ class Flood {
             };
             return key(a) < key(b);
         });
-        const auto n_joined = static_cast<std::ptrdiff_t>(absorbed_.size());
-        for (const Index founder : founders_) {
-            const Index component = components_.find(founder);
-            const Index cluster = std::exchange(cluster_[as_size(component)], none);
-            if (cluster != none) meet(component, cluster, 0.0);
+        const std::ptrdiff_t n_joined = std::ssize(absorbed_);
+        for (Index top = 0; top < n_tops_; ++top) {
+            if (components_.find(top) == top && clusters_[as_size(top)] != none) meet(top, 0.0);
         }
         absorb(0.0);
         std::reverse(absorbed_.begin() + n_joined, absorbed_.end());
-        return std::move(absorbed_);
     }
 
+    // In the order of the tree.
+    const std::vector<Absorption>& absorbed() const { return absorbed_; }
+
+    // Each once, by its first arc: the highest, then in the order of arcs.
+    const std::vector<Border>& borders() const { return borders_; }
+
   private:
+    struct Sample {
+        double density;
+        Index top;  // founders come first, in their order
+        Index label;
+    };
+
     // An arc exists from the level of its lower end on.
     Adjacency arcs_by_lower_end(const KnnGraph& graph, Index k) const {
-        return Adjacency(graph.n_samples, [&](auto visit) {
-            for (Index i = 0; i < graph.n_samples; ++i) {
-                for (Index c = 0; c < k; ++c) {
-                    const Index j = graph.index(i, c);
-                    const bool is_lower = scaled_[as_size(i)] < scaled_[as_size(j)];
-                    visit(is_lower ? i : j, {graph.distance(i, c), is_lower ? j : i});
-                }
+        std::vector<std::pair<Index, Neighbour>> arcs;
+        for (Index i = 0; i < graph.n_samples; ++i) {
+            const Sample& one = samples_[as_size(i)];
+            for (Index c = 0; c < k; ++c) {
+                const Index j = graph.index(i, c);
+                const Sample& other = samples_[as_size(j)];
+                if (one.top == other.top && one.label == other.label) continue;
+                const bool is_lower = one.density < other.density;
+                arcs.push_back({is_lower ? i : j, {graph.distance(i, c), is_lower ? j : i}});
             }
+        }
+        return Adjacency(graph.n_samples, [&](auto visit) {
+            for (const auto& [lower, higher] : arcs) visit(lower, higher);
         });
     }
 
@@ -144,23 +192,30 @@ class Flood {
         b = components_.find(b);
         if (a == b) return;
         for (const Index component : {a, b}) {
-            const Index cluster = cluster_[as_size(component)];
-            if (cluster != none && grown_at_[as_size(component)] != level) meet(component, cluster, level);
+            if (clusters_[as_size(component)] != none) meet(component, level);
         }
         components_.unite(a, b);
-        const Index both = components_.find(a);
-        volume_[as_size(both)] += volume_[as_size(both == a ? b : a)];
-        grown_at_[as_size(both)] = level;
-        cluster_[as_size(both)] = none;  // until all that meets at this level is known
+        const Index both = components_.find(a), other = both == a ? b : a;
+        counts_[as_size(both)] += counts_[as_size(other)];
+        volumes_[as_size(both)] += volumes_[as_size(other)];
+        clusters_[as_size(both)] = none;  // until all that meets at this level is known
     }
 
-    // Measures a component above a level that no arc within it has reached: either all of its samples are
-    // above the level, or it is a single one at the level.
-    void meet(Index component, Index cluster, double level) {
-        const Index count = components_.size_of(component);
-        const Index area = scaled_[as_size(component)] > level ? count : 0;
-        const double height = scaled_[as_size(founders_[as_size(cluster)])] - level;
-        const Volume volume = volume_[as_size(component)].without(Volume(level), count);
+    void note_borders() {
+        std::sort(joins_.begin(), joins_.end());
+        for (const auto& [arc, clusters] : joins_) {
+            const std::uint64_t n_clusters = founders_.size();
+            const std::uint64_t key = as_size(clusters.first) * n_clusters + as_size(clusters.second);
+            if (known_.insert(key).second) borders_.push_back(clusters);
+        }
+        joins_.clear();
+    }
+
+    // Measures a component above a level.
+    void meet(Index component, double level) {
+        const Index cluster = clusters_[as_size(component)], area = counts_[as_size(component)];
+        const double height = samples_[as_size(founders_[as_size(cluster)])].density - level;
+        const Volume volume = volumes_[as_size(component)].without(Volume(level), area);
         std::pair<double, std::uint64_t> size{height, 0};
         if (measure_ == Measure::area) size.first = area;
         if (measure_ == Measure::volume) size = {volume.whole(), volume.part()};
@@ -170,7 +225,7 @@ class Flood {
     // Of the domes that met in a component, the largest stands for it; of all of them together at level 0.
     void absorb(double level) {
         for (Dome& dome : met_) {
-            if (level > 0) dome.component = components_.find(founders_[as_size(-dome.minus_cluster)]);
+            if (level > 0) dome.component = components_.find(-dome.minus_cluster);
         }
         std::sort(met_.begin(), met_.end());
         const Dome* largest = nullptr;
@@ -180,7 +235,7 @@ class Flood {
                 continue;
             }
             largest = &met_[i];
-            if (level > 0) cluster_[as_size(largest->component)] = -largest->minus_cluster;
+            if (level > 0) clusters_[as_size(largest->component)] = -largest->minus_cluster;
         }
         met_.clear();
     }
@@ -189,48 +244,23 @@ class Flood {
         return measure_ == Measure::volume ? dome.volume : dome.size.first;
     }
 
-    std::span<const double> scaled_;
     std::span<const Index> founders_;
     Measure measure_;
-    DisjointSets components_;
-    // Per component, at the sample that represents it.
-    std::vector<Volume> volume_;
-    std::vector<Index> cluster_;  // that stands for it; none if it has no founder
-    std::vector<double> grown_at_;
-    std::vector<Dome> met_;  // at this level
+    std::vector<Ranked> order_;
+    std::vector<Sample> samples_;
+    Index n_tops_ = 0;
+    DisjointSets components_{0};
+    // Per component, of its samples above the level.
+    std::vector<Index> counts_;
+    std::vector<Volume> volumes_;
+    std::vector<Index> clusters_;  // that stand for components; none if there is no founder
+    // At this level.
+    std::vector<Dome> met_;
+    std::vector<std::pair<Arc, Border>> joins_;
     std::vector<Absorption> absorbed_;
+    std::vector<Border> borders_;
+    std::unordered_set<std::uint64_t> known_;
 };
-
-// Two clusters that an arc joins, by the first such arc.
-struct Border {
-    Index a, b;
-    double minus_level;
-    Arc arc;
-
-    friend auto operator<=>(const Border&, const Border&) = default;
-};
-
-// The highest first, then in the order of arcs.
-std::vector<Border> find_borders(const KnnGraph& graph, Index k, std::span<const double> scaled,
-                                 std::span<const Index> label) {
-    std::vector<Border> borders;
-    for (Index i = 0; i < graph.n_samples; ++i) {
-        for (Index c = 0; c < k; ++c) {
-            const Index j = graph.index(i, c);
-            const auto [a, b] = std::minmax(label[as_size(i)], label[as_size(j)]);
-            if (a == b) continue;
-            borders.push_back({a, b, -std::min(scaled[as_size(i)], scaled[as_size(j)]),
-                               Arc::between(graph.distance(i, c), i, j)});
-        }
-    }
-    std::sort(borders.begin(), borders.end());
-    const auto joins_the_same = [](const Border& x, const Border& y) { return x.a == y.a && x.b == y.b; };
-    borders.erase(std::unique(borders.begin(), borders.end(), joins_the_same), borders.end());
-    std::sort(borders.begin(), borders.end(), [](const Border& x, const Border& y) {
-        return x.minus_level != y.minus_level ? x.minus_level < y.minus_level : x.arc < y.arc;
-    });
-    return borders;
-}
 
 // The clusters across the borders of each cluster, while clusters merge.
 class Neighbours {
@@ -239,8 +269,8 @@ class Neighbours {
         : leads_to_(n_clusters), ways_(n_clusters) {
         std::iota(leads_to_.begin(), leads_to_.end(), Index{0});
         for (std::size_t place = 0; place < borders.size(); ++place) {  // ascending, which makes heaps
-            ways_[as_size(borders[place].a)].emplace_back(place, borders[place].b);
-            ways_[as_size(borders[place].b)].emplace_back(place, borders[place].a);
+            ways_[as_size(borders[place].first)].emplace_back(place, borders[place].second);
+            ways_[as_size(borders[place].second)].emplace_back(place, borders[place].first);
         }
     }
 
@@ -280,10 +310,11 @@ class Neighbours {
 DomeTree dome_tree(const KnnGraph& graph, Index k, std::span<const double> scaled,
                    std::span<const Index> label, std::span<const Index> founders, Measure measure,
                    const Pause& pause) {
-    const std::vector<Absorption> absorbed = Flood(scaled, founders, measure).run(graph, k, pause);
-    Neighbours neighbours(find_borders(graph, k, scaled, label), founders.size());
+    Flood flood(graph, k, scaled, label, founders, measure);
+    flood.run(graph, k, pause);
+    Neighbours neighbours(flood.borders(), founders.size());
     DomeTree tree;
-    for (const auto& [dome, winner, level] : absorbed) {
+    for (const auto& [dome, winner, level] : flood.absorbed()) {
         const Index child = -dome.minus_cluster;
         tree.child.push_back(founders[as_size(child)]);
         tree.parent.push_back(founders[as_size(neighbours.join(child, winner))]);
