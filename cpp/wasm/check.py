@@ -113,11 +113,11 @@ def answers_of(model, Q, names):
 
 def clusters(X, Q, shared, given, height):
     """Clusters, low ones merged."""
-    model = OPFClustering(selection="cut", k_max=7, min_height=height, **shared).fit(X)
+    model = OPFClustering(selection="cut", k_max=7, threshold=height, **shared).fit(X)
     names = ["cost_", "predecessor_", "root_", "density_", "cuts_", "best_k_", "cluster_roots_"]
     expected = {**fitted(model, names), "label": model.labels_}
     expected["joined"] = model.predict(Q)
-    return {**given, "kind": "cluster", "y": [], "kMax": 7, "minHeight": height or 0}, expected
+    return {**given, "kind": "cluster", "y": [], "kMax": 7, "threshold": height or 0}, expected
 
 
 def derived(question, got):

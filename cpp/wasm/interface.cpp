@@ -45,9 +45,9 @@ std::vector<double> membership_of(const std::vector<double>& density, double sig
     return membership;
 }
 
-// Joins clusters whose dome is lower than min_height to their neighbours, and lists the roots that are left.
+// Joins clusters whose dome is lower than threshold to their neighbours, and lists the roots that are left.
 std::vector<Index> merge_low_domes(const KnnGraph& graph, Index k, std::span<const double> scaled,
-                                   double min_height, Clustering& clusters) {
+                                   double threshold, Clustering& clusters) {
     std::vector<Index> founders;
     for (std::size_t i = 0; i < clusters.root.size(); ++i) {
         if (clusters.predecessor[i] == none) founders.push_back(static_cast<Index>(i));
@@ -58,7 +58,7 @@ std::vector<Index> merge_low_domes(const KnnGraph& graph, Index k, std::span<con
     const DomeTree tree =
         dome_tree(graph, k, scaled, clusters.label, founders, Measure::height, Pause(&control));
     std::size_t n_low = 0;
-    while (n_low < tree.child.size() && tree.level[n_low] > 0 && tree.height[n_low] < min_height) ++n_low;
+    while (n_low < tree.child.size() && tree.level[n_low] > 0 && tree.height[n_low] < threshold) ++n_low;
     MergedClusters merged = merge_domes(std::span(tree.child).first(n_low),
                                         std::span(tree.parent).first(n_low), founders, clusters.root);
     clusters.label = std::move(merged.label);
@@ -111,12 +111,12 @@ Model* pf_fit(const double* X, const Index* y, Index n_samples, Index n_features
     return model.release();
 }
 
-// Clusters of the best neighbourhood up to k_max, without those lower than min_height, 0 for all. Arrays:
+// Clusters of the best neighbourhood up to k_max, without those lower than threshold, 0 for all. Arrays:
 // source, target, weight, density, cuts, best_k, label, predecessor, root, cost, cluster_roots.
 PATHFOREST_EXPORT(pf_cluster)
 Model* pf_cluster(const double* X, Index n_samples, Index n_features, const char* metric, double p,
-                  Index k_max, double min_height) {
-    if (!(min_height >= 0)) return fails("min_height must be at least 0");
+                  Index k_max, double threshold) {
+    if (!(threshold >= 0)) return fails("threshold must be at least 0");
     auto model = start(X, n_samples, n_features, metric, p, k_max);
     if (!model) return nullptr;
     add_tree(*model);
@@ -126,7 +126,7 @@ Model* pf_cluster(const double* X, Index n_samples, Index n_features, const char
     std::vector<double> scaled = model->values("density");
     scale_density(scaled);
     Clustering found = cluster(model->graph(), k, scaled, {}, Pause(&control));
-    model->keep("cluster_roots", merge_low_domes(model->graph(), k, scaled, min_height, found));
+    model->keep("cluster_roots", merge_low_domes(model->graph(), k, scaled, threshold, found));
     model->keep("label", std::move(found.label));
     model->keep("predecessor", std::move(found.predecessor));
     model->keep("root", std::move(found.root));

@@ -21,7 +21,7 @@ SLIDERS = (
     ("sigma", "<code>sigma</code> membership of sparse samples", 0.1, 1.2, 0.05),
     ("k_max", "<code>k_max</code> largest neighbourhood", 1, 50, 1),
     ("n_conquerors", "<code>n_conquerors</code> samples that decide", 1, 30, 1),
-    ("min_height", "<code>min_height</code> of a hill", 0, 600, 10),
+    ("threshold", "<code>threshold</code> height of a hill", 0, 600, 10),
     ("n_labels", "Labels per class", 1, 20, 1),
 )
 SETS = re.compile(r'^  (\w+): \{ name: "([^"]+)"', re.MULTILINE)

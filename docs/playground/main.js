@@ -177,7 +177,7 @@ const APPLIES = {
   sigma: ["fuzzy", "tree"],
   k_max: ["fuzzy", "tree", "clusters"],
   n_conquerors: ["plain", "fuzzy", "tree", "semi"],
-  min_height: ["clusters"],
+  threshold: ["clusters"],
   n_labels: ["semi"],
   wrong: ["plain", "fuzzy", "tree", "semi"],
 };

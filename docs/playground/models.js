@@ -45,8 +45,8 @@ const colorBy = (offers, nClasses) => (Q) => {
   return { classes, costs: Float64Array.from(classes, (c, i) => costs[i * nClasses + c]) };
 };
 
-function fitClusters(core, X, { k_max, min_height }) {
-  const fitted = core.cluster({ X, nFeatures: 2, kMax: k_max, minHeight: min_height });
+function fitClusters(core, X, { k_max, threshold }) {
+  const fitted = core.cluster({ X, nFeatures: 2, kMax: k_max, threshold });
   const { label, cluster_roots } = fitted.arrays;
   const offers = (Q) => {
     const { conquerors, values } = fitted.join(Q);

@@ -22,9 +22,9 @@ const ESTIMATORS = {
     "FuzzyOPFClassifier",
     { sigma, k_max, competition: '"tree"', n_conquerors },
   ],
-  clusters: ({ k_max, min_height }) => [
+  clusters: ({ k_max, threshold }) => [
     "OPFClustering",
-    { selection: '"cut"', k_max, min_height: min_height > 0 ? min_height : "None" },
+    { selection: '"cut"', k_max, threshold: threshold > 0 ? threshold : "None" },
   ],
   semi: ({ n_conquerors }) => ["OPFSemiSupervisedClassifier", { n_conquerors }],
 };

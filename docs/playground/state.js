@@ -22,7 +22,7 @@ const FIELDS = {
   sigma: [0.8, number(0.1, 1.2, 0.05)],
   k_max: [20, number(1, 50)],
   n_conquerors: [1, number(1, 30)],
-  min_height: [150, number(0, 600, 10)],
+  threshold: [150, number(0, 600, 10)],
   n_labels: [3, number(1, 20)],
   compare: ["none", oneOf(...COMPARISONS)],
   regions: ["costs", oneOf("costs", "flat", "off")],

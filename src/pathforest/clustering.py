@@ -33,9 +33,6 @@ N_NEIGHBORS = 15
 # Of few samples, at most one in so many: more neighbours would reach across clusters.
 ONE_IN = 4
 
-# The parameters that have domes absorbed.
-LIMITS = ("min_height", "min_area", "min_volume", "n_clusters")
-
 # What files call the columns of the tree.
 TREE_COLUMNS = tuple(f"_fit_tree_{name}" for name in DOME_TREE.names)
 
@@ -49,6 +46,30 @@ class OPFClustering(ClusterMixin, Growing):
 
     Parameters
     ----------
+    n_clusters : int, default=None
+        Absorbs domes, the smallest first, until this many clusters are left; decides instead of `selection`.
+        Without `n_neighbors`, only neighbourhoods with as many clusters to begin with are then considered:
+        the largest of them, or for ``"cut"`` the one with the smallest cut.
+    selection : {"gap", "cut"}, default="gap"
+        Which maxima of the density are clusters. ``"gap"``: with the domes in descending order of `measure`,
+        those above the largest clear ratio between neighbours. ``"cut"``: all of them, for the neighbourhood
+        with the smallest normalised cut, as in the paper; usually far too many.
+    measure : {"volume", "height", "area"}, default=None
+        What makes a dome small: the sum over its samples of what is above the saddle, the density of its
+        maximum above the saddle (densities go from 1 to 1000), or the number of its samples. None means
+        ``"volume"``, and ``"height"`` for ``selection="cut"``.
+    threshold : float, default=None
+        Absorbs domes that measure less than this; decides instead of `selection`. Not together with
+        `n_clusters`.
+    k_max : int, default=20
+        Largest neighbourhood tried by ``selection="cut"``. Larger values allow smoother densities with fewer
+        maxima; time and memory grow in proportion. Capped at the number of samples less 1.
+    n_neighbors : int, default=None
+        Size of the neighbourhood of the density. Larger values give smoother densities. None means 15 for
+        ``"gap"``, at most a quarter of the samples, and a search up to `k_max` for ``"cut"``.
+    noise : float, default=0.0
+        Share of each cluster to leave out as noise, with the label -1: its samples of lowest density.
+        Samples of equal density stay or go together, so that fewer may be left out.
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
         matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
@@ -56,33 +77,6 @@ class OPFClustering(ClusterMixin, Growing):
         tables with text or missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
-    selection : {"gap", "cut"}, default="gap"
-        Which maxima of the density are clusters. ``"gap"``: with the domes in descending order of volume,
-        those above the largest clear ratio between neighbours. ``"cut"``: all of them, for the neighbourhood
-        with the smallest normalised cut, as in the paper; usually far too many.
-    k_max : int, default=20
-        Largest neighbourhood tried by ``selection="cut"``. Larger values allow smoother densities with fewer
-        maxima; time and memory grow in proportion. Capped at the number of samples less 1.
-    n_neighbors : int, default=None
-        Size of the neighbourhood of the density. Larger values give smoother densities. None means 15 for
-        ``"gap"``, at most a quarter of the samples, and a search up to `k_max` for ``"cut"``.
-    min_height : float, default=None
-        Absorbs domes lower than this, on the scale of densities from 1 to 1000; decides instead of
-        `selection`. Only one of `min_height`, `min_area`, `min_volume` and `n_clusters` may be given.
-    min_area : int, default=None
-        Absorbs domes of fewer samples than this.
-    min_volume : float, default=None
-        Absorbs domes of a smaller volume than this, the sum over samples of what is above the saddle.
-    n_clusters : int, default=None
-        Absorbs domes, the smallest first, until this many clusters are left. Without `n_neighbors`, only
-        neighbourhoods with as many clusters to begin with are then considered: the largest of them, or
-        for ``"cut"`` the one with the smallest cut.
-    merge_by : {"height", "area", "volume"}, default=None
-        What makes a dome small. None means volume; for ``selection="cut"`` height, and setting it there
-        gives `cluster_tree_` without absorbing any.
-    noise : float, default=0.0
-        Share of each cluster to leave out as noise, with the label -1: its samples of lowest density.
-        Samples of equal density stay or go together, so that fewer may be left out.
     algorithm : {"auto", "kd_tree", "brute"}, default="auto"
         How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many, and ``"auto"``
         chooses. Answers are the same.
@@ -116,8 +110,7 @@ class OPFClustering(ClusterMixin, Growing):
         Which cluster absorbs which, in the order in which they merge, whether they did or not.
         Fields ``child`` and ``parent`` (the samples that founded them), ``level`` (density at which
         the child's dome meets a larger one), ``height``, ``area`` and ``volume`` (of its dome above
-        that level). With ``selection="cut"``, set only if `merge_by` or one of the parameters that absorb
-        domes is given. :func:`pathforest.plotting.plot_cluster_tree` draws it.
+        that level). :func:`pathforest.plotting.plot_cluster_tree` draws it.
     best_k_ : int
         Neighbourhood that was used.
     cuts_ : ndarray of shape (n_tried,)
@@ -197,15 +190,13 @@ class OPFClustering(ClusterMixin, Growing):
 
     _n_stages = 5
     _rules: ClassVar[rules.Rules] = {
-        **rules.DISTANCES,
-        "selection": rules.choice("gap", "cut"),
-        **rules.NEIGHBORHOOD,
-        "min_height": rules.optional(rules.positive("densities go from 1 to 1000")),
-        "min_area": rules.optional(rules.integer(1, "it is a number of samples")),
-        "min_volume": rules.optional(rules.positive("it is a sum of densities from 1 to 1000")),
         "n_clusters": rules.optional(rules.integer(1, "use None to let the density decide")),
-        "merge_by": rules.optional(rules.choice(*MEASURES)),
+        "selection": rules.choice("gap", "cut"),
+        "measure": rules.optional(rules.choice(*MEASURES)),
+        "threshold": rules.optional(rules.positive("densities go from 1 to 1000")),
+        **rules.NEIGHBORHOOD,
         "noise": rules.noise,
+        **rules.DISTANCES,
         "device": rules.device,
         "verbose": rules.verbose,
     }
@@ -213,33 +204,29 @@ class OPFClustering(ClusterMixin, Growing):
     def __init__(
         self,
         *,
-        metric: str | Callable[..., float] = "euclidean",
-        metric_params: Mapping[str, Any] | None = None,
+        n_clusters: int | None = None,
         selection: str = "gap",
+        measure: str | None = None,
+        threshold: float | None = None,
         k_max: int = 20,
         n_neighbors: int | None = None,
-        min_height: float | None = None,
-        min_area: int | None = None,
-        min_volume: float | None = None,
-        n_clusters: int | None = None,
-        merge_by: str | None = None,
         noise: float = 0.0,
+        metric: str | Callable[..., float] = "euclidean",
+        metric_params: Mapping[str, Any] | None = None,
         algorithm: str = "auto",
         n_jobs: int | None = None,
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
-        self.metric = metric
-        self.metric_params = metric_params
+        self.n_clusters = n_clusters
         self.selection = selection
+        self.measure = measure
+        self.threshold = threshold
         self.k_max = k_max
         self.n_neighbors = n_neighbors
-        self.min_height = min_height
-        self.min_area = min_area
-        self.min_volume = min_volume
-        self.n_clusters = n_clusters
-        self.merge_by = merge_by
         self.noise = noise
+        self.metric = metric
+        self.metric_params = metric_params
         self.algorithm = algorithm
         self.n_jobs = n_jobs
         self.device = device
@@ -265,40 +252,23 @@ class OPFClustering(ClusterMixin, Growing):
         """
         return self._fit(open_fit(self, X))
 
+    def _settings(self) -> Settings:
+        settings = super()._settings()
+        if self.n_clusters is not None and self.threshold is not None:
+            raise ValueError("only one of n_clusters and threshold may be given; leave one of them out")
+        return settings._replace(squares=True)
+
     def _fit(self, data: FitData) -> Self:
-        attribute = self._check_merging()
-        k = self._neighborhood(len(data.X))
+        n, k = len(data.X), None  # k_max and n_neighbors decide
+        if self.selection == "gap" and self.n_neighbors is None:
+            k = min(N_NEIGHBORS, max(1, n // ONE_IN), n - 1)
         graph, estimate = graph_and_density(data, k, self.k_max, self.n_neighbors)
         if self.n_clusters is not None and self.n_neighbors is None:
             estimate = data.stage(self._find_enough_maxima, graph, estimate, data.metric.squared)
         self.density_, self.best_k_, self.cuts_ = estimate
-        data.stage(self._cluster, graph, attribute)
+        data.stage(self._cluster, graph)
         keep_samples(self, data)
         return self
-
-    def _settings(self) -> Settings:
-        self._check_merging()
-        return super()._settings()._replace(squares=True)
-
-    def _check_merging(self) -> str | None:
-        """Return the attribute by which domes are compared, None if they are not."""
-        given = [name for name in LIMITS if getattr(self, name) is not None]
-        if len(given) > 1:
-            raise ValueError(f"only one of {', '.join(LIMITS)} may be given, got {' and '.join(given)}")
-        if not given:
-            return self.merge_by or (None if self.selection == "cut" else "volume")
-        if given == ["n_clusters"]:
-            return self.merge_by or ("height" if self.selection == "cut" else "volume")
-        attribute = given[0].removeprefix("min_")
-        if self.merge_by not in (None, attribute):
-            raise ValueError(f"merge_by={self.merge_by!r} contradicts {given[0]}; leave one of them out")
-        return attribute
-
-    def _neighborhood(self, n_samples: int) -> int | None:
-        """Return the size of the neighbourhood, None if `k_max` and `n_neighbors` decide it."""
-        if self.selection == "cut" or self.n_neighbors is not None:
-            return None
-        return min(N_NEIGHBORS, max(1, n_samples // ONE_IN), n_samples - 1)
 
     def _find_enough_maxima(
         self, graph: KnnGraph, estimate: DensityEstimate, squared: bool
@@ -318,43 +288,45 @@ class OPFClustering(ClusterMixin, Growing):
                 break
         return estimate
 
-    def _cluster(self, graph: KnnGraph, attribute: str | None) -> None:
+    def _cluster(self, graph: KnnGraph) -> None:
         """Let the maxima of the density compete for the samples, and choose which of them count."""
         k, scaled = self.best_k_, _core.scale_density(self.density_)
-        labels, predecessor, root, self.cost_ = _core.cluster(graph.distances, graph.indices, k, scaled)
+        labels, predecessor, starts, self.cost_ = _core.cluster(graph.distances, graph.indices, k, scaled)
         self.predecessor_ = predecessor.astype(np.intp)
         self._fit_largest_arc = largest_arc(graph, k)
-        # Each cluster has one root, so sorting the roots by label lists the clusters in order of birth.
-        founders = np.flatnonzero(self.predecessor_ < 0)
-        founders = founders[np.argsort(labels[founders])]
-        tree = np.empty(0, dtype=DOME_TREE)
-        if attribute is not None:
-            self.cluster_tree_ = tree = dome_tree(graph, k, scaled, labels, founders, attribute)
-        n_clusters = self._count_clusters(len(founders), attribute)
-        labels, self.cluster_roots_ = merge_domes(tree[: len(founders) - n_clusters], founders, root)
+        measure = self._dome_measure
+        tree = dome_tree(graph, k, scaled, labels, self._founders(), measure)
+        if self.n_clusters is not None:
+            n_clusters = self.n_clusters
+        elif self.threshold is not None:
+            n_clusters = 1 + len(tree) - int(np.sum((tree["level"] > 0) & (tree[measure] < self.threshold)))
+        else:
+            n_clusters = 1 + len(tree) if self.selection == "cut" else count_above_gap(tree[measure])
+        self.cluster_tree_ = tree
+        labels, self.cluster_roots_ = self._merge(n_clusters, starts)
         self.root_ = self.cluster_roots_[labels]
         self.labels_ = self._leave_out_noise(labels, self.cluster_roots_)
 
-    def _count_clusters(self, n_maxima: int, attribute: str | None) -> int:
-        """Return how many of the maxima stay clusters."""
-        if self.n_clusters is not None:
-            return self._check_count(self.n_clusters, n_maxima)
-        if attribute is None:
-            return n_maxima
-        tree = self.cluster_tree_
-        if (threshold := getattr(self, f"min_{attribute}")) is not None:
-            return n_maxima - int(np.sum((tree["level"] > 0) & (tree[attribute] < threshold)))
-        return n_maxima if self.selection == "cut" else count_above_gap(tree[attribute])
+    @property
+    def _dome_measure(self) -> str:
+        return self.measure or ("height" if self.selection == "cut" else "volume")
 
-    def _check_count(self, n_clusters: Any, n_maxima: int) -> int:
-        """Refuse more clusters than the density has maxima."""
-        if n_clusters > n_maxima:
+    def _founders(self) -> np.ndarray:
+        """Return the maxima of the density in order of birth."""
+        founders = np.flatnonzero(self.predecessor_ < 0)
+        # They leave the queue by what they offer themselves, their density less 1, then by their index.
+        return founders[np.lexsort([founders, -(self.cost_[founders] - 1)])]
+
+    def _merge(self, n_clusters: int, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Merge clusters until so many are left, given where the path to each sample starts."""
+        founders = self._founders()
+        if n_clusters > len(founders):
             way_out = "" if self.n_neighbors is None else ", or leave n_neighbors=None to search for more"
             raise ValueError(
-                f"n_clusters={show(n_clusters)} cannot be reached: the density has {n_maxima} "
-                f"maxima with {self.best_k_} neighbours; ask for at most {n_maxima}{way_out}"
+                f"n_clusters={show(n_clusters)} cannot be reached: the density has {len(founders)} "
+                f"maxima with {self.best_k_} neighbours; ask for at most {len(founders)}{way_out}"
             )
-        return int(n_clusters)
+        return merge_domes(self.cluster_tree_[: len(founders) - int(n_clusters)], founders, starts)
 
     def _leave_out_noise(self, labels: np.ndarray, roots: np.ndarray) -> np.ndarray:
         """Give -1 to the samples of lowest density of each cluster, if asked."""
@@ -388,17 +360,8 @@ class OPFClustering(ClusterMixin, Growing):
         """
         check_is_fitted(self)
         rules.integer(1, "everything in one cluster is the coarsest layer")("n_clusters", n_clusters)
-        if "cluster_tree_" not in vars(self):
-            raise ValueError(
-                "a layer needs cluster_tree_, which selection='cut' leaves out; set merge_by='volume' too"
-            )
-        founders = np.flatnonzero(self.predecessor_ < 0)
-        # Founders leave the queue by what they offer themselves, their density less 1, then by their index.
-        founders = founders[np.lexsort([founders, -(self.cost_[founders] - 1)])]
-        n_clusters = self._check_count(n_clusters, len(founders))
         starts = check_paths(self, len(self.predecessor_))
-        absorbed = self.cluster_tree_[: len(founders) - n_clusters]
-        return self._leave_out_noise(*merge_domes(absorbed, founders, starts))
+        return self._leave_out_noise(*self._merge(n_clusters, starts))
 
     def _check_fitted_state(self) -> int:
         n = super()._check_fitted_state()
@@ -414,45 +377,38 @@ class OPFClustering(ClusterMixin, Growing):
             raise ValueError("labels_ does not number the clusters of cluster_roots_")
         if not np.isin(root, roots).all():
             raise ValueError("root_ names a sample that is not in cluster_roots_")
-        if len(maxima) > len(roots) and not self._has_tree():
-            raise ValueError("clusters were absorbed, but cluster_tree_ is missing")
+        self._check_tree(maxima)
         check_density(self, n)
         check_number(self, "_fit_largest_arc")
         return n
 
-    def _has_tree(self) -> bool:
-        """Say whether a file has the tree of the maxima, column by column."""
-        columns = [vars(self).get(name) for name in TREE_COLUMNS]
-        if all(column is None for column in columns):
-            return False
-        maxima = np.flatnonzero(self.predecessor_ < 0)
-        for column, name in zip(columns, DOME_TREE.names, strict=True):
+    def _check_tree(self, maxima: np.ndarray) -> None:
+        """Check the tree of the maxima, which a file has column by column."""
+        for key, name in zip(TREE_COLUMNS, DOME_TREE.names, strict=True):
+            column = vars(self).get(key)
             if type(column) is not np.ndarray or column.dtype != DOME_TREE[name]:
                 raise ValueError(f"the column {name} of cluster_tree_ is missing or of another type")
             if column.shape != (len(maxima) - 1,):
                 raise ValueError("cluster_tree_ does not have a row for every maximum but one")
             if name in ("child", "parent") and not np.isin(column, maxima).all():
                 raise ValueError("cluster_tree_ names a sample that is not a maximum")
-        return True
 
     def _derived_names(self) -> set[str]:
         return super()._derived_names() | {"cluster_tree_"}
 
     def _state_to_save(self) -> dict[str, Any]:
         """Put the tree into a file column by column: a file has only arrays of one type."""
-        tree = vars(self).get("cluster_tree_")
-        if tree is None:
-            return super()._state_to_save()
         columns = zip(TREE_COLUMNS, DOME_TREE.names, strict=True)
-        return super()._state_to_save() | {key: np.ascontiguousarray(tree[name]) for key, name in columns}
+        return super()._state_to_save() | {
+            key: np.ascontiguousarray(self.cluster_tree_[name]) for key, name in columns
+        }
 
     def _derive_state(self) -> None:
         super()._derive_state()
-        if self._has_tree():
-            columns = [vars(self).pop(key) for key in TREE_COLUMNS]
-            self.cluster_tree_ = np.empty(len(columns[0]), dtype=DOME_TREE)
-            for name, column in zip(DOME_TREE.names, columns, strict=True):
-                self.cluster_tree_[name] = column
+        columns = [vars(self).pop(key) for key in TREE_COLUMNS]
+        self.cluster_tree_ = np.empty(len(columns[0]), dtype=DOME_TREE)
+        for name, column in zip(DOME_TREE.names, columns, strict=True):
+            self.cluster_tree_[name] = column
 
     def predict(self, X: Any) -> np.ndarray:
         """Assign each sample to the cluster whose path reaches it at the highest density.

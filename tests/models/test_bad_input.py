@@ -221,13 +221,11 @@ BAD_CONTAMINATIONS = [
     ({"contamination": True}, TypeError, "contamination=True must be a number"),
 ]
 BAD_DOMES = [
-    ({"min_height": 0}, ValueError, "min_height=0 must be"),
-    ({"min_area": 2.5}, TypeError, "min_area=2.5"),
-    ({"min_volume": "much"}, TypeError, "min_volume='much'"),
+    ({"threshold": 0}, ValueError, "threshold=0 must be"),
+    ({"threshold": "much"}, TypeError, "threshold='much'"),
     ({"n_clusters": 0}, ValueError, "n_clusters=0"),
-    ({"merge_by": "width"}, ValueError, "merge_by='width'.*'height', 'area', 'volume'"),
-    ({"min_area": 3, "n_clusters": 2}, ValueError, "only one of .*got min_area and n_clusters"),
-    ({"min_area": 3, "merge_by": "volume"}, ValueError, "merge_by='volume' contradicts min_area"),
+    ({"measure": "width"}, ValueError, "measure='width'.*'height', 'area', 'volume'"),
+    ({"threshold": 3, "n_clusters": 2}, ValueError, "only one of n_clusters and threshold"),
 ]
 REFUSED = [
     (WITH_METRIC, BAD_PARAMETERS),

@@ -63,7 +63,7 @@ def test_clusters_are_those_above_the_gap_of_the_reference(data):
     attribute = data.draw(st.sampled_from(MEASURES))
     k = data.draw(st.integers(1, min(15, len(problem.X) - 1)))
     settings = distance_settings(data.draw, metric, p)
-    model = OPFClustering(n_neighbors=k, merge_by=attribute, **settings).fit(problem.X)
+    model = OPFClustering(n_neighbors=k, measure=attribute, **settings).fit(problem.X)
     expected = Expected(problem.X, k, attribute, metric, p)
     n_clusters = reference.count_above_gap(expected.sizes)
     assert model.root_.tolist() == expected.owner(n_clusters)
@@ -74,7 +74,7 @@ def test_clusters_are_those_above_the_gap_of_the_reference(data):
 def test_fifteen_neighbours_or_a_quarter_of_the_samples_and_volumes_are_the_default(problem):
     k = min(15, max(1, len(problem.X) // 4))
     model = OPFClustering().fit(problem.X)
-    same = OPFClustering(selection="gap", n_neighbors=k, merge_by="volume").fit(problem.X)
+    same = OPFClustering(selection="gap", n_neighbors=k, measure="volume").fit(problem.X)
     assert model.best_k_ == k
     for name in FITTED:
         np.testing.assert_array_equal(getattr(model, name), getattr(same, name), err_msg=name)
@@ -181,7 +181,6 @@ def test_a_layer_after_loading_is_the_same(tmp_path):
         ({"n_neighbors": 3}, 99, ValueError, "n_clusters=99 .* at most"),
         ({}, 0, ValueError, "n_clusters=0 .* coarsest"),
         ({}, 2.5, TypeError, "n_clusters=2.5"),
-        ({"selection": "cut"}, 2, ValueError, "needs cluster_tree_.*merge_by='volume'"),
     ],
 )
 def test_layers_that_cannot_be_had_are_refused(parameters, n_clusters, error, message):

@@ -41,7 +41,7 @@ def test_the_tree_equals_the_reference(landscape, attribute):
 @given(problems(smallest=2, largest=40), attributes, st.integers(1, 6))
 def test_the_tree_of_an_estimator_equals_the_reference(problem, attribute, k):
     k = min(k, len(problem.X) - 1)
-    model = every_dome(n_neighbors=k, merge_by=attribute).fit(problem.X)
+    model = every_dome(n_neighbors=k, measure=attribute).fit(problem.X)
     near = reference.knn(reference.distance_matrix(problem.X, problem.X), k)
     rho = reference.scale_density(model.density_)
     expected = reference.dome_tree(*near, rho, model.labels_, model.cluster_roots_, attribute)
@@ -85,10 +85,10 @@ def test_founders_follow_the_rows_up(landscape, attribute, share):
 @given(problem=problems(smallest=2, largest=60), k=st.integers(1, 6), data=st.data())
 def test_thresholds_merge_what_is_smaller_and_meets(attribute, problem, k, data):
     k = min(k, len(problem.X) - 1)
-    plain = every_dome(n_neighbors=k, merge_by=attribute).fit(problem.X)
+    plain = every_dome(n_neighbors=k, measure=attribute).fit(problem.X)
     sizes = [value for value in plain.cluster_tree_[attribute].tolist() if value > 0]
     limit = data.draw(st.sampled_from([*sizes, 1 if attribute == "area" else 0.5]))
-    model = every_dome(n_neighbors=k, **{f"min_{attribute}": limit}).fit(problem.X)
+    model = every_dome(n_neighbors=k, measure=attribute, threshold=limit).fit(problem.X)
     tree = plain.cluster_tree_
     smaller = tree[(tree[attribute] < limit) & (tree["level"] > 0)]
     assert model.root_.tolist() == [followed(smaller, q) for q in plain.root_.tolist()]
@@ -97,10 +97,10 @@ def test_thresholds_merge_what_is_smaller_and_meets(attribute, problem, k, data)
 @given(problems(smallest=2, largest=60), st.integers(1, 6), attributes, st.data())
 def test_the_number_of_clusters_asked_for_is_what_comes_back(problem, k, attribute, data):
     k = min(k, len(problem.X) - 1)
-    plain = every_dome(n_neighbors=k, merge_by=attribute).fit(problem.X)
+    plain = every_dome(n_neighbors=k, measure=attribute).fit(problem.X)
     n_maxima = len(plain.cluster_roots_)
     n_clusters = data.draw(st.integers(1, n_maxima))
-    model = every_dome(n_neighbors=k, n_clusters=n_clusters, merge_by=attribute).fit(problem.X)
+    model = every_dome(n_neighbors=k, n_clusters=n_clusters, measure=attribute).fit(problem.X)
     first = plain.cluster_tree_[: n_maxima - n_clusters]
     assert len(model.cluster_roots_) == len(np.unique(model.labels_)) == n_clusters
     assert model.root_.tolist() == [followed(first, q) for q in plain.root_.tolist()]
@@ -110,23 +110,14 @@ def test_the_number_of_clusters_asked_for_is_what_comes_back(problem, k, attribu
 def test_predictions_are_those_of_the_clusters_that_were_absorbed(problem, attribute, k):
     k = min(k, len(problem.X) - 1)
     plain = every_dome(n_neighbors=k).fit(problem.X)
-    model = every_dome(n_neighbors=k, n_clusters=1 + len(plain.cluster_roots_) // 2, merge_by=attribute)
+    model = every_dome(n_neighbors=k, n_clusters=1 + len(plain.cluster_roots_) // 2, measure=attribute)
     roots = plain.cluster_roots_[plain.predict(problem.Q)]
     np.testing.assert_array_equal(model.fit(problem.X).predict(problem.Q), model.labels_[roots])
 
 
-@given(problems(largest=60), attributes)
-def test_looking_at_the_tree_changes_nothing(problem, attribute):
-    plain = every_dome().fit(problem.X)
-    model = every_dome(merge_by=attribute).fit(problem.X)
-    assert not hasattr(plain, "cluster_tree_")
-    for name in ("labels_", "cluster_roots_", "density_", "cost_", "predecessor_", "root_", "cuts_"):
-        np.testing.assert_array_equal(getattr(model, name), getattr(plain, name), err_msg=name)
-
-
 @given(problems(smallest=2, largest=60), st.integers(1, 6))
 def test_clusters_are_numbered_in_the_order_in_which_they_were_founded(problem, k):
-    model = every_dome(n_neighbors=min(k, len(problem.X) - 1), min_area=3).fit(problem.X)
+    model = every_dome(n_neighbors=min(k, len(problem.X) - 1), measure="area", threshold=3).fit(problem.X)
     roots = model.cluster_roots_
     np.testing.assert_array_equal(np.lexsort([roots, -model.density_[roots]]), np.arange(len(roots)))
     np.testing.assert_array_equal(model.root_, roots[model.labels_])
@@ -221,7 +212,7 @@ def test_samples_go_to_the_neighbour_and_not_to_the_dome_that_won():
 
 def test_parts_without_an_arc_between_them_merge_last():
     X = np.array([[0.0], [0.3], [0.6], [1.0], [1.3], [50.0], [50.1]])
-    model = every_dome(n_neighbors=1, merge_by="area").fit(X)
+    model = every_dome(n_neighbors=1, measure="area").fit(X)
     levels = model.cluster_tree_["level"]
     assert levels[-1] == 0
     np.testing.assert_array_equal(levels > 0, np.arange(len(levels)) < np.sum(levels > 0))
@@ -229,7 +220,7 @@ def test_parts_without_an_arc_between_them_merge_last():
 
 def test_no_threshold_merges_parts_without_an_arc_between_them():
     X = np.array([[0.0], [0.1], [50.0], [50.1]])
-    assert len(every_dome(n_neighbors=1, min_area=100).fit(X).cluster_roots_) == 2
+    assert len(every_dome(n_neighbors=1, measure="area", threshold=100).fit(X).cluster_roots_) == 2
 
 
 def test_one_sample_has_an_empty_tree():

@@ -69,7 +69,7 @@ CLUSTERINGS = [
     OPFClustering(),
     OPFClustering(n_neighbors=4),
     OPFClustering(metric="sqeuclidean", algorithm="brute", n_jobs=2),
-    OPFClustering(merge_by="volume"),
+    OPFClustering(selection="cut", measure="volume"),
 ]
 OUTLIER_DETECTORS = [
     OPFOutlierDetector(),

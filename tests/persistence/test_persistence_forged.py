@@ -42,7 +42,7 @@ MODELS = {  # with their samples and labels
     "fuzzy": (FuzzyOPFClassifier(**CUBES), X, Y),
     "few labels": (OPFSemiSupervisedClassifier(n_neighbors=4, unlabeled=2), X, Y),
     "clustering": (OPFClustering(selection="cut", k_max=5), X, Y),
-    "domes": (OPFClustering(selection="cut", k_max=2, min_area=3), X, Y),
+    "domes": (OPFClustering(selection="cut", k_max=2, measure="area", threshold=3), X, Y),
     "noise": (OPFClustering(n_neighbors=3, n_clusters=3, noise=0.3), X, Y),
     "outliers": (OPFOutlierDetector(k_max=5), X, Y),
     "pruner": (OPFPruner(FuzzyOPFClassifier(**CUBES)), X, Y),

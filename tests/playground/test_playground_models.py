@@ -50,8 +50,8 @@ def in_python(X, y, settings):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TrainingErrorWarning)
         if kind == "clusters":
-            height = settings["min_height"] or None
-            return OPFClustering(selection="cut", k_max=settings["k_max"], min_height=height).fit(X)
+            height = settings["threshold"] or None
+            return OPFClustering(selection="cut", k_max=settings["k_max"], threshold=height).fit(X)
         if kind == "semi":
             return OPFSemiSupervisedClassifier(n_conquerors=r).fit(X, keep_few(y, settings["n_labels"]))
         if kind == "plain":
@@ -73,7 +73,7 @@ def some_settings(kind, seed):
         "sigma": (0.2, 0.55, 1.0, 0.8, 1.2)[seed % (4 if kind == "tree" else 5)],
         "k_max": int(rng.integers(1, 30)),
         "n_conquerors": (1, 2, 9)[seed % 3],
-        "min_height": (0, 40, 250)[seed % 3],
+        "threshold": (0, 40, 250)[seed % 3],
         "n_labels": 1 + seed % 3,
     }
 
@@ -101,9 +101,7 @@ def test_models_are_those_of_python(page, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("address", ["set=overlap&wrong=10", "set=grid", "set=rings&n=80&seed=5"])
 def test_copied_lines_make_the_model_that_is_shown(page, kind, address):
-    page.evaluate(
-        f"location.hash = '{address}&model={kind}&n_conquerors=4&min_height=0&sigma=0.4&n_labels=5'"
-    )
+    page.evaluate(f"location.hash = '{address}&model={kind}&n_conquerors=4&threshold=0&sigma=0.4&n_labels=5'")
     page.wait_for_function(
         """([kind, address]) => {
           const { set, model } = playground.state();
@@ -172,7 +170,7 @@ def density_queue_order(X, model):
 def test_clusters_are_conquered_in_the_order_of_the_queue(page):
     for seed in range(6):
         X, y = some_points(seed)
-        settings = {"model": "clusters", "k_max": 12, "min_height": (0, 200)[seed % 2]}
+        settings = {"model": "clusters", "k_max": 12, "threshold": (0, 200)[seed % 2]}
         got, model = fitted(page, X, y, settings, X[:1]), in_python(X, y, settings)
         assert got["conquest"] == density_queue_order(X, model)
 

@@ -171,7 +171,7 @@ def test_only_parameters_that_act_are_shown(visit):
         "fuzzy": {"n", "wrong", "sigma", "k_max", "n_conquerors"},
         "plain": {"n", "wrong", "n_conquerors"},
         "tree": {"n", "wrong", "sigma", "k_max", "n_conquerors"},
-        "clusters": {"n", "k_max", "min_height"},
+        "clusters": {"n", "k_max", "threshold"},
         "semi": {"n", "wrong", "n_conquerors", "n_labels"},
     }
     for model, expected in sliders.items():
@@ -185,7 +185,7 @@ def test_only_parameters_that_act_are_shown(visit):
     [
         ("model=fuzzy", "sigma", 0.3, "cost"),
         ("model=tree", "k_max", 3, "membership"),
-        ("model=clusters&set=blobs&min_height=0", "min_height", 400, "label"),
+        ("model=clusters&set=blobs&threshold=0", "threshold", 400, "label"),
         ("model=semi&set=overlap", "n_labels", 9, "cost"),
         ("model=plain", "n", 90, "order"),
     ],

@@ -153,7 +153,7 @@ REFUSALS = [
     (lambda: plot_forest(PLAIN, y=["fig", "fig"]), ValueError, r"y has shape \(2,\)"),
     (lambda: plot_clusters(PLAIN), TypeError, "OPFClassifier has no cluster_roots_ to draw"),
     (lambda: plot_clusters(CLUSTERS, ax=matplotlib.figure.Figure().subplots(1, 3)), ValueError, "3 axes"),
-    (lambda: plot_cluster_tree(CLUSTERS), TypeError, "no cluster_tree_ to draw; pass an OPFClustering"),
+    (lambda: plot_cluster_tree(PLAIN), TypeError, "no cluster_tree_ to draw; pass an OPFClustering"),
     (lambda: plot_outliers(PLAIN), TypeError, "OPFClassifier has no offset_ to draw; pass an OPFOutlier"),
     (lambda: plot_decision_regions(WIDE_MODEL), ValueError, "need 2 features, and the model has 14; fit it"),
     (lambda: plot_decision_regions(MATRIX, X), ValueError, "need features, and metric='precomputed'"),

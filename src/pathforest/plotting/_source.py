@@ -20,7 +20,7 @@ ADVICE = {
     "membership_": "pass a FuzzyOPFClassifier, or a search for one",
     "density_": "pass a FuzzyOPFClassifier, a search for one, or an OPFClustering",
     "cluster_roots_": "pass an OPFClustering",
-    "cluster_tree_": "pass an OPFClustering, with merge_by if selection='cut'",
+    "cluster_tree_": "pass an OPFClustering",
     "classes_": "pass a classifier",
     "offset_": "pass an OPFOutlierDetector",
 }

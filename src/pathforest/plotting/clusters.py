@@ -69,7 +69,7 @@ def plot_cluster_tree(estimator: Any, *, n_domes: int = 30, ax: Any = None) -> D
     Parameters
     ----------
     estimator : OPFClustering
-        A fitted clustering with `cluster_tree_`; also at the end of a pipeline.
+        A fitted clustering; also at the end of a pipeline.
     n_domes : int, default=30
         Largest number of domes in the tree: those that would be absorbed last.
     ax : matplotlib.axes.Axes or pair of them, default=None
@@ -97,8 +97,8 @@ def plot_cluster_tree(estimator: Any, *, n_domes: int = 30, ax: Any = None) -> D
     founders = draw_tree(ax, model, n_domes)
     ax.set_title(f"{count_clusters(model)}, {len(model.cluster_tree_) + 1} maxima")
     if size_ax is not None:
-        attribute = model._check_merging()
-        draw_sizes(size_ax, model.cluster_tree_[attribute], attribute, len(model.cluster_roots_))
+        measure = model._dome_measure
+        draw_sizes(size_ax, model.cluster_tree_[measure], measure, len(model.cluster_roots_))
     return Display(ax, founders_=founders, size_ax_=size_ax)
 
 
@@ -139,7 +139,7 @@ def draw_tree(ax: Axes, model: Any, n_domes: int) -> np.ndarray:
     return np.array(order)
 
 
-def draw_sizes(ax: Axes, sizes: np.ndarray, attribute: str, n_clusters: int) -> None:
+def draw_sizes(ax: Axes, sizes: np.ndarray, measure: str, n_clusters: int) -> None:
     """Draw the sizes of domes in descending order, and a line below those of clusters."""
     sizes = np.sort(sizes)[::-1]
     ax.plot(np.arange(2, len(sizes) + 2), sizes, "o", color=INK, markersize=3.5)
@@ -148,5 +148,5 @@ def draw_sizes(ax: Axes, sizes: np.ndarray, attribute: str, n_clusters: int) -> 
         ax.set_yscale("log")
     if len(sizes) > 10 * n_clusters:
         ax.set_xscale("log")
-    ax.set(xlabel="number of clusters", ylabel=f"{attribute} of the next dome", title="sizes of the domes")
+    ax.set(xlabel="number of clusters", ylabel=f"{measure} of the next dome", title="sizes of the domes")
     ax.grid(alpha=0.3)

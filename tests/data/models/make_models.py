@@ -44,7 +44,7 @@ def models():
         "plain_matrix": OPFClassifier(metric="seuclidean").fit(X, text.astype(object)),
         "fuzzy": FuzzyOPFClassifier(competition="tree", sigma=0.3).fit(X, y),
         "clustering": OPFClustering(n_neighbors=3).fit(X),
-        "clustering_domes": OPFClustering(n_neighbors=3, min_area=3).fit(X),
+        "clustering_domes": OPFClustering(n_neighbors=3, measure="area", threshold=3).fit(X),
         "nearest": OPFKNNClassifier(k_max=5).fit(X, text),
         "semi_supervised": OPFSemiSupervisedClassifier(unlabeled="").fit(X, np.where(y == y[::-1], "", text)),
         "outliers": OPFOutlierDetector(contamination=0.5, n_neighbors=3).fit(X),
