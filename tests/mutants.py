@@ -186,25 +186,19 @@ MUTANTS = [
         "tests/search/test_ranking.py",
     ),
     Mutant(
-        "src/pathforest/_search/known.py",
-        "np.array_equal(a.view(bits), b.view(bits))",
-        "a.tobytes() == b.tobytes()",
-        "tests/search/test_scoring.py -k not_copied",
-    ),
-    Mutant(
         "src/pathforest/_utils/tables.py",
         "    if learned is not None and not len(learned):\n        return\n",
         "",
         "tests/models/test_mixed_tables.py",
     ),
     Mutant(
-        "src/pathforest/_search/cells.py",
-        "first.fit_transform(X, self._y[train])",
-        "first.fit(self._first.X).transform(X)",
+        "src/pathforest/_search/folds.py",
+        "first.fit_transform(X, plan.y[train])",
+        "first.fit(plan.first.X).transform(X)",
         "tests/search/test_representations.py",
     ),
     Mutant(
-        "src/pathforest/_search/cells.py",
+        "src/pathforest/_search/folds.py",
         "transformer if first is None else make_pipeline(first, transformer)",
         "transformer",
         "tests/search/test_representations.py",
@@ -370,7 +364,7 @@ MUTANTS = [
         "tests/cli/test_bugs.py",
     ),
     Mutant(
-        "src/pathforest/_search/cells.py",
+        "src/pathforest/_search/folds.py",
         "TREE_NEIGHBORS), engine.n_samples - 1)",
         "TREE_NEIGHBORS), 10**30)",
         "tests/search/test_fuzzy_cv.py -k limit",

@@ -8,8 +8,9 @@ lets the paths run through the samples without a label as well, which only a tra
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -19,7 +20,7 @@ from benchmarks import study
 from benchmarks.studies.problems import THIN, problems, split
 from benchmarks.tables import gain, markdown
 from pathforest import FuzzyOPFClassifierCV, OPFClassifier
-from pathforest._search.training import Settings, SharedTraining
+from pathforest._search import folds
 from pathforest.distances import make_engine
 from pathforest.forest import Forest, grow_forest
 from pathforest.graph import knn_graph, spanning_tree
@@ -33,13 +34,13 @@ COLUMNS = ("max{C, d}", "d alone", "difference")
 @contextmanager
 def without_paths() -> Iterator[None]:
     """Let every forest that a search grows have path costs of 0."""
-    grow = SharedTraining.forests
 
-    def flat(self: SharedTraining, settings: Sequence[Settings]) -> Iterator[Forest]:
-        for forest in grow(self, settings):
+    def flat(*args: Any) -> Iterator[Forest]:
+        for forest in grow(*args):
             yield forest._replace(cost=np.zeros_like(forest.cost))
 
-    with mock.patch.object(SharedTraining, "forests", flat):
+    grow = folds.grow
+    with mock.patch.object(folds, "grow", flat):
         yield
 
 

@@ -2,53 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils.validation import _num_samples, check_consistent_length
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
 from threadpoolctl import threadpool_limits
 
 from pathforest._engines.build import EngineFactory, build_engine
-from pathforest._engines.metric import Metric
-from pathforest._engines.samples import SVD, SparseSamples, check_training_values
 from pathforest._models import parameters as rules
-from pathforest._models.labels import check_labels, remember_label
-from pathforest._models.parameters import as_list, check_parameters, checked_metric
-from pathforest._search.cells import (
-    Cell,
-    First,
-    Folds,
-    Runner,
-    Samples,
-    Scores,
-    Space,
-    make_space,
-    one_by_one,
-)
-from pathforest._search.ensemble import AverageOfBest
-from pathforest._search.presets import choose_preset
+from pathforest._models.base import OPFEstimator
+from pathforest._models.explanation import Explanation
+from pathforest._search import ensemble
+from pathforest._search.folds import Scores, refit, search
+from pathforest._search.plan import First, Plan, as_numbers, check_search, make_plan
 from pathforest._search.ranking import check_table, choose_cells, table
-from pathforest._search.representations import Representation, resolve_transforms
-from pathforest._search.scoring import Judge, Scorer, resolve_scoring, shown_to_scorers
-from pathforest._search.splits import cross_validation_splits
-from pathforest._utils.progress import fitting, logger, stages_of, steps
-from pathforest._utils.text import show
+from pathforest._search.scoring import Scorer, resolve_scoring
+from pathforest._utils.progress import fitting, stages_of
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 if TYPE_CHECKING:
     from pathforest.plotting import Display
 
-# The parameters handed on to every classifier as they are.
-COMMON = (
-    *("metric", "metric_params", "membership"),
-    *("algorithm", "n_jobs", "device", "verbose"),
-)
+
+def _has_models(search: FuzzyOPFClassifierCV) -> bool:
+    """Say that there are models to answer with, or what to fit instead."""
+    if search.refit:
+        return True
+    params, rest = "best_params_", ""
+    if "transform" in vars(search).get("best_params_", {}):
+        params = "params"
+        rest = (
+            " on samples transformed by best_params_['transform'], where params are best_params_ "
+            "without 'transform'"
+        )
+    raise AttributeError(
+        f"refit=False keeps no model; set refit=True, or fit FuzzyOPFClassifier(**{params}, beta=best_beta_)"
+        + rest
+    )
 
 
-class FuzzyOPFClassifierCV(AverageOfBest):
+class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     """Fuzzy Optimum-Path Forest classifier with cross-validated parameters.
 
     It tries every combination of the parameters given in several representations of the samples, shares among
@@ -294,49 +289,118 @@ class FuzzyOPFClassifierCV(AverageOfBest):
         self : FuzzyOPFClassifierCV
             The fitted estimator.
         """
-        return self._fit_with(build_engine, X, y, groups)
+        return self._fit(make_plan(self, X, y, groups))
 
     @fitting
     def _fit_behind(self, X: Any, y: Any, first: Any) -> Self:
         """Fit to what `first` makes of X; in the search it is fitted to the training part of each fold."""
-        return self._fit_with(build_engine, first.fit_transform(X, y), y, first=First(clone(first), X))
+        given = First(clone(first), X)
+        return self._fit(make_plan(self, first.fit_transform(X, y), y, first=given))
 
-    def _fit_with(
+    def _fit(
         self,
-        make_engine: EngineFactory,
-        X: Any,
-        y: Any,
-        groups: Any = None,
-        run: Runner = one_by_one,
-        first: First | None = None,
+        plan: Plan,
+        build: EngineFactory = build_engine,
+        search: Callable[[Plan, EngineFactory], tuple[Plan, Scores]] = search,
     ) -> Self:
-        metric, space, judge = self._check_search()
-        self.scorer_ = judge.scorer
-        given, y = (X, y), self._check_labels(y)
-        self._check_transforms(metric)
-        samples = self._check_training(X, y, metric)
-        representations = self._choose_representations(samples, metric)
-        space = space._replace(transforms=[name for name, _ in representations])
-        template = FuzzyOPFClassifier(
-            k_max=max(space.k_max), **{name: getattr(self, name) for name in COMMON}
-        )
-        splits = self._split(samples.given, y, groups)
-        shown = shown_to_scorers(*given, samples, y)
-        if first is not None:
-            shown = first.X, shown[1]
-        make_engine = partial(make_engine, device=self.device)
-        place = make_engine, self.refit, run, first
-        folds = Folds(template, samples, y, shown, splits, representations, *place)
-        timed = stages_of(self)
+        """Score all cells, and fit the best ones; a cluster has a `search` of its own."""
+        stage = stages_of(self)
         # The matrices of transformers are small: more threads made their linear algebra slower, and changed
         # its last bits.
         with threadpool_limits(1, user_api="blas"):
-            cells, scores = timed(self._search, folds, space, judge)
-            self._summarise(cells, scores, judge.betas, space.transforms)
-            if self.refit:
-                timed(self._refit, folds, cells)
-        self._fit_metric = tuple(metric)
+            plan, scores = stage(search, plan, build)
+            results = table(plan, scores, with_transform=self.transforms_["preset"] is not None)
+            best = int(np.argmin(results["rank_test_score"]))
+            self.cv_results_, self.best_index_, self.best_params_ = results, best, results["params"][best]
+            self.best_score_ = float(results["mean_test_score"][best])
+            self.best_beta_ = float(results["beta"][best])
+            if not self.refit:
+                return self
+            self.averaged_ = chosen = choose_cells(results, self.n_best, by_score=self.scoring is not None)
+            betas = results["beta"][chosen].tolist()
+            self.estimators_ = stage(refit, plan, chosen.tolist(), betas, build)
+        if not any(isinstance(model, FuzzyOPFClassifier) for model in self.estimators_):
+            samples = None if plan.metric.kind == "precomputed" else as_numbers(plan.samples)
+            if samples is not None:
+                self._fit_samples = samples  # for explanations
+        self._take_over_best()
         return self
+
+    @available_if(_has_models)
+    def predict(self, X: Any) -> np.ndarray:
+        """Give each sample the class with the largest mean probability over the best cells.
+
+        With ``n_best=1`` this is the prediction of `best_estimator_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
+            New samples, or their distances to the training samples for ``metric="precomputed"``.
+
+        Returns
+        -------
+        y : ndarray of shape (n_queries,)
+            Class labels, in the type they were given in.
+        """
+        return ensemble.predict(self, ensemble.check_samples(self, X))
+
+    @available_if(_has_models)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Average the probabilities of the best cells, each with the beta chosen for it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
+            New samples, or their distances to the training samples for ``metric="precomputed"``.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_queries, n_classes)
+            Rows add up to 1.
+        """
+        return ensemble.probabilities_of_each(self, ensemble.check_samples(self, X)).mean(axis=0)
+
+    @available_if(_has_models)
+    def class_costs(self, X: Any, cell: int = 0) -> np.ndarray:
+        """Return what each class offers each sample in one cell; see FuzzyOPFClassifier.class_costs.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
+            New samples, or their distances to the training samples for ``metric="precomputed"``.
+        cell : int, default=0
+            Which of `estimators_`: 0 is the best, and `explain` names others.
+
+        Returns
+        -------
+        costs : ndarray of shape (n_queries, n_classes)
+            In units of the metric.
+        """
+        samples = ensemble.check_samples(self, X)
+        return ensemble.costs_of(self, [self.estimators_[cell]], samples)[0]
+
+    @available_if(_has_models)
+    def explain(self, X: Any) -> list[Explanation]:
+        """Report for each sample which training sample conquered it, and along which path.
+
+        Of the cells that are averaged the first that answers as the average does is explained; if none does,
+        the one that gives that answer the largest probability. So the label is that of `predict`, except
+        where all cells disagree with it, or classes cost exactly the same.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
+            New samples, or their distances to the training samples for ``metric="precomputed"``.
+
+        Returns
+        -------
+        explanations : list of Explanation
+            As from :meth:`pathforest.FuzzyOPFClassifier.explain`; `transform` names the
+            representation, and `cell` is the place among `estimators_`. Costs and distances are those of
+            the representation; `features` shows the samples as they were given, with shares of the
+            distance if it was measured between them as given or scaled.
+        """
+        return ensemble.explain(self, X)
 
     def plot_landscape(self) -> Display:
         """Draw the mean scores over the two parameters that matter most, and what each parameter is worth.
@@ -352,111 +416,27 @@ class FuzzyOPFClassifierCV(AverageOfBest):
 
         return plot_landscape(self)
 
-    def _check_search(self) -> tuple[Metric, Space, Judge]:
-        """Check every parameter before any work; return the metric, the candidates and what scores them."""
-        check_parameters(self)
-        metric = checked_metric(self)
-        space = make_space(self.k_max, self.sigmas, self.competitions, self.n_conquerors)
-        return metric, space, Judge(resolve_scoring(self.scoring), as_list(self.betas))
+    def _labels_and_probabilities(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return what `predict` and `predict_proba` do, for the price of one of them."""
+        return ensemble.labels_and_probabilities(self, ensemble.check_samples(self, X))
+
+    def _take_over_best(self) -> None:
+        """Show what the best classifier has learned as the search's own."""
+        self.best_estimator_ = self.estimators_[0]
+        for name, value in ensemble.results_of_best(self).items():
+            setattr(self, name, value)
 
     def _check_fitted_state(self) -> int:
-        self._check_search()
-        resolve_transforms(self.transforms, random_state=self.random_state)
+        check_search(self)
         check_table(self)
-        self._check_chosen()
-        return super()._check_fitted_state()
+        return ensemble.check_fitted(self)
 
-    def _check_chosen(self) -> None:
-        """Check what `transforms` has come to; files before there was "auto" do not say."""
-        if "transforms_" not in vars(self):
-            names = [params.get("transform", "as given") for params in self.cv_results_["params"]]
-            self.transforms_ = _chosen(self.transforms, "as asked for", dict.fromkeys(names))
-        if type(self.transforms_) is not dict or self.transforms_.keys() != {"preset", "reason", "names"}:
-            raise ValueError("transforms_ does not have preset, reason and names")
+    def _derived_names(self) -> set[str]:
+        if "estimators_" not in vars(self):
+            return {"scorer_"}
+        return {"scorer_", "best_estimator_", *ensemble.results_of_best(self)}
 
-    def _check_labels(self, y: Any) -> np.ndarray:
-        if y is None:
-            raise ValueError("FuzzyOPFClassifierCV requires y to be passed, but the target y is None")
-        labels = check_labels(y)
-        remember_label(self, y)
-        self.classes_ = np.unique(labels)
-        return labels
-
-    def _check_transforms(self, metric: Metric) -> None:
-        resolve_transforms(self.transforms)
-        if metric.kind == "precomputed" and self.transforms not in (None, "auto"):
-            raise ValueError(
-                f"transforms={show(self.transforms)} cannot be applied to metric='precomputed', where X "
-                "has no features; use transforms=None, or pass features"
-            )
-
-    def _choose_representations(self, samples: Samples, metric: Metric) -> list[Representation]:
-        """List the candidates, and record what "auto" has chosen and why."""
-        chosen, reason = self.transforms, "as asked for"
-        if isinstance(samples.checked, SparseSamples) and isinstance(chosen, str):
-            if chosen != "auto":
-                raise ValueError(
-                    f"transforms={show(chosen)} takes no sparse matrix; use transforms=None or 'auto', or "
-                    f"{SVD}"
-                )
-            chosen, reason = None, "a sparse matrix is for the features as given"
-        if chosen == "auto":
-            chosen, reason = choose_preset(*samples.checked.shape, metric.name, callable(self.membership))
-        candidates = resolve_transforms(chosen, len(self.classes_), self.random_state)
-        self.transforms_ = _chosen(chosen, reason, (name for name, _ in candidates))
-        if self.verbose:
-            logger.info("%s: transforms=%r (%s)", type(self).__name__, self.transforms_["preset"], reason)
-        return candidates
-
-    def _check_training(self, X: Any, y: np.ndarray, metric: Metric) -> Samples:
-        self._fit_untouched = not (self.transforms is None or isinstance(self.transforms, str))
-        as_given = any(transformer is None for _, transformer in resolve_transforms(self.transforms))
-        samples = self._take_samples(X, metric, self._fit_untouched, as_given, reset=True)
-        # Here, because folds would name other rows than the user's.
-        if metric.kind == "precomputed" or (metric.name == "nan_euclidean" and as_given):
-            check_training_values(samples.checked, metric, squares=not callable(self.membership))
-        check_consistent_length(samples.given, y)
-        return samples
-
-    def _split(self, X: Any, y: np.ndarray, groups: Any) -> list[tuple[np.ndarray, np.ndarray]]:
-        """List the folds, as index arrays."""
-        if _num_samples(X) == 1:
-            raise ValueError(
-                "FuzzyOPFClassifierCV cannot cross-validate 1 sample; pass more, or use FuzzyOPFClassifier"
-            )
-        splits = cross_validation_splits(self.cv, X, y, groups)
-        self.n_splits_ = len(splits)
-        return splits
-
-    def _search(self, folds: Folds, space: Space, judge: Judge) -> tuple[list[Cell], Scores]:
-        """Score every cell."""
-        cells = space.cells
-        with steps(len(cells) * self.n_splits_, "search") as bar:
-            return cells, folds.score(cells, judge, bar)
-
-    def _summarise(
-        self, cells: list[Cell], scores: Scores, betas: Sequence[float], transforms: Sequence[str]
-    ) -> None:
-        with_transform = self.transforms_["preset"] is not None
-        self.cv_results_ = table(cells, scores, betas, transforms, with_transform)
-        self.best_index_ = int(np.argmin(self.cv_results_["rank_test_score"]))
-        self.best_params_ = self.cv_results_["params"][self.best_index_]
-        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
-        self.best_beta_ = float(self.cv_results_["beta"][self.best_index_])
-
-    def _refit(self, folds: Folds, cells: list[Cell]) -> None:
-        """Fit the best cells on all samples, and take over what the best classifier has learned."""
-        self.averaged_ = chosen = choose_cells(self.cv_results_, self.n_best, self.scoring is not None)
-        betas = self.cv_results_["beta"][chosen].tolist()
-        with steps(len(chosen), "refit") as bar:
-            self.estimators_ = folds.refit([cells[i] for i in chosen], betas, bar)
-        keeps_samples = any(isinstance(model, FuzzyOPFClassifier) for model in self.estimators_)
-        if not keeps_samples and (samples := folds.numbers()) is not None:
-            self._fit_samples = samples  # for explanations
-        self._take_over_best()
-
-
-def _chosen(transforms: Any, reason: str, names: Iterable[str]) -> dict[str, Any]:
-    """Describe what a search chooses from, for `transforms_`."""
-    preset = transforms if transforms is None or isinstance(transforms, str) else "sequence"
-    return {"preset": preset, "reason": reason, "names": list(names)}
+    def _derive_state(self) -> None:
+        self.scorer_ = resolve_scoring(self.scoring)
+        if "estimators_" in vars(self):
+            self._take_over_best()

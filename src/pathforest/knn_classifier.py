@@ -31,8 +31,8 @@ from pathforest._persistence.checks import (
     check_number,
     check_propagated,
 )
-from pathforest._search.splits import Split, cross_validation_splits, validation_split
 from pathforest._utils.progress import fitting
+from pathforest._utils.splits import Split, cross_validation_splits, validation_split
 from pathforest.graph import knn_graph
 from pathforest.membership import density
 

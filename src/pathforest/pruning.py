@@ -25,8 +25,8 @@ from pathforest._persistence.checks import (
     check_indices,
     check_whole,
 )
-from pathforest._search.splits import validation_split
 from pathforest._utils.progress import fitting
+from pathforest._utils.splits import validation_split
 from pathforest._utils.tables import as_table
 from pathforest._utils.text import show
 from pathforest.classifier import OPFClassifier

@@ -26,7 +26,7 @@ from pathforest._models.base import check_queries, documented_at
 from pathforest._models.labels import check_labels
 from pathforest._models.offers import decide
 from pathforest._models.parameters import check_parameters, checked_metric
-from pathforest._search.splits import deal_folds
+from pathforest._utils.splits import deal_folds
 from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
 

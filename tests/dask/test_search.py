@@ -12,7 +12,7 @@ from sklearn.model_selection import ShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifierCV
-from pathforest._search.cells import Folds
+from pathforest._search.plan import make_plan
 
 pytest.importorskip("distributed", reason="needs pathforest[dask]")
 
@@ -46,14 +46,14 @@ def equal_searches(client, X, y, **params):
 
 def count_blocks(monkeypatch):
     """List how many blocks of evaluation samples the parts of searches have from now on."""
-    found, divide = [], dask_search._evaluation_blocks
+    found, divide = [], dask_search.evaluation_blocks
 
     def watch(*args):
         blocks = divide(*args)
         found.append(len(blocks))
         return blocks
 
-    monkeypatch.setattr(dask_search, "_evaluation_blocks", watch)
+    monkeypatch.setattr(dask_search, "evaluation_blocks", watch)
     return found
 
 
@@ -131,19 +131,16 @@ def test_workers_call_the_scorer(client):
     assert pids <= set(client.run(os.getpid).values())
 
 
-def test_folds_that_a_worker_has_prepared_can_go_to_another(monkeypatch):
-    """Dask copies them from worker to worker; if it cannot, it says nothing and waits for ever."""
-    kept, score_part = [], Folds.score_part
-
-    def watch(self, part, *args):
-        folds = self.local_copy(1)
-        dask_search.find_near(folds, part, slice(0, 3))
-        kept.append((len(folds._kept), len(pickle.loads(pickle.dumps(folds))._kept)))
-        return score_part(self, part, *args)
-
-    monkeypatch.setattr(Folds, "score_part", watch)
-    FuzzyOPFClassifierCV(**QUICK).fit(*hostile("tied"))
-    assert set(kept) == {(1, 0)}
+def test_a_plan_with_folds_that_a_worker_has_prepared_can_go_to_another():
+    """Dask copies it from worker to worker; if it cannot, it says nothing and waits for ever."""
+    bench = dask_search.Bench(make_plan(FuzzyOPFClassifierCV(**QUICK), *hostile("tied")))
+    for task in bench.plan.tasks():
+        dask_search.find_near(bench, task, slice(0, 3))
+    copy = pickle.loads(pickle.dumps(bench))
+    assert len(bench._works) == dask_search.KEPT_FOLDS
+    assert not copy._works
+    task = copy.plan.tasks()[0]
+    np.testing.assert_array_equal(dask_search.score(copy, task, []), dask_search.score(bench, task, []))
 
 
 def test_small_searches_stay_at_the_client(client, monkeypatch):
@@ -180,18 +177,18 @@ def test_a_scorer_that_cannot_travel_is_named(client):
 
 def at_the_first(monkeypatch, task, action):
     """Do something once, as soon as the first task of a kind has been submitted."""
-    submit, pending = dask_search.ClusterRunner._submit, [action]
+    submit, pending = dask_search.submit, [action]
 
-    def interrupted(self, function, *args):
-        future = submit(self, function, *args)
+    def interrupted(client, sent, function, *args):
+        future = submit(client, sent, function, *args)
         if function is task and pending:
             pending.pop()()
         return future
 
-    monkeypatch.setattr(dask_search.ClusterRunner, "_submit", interrupted)
+    monkeypatch.setattr(dask_search, "submit", interrupted)
 
 
-every_task = pytest.mark.parametrize("task", [dask_search.find_near, dask_search.score_part])
+every_task = pytest.mark.parametrize("task", [dask_search.find_near, dask_search.score])
 
 
 @every_task

@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from pathforest import find_issues
 from pathforest._issues import unseen
-from pathforest._search.splits import deal_folds
+from pathforest._utils.splits import deal_folds
 from pathforest.noise import flip_labels
 
 X, Y = load_iris(return_X_y=True)

@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold
 from strategies import CODE_KINDS, METRICS, distance_settings, make_codes, make_samples, problems
 
 from pathforest import OPFClustering, OPFKNNClassifier
-from pathforest._search.splits import validation_split
+from pathforest._utils.splits import validation_split
 
 
 @st.composite

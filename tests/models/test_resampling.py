@@ -18,7 +18,7 @@ from imblearn.pipeline import make_pipeline
 from imblearn.utils.estimator_checks import parametrize_with_checks
 
 from pathforest import O2PFSampler, OPFClassifier, OPFUnderSampler
-from pathforest._search.splits import deal_folds
+from pathforest._utils.splits import deal_folds
 from pathforest.resampling import draw_around, in_proportion
 
 SAMPLERS = [OPFUnderSampler(random_state=0), O2PFSampler(random_state=0)]

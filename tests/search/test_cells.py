@@ -11,7 +11,6 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
 
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV
-from pathforest._search.cells import Cell, Space
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 
@@ -29,15 +28,6 @@ def holes(iris):
     X = iris[0].copy()
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
     return X
-
-
-def test_a_space_holds_all_combinations_that_are_legal():
-    space = Space(["t"], [1], [0.5, 1.2], ["tree", "complete"], [3])
-    assert space.cells == [
-        Cell("t", 1, 0.5, "tree", 3),
-        Cell("t", 1, 0.5, "complete", 3),
-        Cell("t", 1, 1.2, "complete", 3),
-    ]
 
 
 def test_an_imputer_takes_missing_values_and_scores_as_in_a_naive_search(iris, holes):

@@ -10,11 +10,11 @@ from sklearn.pipeline import Pipeline
 
 import pathforest
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV
-from pathforest._search import discriminants, presets
-from pathforest._search.presets import choose_preset
+from pathforest._search import representations as presets
+from pathforest._search import transformers as discriminants
 from pathforest._search.ranking import choose_cells
-from pathforest._search.representations import resolve_transforms
-from pathforest._search.tree_features import ImportanceScaler, TreeShares
+from pathforest._search.representations import choose_preset, resolve_transforms
+from pathforest._search.transformers import ImportanceScaler, TreeShares
 from pathforest.noise import flip_labels
 
 SMALL = {"k_max": 4, "sigmas": (0.5, 1.0), "n_conquerors": (1, 5), "cv": 3}
@@ -68,7 +68,7 @@ def test_the_choice_is_recorded_and_reported(wine, caplog):
         search = FuzzyOPFClassifierCV(**SMALL, verbose=1).fit(*wine)
     expected = choose_preset(178, 13, "euclidean", False)
     assert (search.transforms_["preset"], search.transforms_["reason"]) == expected
-    assert search.transforms_["names"] == [name for name, _ in resolve_transforms(expected[0])]
+    assert search.transforms_["names"] == [name for name, _ in resolve_transforms(expected[0]).items()]
     assert any(expected[1] in record.message for record in caplog.records)
 
 
@@ -144,7 +144,7 @@ def test_the_answer_averages_different_representations(full, wine):
 def test_every_score_of_the_full_preset_equals_that_of_grid_search(full, wine, tmp_path):
     grid = {"classifier__k_max": [4], "classifier__sigma": [0.5, 1.0], "classifier__competition": ["tree"]}
     grid["classifier__n_conquerors"] = [1, 5]
-    for name, transformer in resolve_transforms("full"):
+    for name, transformer in resolve_transforms("full").items():
         steps = [("transform", transformer or "passthrough"), ("classifier", FuzzyOPFClassifier())]
         pipeline = Pipeline(steps, memory=str(tmp_path))  # transforms each fold once, not for every cell
         naive = GridSearchCV(pipeline, grid, cv=3, refit=False).fit(*wine)
@@ -210,7 +210,7 @@ def test_kernels_of_one_space_share_their_distances(wine, monkeypatch):
         discriminants, "euclidean_distances", lambda *args, **kw: calls.append(1) or measure(*args, **kw)
     )
     FuzzyOPFClassifierCV(**SMALL, transforms="kernel", refit=False).fit(*wine)
-    assert len(calls) == 3 * 3  # for each fold: landmarks, training and evaluation samples
+    assert len(calls) == 3 * (1 + 1 + 4)  # for each fold: landmarks and training samples once, queries
 
 
 # Hostile data

@@ -1,10 +1,13 @@
 """Which of a search's cells is the best: the tie rule, step by step."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from pathforest import FuzzyOPFClassifierCV
-from pathforest._search.cells import Cell, Scores
+from pathforest._search.folds import Scores
+from pathforest._search.plan import Cell
 from pathforest._search.ranking import choose_betas, rank, table
 
 PLAIN = Cell("as given", 10, 1.0, "tree", 1)
@@ -73,7 +76,8 @@ def test_beta_has_the_smallest_mean_log_loss():
 
 def test_the_row_shows_the_score_of_the_chosen_beta():
     scores = Scores(np.array([[[0.1, 0.2], [0.3, 0.4]]]), np.array([[[0.9, 0.5], [0.9, 0.5]]]))
-    results = table([PLAIN], scores, [1, 8], [PLAIN.transform], False)
+    plan = SimpleNamespace(cells=[PLAIN], betas=[1, 8], representations={PLAIN.transform: None})
+    results = table(plan, scores, with_transform=False)
     assert (results["mean_test_score"][0], results["beta"][0]) == (pytest.approx(0.3), 8)
 
 

@@ -15,13 +15,13 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, TablePreprocessor
-from pathforest._search.discriminants import (
+from pathforest._search.representations import resolve_transforms
+from pathforest._search.transformers import (
     RIDGES,
     KernelDiscriminant,
     QuadraticDiscriminant,
     RidgeDiscriminant,
 )
-from pathforest._search.representations import resolve_transforms
 from pathforest._utils.linear import principal_axes
 
 LINEAR = ["as given", "standardised", "LDA"]
@@ -33,13 +33,13 @@ FULL = [*KERNEL, "weighted kernel LDA 1/d", "weighted kernel LDA 0.25/d", "quadr
     ("transforms", "names"), [(None, LINEAR[:1]), ("linear", LINEAR), ("kernel", KERNEL), ("full", FULL)]
 )
 def test_presets_hold_their_candidates(transforms, names):
-    assert [name for name, _ in resolve_transforms(transforms)] == names
+    assert [name for name, _ in resolve_transforms(transforms).items()] == names
 
 
 @pytest.mark.parametrize(("name", "scale"), [("kernel LDA 1/d", 1.0), ("kernel LDA 0.25/d", 0.25)])
 def test_kernel_candidates_use_an_rbf_kernel_on_standardised_samples(name, scale):
     X, y, _ = gaussians(400)
-    pipeline = dict(resolve_transforms("kernel"))[name].fit(X * [1, 10, 100, 1, 1], y)
+    pipeline = resolve_transforms("kernel")[name].fit(X * [1, 10, 100, 1, 1], y)
     Z, model = StandardScaler().fit_transform(X), pipeline[-1]
     assert len(model.landmarks_) == 300
     expected = rbf_kernel(Z, model.landmarks_, gamma=scale / 5)
@@ -49,24 +49,24 @@ def test_kernel_candidates_use_an_rbf_kernel_on_standardised_samples(name, scale
 
 def test_linear_candidates_standardise_and_then_discriminate():
     X, y, _ = gaussians(100)
-    _, standardised, discriminant = (transformer for _, transformer in resolve_transforms("linear"))
+    _, standardised, discriminant = resolve_transforms("linear").values()
     Z = StandardScaler().fit_transform(X)
     np.testing.assert_array_equal(standardised.fit_transform(X, y), Z)
     np.testing.assert_array_equal(discriminant.fit_transform(X, y), RidgeDiscriminant().fit_transform(Z, y))
 
 
 def test_a_single_class_has_no_discriminant():
-    assert [name for name, _ in resolve_transforms("full", n_classes=1)] == LINEAR[:2]
+    assert [name for name, _ in resolve_transforms("full", n_classes=1).items()] == LINEAR[:2]
 
 
 def test_candidates_are_named_after_their_classes():
     given = [None, PCA(2), PCA(3), ("mine", PCA(1)), make_pipeline(StandardScaler(), PCA(1)), "passthrough"]
-    names = [name for name, _ in resolve_transforms(given)]
+    names = [name for name, _ in resolve_transforms(given).items()]
     assert names == ["as given 1", "PCA 1", "PCA 2", "mine", "StandardScaler+PCA", "as given 2"]
 
 
 def test_numbers_make_no_name_twice():
-    names = [name for name, _ in resolve_transforms([("PCA 1", PCA(1)), PCA(2), PCA(3)])]
+    names = [name for name, _ in resolve_transforms([("PCA 1", PCA(1)), PCA(2), PCA(3)]).items()]
     assert names == ["PCA 1", "PCA 2", "PCA 3"]
 
 

@@ -2,11 +2,8 @@
 
 import copy
 import pickle
-import tracemalloc
-import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import accuracy_score, log_loss, make_scorer, pairwise_distances
@@ -15,8 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV
-from pathforest._search.known import Evaluation
-from pathforest._search.training import SharedTraining
+from pathforest._search import folds
 
 SMALL = {
     "k_max": (2, 6), "sigmas": (0.4, 1.0), "n_conquerors": (1, 3), "transforms": None, "cv": 3,
@@ -294,75 +290,6 @@ def test_models_changed_by_a_scorer_leave_the_others_alone(problem, scorer, tran
     np.testing.assert_allclose(found.cv_results_["mean_test_log_loss"], losses, rtol=1e-12)
 
 
-def test_classes_and_tags_belong_to_each_model(problem):
-    def scorer(model, X, y):
-        assert sorted(model.classes_) == [0, 1, 2]
-        tags = model.__sklearn_tags__()
-        assert tags.classifier_tags.multi_class
-        model.classes_[:] = 0
-        tags.classifier_tags.multi_class = False
-        return accuracy(model, X, y)
-
-    search = FuzzyOPFClassifierCV(**SEARCH, scoring=scorer).fit(*problem)
-    assert scores(search) == scores(FuzzyOPFClassifierCV(**SEARCH).fit(*problem))
-
-
-def test_samples_of_another_shape_or_type_are_not_known():
-    for change in ({"shape": (3, 2)}, {"dtype": np.int64}):
-        X = np.arange(6.0).reshape(2, 3)
-        evaluation = Evaluation(lambda X=X: X, lambda: None, None)
-        assert evaluation.has(X)
-        for name, value in change.items():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)
-                setattr(X, name, value)
-        assert not evaluation.has(X)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda X: X.isetitem(0, X["a"] + 1e-9),
-        lambda X: X.isetitem(0, X["a"].astype("float32")),
-        lambda X: X.insert(0, "c", 1.0),
-        lambda X: setattr(X, "columns", ["b", "a"]),
-        lambda X: setattr(X, "index", X.index + 1),
-        lambda X: setattr(X.index, "name", "row"),
-        lambda X: X.attrs.update(seen=True),
-    ],
-)
-@pytest.mark.parametrize("kind", [float, "mixed", object])
-def test_frames_that_a_scorer_changes_are_not_known(frames, change, kind):
-    frame = frames[0].astype({"b": "float32"} if kind == "mixed" else kind)
-    evaluation = Evaluation(frame.copy, lambda: None, None)
-    X, _ = evaluation.samples()
-    assert evaluation.has(X)
-    change(X)
-    assert not evaluation.has(X)
-    assert evaluation.samples()[0].equals(frame)
-    assert evaluation.has(evaluation.samples()[0])
-
-
-@pytest.mark.parametrize("container", [np.array, pd.DataFrame])
-def test_the_evaluation_samples_are_not_copied_for_each_call_of_a_scorer(container):
-    taken = []
-
-    def scorer(model, X, y):
-        tracemalloc.reset_peak()
-        before = tracemalloc.get_traced_memory()[0]
-        model.predict(X)
-        taken.append((tracemalloc.get_traced_memory()[1] - before) / np.asarray(X).nbytes)
-        return 0.5
-
-    X = container(np.random.default_rng(0).normal(size=(60, 5000)))
-    tracemalloc.start()
-    try:
-        FuzzyOPFClassifierCV(**SMALL, scoring=scorer).fit(X, np.arange(60) % 2)
-    finally:
-        tracemalloc.stop()
-    assert max(taken) < 0.5
-
-
 @pytest.mark.parametrize("value", [np.array([0.5]), np.array(0.5), np.float32(0.5), True, 1])
 def test_scores_that_grid_search_takes(problem, value):
     naive = GridSearchCV(FuzzyOPFClassifier(), GRID, cv=3, scoring=lambda *_: value, refit=False)
@@ -391,7 +318,7 @@ def test_betas_are_scored_apart_only_where_they_matter(problem):
     "scoring", ["balanced_accuracy", "neg_log_loss", "roc_auc", make_scorer(accuracy_score)]
 )
 def test_ordinary_scorers_have_no_model_built(problem, monkeypatch, scoring, transforms):
-    monkeypatch.delattr(SharedTraining, "classifier")
+    monkeypatch.setattr(folds, "fitted", pytest.fail)
     y = problem[1] == 0
     search = FuzzyOPFClassifierCV(**SEARCH | {"transforms": transforms}, scoring=scoring)
     assert np.isfinite(search.fit(problem[0], y).best_score_)

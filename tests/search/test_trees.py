@@ -5,10 +5,9 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.ensemble import RandomForestClassifier
 
-from pathforest._search import trees
-from pathforest._search.shared_work import sharing_work
-from pathforest._search.tree_features import ImportanceScaler, TreeShares
-from pathforest._search.trees import RandomTrees, grow_trees
+from pathforest._search import transformers as trees
+from pathforest._search.folds import FoldWork
+from pathforest._search.transformers import ImportanceScaler, RandomTrees, TreeShares, grow_trees
 
 
 @pytest.fixture(scope="module")
@@ -49,15 +48,13 @@ def test_one_forest_serves_all_its_representations(wine, monkeypatch):
         "RandomForestClassifier",
         lambda *args, **kwargs: grown.append(args) or RandomForestClassifier(*args, **kwargs),
     )
-    with sharing_work():
-        for transformer in (TreeShares(5), ImportanceScaler(5), ImportanceScaler(5)):
-            transformer.fit(X.copy(), y)
-        assert len(grown) == 1
-        ImportanceScaler(5, random_state=1).fit(X, y)
-        ImportanceScaler(5).fit(X + 1, y)
-    assert len(grown) == 3
+    work = FoldWork()
+    for transformer in (TreeShares(5), ImportanceScaler(5), ImportanceScaler(5)):
+        transformer.fit_transform(X, y, work.once)
+    assert len(grown) == 1
+    ImportanceScaler(5, random_state=1).fit_transform(X, y, work.once)
     ImportanceScaler(5).fit(X, y)
-    assert len(grown) == 4
+    assert len(grown) == 3
 
 
 def test_weights_are_the_roots_of_importances_with_mean_1(wine):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import DTYPES, problems
 
 from pathforest import _core
-from pathforest._search.neighbors import SharedLists, is_worth_it
+from pathforest._search.folds import list_length, lists_of_part
 from pathforest.distances import make_engine
 from pathforest.graph import knn_graph
 
@@ -25,8 +25,9 @@ def test_lists_of_a_part_equal_a_pass_over_it(data):
     part = np.ascontiguousarray(X[chosen])
     engine = make_engine(part, algorithm=algorithm)
     # A share of 1 and a small k make lists that run out, as samples at the edge of a part do.
-    long = SharedLists(make_engine(X, algorithm=algorithm), data.draw(st.integers(1, k)), 1.0, n_threads)
-    got, expected = long.of_part(chosen, engine, part, k, n_threads), knn_graph(engine, k)
+    length = min(list_length(data.draw(st.integers(1, k)), 1.0), len(X) - 1)
+    long = knn_graph(make_engine(X, algorithm=algorithm), length, n_threads)
+    got, expected = lists_of_part(long, chosen, engine, part, k, n_threads), knn_graph(engine, k)
     np.testing.assert_array_equal(got.distances, expected.distances)
     np.testing.assert_array_equal(got.indices, expected.indices)
 
@@ -34,16 +35,10 @@ def test_lists_of_a_part_equal_a_pass_over_it(data):
 def test_lists_are_long_enough_for_random_parts():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 2))
-    engine = make_engine(X)
-    lists = SharedLists(engine, 30, 0.8, 1)
+    lists = knn_graph(make_engine(X), list_length(30, 0.8))
     chosen = np.flatnonzero(rng.random(3000) < 0.8).astype(np.int32)
-    *_, short = _core.subset_lists(*lists._graph, chosen, 30)
+    *_, short = _core.subset_lists(*lists, chosen, 30)
     assert len(short) < 0.03 * len(chosen)
-
-
-@pytest.mark.parametrize(("n_parts", "expected"), [(1, False), (2, False), (4, True)])
-def test_few_small_parts_share_no_pass(n_parts, expected):
-    assert is_worth_it([np.arange(80)] * n_parts, 100) is expected
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from pathforest._cli.tables import (
     positions_of,
 )
 from pathforest._persistence.model_file import is_model_file
-from pathforest._search.presets import choose_preset
+from pathforest._search.representations import choose_preset
 from pathforest._tables import POSITION, Batch, Stream, integer, listed
 from pathforest._utils.columns import CATEGORY, NUMBER
 from pathforest._utils.tables import is_text

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from pathforest._engines.samples import SparseSamples
 from pathforest._models.base import FitData
-from pathforest._search.splits import Split, deal_folds
+from pathforest._utils.splits import Split, deal_folds
 from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
 
 TRANSFORMS = "full"  # representations that the search tries

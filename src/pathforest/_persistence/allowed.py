@@ -73,7 +73,7 @@ LABEL_NAME = "label_name_"  # an attribute of models from tables: the column of 
 PASSED = "passthrough"  # in the place of a transformer
 TABLE = ("kinds_", "fill_", "mean_", "scale_", "categories_", "has_missing_", "has_other_", "n_gaps_")
 SHUFFLED = ("n_splits", "shuffle", "random_state")
-DISCRIMINANTS = "pathforest._search.discriminants"
+PRESETS = "pathforest._search.transformers"
 LANDMARKS = ("landmarks_", "root_", "discriminant_")
 TREES = ("feature_", "threshold_", "left_", "right_", "roots_", "shares_")
 # The `memory` of a pipeline is left out on purpose: it would make scikit-learn unpickle files of a folder.
@@ -87,12 +87,12 @@ PARTS = {
         pack=lambda state: {**state, "kinds": list((state["kinds"] or {}).items())},  # keys may be numbers
         unpack=lambda value: value.set_params(kinds=dict(value.kinds) or None),
     ),
-    "RidgeDiscriminant": Part(DISCRIMINANTS, (), ("mean_", "ridge_", "scalings_")),
-    "KernelDiscriminant": Part(DISCRIMINANTS, ("gamma_scale", "n_landmarks", "random_state"), LANDMARKS),
-    "QuadraticDiscriminant": Part(DISCRIMINANTS, ("n_landmarks", "random_state"), LANDMARKS),
-    "RandomTrees": Part("pathforest._search.trees", (), TREES),
-    "TreeShares": Part("pathforest._search.tree_features", ("n_trees", "random_state"), ("trees_",)),
-    "ImportanceScaler": Part("pathforest._search.tree_features", ("n_trees", "random_state"), ("scale_",)),
+    "RidgeDiscriminant": Part(PRESETS, (), ("mean_", "ridge_", "scalings_")),
+    "KernelDiscriminant": Part(PRESETS, ("gamma_scale", "n_landmarks", "random_state"), LANDMARKS),
+    "QuadraticDiscriminant": Part(PRESETS, ("n_landmarks", "random_state"), LANDMARKS),
+    "RandomTrees": Part(PRESETS, (), TREES),
+    "TreeShares": Part(PRESETS, ("n_trees", "random_state"), ("trees_",)),
+    "ImportanceScaler": Part(PRESETS, ("n_trees", "random_state"), ("scale_",)),
     "SparseSamples": Part("pathforest._engines.samples", ("indptr", "indices", "data", "n_features")),
     "KFold": Part("sklearn.model_selection", SHUFFLED),
     "StratifiedKFold": Part("sklearn.model_selection", SHUFFLED),

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from pathforest._persistence.checks import check_whole
-from pathforest._search.cells import Cell, Scores
+from pathforest._search.folds import Scores
+from pathforest._search.plan import Cell, Plan
 
 PARAMETER = "param_"  # begins the names of the columns of parameters
 
@@ -72,19 +73,12 @@ def choose_cells(results: dict[str, Any], n_best: int, by_score: bool) -> np.nda
     return np.array([row for *_, row in turns][:n_best], dtype=np.intp)
 
 
-def table(
-    cells: Sequence[Cell],
-    scores: Scores,
-    betas: Sequence[float],
-    transforms: Sequence[str],
-    with_transform: bool,
-) -> dict[str, Any]:
+def table(plan: Plan, scores: Scores, with_transform: bool) -> dict[str, Any]:
     """Lay the results out as GridSearchCV does, one row per cell, with the chosen beta and its log loss.
 
     The rank is that of :func:`rank`, so no two rows share one.
     """
-    chosen = choose_betas(scores.log_loss)
-    row = np.arange(len(cells))
+    chosen, cells, row = choose_betas(scores.log_loss), plan.cells, np.arange(len(plan.cells))
     score, log_loss = scores.score[row, :, chosen], scores.log_loss[row, :, chosen].mean(axis=1)
     params = [cell._asdict() for cell in cells]
     if not with_transform:
@@ -96,9 +90,9 @@ def table(
     results["mean_test_score"] = mean = score.mean(axis=1)
     results["std_test_score"] = score.std(axis=1)
     results["rank_test_score"] = np.empty(len(cells), dtype=np.int32)
-    results["rank_test_score"][rank(cells, mean, log_loss, transforms)] = row + 1
+    results["rank_test_score"][rank(cells, mean, log_loss, list(plan.representations))] = row + 1
     results["mean_test_log_loss"] = log_loss
-    results["beta"] = np.array([float(beta) for beta in betas])[chosen]
+    results["beta"] = np.array([float(beta) for beta in plan.betas])[chosen]
     return results
 
 

@@ -16,6 +16,7 @@ from pathforest._engines.metric import WITH_GAPS
 from pathforest._engines.samples import SVD, is_sparse
 from pathforest._models.base import open_fit
 from pathforest._models.parameters import Rules, check_parameters, checked_where_used
+from pathforest._search.plan import make_plan
 from pathforest._utils.progress import fitting, is_fitted_name
 from pathforest._utils.text import show
 from pathforest.classifier import OPFClassifier
@@ -23,7 +24,7 @@ from pathforest.dask.data import gather_labels, gather_samples, gather_values
 from pathforest.dask.engine import engines_on
 from pathforest.dask.futures import naming_a_lost_scheduler, wait_for_workers
 from pathforest.dask.prediction import predict_lazily
-from pathforest.dask.search import runner_on
+from pathforest.dask.search import search_on
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
 
@@ -41,16 +42,13 @@ def _train(client: Client, model: Any, X: Any, y: Any, **fit_params: Any) -> Any
             f"device={show(model.device)} is not for clusters; use device='cpu', or the local class"
         )
     try:
-        with (
-            naming_a_lost_scheduler(client),
-            engines_on(client) as make_engine,
-            runner_on(client, model.get_params(deep=False)) as run,
-        ):
+        with naming_a_lost_scheduler(client), engines_on(client) as make_engine:
             wait_for_workers(client)
             X, y = gather_samples(client, X, finite), gather_labels(client, y)
             fit_params = {name: gather_values(client, value, name) for name, value in fit_params.items()}
             if isinstance(model, FuzzyOPFClassifierCV):
-                return model._fit_with(make_engine, X, y, run=run, **fit_params)
+                plan = make_plan(model, X, y, **fit_params)
+                return model._fit(plan, make_engine, search_on(client, model.get_params(deep=False)))
             data = open_fit(model, X, y, labelled=True)
             options = model.algorithm, data.n_threads, model.verbose
             data.engine = make_engine(data.X, data.metric, *options)

@@ -19,9 +19,10 @@ from pathforest._engines.metric import Metric
 from pathforest._models.base import check_queries
 from pathforest._models.classifier import ForestClassifier
 from pathforest._models.offers import bids, cheapest_class, probabilities, ranks
-from pathforest._search.ensemble import AverageOfBest, classifier_of, represent
+from pathforest._search.ensemble import check_samples, classifier_of, represent
 from pathforest.dask.data import check_table
 from pathforest.dask.futures import Sent, naming_a_lost_scheduler, send_all, thread_counts
+from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
 
 # A worker takes samples of an eighth of its memory: engines have copies of them, and queries need room.
 MEMORY_SHARE = 1 / 8
@@ -143,7 +144,11 @@ def divide(model: Any, n_parts: int) -> list[Part]:
 
 
 def _classifiers(model: Any) -> list[ForestClassifier]:
-    return [classifier_of(one) for one in model.estimators_] if isinstance(model, AverageOfBest) else [model]
+    return (
+        [classifier_of(one) for one in model.estimators_]
+        if isinstance(model, FuzzyOPFClassifierCV)
+        else [model]
+    )
 
 
 def _sample_bytes(classifiers: Sequence[ForestClassifier]) -> int:
@@ -163,7 +168,7 @@ def _with_samples(
 
 def _without_samples(model: Any) -> Any:
     bare = _bare(model)
-    if isinstance(model, AverageOfBest):
+    if isinstance(model, FuzzyOPFClassifierCV):
         bare._fit_metric, bare._fit_untouched = model._fit_metric, model._fit_untouched
         bare.estimators_ = [
             Pipeline([*one.steps[:-1], ("classifier", _bare(one[-1]))])
@@ -187,9 +192,9 @@ def take_queries(model: Any, block: Any) -> list[Any]:
     """Represent a block for each classifier, on a worker; an empty one for none."""
     if not block.shape[0]:
         return []
-    if not isinstance(model, AverageOfBest):
+    if not isinstance(model, FuzzyOPFClassifierCV):
         return [block]
-    samples = model._check_prediction(block)
+    samples = check_samples(model, block)
     return [represent(one, samples) for one in model.estimators_]
 
 

@@ -1,15 +1,14 @@
 """The cells of a search, scored by the workers of a Dask cluster.
 
-Every worker gets all samples, and the neighbour lists that the folds share. Cells of one representation on
-one fold are a task. Blocks of the evaluation samples are tasks too, if they need no transformer: the search
-for their neighbours takes longer than the rest.
+Every worker gets the plan, with all samples and the neighbour lists that the folds share. Cells of one
+representation on one fold are a task. Blocks of the evaluation samples are tasks too, if they need no
+transformer: the search for their neighbours takes longer than the rest.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import ceil
 from typing import Any
@@ -19,10 +18,12 @@ import numpy as np
 from distributed import Client
 from threadpoolctl import threadpool_limits
 
-from pathforest._search.cells import Folds, Part, Runner, Scores, one_by_one
-from pathforest._search.scoring import Judge
-from pathforest._search.training import Near
-from pathforest._utils.progress import Progress, Share, Silence
+from pathforest._engines.build import EngineFactory, build_engine
+from pathforest._models.offers import EXTRA_MEMBERS
+from pathforest._search import folds
+from pathforest._search.folds import FoldWork, Near, Part, Scores
+from pathforest._search.plan import Plan, Task
+from pathforest._utils.progress import steps
 from pathforest._utils.text import show
 from pathforest.dask import engine
 from pathforest.dask.futures import Sent, run_tasks, thread_counts
@@ -36,54 +37,43 @@ NEAR_FACTOR = 8
 # Neighbours of the evaluation samples of a fold, at most: they come together where they are scored. If they
 # would take more, that task searches them, some at a time.
 NEAR_BYTES = 2**30
+LIST_BYTES = 12  # of a distance and an index
 
-# Folds that a worker has prepared: tasks of one meet the last tasks of the one before.
+# Folds of which a worker keeps what it has prepared: tasks of one meet the last tasks of the one before.
 KEPT_FOLDS = 2
 
 
-class ClusterRunner:
-    """Scores parts of folds as tasks on a cluster; `params` are those of the search."""
+def search_on(client: Client, params: dict[str, Any]) -> Callable[[Plan, EngineFactory], tuple[Plan, Scores]]:
+    """Return what scores the cells of a plan as tasks on a cluster; `params` are those of the search."""
 
-    def __init__(self, client: Client, params: dict[str, Any]) -> None:
-        self._client, self._params = client, params
-        self._sent: Sent | None = None
+    def search(plan: Plan, build: EngineFactory) -> tuple[Plan, Scores]:
+        tasks = plan.tasks()
+        if len(tasks) * len(plan.y) * SAMPLE_SECONDS < engine.LOCAL_SECONDS:
+            return folds.search(plan, build)
+        _check_travellers(params)
+        plan = folds.share_lists(plan, build, always=True)
+        n_threads, scores = sum(thread_counts(client).values()), folds.empty_scores(plan)
+        blocks = [evaluation_blocks(plan, task, n_threads / len(tasks)) for task in tasks]
+        with Sent(client, [Bench(plan)]) as sent, steps(len(plan.cells) * len(plan.splits), "search") as bar:
 
-    def __call__(
-        self, folds: Folds, parts: list[Part], judge: Judge, bar: Progress
-    ) -> Iterator[tuple[Part, Scores]]:
-        """Score the parts; small ones here, one after the other."""
-        if len(parts) * folds.n_samples * SAMPLE_SECONDS < engine.LOCAL_SECONDS:
-            yield from one_by_one(folds, parts, judge, bar)
-            return
-        if self._sent is None:
-            _check_travellers(self._params)
-            folds.find_lists()
-            self._sent = Sent(self._client, [folds.local_copy(KEPT_FOLDS)])
-        n_threads = sum(thread_counts(self._client).values())
-        blocks = [_evaluation_blocks(folds, part, n_threads / len(parts)) for part in parts]
-        found: dict[int, Scores] = {}
+            def send(i: int) -> Any:
+                near = [submit(client, sent, find_near, tasks[i], rows) for rows in blocks[i]]
+                return submit(client, sent, score, tasks[i], near)
 
-        def submit(i: int) -> Any:
-            near = [self._submit(find_near, parts[i], rows) for rows in blocks[i]]
-            return self._submit(score_part, parts[i], judge, near)
+            def take(i: int, found: Scores) -> None:
+                folds.put_scores(scores, tasks[i], found)
+                bar.update(len(tasks[i].rows))
 
-        def take(i: int, scores: Scores) -> None:
-            found[i] = scores
-            bar.update(len(parts[i].cells))
+            run_tasks(client, len(tasks), send, take)
+        return plan, scores
 
-        run_tasks(self._client, len(parts), submit, take)
-        for i, part in enumerate(parts):
-            yield part, found[i]
+    return search
 
-    def forget(self) -> None:
-        """Let the cluster drop the samples."""
-        if self._sent is not None:
-            self._sent.forget()
 
-    def _submit(self, task: Any, *args: Any) -> Any:
-        folds, workers = self._sent[0], self._sent.workers(0)
-        # Only a wish, as workers may leave.
-        return self._client.submit(task, folds, *args, pure=False, workers=workers, allow_other_workers=True)
+def submit(client: Client, sent: Sent, function: Any, *args: Any) -> Any:
+    """Submit a task to a worker that has the plan; only a wish, as workers may leave."""
+    options = {"pure": False, "workers": sent.workers(0), "allow_other_workers": True}
+    return client.submit(function, sent[0], *args, **options)
 
 
 def _check_travellers(params: dict[str, Any]) -> None:
@@ -98,39 +88,61 @@ def _check_travellers(params: dict[str, Any]) -> None:
             ) from error
 
 
-def _evaluation_blocks(folds: Folds, part: Part, threads_per_part: float) -> list[slice]:
-    """Divide the evaluation samples of a part into blocks that are tasks of their own, or into none."""
-    size = folds.search_size(part)
-    if size is None or folds.near_bytes(part) > NEAR_BYTES:
+def evaluation_blocks(plan: Plan, task: Task, threads_per_task: float) -> list[slice]:
+    """Divide the evaluation samples of a task into blocks that are tasks of their own, or into none."""
+    train, rows = plan.splits[task.fold]
+    if not plan.takes_as_given(task.transform) or plan.metric.kind != "features":
         return []
-    tasks = NEAR_FACTOR * engine.pass_seconds(*size, "kd_tree") / engine.TASK_SECONDS
-    n_blocks = min(max(tasks, engine.TASKS_PER_THREAD * threads_per_part), 20 * tasks, size[0])
-    bounds = np.linspace(0, size[0], ceil(n_blocks) + 1).astype(int).tolist()
+    if len(rows) * len(np.unique(plan.y)) * (_most(plan, task) + EXTRA_MEMBERS) * LIST_BYTES > NEAR_BYTES:
+        return []
+    seconds = engine.pass_seconds(len(rows), len(train), plan.samples.checked.shape[1], "kd_tree")
+    tasks = NEAR_FACTOR * seconds / engine.TASK_SECONDS
+    n_blocks = min(max(tasks, engine.TASKS_PER_THREAD * threads_per_task), 20 * tasks, len(rows))
+    bounds = np.linspace(0, len(rows), ceil(n_blocks) + 1).astype(int).tolist()
     return [slice(*pair) for pair in pairwise(bounds)] if n_blocks > 1 else []
 
+
+def _most(plan: Plan, task: Task) -> int:
+    """Return the most conquerors that a cell has."""
+    return max(plan.cells[row].n_conquerors for row in task.rows)
+
+
+# What runs on the workers
 
 _preparing = threading.Lock()
 
 
-def find_near(folds: Folds, part: Part, rows: slice) -> Near:
-    """Find, on a worker, the training samples near some evaluation samples."""
+class Bench:
+    """The plan on a worker, and what that has prepared for the folds it met last, which cannot travel."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan, self._works = plan, {}
+
+    def work(self, fold: int) -> FoldWork:
+        """Return what the tasks of a fold share."""
+        work = self._works.setdefault(fold, FoldWork())
+        for oldest in list(self._works)[:-KEPT_FOLDS]:
+            self._works.pop(oldest, None)  # another thread may do the same
+        return work
+
+    def part(self, task: Task) -> Part:
+        """Represent the samples of a task: one thread does it for all."""
+        work = self.work(task.fold)
+        with _preparing:
+            return work.once(task.transform, lambda: folds.represent(self.plan, task, work, build_engine))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Bench, (self.plan,)
+
+
+def find_near(bench: Bench, task: Task, rows: slice) -> Near:
+    """Find the training samples near some evaluation samples."""
     with threadpool_limits(1, user_api="openmp"):
-        with _preparing:  # one thread prepares the fold for all; without samples, nothing is searched
-            folds.near(part, slice(0, 0))
-        return folds.near(part, rows)
+        return folds.find_near(bench.part(task), rows, _most(bench.plan, task))
 
 
-def score_part(folds: Folds, part: Part, judge: Judge, near: list[Near]) -> Scores:
-    """Score a part on a worker."""
+def score(bench: Bench, task: Task, near: Sequence[Near]) -> Scores:
+    """Score the cells of a task."""
     with threadpool_limits(1, user_api="openmp"):
-        return folds.score_part(part, judge, Share(Silence(), 0), near)
-
-
-@contextmanager
-def runner_on(client: Client, params: dict[str, Any]) -> Iterator[Runner]:
-    """Yield what scores the parts of a search on a cluster, for the time of a fit."""
-    runner = ClusterRunner(client, params)
-    try:
-        yield runner
-    finally:
-        runner.forget()
+        ready = folds.prepare(bench.plan, task, bench.work(task.fold), build_engine)
+        return folds.score(bench.plan, task, ready, lambda part: None, near)

@@ -1,0 +1,267 @@
+"""The plan of a search: everything it needs to know, checked and complete before anything is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import _safe_indexing, check_array, indexable
+from sklearn.utils.validation import (
+    _get_feature_names,
+    _num_samples,
+    check_consistent_length,
+    validate_data,
+)
+
+from pathforest._engines.engine import KnnGraph
+from pathforest._engines.metric import Metric, array_options
+from pathforest._engines.samples import (
+    SVD,
+    SparseSamples,
+    check_training_values,
+    is_sparse,
+    read_samples,
+    read_sparse,
+    refuse_missing_dates,
+)
+from pathforest._models.labels import check_labels, remember_label
+from pathforest._models.parameters import as_list, check_parameters, checked_metric
+from pathforest._search.representations import AS_GIVEN, Representations, choose_preset, resolve_transforms
+from pathforest._search.scoring import Scorer, resolve_scoring, shown_to_scorers
+from pathforest._utils.progress import logger
+from pathforest._utils.splits import Split, cross_validation_splits
+from pathforest._utils.tables import as_table
+from pathforest._utils.text import show
+from pathforest.fuzzy import FuzzyOPFClassifier
+
+# The parameters handed on to every classifier as they are.
+COMMON = ("metric", "metric_params", "membership", "algorithm", "n_jobs", "device", "verbose")
+
+ALL = -1  # in the place of a fold: all samples, for the final fit
+
+
+class Cell(NamedTuple):
+    """One candidate model: a representation by its name, then the classifier's own parameters."""
+
+    transform: str
+    k_max: int
+    sigma: float
+    competition: str
+    n_conquerors: int
+
+
+class Task(NamedTuple):
+    """Cells of one representation, to be scored on one fold."""
+
+    fold: int
+    transform: str
+    rows: list[int]  # of the plan's cells
+
+
+class Samples(NamedTuple):
+    """The same samples twice: for transformers, and for classifiers that take them as given."""
+
+    given: Any  # whatever the transformers accept
+    checked: Any  # None if every candidate has a transformer
+
+
+class First(NamedTuple):
+    """A transformer that comes before every representation, fitted in each fold, and what it takes."""
+
+    transformer: Any
+    X: Any  # rows that can be indexed, or a dict of columns
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a search will do, as plain data: it can be pickled if its metric, scorer and so on can."""
+
+    template: FuzzyOPFClassifier  # unfitted, with what all cells have in common and the largest `k_max`
+    samples: Samples
+    names: np.ndarray | None  # of the features
+    y: np.ndarray
+    shown: tuple[Any, Any]  # samples and labels as scorers get slices of them
+    metric: Metric
+    splits: list[Split]
+    representations: Representations
+    is_preset: bool  # whether these share work
+    cells: list[Cell]
+    betas: list[float]
+    scorer: Scorer | None
+    refit: bool
+    first: First | None = None
+    lists: KnnGraph | None = None  # neighbours of all samples, if those of folds are read from them
+
+    def tasks(self) -> list[Task]:
+        """List what has to be scored, fold by fold."""
+        rows: dict[str, list[int]] = {}
+        for row, cell in enumerate(self.cells):
+            rows.setdefault(cell.transform, []).append(row)
+        return [Task(fold, *one) for fold in range(len(self.splits)) for one in rows.items()]
+
+    def split(self, fold: int) -> Split:
+        """Return the training and the evaluation samples of a fold, by their indices."""
+        everyone = np.arange(len(self.y))
+        return (everyone, everyone[:0]) if fold == ALL else self.splits[fold]
+
+    def shown_samples(self, fold: int) -> Any:
+        """Cut out the evaluation samples of a fold as scorers get them."""
+        train, rows = self.splits[fold]
+        if self.metric.kind == "precomputed":
+            return self.samples.checked[np.ix_(rows, train)]
+        return take_rows(self.shown[0], rows)
+
+    def shown_labels(self, fold: int) -> Any:
+        """Cut out their labels."""
+        return _safe_indexing(self.shown[1], self.splits[fold][1])
+
+    def takes_as_given(self, transform: str) -> bool:
+        """Whether classifiers take the samples of a representation without any transformer."""
+        return self.representations[transform] is None and self.first is None
+
+
+def make_plan(search: Any, X: Any, y: Any, groups: Any = None, first: First | None = None) -> Plan:
+    """Check everything that a search gets; remember what it learns about features, labels and candidates."""
+    metric, search.scorer_ = check_search(search)
+    labels = _check_labels(search, y)
+    samples = _check_training(search, X, labels, metric)
+    representations = _choose_representations(search, samples, metric)
+    cells = list_cells(search, representations)
+    if _num_samples(samples.given) == 1:
+        raise ValueError(
+            "FuzzyOPFClassifierCV cannot cross-validate 1 sample; pass more, or use FuzzyOPFClassifier"
+        )
+    splits = cross_validation_splits(search.cv, samples.given, labels, groups)
+    search.n_splits_, search._fit_metric = len(splits), tuple(metric)
+    common = {name: getattr(search, name) for name in COMMON}
+    shown = shown_to_scorers(X, y, samples.given, labels)
+    return Plan(
+        template=FuzzyOPFClassifier(k_max=max(cell.k_max for cell in cells), **common),
+        samples=samples,
+        names=_get_feature_names(samples.given),
+        y=labels,
+        shown=shown if first is None else (first.X, shown[1]),
+        metric=metric,
+        splits=splits,
+        representations=representations,
+        is_preset=search.transforms_["preset"] != "sequence",
+        cells=cells,
+        betas=as_list(search.betas),
+        scorer=search.scorer_,
+        refit=search.refit,
+        first=first,
+    )
+
+
+def check_search(search: Any) -> tuple[Metric, Scorer | None]:
+    """Check every parameter, before X and y are looked at; return the metric and the scorer."""
+    check_parameters(search)
+    metric = checked_metric(search)
+    list_cells(search, [AS_GIVEN])
+    scorer = resolve_scoring(search.scoring)
+    resolve_transforms(search.transforms)
+    if metric.kind == "precomputed" and search.transforms not in (None, "auto"):
+        raise ValueError(
+            f"transforms={show(search.transforms)} cannot be applied to metric='precomputed', where X "
+            "has no features; use transforms=None, or pass features"
+        )
+    return metric, scorer
+
+
+def list_cells(search: Any, names: Iterable[str]) -> list[Cell]:
+    """List all combinations in these representations, but those along the tree with a sigma above 1."""
+    values = map(as_list, (search.k_max, search.sigmas, search.competitions, search.n_conquerors))
+    cells = [Cell(*one) for one in product(names, *values)]
+    cells = [cell for cell in cells if not (cell.competition == "tree" and cell.sigma > 1)]
+    if not cells:
+        raise ValueError(
+            f"competitions={show(search.competitions)} with sigmas={show(search.sigmas)} leave no cell: "
+            "along the tree sigma must be <= 1; add a smaller sigma, or 'complete' to competitions"
+        )
+    return cells
+
+
+def _check_labels(search: Any, y: Any) -> np.ndarray:
+    if y is None:
+        raise ValueError("FuzzyOPFClassifierCV requires y to be passed, but the target y is None")
+    labels = check_labels(y)
+    remember_label(search, y)
+    search.classes_ = np.unique(labels)
+    return labels
+
+
+def _check_training(search: Any, X: Any, y: np.ndarray, metric: Metric) -> Samples:
+    search._fit_untouched = not (search.transforms is None or isinstance(search.transforms, str))
+    as_given = None in resolve_transforms(search.transforms).values()
+    samples = take_samples(search, X, metric, as_given, reset=True)
+    # Here, because folds would name other rows than the user's.
+    if metric.kind == "precomputed" or (metric.name == "nan_euclidean" and as_given):
+        check_training_values(samples.checked, metric, squares=not callable(search.membership))
+    check_consistent_length(samples.given, y)
+    return samples
+
+
+def take_samples(search: Any, X: Any, metric: Metric, as_given: bool, reset: bool) -> Samples:
+    """Check samples as far as no transformer does.
+
+    Transformers that the user passes may take what no classifier would, such as missing values or text:
+    they get the samples untouched. `as_given` says that a classifier takes them without a transformer.
+    """
+    # Every classifier learns the categories of its own samples.
+    table = as_table(X) if metric.name == "gower" else None
+    if not search._fit_untouched:
+        checked, _ = read_samples(search, X, metric, reset)
+        if table is not None:
+            return Samples(table, table)
+        with_names = hasattr(search, "feature_names_in_") and hasattr(X, "columns")
+        return Samples(X if with_names and metric.kind != "precomputed" else checked, checked)
+    (given,) = indexable(validate_data(search, X, reset=reset, skip_check_array=True))
+    if not as_given:
+        return Samples(given, None)
+    if table is not None:
+        return Samples(given, table)
+    if is_sparse(X):
+        return Samples(given, read_sparse(search, X, metric, reset, copy=False))
+    checked = check_array(X, input_name="X", **array_options(metric))
+    refuse_missing_dates(X, checked)
+    return Samples(given, checked)
+
+
+def take_rows(X: Any, rows: np.ndarray) -> Any:
+    """Return some rows of samples, which may be a dict of columns."""
+    if isinstance(X, dict):
+        return {name: column[rows] for name, column in X.items()}
+    return _safe_indexing(X, rows)
+
+
+def as_numbers(samples: Samples) -> np.ndarray | None:
+    """Return a copy of samples as they were given; None if they are not all numbers."""
+    if isinstance(samples.checked, np.ndarray) and samples.checked.dtype.kind == "f":
+        return samples.checked.copy()
+    try:
+        numbers = np.array(samples.given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return numbers if numbers.ndim == 2 and np.isfinite(numbers).all() else None
+
+
+def _choose_representations(search: Any, samples: Samples, metric: Metric) -> Representations:
+    """List the candidates, and record what "auto" has chosen and why."""
+    chosen, reason = search.transforms, "as asked for"
+    if isinstance(samples.checked, SparseSamples) and isinstance(chosen, str):
+        if chosen != "auto":
+            raise ValueError(
+                f"transforms={show(chosen)} takes no sparse matrix; use transforms=None or 'auto', or {SVD}"
+            )
+        chosen, reason = None, "a sparse matrix is for the features as given"
+    if chosen == "auto":
+        chosen, reason = choose_preset(*samples.checked.shape, metric.name, callable(search.membership))
+    candidates = resolve_transforms(chosen, len(search.classes_), search.random_state)
+    preset = "sequence" if search._fit_untouched else chosen
+    search.transforms_ = {"preset": preset, "reason": reason, "names": list(candidates)}
+    if search.verbose:
+        logger.info("%s: transforms=%r (%s)", type(search).__name__, preset, reason)
+    return candidates

@@ -1,0 +1,387 @@
+"""What the presets of a search make of samples: discriminant analyses, and features from a random forest.
+
+The discriminant analyses choose their own ridge; they work on features, and on those of a kernel. The trees
+of a random forest give shares of the classes, and weights of the features.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.linalg import cholesky, eigh, solve_triangular
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from pathforest._persistence.allowed import check_transformer
+from pathforest._persistence.checks import check_array, check_indices
+from pathforest._utils.checks import check_positive
+from pathforest._utils.linear import principal_axes
+
+LANDMARKS = 300  # samples that span the kernel features, at most
+JITTER = 1e-6  # added to the kernel of the landmarks, as a part of its diagonal: near ones make it singular
+RIDGES = np.logspace(-4, 1.5, 12)  # ridges tried, as multiples of the mean eigenvalue
+SMALLEST_SCATTER = 1e-9
+SMALLEST_SCALE = 1e-200  # of the ridges of constant features: their inverses stay finite
+N_TREES = 200  # of every random forest
+BLOCK = 2**22  # pairs of sample and tree that are walked together: 140 MB at most
+
+# ``once(key, make)`` calls `make` for the first of all transformers of the same samples that have this key.
+Once = Callable[[Any, Callable[[], Any]], Any]
+
+
+def make_now(key: Any, make: Callable[[], Any]) -> Any:
+    """Share nothing with other transformers."""
+    return make()
+
+
+class RidgeDiscriminant(TransformerMixin, BaseEstimator):
+    """Linear discriminant analysis with the covariance shrunk as far as leave-one-out error advises.
+
+    Projects samples on the directions that separate the class means, in units of the spread within classes.
+    Discriminant analysis with a ridge on the covariance has the directions of ridge regression on class
+    indicators, and there the error of leaving each sample out has a closed form: from one eigenvalue
+    decomposition the ridge is chosen for the data at hand, wrong labels included.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pathforest._search.transformers import RidgeDiscriminant
+    >>> RidgeDiscriminant().fit_transform(*load_iris(return_X_y=True)).shape
+    (150, 2)
+    """
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Find the directions: at most one fewer than there are classes, or features."""
+        X = np.asarray(X, dtype=np.float64)
+        classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        self.mean_ = X.mean(axis=0)
+        centred = X - self.mean_
+        values, vectors = principal_axes(centred)
+        scores = centred @ vectors
+        indicators = (codes[:, None] == np.arange(len(classes))) - counts / len(X)
+        products = scores.T @ indicators
+        scale = max(values.sum() / X.shape[1], SMALLEST_SCALE)
+        self.ridge_ = _choose_ridge(scale * RIDGES, values, scores, indicators, products)
+        # Between-class scatter M M^T in the eigenbasis; total scatter D with the ridge is diagonal there. The
+        # eigenvectors q of M^T D^-1 M give the directions D^-1 M q, of within-class scatter g (1 - g).
+        between = products / np.sqrt(counts)
+        weighted = between / (values + self.ridge_)[:, None]
+        gains, rotation = eigh(between.T @ weighted)
+        n_directions = max(1, min(len(classes) - 1, X.shape[1]))
+        gains, rotation = gains[::-1][:n_directions], rotation[:, ::-1][:, :n_directions]
+        within = np.maximum(gains * (1 - gains), SMALLEST_SCATTER)
+        self.scalings_ = vectors @ (weighted @ rotation) * np.sqrt(len(X) / within)
+        return self
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Project samples on the directions."""
+        check_is_fitted(self)
+        return (X - self.mean_) @ self.scalings_
+
+    def _check_fitted(self, n_features: int) -> int:
+        """Raise ValueError unless samples of `n_features` can be transformed; return how many they get."""
+        check_array(self, "mean_", (n_features,))
+        return check_array(self, "scalings_", (n_features, None)).shape[1]
+
+
+def _choose_ridge(
+    ridges: np.ndarray, values: np.ndarray, scores: np.ndarray, indicators: np.ndarray, products: np.ndarray
+) -> float:
+    """Return the ridge whose regression on class indicators has the smallest leave-one-out error."""
+    squares = scores**2
+    best, ridge = np.inf, ridges[-1]
+    for candidate in ridges:
+        weights = 1 / (values + candidate)
+        residual = indicators - scores @ (weights[:, None] * products)
+        leverage = squares @ weights + 1 / len(scores)
+        error = np.sum((residual / np.maximum(1 - leverage, SMALLEST_SCATTER)[:, None]) ** 2)
+        if error < best:
+            best, ridge = error, candidate
+    return float(ridge)
+
+
+class LandmarkDiscriminant(TransformerMixin, BaseEstimator):
+    """The discriminant analysis of :class:`RidgeDiscriminant` on Nystroem features of some kernel.
+
+    A class that derives from it has the parameters `n_landmarks` and `random_state`, and a method
+    ``_kernel(X, part, once)`` that compares samples with the landmarks; `part` says which samples these are.
+    """
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Choose landmarks and find the directions that separate the classes."""
+        self.fit_transform(X, y)
+        return self
+
+    def fit_transform(self, X: np.ndarray, y: np.ndarray, once: Once = make_now) -> np.ndarray:
+        """Choose landmarks and project the samples on the directions that separate the classes."""
+        chosen = check_random_state(self.random_state).permutation(len(X))[: self.n_landmarks]
+        self.landmarks_ = np.asarray(X[chosen], dtype=np.float64)  # the root needs all the digits
+        kernel = self._kernel(self.landmarks_, "landmarks", once)
+        kernel.flat[:: len(kernel) + 1] += JITTER * kernel.diagonal().mean()
+        # Any root of the kernel gives the same inner products; Cholesky's is the cheapest.
+        self.root_ = cholesky(kernel, lower=True)
+        features = self._features(X, "samples", once)
+        self.discriminant_ = RidgeDiscriminant().fit(features, y)
+        return self.discriminant_.transform(features)
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Project samples on these directions, at most one fewer than there are classes."""
+        check_is_fitted(self)
+        return self.discriminant_.transform(self._features(X))
+
+    def _check_fitted(self, n_features: int) -> int:
+        """Raise ValueError unless samples of `n_features` can be transformed; return how many they get."""
+        landmarks = check_array(self, "landmarks_", (None, n_features))
+        root = check_array(self, "root_", (len(landmarks), len(landmarks)))
+        if not root.diagonal().all():
+            raise ValueError("root_ is singular")
+        return check_transformer(self.discriminant_, len(landmarks))
+
+    def _features(self, X: np.ndarray, *sharing: Any) -> np.ndarray:
+        return solve_triangular(self.root_, self._kernel(X, *sharing).T, lower=True).T
+
+
+class KernelDiscriminant(LandmarkDiscriminant):
+    """Discriminant analysis on Nystroem features of an RBF kernel.
+
+    Parameters
+    ----------
+    gamma_scale : float, default=1.0
+        The kernel's gamma times the number of features.
+    n_landmarks : int, default=300
+        Samples the kernel is approximated with, at most all.
+    random_state : int or None, default=0
+        Chooses the landmarks.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from pathforest._search.transformers import KernelDiscriminant
+    >>> X, y = make_circles(100, random_state=0)
+    >>> KernelDiscriminant().fit_transform(X, y).shape
+    (100, 1)
+    """
+
+    def __init__(self, gamma_scale: float = 1.0, n_landmarks: int = LANDMARKS, random_state: Any = 0) -> None:
+        self.gamma_scale = gamma_scale
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+
+    def _kernel(self, X: np.ndarray, part: str = "queries", once: Once = make_now) -> np.ndarray:
+        def measure() -> np.ndarray:  # for kernels of all widths
+            return euclidean_distances(np.asarray(X, dtype=np.float64), self.landmarks_, squared=True)
+
+        squares = once((part, self.n_landmarks, self.random_state), measure)
+        return np.exp(squares * (-self.gamma_scale / X.shape[1]))
+
+    def _check_fitted(self, n_features: int) -> int:
+        check_positive("gamma_scale", self.gamma_scale, "1 is the default")
+        return super()._check_fitted(n_features)
+
+
+class QuadraticDiscriminant(LandmarkDiscriminant):
+    """Discriminant analysis on squares and products of features, by a quadratic kernel.
+
+    Parameters
+    ----------
+    n_landmarks : int, default=300
+        Samples the kernel is approximated with, at most all.
+    random_state : int or None, default=0
+        Chooses the landmarks.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from pathforest._search.transformers import QuadraticDiscriminant
+    >>> X, y = make_circles(100, random_state=0)
+    >>> QuadraticDiscriminant().fit_transform(X, y).shape
+    (100, 1)
+    """
+
+    def __init__(self, n_landmarks: int = LANDMARKS, random_state: Any = 0) -> None:
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+
+    def _kernel(self, X: np.ndarray, part: str = "queries", once: Once = make_now) -> np.ndarray:
+        return (1 + np.asarray(X, dtype=np.float64) @ self.landmarks_.T / X.shape[1]) ** 2
+
+
+class RandomTrees(BaseEstimator):
+    """The trees of a fitted random forest: answers are those of scikit-learn's, bit for bit.
+
+    A node sends a sample to `left_` if its feature is at most the threshold, else to `right_`; a leaf is its
+    own child. Nodes of all trees are numbered together.
+    """
+
+    def fit(self, forest: RandomForestClassifier) -> Self:
+        """Copy the trees of a fitted forest."""
+        trees = [tree.tree_ for tree in forest.estimators_]
+        self.roots_ = np.cumsum([0, *(tree.node_count for tree in trees[:-1])])
+        own = np.arange(sum(tree.node_count for tree in trees))
+        start = np.repeat(self.roots_, [tree.node_count for tree in trees])
+        feature, left, right = (
+            np.concatenate([getattr(tree, name) for tree in trees])
+            for name in ("feature", "children_left", "children_right")
+        )
+        leaf = feature < 0
+        self.left_, self.right_ = (np.where(leaf, own, child + start) for child in (left, right))
+        self.feature_ = np.where(leaf, 0, feature).astype(np.int32)
+        self.threshold_ = np.where(leaf, 0.0, np.concatenate([tree.threshold for tree in trees]))
+        self.shares_ = np.concatenate([tree.value[:, 0] for tree in trees])
+        return self
+
+    def shares(self, X: np.ndarray) -> np.ndarray:
+        """Return the mean share of each class in the leaves that samples reach."""
+        X = np.asarray(X, dtype=np.float32)  # as scikit-learn does
+        result, size = np.zeros((len(X), self.shares_.shape[1])), max(1, BLOCK // len(self.roots_))
+        for start in range(0, len(X), size):
+            block = slice(start, start + size)
+            for leaf in self._walk(X[block]).T:  # tree by tree, as scikit-learn adds them
+                result[block] += self.shares_[leaf]
+        return result / len(self.roots_)
+
+    def _walk(self, X: np.ndarray) -> np.ndarray:
+        """Return the leaf that each sample reaches in each tree, of shape (n_samples, n_trees)."""
+        node = np.broadcast_to(self.roots_, (len(X), len(self.roots_))).copy()
+        rows = np.arange(len(X))[:, None]
+        while True:
+            goes_left = X[rows, self.feature_[node]] <= self.threshold_[node]
+            below = np.where(goes_left, self.left_[node], self.right_[node])
+            if np.array_equal(below, node):
+                return node
+            node = below
+
+    def _check_fitted(self, n_features: int) -> int:
+        """Raise ValueError unless samples of `n_features` reach leaves; return the number of classes."""
+        threshold = check_array(self, "threshold_", (None,))
+        n_nodes = len(threshold)
+        check_indices(self, "feature_", (n_nodes,), n_features)
+        check_indices(self, "roots_", (None,), n_nodes, ascending=True)
+        own = np.arange(n_nodes)
+        for name in ("left_", "right_"):
+            child = check_indices(self, name, (n_nodes,), n_nodes)
+            if (child < own).any():  # children come after their parents, so that every walk ends
+                raise ValueError(f"{name} leads back")
+        if not len(self.roots_):
+            raise ValueError("there are no trees")
+        return check_array(self, "shares_", (n_nodes, None), nonnegative=True).shape[1]
+
+
+class Grown(NamedTuple):
+    """A random forest, and what it says about its own training samples."""
+
+    trees: RandomTrees
+    shares: np.ndarray  # (n_samples, n_classes) mean over the trees that did not see the sample
+    importances: np.ndarray  # (n_features,) adding up to 1, or all 0 if no tree has a split
+
+
+def grow_trees(X: np.ndarray, y: np.ndarray, n_trees: int, random_state: Any) -> Grown:
+    """Grow a random forest of scikit-learn; labels may have any type."""
+    codes = np.unique(y, return_inverse=True)[1]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
+        forest = RandomForestClassifier(n_trees, oob_score=_no_score, random_state=random_state).fit(X, codes)
+    shares = forest.oob_decision_function_.reshape(len(X), -1)
+    overall = np.bincount(codes) / len(codes)  # for samples that every tree has seen
+    shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, overall)
+    return Grown(RandomTrees().fit(forest), shares, forest.feature_importances_)
+
+
+def _no_score(y: np.ndarray, predicted: np.ndarray) -> float:
+    """Stand in for the accuracy, which is not needed."""
+    return 0.0
+
+
+class TreeFeatures(TransformerMixin, BaseEstimator):
+    """What a random forest gives; representations of the same samples share one."""
+
+    def __init__(self, n_trees: int = N_TREES, random_state: Any = 0) -> None:
+        self.n_trees = n_trees
+        self.random_state = random_state
+
+    def _grow(self, X: np.ndarray, y: np.ndarray, once: Once) -> Grown:
+        make = partial(grow_trees, X, y, self.n_trees, self.random_state)
+        return once(("trees", self.n_trees, self.random_state), make)
+
+
+class TreeShares(TreeFeatures):
+    """What a random forest takes for the probabilities of the classes.
+
+    `fit_transform` asks only the trees that did not see a training sample, `transform` all of them.
+
+    Parameters
+    ----------
+    n_trees : int, default=200
+        Number of trees.
+    random_state : int or None, default=0
+        Grows them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pathforest._search.transformers import TreeShares
+    >>> TreeShares().fit_transform(*load_iris(return_X_y=True)).shape
+    (150, 3)
+    """
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Grow the trees."""
+        self.fit_transform(X, y)
+        return self
+
+    def fit_transform(self, X: np.ndarray, y: np.ndarray, once: Once = make_now) -> np.ndarray:
+        """Grow the trees; give each sample the shares of the classes in trees that did not see it."""
+        grown = self._grow(X, y, once)
+        self.trees_ = grown.trees
+        return grown.shares
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Return the mean shares of the classes in the leaves that samples reach."""
+        check_is_fitted(self)
+        return self.trees_.shares(X)
+
+    def _check_fitted(self, n_features: int) -> int:
+        """Raise ValueError unless samples of `n_features` can be transformed; return how many they get."""
+        return check_transformer(self.trees_, n_features)
+
+
+class ImportanceScaler(TreeFeatures):
+    """Stretch each feature by the root of its importance in a random forest.
+
+    Squared distances then weigh features by their importance, and the weights have mean 1.
+
+    Parameters
+    ----------
+    n_trees : int, default=200
+        Number of trees.
+    random_state : int or None, default=0
+        Grows them.
+    """
+
+    def fit(self, X: np.ndarray, y: np.ndarray, once: Once = make_now) -> Self:
+        """Grow trees and see which features they use."""
+        importances = self._grow(X, y, once).importances
+        if not importances.any():  # no tree has a split: every feature is constant
+            importances = np.full(X.shape[1], 1 / X.shape[1])
+        self.scale_ = np.sqrt(importances * X.shape[1])
+        return self
+
+    def fit_transform(self, X: np.ndarray, y: np.ndarray, once: Once = make_now) -> np.ndarray:
+        """Grow trees, and multiply the features by their weights."""
+        return self.fit(X, y, once).transform(X)
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Multiply the features by their weights."""
+        check_is_fitted(self)
+        return X * self.scale_
+
+    def _check_fitted(self, n_features: int) -> int:
+        """Raise ValueError unless samples of `n_features` can be transformed; return how many they get."""
+        return len(check_array(self, "scale_", (n_features,)))
