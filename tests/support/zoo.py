@@ -7,10 +7,12 @@
 "density"        estimates densities: has `k_max` and `n_neighbors`
 "pairwise"       takes distances for samples
 "saves"          can be written to a file
+"searches"       tries several representations and models
 "one"            the entry that stands for its class
 "checked"        scikit-learn's own checks run on it
 """
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +32,7 @@ from pathforest import (
     OPFSemiSupervisedClassifier,
 )
 
-TRAITS = {"labels", "probabilities", "grows", "metric", "density", "pairwise", "saves", "one", "checked"}
+TRAITS = set(re.findall(r'^"(\w+)"', __doc__, re.MULTILINE))
 
 
 class Entry(NamedTuple):
@@ -91,7 +93,9 @@ ZOO = {
         OPFPruner(FuzzyOPFClassifier(competition="tree", sigma=0.2, k_max=3), max_loss=0.05),
         "labels probabilities saves",
     ),
-    "search": _entry(FuzzyOPFClassifierCV(**FEW_CELLS), "labels probabilities metric saves one checked"),
+    "search": _entry(
+        FuzzyOPFClassifierCV(**FEW_CELLS), "labels probabilities metric saves searches one checked"
+    ),
     "search as given": _entry(FuzzyOPFClassifierCV(**AS_GIVEN), "labels probabilities metric saves"),
 }
 

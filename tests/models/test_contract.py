@@ -1,0 +1,428 @@
+"""What every estimator promises, whichever it is; scikit-learn's own checks among it.
+
+Refusals: `test_refusals.py`. Files: `tests/persistence`. Devices: `test_device.py`.
+"""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from checks import answers, same, same_model
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import BaggingClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import pairwise_distances
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from strategies import make_codes, make_samples
+from zoo import ZOO, every, fitted, make, names, samples
+
+import pathforest
+from pathforest._engines.metric import resolve_metric
+
+# On some of scikit-learn's datasets Algorithm 3 loses training labels, and warnings are errors here.
+pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
+X, y, Q = samples()
+
+CALLING_PARTIAL_FIT = (
+    "check_estimators_partial_fit_n_features",
+    "check_fit_score_takes_y",
+    "check_n_features_in_after_fitting",
+)
+
+
+def expected_failures(estimator):
+    expected = {}
+    if isinstance(estimator, pathforest.OPFSemiSupervisedClassifier):
+        expected["check_classifiers_classes"] = "has -1 among its classes, which marks unlabelled samples"
+    metric = getattr(estimator, "metric", "euclidean")
+    if hasattr(estimator, "partial_fit") and not resolve_metric(metric).grows:
+        expected |= dict.fromkeys(CALLING_PARTIAL_FIT, f"{metric} distances cannot grow")
+    return expected
+
+
+@pytest.mark.slow  # hundreds of them
+@parametrize_with_checks(
+    [clone(ZOO[name].model) for name in names("checked")], expected_failed_checks=expected_failures
+)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@every()
+def test_the_zoo_says_what_an_estimator_has(name):
+    model, traits = fitted(name), ZOO[name].traits
+    assert hasattr(model, "classes_") == ("labels" in traits)
+    assert hasattr(model, "predict_proba") == ("probabilities" in traits)
+    assert hasattr(model, "verbose") == hasattr(model, "device") == ("metric" in traits)
+    assert get_tags(model).input_tags.pairwise == ("pairwise" in traits)
+    # What cannot grow does not say that it could.
+    can_grow = "metric" in traits and hasattr(model, "forget")
+    assert hasattr(model, "partial_fit") == can_grow
+    assert not can_grow or resolve_metric(model.metric).grows == ("grows" in traits)
+
+
+def test_samplers_and_preprocessors_do_not_say_that_they_grow():
+    for kind in ("O2PFSampler", "OPFUnderSampler", "TablePreprocessor"):
+        if kind in pathforest.__all__:
+            assert not hasattr(getattr(pathforest, kind)(), "partial_fit")
+
+
+# What samples may be
+
+
+@every("one")
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_data_frame_gives_the_answers_of_an_array_and_names(name, library):
+    module = pytest.importorskip(library)
+
+    def frame(array, columns="abcd"):
+        return module.DataFrame({column: array[:, j] for j, column in enumerate(columns)})
+
+    model = make(name).fit(frame(X), y)
+    np.testing.assert_array_equal(model.predict(frame(Q)), fitted(name).predict(Q))
+    assert model.feature_names_in_.tolist() == list("abcd")
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame(Q, "bcde"))
+    inside = make_pipeline(StandardScaler(), make(name)).set_output(transform=library)
+    assert inside.fit(frame(X), y)[-1].feature_names_in_.tolist() == list("abcd")
+
+
+MEMORY = {
+    "read-only": lambda A: np.frombuffer(A.tobytes(), A.dtype).reshape(A.shape),
+    "strided": lambda A: np.repeat(np.repeat(A, 2, axis=0), 2, axis=1)[::2, ::2],
+    "Fortran": np.asfortranarray,
+    "swapped bytes": lambda A: A.astype(A.dtype.newbyteorder()),
+    "lists": lambda A: A.tolist(),
+}
+
+
+@every("one")
+@pytest.mark.parametrize("memory", MEMORY)
+def test_the_layout_in_memory_changes_nothing(name, memory):
+    model = make(name).fit(MEMORY[memory](X), y.tolist() if memory == "lists" else y)
+    same_model(model, fitted(name))
+    same(answers(model, MEMORY[memory](Q)), answers(model, Q))
+
+
+@every("one", "metric")
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_read_only_memory_maps_work(name, metric, tmp_path):
+    np.save(tmp_path / "samples.npy", pairwise_distances(X) if metric == "precomputed" else X)
+    mapped = np.load(tmp_path / "samples.npy", mmap_mode="r")
+    assert len(make(name, metric=metric).fit(mapped, y).predict(mapped)) == len(X)
+
+
+@every("one")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_arrays_of_the_caller_are_neither_changed_nor_needed(name, dtype):
+    mine, labels = X.astype(dtype), y.copy()
+    model = make(name).fit(mine, labels)
+    assert np.array_equal(mine, X.astype(dtype))
+    assert np.array_equal(labels, y)
+    expected = answers(pickle.loads(pickle.dumps(model)), Q)
+    mine[:], labels[:] = 0, 0
+    same(answers(pickle.loads(pickle.dumps(model)), Q), expected)
+
+
+@every("one", "metric")
+def test_changing_metric_params_after_fit_changes_nothing(name):
+    variances = X.var(axis=0)
+    model = make(name, metric="seuclidean", metric_params={"V": variances}).fit(X, y)
+    expected = answers(model, Q)
+    variances[:] = [1e-6, 1e6, 1e6, 1e6]
+    same(answers(model, Q), expected)
+
+
+D = np.abs(X[:, None] - X).sum(axis=2)
+SMALL = {
+    "a range just large enough": X / np.ptp(X, axis=0).max() * 2.0**-511,
+    "one small feature": X * [1e-200, 1e-300, 1, 1],
+    "equal samples": np.full((75, 4), 1e-200),
+    "zeros": np.zeros((75, 4)),
+    "a wide range only among later samples": np.repeat(X[:30], 5, axis=0)
+    * np.repeat([[1e-200], [1]], [120, 30], axis=0),
+}
+
+
+@every("one", "metric", without=["searches"])
+@pytest.mark.parametrize("case", SMALL)
+def test_small_features_that_tell_samples_apart_work(name, case):
+    make(name).fit(SMALL[case], np.arange(len(SMALL[case])) % 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "scale"),
+    [
+        ("plain", "manhattan", 1e300),
+        ("plain", "chebyshev", 1e300),
+        ("plain", "euclidean", 1e150),
+        ("plain", "manhattan", 1e-200),  # without squares
+        ("clusters", "canberra", 1e-200),  # without a unit
+    ],
+)
+def test_the_scale_of_samples_changes_nothing_as_long_as_distances_fit(name, metric, scale):
+    model, expected = (make(name, metric=metric).fit(X * s, y) for s in (scale, 1.0))
+    np.testing.assert_array_equal(model.predict(Q * scale), expected.predict(Q))
+
+
+@every("one", "metric", without=["searches"])
+def test_the_upper_triangle_of_a_matrix_with_rounding_errors_counts(name):
+    noisy = D + np.tril(np.full_like(D, 0.9e-10 * D.max()), -1)
+    model, expected = (make(name, metric="precomputed").fit(matrix, y) for matrix in (noisy, D))
+    same_model(model, expected, D)
+
+
+@every("one", "density")
+def test_k_max_is_capped_for_small_folds(name):
+    model = make(name, k_max=1000, n_neighbors=None).fit(X[::15], y[::15])
+    assert getattr(model, "best_k_", 0) <= 4
+
+
+# What labels may be
+
+KINDS = {
+    "text": np.array(["ham", "eggs", "spam"])[y],
+    "integers": np.array([10, -5, 0])[y],
+    "floats": np.array([2.0, 1.0, 0.0])[y],
+    "uint8": np.array([7, 8, 9], dtype=np.uint8)[y],
+    "booleans": y > 0,
+    "a Series": pd.Series(np.array(["ham", "eggs", "spam"], dtype=object)[y], index=range(1000, 1075)),
+}
+
+
+@every("labels", "one")
+@pytest.mark.parametrize("kind", KINDS)
+def test_labels_of_any_type_come_back(name, kind):
+    labels = KINDS[kind]
+    model = make(name).fit(X, labels)
+    predicted = model.predict(X)
+    assert predicted.dtype == np.asarray(labels).dtype
+    assert set(predicted.tolist()) == set(labels)
+    if hasattr(model, "label_"):
+        assert model.label_.dtype == predicted.dtype
+
+
+@every("labels", "one")
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="numpy 1 has no StringDType")
+def test_labels_of_numpy_s_own_text_type_are_text(name):
+    text = KINDS["text"]
+    model = make(name).fit(X, text.astype(np.dtypes.StringDType()))
+    np.testing.assert_array_equal(model.predict(Q), make(name).fit(X, text).predict(Q))
+
+
+@every("labels", "one")
+def test_the_name_of_labels_is_remembered_and_forgotten(name, tmp_path):
+    named = pd.Series(y, name="species")
+    model = make(name).fit(X, named)
+    model.save(tmp_path / "model.pf")
+    assert pathforest.load(tmp_path / "model.pf").label_name_ == "species"
+    for without in (y, pd.Series(y), pd.Series(y, name=3), pd.Series(y, name="")):
+        assert not hasattr(model.fit(X, named).fit(X, without), "label_name_")
+    if hasattr(model, "set_labels"):
+        growing = make(name).partial_fit(X[::2], named[::2])
+        assert growing.partial_fit(X[1::2], y[1::2]).label_name_ == "species"
+
+
+def test_the_names_of_other_arrays_are_not_names_of_labels():
+    da = pytest.importorskip("dask.array")
+    assert da.from_array(y).name
+    assert not hasattr(make("plain").fit(X, da.from_array(y)), "label_name_")
+
+
+# Together with the rest of scikit-learn
+
+
+@every("labels", "one")
+def test_cross_validation_scores_well_on_iris_and_slices_matrices(name):
+    assert cross_val_score(make(name), X, y, cv=5).mean() > 0.9
+    if "metric" in ZOO[name].traits:
+        matrix = pairwise_distances(X, metric="chebyshev")  # only differences: the same bits everywhere
+        on_matrix = cross_val_score(make(name, metric="precomputed"), matrix, y, cv=3)
+        np.testing.assert_array_equal(
+            on_matrix, cross_val_score(make(name, metric="chebyshev", **as_given(name)), X, y, cv=3)
+        )
+
+
+def as_given(name):
+    """Parameters that keep a search from other representations, which matrices do not have."""
+    return {"transforms": None} if "searches" in ZOO[name].traits else {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["plain", "fuzzy"])
+def test_a_parallel_grid_search_equals_a_serial_one(name):
+    grid = {"n_conquerors": [1, 3], "metric": ["euclidean", "manhattan"]}
+    searches = [GridSearchCV(make(name), grid, cv=3, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2)]
+    np.testing.assert_array_equal(*[search.cv_results_["mean_test_score"] for search in searches])
+
+
+@every("labels", "one")
+def test_bagging_and_calibration_wrap_a_classifier(name):
+    assert BaggingClassifier(make(name), n_estimators=5, random_state=0).fit(X, y).score(X, y) > 0.9
+    if "probabilities" in ZOO[name].traits:
+        calibrated = CalibratedClassifierCV(make(name), cv=3).fit(X, y)
+        np.testing.assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1)
+
+
+@every("one")
+def test_an_unfitted_estimator_says_so(name):
+    with pytest.raises(NotFittedError, match="not fitted"):
+        make(name).predict(Q)
+
+
+@every("one")
+def test_pictures_and_texts_of_an_estimator(name, monkeypatch):
+    model, kind = make(name), type(make(name)).__name__
+    assert kind in model._repr_html_()
+    if "metric" in ZOO[name].traits:
+        assert repr(type(model)(metric="manhattan")).endswith("(metric='manhattan')")
+    for site, page in (
+        ("", ""),
+        ("https://x.example", f"https://x.example/api/generated/pathforest.{kind}.html"),
+    ):
+        monkeypatch.setattr("pathforest._models.base.find_site", lambda site=site: site)
+        assert model._get_doc_link() == page
+        assert page in model._repr_html_()
+
+
+# What is said meanwhile
+
+
+@every("one")
+def test_nothing_is_logged_or_printed_by_default(name, caplog, capfd):
+    fitted(name)
+    if "metric" in ZOO[name].traits:
+        fitted(name, metric="seuclidean")  # not even the size of its matrix
+    assert not caplog.records
+    assert capfd.readouterr() == ("", "")
+
+
+@every("one", "metric")
+def test_verbose_logs_stages_and_the_size_of_a_full_matrix(name, caplog, capfd):
+    fitted(name, verbose=1, metric="seuclidean")
+    assert [record.name for record in caplog.records if "took" in record.message]
+    assert any("75 x 75" in record.message for record in caplog.records) or "searches" in ZOO[name].traits
+    assert capfd.readouterr() == ("", "")
+
+
+@every("one", "grows")
+def test_a_large_matrix_is_warned_about_at_the_caller_s_line(name, monkeypatch):
+    monkeypatch.setattr("pathforest._engines.matrix.WARN_BYTES", 100)
+    with pytest.warns(UserWarning, match="75 x 75") as issued:
+        make(name, metric="seuclidean").fit(X, y)
+    assert issued[0].filename == __file__
+
+
+# How answers are computed changes none of them
+
+
+@every("metric")
+@pytest.mark.parametrize("n_jobs", [2, 3, -1])
+def test_threads_change_nothing(name, n_jobs):
+    A, _ = make_samples("grid", 2, 300, 3)
+    A = pairwise_distances(A) if "pairwise" in ZOO[name].traits else A
+    labels = make_codes("regions", 2, A)
+    model, expected = (make(name, n_jobs=n).fit(A, labels) for n in (n_jobs, 1))
+    same_model(model, expected, A[:40])
+
+
+@every()
+def test_models_go_through_pickle(name):
+    model = fitted(name)
+    model.predict(samples(name).Q)
+    data = pickle.dumps(model)
+    assert b"pathforest._core" not in data
+    same_model(pickle.loads(data), model, samples(name).Q)
+
+
+# scikit-learn's callbacks hear of every fit
+
+
+class Recorder:
+    """A callback that keeps what it hears, and goes on to estimators inside."""
+
+    max_propagation_depth = None
+
+    def __init__(self):
+        self.heard, self.samples = [], []
+
+    def setup(self, estimator, context):
+        self.heard.append("setup")
+
+    def teardown(self, estimator, context):
+        self.heard.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context, *, X=None):
+        self.heard.append(f"begin {context.estimator_name} {context.task_name}")
+        self.samples.append(X)
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+        self.heard.append(f"end {context.estimator_name} {context.task_name}")
+        if fitted_estimator is not None:
+            self.heard.append(f"fitted {hasattr(fitted_estimator, 'n_features_in_')}")
+
+
+@pytest.fixture
+def recorder():
+    """A callback, where scikit-learn has them."""
+    pytest.importorskip("sklearn.callback")
+    return Recorder()
+
+
+@every("one")
+def test_callbacks_hear_of_the_begin_and_end_of_a_fit_and_change_no_answer(name, recorder):
+    model, kind = make(name).set_callbacks(recorder).fit(X, y), type(make(name)).__name__
+    assert recorder.heard[:2] == ["setup", f"begin {kind} fit"]
+    assert recorder.heard[-3:] == [f"end {kind} fit", "fitted True", "teardown"]
+    assert recorder.heard.count("setup") == recorder.heard.count(f"end {kind} fit") == 1
+    assert recorder.samples[0] is X
+    same(answers(model, Q), answers(fitted(name), Q))
+
+
+def test_stages_are_tasks(recorder):
+    make("plain").set_callbacks(recorder).fit(X, y)
+    stages = ["build engine", "spanning tree", "boundary prototypes", "grow forest"]
+    inside = [f"{event} OPFClassifier {stage}" for stage in stages for event in ("begin", "end")]
+    found = [text for text in recorder.heard if "OPFClassifier" in text]
+    assert found == ["begin OPFClassifier fit", *inside, "end OPFClassifier fit"]
+
+
+def test_a_failed_fit_is_torn_down(recorder):
+    with pytest.raises(ValueError, match="NaN"):
+        make("plain").set_callbacks(recorder).fit(np.full((3, 1), np.nan), [0, 1, 0])
+    assert recorder.heard[-1] == "teardown"
+
+
+@pytest.mark.filterwarnings("error")
+def test_callbacks_reach_estimators_inside_pipelines_and_searches(recorder):
+    inside = make_pipeline(pathforest.TablePreprocessor(), make("pruner"))
+    search = GridSearchCV(inside, {"opfpruner__max_loss": [0, 0.1]}, cv=2)
+    search.set_callbacks(recorder).fit(X, y)
+    assert recorder.heard.count("setup") == 1
+    for kind in ("TablePreprocessor", "OPFPruner"):
+        assert recorder.heard.count(f"begin {kind} fit") == recorder.heard.count(f"end {kind} fit") == 5
+
+
+def test_scores_of_fits_are_monitored(recorder):
+    from sklearn.callback import ScoringMonitor
+
+    monitor = ScoringMonitor(scoring="accuracy")
+    model = make("plain").set_callbacks(monitor).fit(X, y)
+    assert [row["accuracy"] for row in monitor.get_logs().data] == [model.score(X, y)]
+    monitor = ScoringMonitor(scoring="accuracy")
+    inside = make_pipeline(StandardScaler(), make("plain").set_callbacks(monitor))
+    GridSearchCV(inside, {"opfclassifier__n_conquerors": [1, 3]}, cv=2).fit(X, y)
+    assert len(monitor.get_logs().data) == 5
+
+
+def test_models_with_callbacks_are_pickled_and_saved(recorder, tmp_path):
+    model = make("plain").set_callbacks(recorder).fit(X, y)
+    model.save(tmp_path / "model.opf")
+    for again in (pickle.loads(pickle.dumps(model)), pathforest.load(tmp_path / "model.opf")):
+        same(answers(again, Q), answers(model, Q))

@@ -1,0 +1,457 @@
+"""Every mistake gets one clear built-in exception before any work: tables of who, what, error, message."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.base import BaseEstimator
+from zoo import ZOO, every, make, names
+
+import pathforest
+from pathforest import (
+    FuzzyOPFClassifierCV,
+    OPFClassifier,
+    OPFPruner,
+    OPFSemiSupervisedClassifier,
+    _core,
+    distances,
+    learning,
+    noise,
+    pruning,
+)
+
+X = np.random.default_rng(0).normal(size=(30, 3))
+y = np.arange(30) % 3
+D = np.abs(X[:, None] - X[None]).sum(axis=2)
+
+
+class Forbidden:
+    """Stands in for what builds engines where none may be built."""
+
+    def __call__(self, *args):
+        pytest.fail("work began before the input was refused")
+
+    __getattr__ = __call__
+
+
+@pytest.fixture
+def idle(monkeypatch):
+    """An error must come before any engine of the core is built, and before any matrix of distances."""
+    monkeypatch.setattr("pathforest._core.Engine", Forbidden())
+    monkeypatch.setattr("pathforest._engines.build.distance_matrix", Forbidden())
+
+
+@every("one")
+def test_work_is_noticed(name, idle):
+    with pytest.raises(pytest.fail.Exception, match="work began"):
+        make(name).fit(X, y)
+
+
+def ones(who):
+    """Configurations, one of each class, that a row of a table is about: a name of the zoo, or traits."""
+    return [who] if who in ZOO else names("one", *who.split())
+
+
+def rows(table):
+    """Parameters of a test for each row of a table and each configuration that it is about."""
+    return [(name, *row) for who, *row in table for name in ones(who)]
+
+
+# Samples
+
+
+def altered(value):
+    """X with one entry replaced."""
+    changed = X.copy()
+    changed[3, 1] = value
+    return changed
+
+
+DATED = (X * 1000).astype("M8[s]")
+DATES = DATED.copy()
+DATES[3, 1] = "NaT"
+BAD_SAMPLES = {
+    "nan": (altered(np.nan), "NaN"),
+    "infinity": (altered(np.inf), "infinity"),
+    "text": (X.astype(str).tolist()[:29] + [["a", "b", "c"]], "could not convert"),
+    "one dimension": (X[:, 0], "2D array"),
+    "no rows": (X[:0], "0 sample"),
+    "missing dates": (DATES, "1 missing date.*row 3, column 1; drop"),
+    "three dimensions": (X[:, :, None], "dim 3"),
+    "no columns": (X[:, :0], "0 feature"),
+    "missing durations": ([[*row] for row in DATES - DATES[0, 0]], "1 missing date.*row 3, column 1"),
+    "sparse with nan": (scipy.sparse.csr_matrix(altered(np.nan)), "NaN"),
+    "sparse with infinity": (scipy.sparse.csr_matrix(altered(np.inf)), "infinity"),
+    "complex": (X.astype(complex), "[Cc]omplex"),
+}
+
+
+@every("one")
+@pytest.mark.parametrize("case", BAD_SAMPLES)
+def test_bad_training_samples_are_refused(name, case, idle):
+    samples, message = BAD_SAMPLES[case]
+    with pytest.raises(ValueError, match=message):
+        make(name).fit(samples, y[: samples.shape[0]] if hasattr(samples, "shape") else y)
+
+
+@every("one")
+@pytest.mark.parametrize("case", list(BAD_SAMPLES)[:6])
+def test_bad_queries_are_refused(name, case):
+    samples, message = BAD_SAMPLES[case]
+    with pytest.raises(ValueError, match=message):
+        make(name).fit(X, y).predict(samples)
+
+
+@every("one")
+def test_a_wrong_number_of_features_is_refused(name):
+    with pytest.raises(ValueError, match=r"2 features.*3 features"):
+        make(name).fit(X, y).predict(X[:, :2])
+
+
+@pytest.mark.parametrize("name", ["plain", "search", "clusters", "pruner"])
+def test_text_is_refused_by_the_name_of_its_column(name):
+    table = pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0], "sex": ["f", "m", "f", "m"]})
+    remedies = (
+        r"make_pipeline\(TablePreprocessor\(\), model\) or TablePreprocessor\(\)\.fit_transform\(X\), or "
+        "pass metric='gower'"
+    )
+    for samples, column in ((table, "column 'sex'"), (table.astype(object).to_numpy(), "column 1")):
+        with pytest.raises(ValueError, match=rf"{column} holds text, such as 'f', .*{remedies}"):
+            make(name).fit(samples, [0, 1, 0, 1])
+
+
+# Labels
+
+BAD_LABELS = {
+    "missing": (None, "y"),
+    "too few": (y[:29], "inconsistent numbers of samples"),
+    "nan": (np.where(y == 0, np.nan, y), "NaN"),
+    "none": ([None, *y[1:].tolist()], "missing|None"),
+    "lost text": (["a", np.nan] * 15, "missing|NaN"),
+    "lost dates": (np.where(y == 1, np.datetime64("NaT"), np.datetime64(0, "s")), "10 missing"),
+    "lost durations": (np.where(y == 1, np.timedelta64("NaT"), np.timedelta64(0, "s")), "10 missing"),
+    "lost dates in a list": ([np.datetime64("2026-01-01"), np.datetime64("NaT")] * 15, "15 missing"),
+    "masked": (np.ma.array(y, mask=y == 2), "missing"),
+    "masked in a list": ([*y[:29].tolist(), np.ma.masked], "missing"),
+    "continuous": (X[:, 0], "continuous"),
+    "infinite": (np.where(y == 0, np.inf, y), "infinity"),
+    "two columns": (np.column_stack([y, y]), "1d array|shape"),
+    "no labels": ([], "inconsistent|0 sample|[Ee]mpty"),
+}
+
+
+@every("one", "labels")
+@pytest.mark.parametrize("case", BAD_LABELS)
+def test_bad_labels_are_refused(name, case, idle):
+    labels, message = BAD_LABELS[case]
+    with pytest.raises(ValueError, match=message):
+        make(name).fit(X, labels)
+
+
+@every("one", "labels")
+def test_sample_weights_are_refused(name):
+    with pytest.raises(TypeError, match="sample_weight"):
+        make(name).fit(X, y, sample_weight=np.ones(30))
+
+
+# Parameters
+
+PARAMETERS = [
+    ("metric", {"metric": "no such metric"}, ValueError, "no such metric"),
+    ("metric", {"metric": 3}, TypeError, "metric=3"),
+    ("metric", {"metric": "minkowski", "metric_params": {"p": 0.5}}, ValueError, "p must be at least 1"),
+    ("metric", {"metric": "euclidean", "metric_params": {"p": 3}}, ValueError, "metric_params"),
+    ("metric", {"metric": "seuclidean", "metric_params": {"Q": 1}}, ValueError, "seuclidean.*only V.*'Q': 1"),
+    (
+        *("metric", {"metric": "seuclidean", "metric_params": {"V": [1, 2]}}),
+        *(ValueError, r"seuclidean.*\[1, 2\].*correct"),
+    ),
+    (
+        "metric",
+        {"metric": "mahalanobis", "metric_params": {"VI": np.eye(2)}},
+        ValueError,
+        r"\(3, 3\)",
+    ),
+    (
+        *("metric", {"metric": "hamming", "metric_params": {"w": [-1, 1, 1]}}),
+        *(ValueError, "hamming.*correct metric_params"),
+    ),
+    ("metric", {"metric": "haversine"}, ValueError, "haversine.*3 feature"),
+    ("metric", {"metric": lambda a: 0.0}, TypeError, "metric=.*function of two rows"),
+    ("metric", {"metric": lambda a, b: 0.0, "metric_params": {"w": 1}}, TypeError, "metric=.*'w': 1"),
+    ("metric", {"algorithm": "quantum"}, ValueError, "quantum"),
+    ("metric", {"algorithm": "kd_tree", "metric": "cosine"}, ValueError, "tree.*cosine"),
+    ("metric", {"metric": "chi2"}, ValueError, "chi2.*>= 0"),
+    ("metric", {"metric": "braycurtis"}, ValueError, "braycurtis.*>= 0"),
+    ("metric", {"n_jobs": 0}, ValueError, "n_jobs=0"),
+    ("metric", {"n_jobs": 1.5}, TypeError, "n_jobs=1.5"),
+    (
+        "metric",
+        {"device": "gpu"},
+        ValueError,
+        "device='gpu' is unknown; use 'cpu', 'cuda' or",
+    ),
+    ("probabilities grows", {"n_conquerors": 0}, ValueError, "n_conquerors=0"),
+    ("probabilities grows", {"n_conquerors": 2.0}, TypeError, "n_conquerors=2.0"),
+    ("probabilities grows", {"beta": 0}, ValueError, "beta=0"),
+    ("probabilities grows", {"beta": np.inf}, ValueError, "beta=inf"),
+    ("probabilities grows", {"beta": 10**400}, ValueError, "beta=1000"),
+    ("probabilities grows", {"beta": "8"}, TypeError, "beta='8'"),
+    ("density", {"k_max": 0}, ValueError, "k_max=0"),
+    ("density", {"k_max": -3}, ValueError, "k_max=-3"),
+    ("density", {"k_max": 2.5}, TypeError, "k_max=2.5"),
+    ("density", {"k_max": "many"}, TypeError, "k_max='many'"),
+    ("density", {"k_max": True}, TypeError, "k_max=True"),
+    ("density", {"n_neighbors": 0}, ValueError, "n_neighbors=0"),
+    ("density", {"n_neighbors": 3.0}, TypeError, "n_neighbors=3.0"),
+    ("density", {"n_neighbors": 30}, ValueError, "at most 29"),
+    ("density", {"n_neighbors": 99}, ValueError, "at most 29"),
+    ("fuzzy", {"sigma": 0}, ValueError, "sigma=0"),
+    ("fuzzy", {"sigma": -0.5}, ValueError, "sigma=-0.5"),
+    ("fuzzy", {"sigma": np.nan}, ValueError, "sigma=nan"),
+    ("fuzzy", {"sigma": "0.8"}, TypeError, "sigma='0.8'"),
+    ("fuzzy", {"sigma": 1.2, "competition": "tree"}, ValueError, "sigma=1.2"),
+    ("fuzzy", {"competition": "fair"}, ValueError, "competition='fair'"),
+    ("fuzzy", {"membership": "degree"}, ValueError, "membership='degree'"),
+    ("fuzzy", {"membership_side": "left"}, ValueError, "membership_side='left'"),
+    ("nearest", {"cv": []}, ValueError, "gives no fold"),
+    ("nearest", {"cv": [([], [0])]}, ValueError, "fold 0 of cv has 0 training"),
+    ("nearest", {"cv": [0, 1]}, ValueError, r"cv=\[0, 1\] is unknown; use .* pairs"),
+    ("nearest", {"random_state": -1}, ValueError, "random_state=-1 cannot seed"),
+    ("pruner", {"random_state": -1}, ValueError, "random_state=-1 cannot seed"),
+    ("pruner", {"max_loss": -0.1}, ValueError, "max_loss=-0.1 must lie between 0 and 1"),
+    ("pruner", {"max_loss": 2}, ValueError, "max_loss=2 must lie between 0 and 1"),
+    ("pruner", {"max_loss": np.nan}, ValueError, "max_loss=nan must lie between 0 and 1"),
+    ("pruner", {"max_loss": True}, TypeError, "max_loss=True must be a number"),
+    ("pruner", {"max_iter": 1.5}, TypeError, "max_iter=1.5 must be an integer"),
+    (
+        *("pruner", {"validation_fraction": 0}),
+        *(ValueError, "validation_fraction=0 must be finite and greater than 0"),
+    ),
+    ("pruner", {"validation_fraction": 1.0}, ValueError, "validation_fraction=1.0 must be below 1"),
+    ("pruner", {"validation_fraction": "half"}, TypeError, "validation_fraction='half' must be a number"),
+    ("outliers", {"contamination": 0.0}, ValueError, "contamination=0.0 must be finite and greater than 0"),
+    ("outliers", {"contamination": 0.6}, ValueError, "contamination=0.6 must be at most 0.5"),
+    ("outliers", {"contamination": np.nan}, ValueError, "contamination=nan must be finite"),
+    ("outliers", {"contamination": "some"}, TypeError, "contamination='some' must be a number"),
+    ("outliers", {"contamination": True}, TypeError, "contamination=True must be a number"),
+    ("pruner", {"estimator": OPFPruner()}, TypeError, "cannot be pruned"),
+    ("pruner", {"estimator": OPFSemiSupervisedClassifier()}, TypeError, "cannot be pruned"),
+    ("pruner", {"estimator": FuzzyOPFClassifierCV()}, TypeError, "cannot be pruned"),
+    ("pruner", {"estimator": OPFClassifier}, TypeError, "cannot be pruned"),
+    ("pruner", {"estimator": "plain"}, TypeError, "cannot be pruned"),
+]
+
+
+@pytest.mark.parametrize(("name", "params", "error", "message"), rows(PARAMETERS))
+def test_bad_parameters_are_refused(name, params, error, message, idle):
+    with pytest.raises(error, match=message):
+        make(name, **params).fit(X, y)
+
+
+# What only the work itself can find
+FOUND_LATER = [
+    ("metric", {"metric": lambda a, b: np.zeros(3)}, TypeError, "metric=.*one number"),
+    ("metric", {"metric": lambda a, b: "far"}, TypeError, "metric=.*one number"),
+    (
+        *("density", {"metric": lambda a, b: np.abs(a - b).max() * 1e-200}),
+        *(ValueError, "distances up to .* underflow"),
+    ),
+    ("fuzzy", {"membership": lambda X, y: np.ones(29)}, ValueError, "30"),
+    ("fuzzy", {"membership": lambda X, y: np.full(30, 1.5)}, ValueError, r"\[0, 1\]"),
+    ("fuzzy", {"membership": lambda X, y: np.full(30, -0.1)}, ValueError, r"\[0, 1\]"),
+    ("fuzzy", {"membership": lambda X, y: np.full(30, np.nan)}, ValueError, r"\[0, 1\]|NaN"),
+    ("fuzzy", {"membership": lambda X, y: ["high"] * 30}, (ValueError, TypeError), "membership"),
+    ("search", {"sigmas": (s / 10 for s in (2, 4))}, TypeError, "sigmas=<generator.*only once; pass a list"),
+]
+
+
+@pytest.mark.parametrize(("name", "params", "error", "message"), rows(FOUND_LATER))
+def test_bad_functions_are_refused(name, params, error, message):
+    with pytest.raises(error, match=message):
+        make(name).set_params(**params).fit(X, y)
+
+
+# Distances
+
+
+def asymmetric(row, column, by):
+    """A distance matrix with one entry off."""
+    changed = D.copy()
+    changed[row, column] += by
+    return changed
+
+
+MATRICES = {
+    "not square": (D[:, :20], "square"),
+    "asymmetric, by little more than rounding": (asymmetric(4, 2, 1.1e-10 * D.max()), "symmetric"),
+    "asymmetric in a later block": (asymmetric(20, 29, 1e-3), r"X\[20, 29\]"),
+    "negative": (-D, ">= 0"),
+    "nan": (np.where(D.max() == D, np.nan, D), "NaN"),
+}
+
+
+@every("one", "metric")
+@pytest.mark.parametrize("case", MATRICES)
+def test_bad_matrices_of_distances_are_refused(name, case, idle, monkeypatch):
+    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_BYTES", 8 * 30 * 4)
+    matrix, message = MATRICES[case]
+    with pytest.raises(ValueError, match=message):
+        make(name, metric="precomputed").fit(matrix, y)
+
+
+RANGES = [
+    *(("metric", metric, None, 1e200, "overflow") for metric in ("euclidean", "sqeuclidean")),
+    ("metric", "minkowski", {"p": 3}, 1e200, "overflow"),
+    ("density", "manhattan", None, 1e200, "overflow"),  # the density squares distances
+    ("metric", "euclidean", None, 1e-200, r"would underflow.*multiply X by 1e\+\d+"),
+    *(
+        ("metric", metric, None, 1e-155, r"would underflow.*multiply X by 1e\+\d+")
+        for metric in ("sqeuclidean", "log_sqeuclidean", "nan_euclidean", "cosine")
+    ),
+    ("metric", "minkowski", {"p": 3}, 1e-104, r"would underflow.*multiply X by 1e\+\d+"),
+    ("density", "manhattan", None, 1e-155, r"underflow.*multiply X by 1e\+15"),
+    ("density", "precomputed", None, 1e-155, r"underflow.*multiply X by 1e\+15"),
+]
+
+
+@pytest.mark.parametrize(("name", "metric", "params", "scale", "message"), rows(RANGES))
+def test_distances_out_of_range_are_refused(name, metric, params, scale, message, idle):
+    samples = (D if metric == "precomputed" else X) * scale
+    with pytest.raises(ValueError, match=message):
+        make(name, metric=metric, metric_params=params).fit(samples, y)
+
+
+@every("one", "metric", without=["searches"])  # which scales
+def test_distances_to_queries_that_would_overflow_are_refused(name):
+    with pytest.raises(ValueError, match="overflow"):
+        make(name).fit(X, y).predict(X * 1e200)
+    far = np.linspace(8e153, 9e153, 30)[:, None]  # either side is in range; the distance between them is not
+    with pytest.raises(ValueError, match="overflow"):
+        make(name).fit(far, y).predict(-far)
+
+
+@every("one", "metric")
+def test_the_wrong_number_of_distances_is_refused(name):
+    with pytest.raises(ValueError, match=r"20 features.*30 features"):
+        make(name, metric="precomputed").fit(D, y).predict(D[:, :20])
+
+
+# Calls
+
+TWO, PLAIN = [[0.0], [1.0]], OPFClassifier()
+FITTED = OPFClassifier().fit(TWO, [0, 1])
+ENGINE = _core.Engine.brute(X, "euclidean")
+LISTS, ONES, ORDER = ENGINE.knn(4), np.ones(30), np.arange(30, dtype=np.int32)
+LISTS_OF_5 = _core.Engine.brute(X[:5].copy(), "euclidean").knn(4)
+TREE, SEEDS = ENGINE.spanning_tree(*LISTS), np.array([0, 5], dtype=np.int32)
+PAIR = "no prediction could be right"
+TYPE, NO_SAMPLE = "incompatible function arguments", "contains an index that does not belong to a sample"
+LONGER, ONE_EACH = "^k=5 exceeds the lists' length 4$", "must have one entry per training sample$"
+CALLS = {
+    # The core refuses arrays of the wrong type or shape instead of reading past their end.
+    "_core.Engine.kd_tree(X.astype(int), 'euclidean')": rf"^kd_tree\(\): {TYPE}",
+    "_core.Engine.brute(X[0], 'euclidean')": rf"^brute\(\): {TYPE}",
+    "_core.Engine.brute(X, 'no such metric')": "^unknown metric 'no such metric'$",
+    "_core.Engine.kd_tree(X, 'cosine')": "^the .*tree engine does not .* 'cosine'$",
+    "_core.Engine.precomputed(X)": "^the distance matrix is not square$",
+    "ENGINE.knn(30)": "^k=30 is not between 0 and 29$",
+    "ENGINE.knn(-1)": "^k=-1 is not between 0 and 29$",
+    "ENGINE.query(X, 31)": "^k=31 is not between 0 and 30$",
+    "ENGINE.query(X.astype(np.float32), 2)": "^the queries .* another type",
+    "ENGINE.query(X[:, :2].copy(), 2)": "^the queries have another width",
+    "ENGINE.spanning_tree(*LISTS_OF_5)": f"^the neighbour lists {ONE_EACH}",
+    "ENGINE.spanning_tree(LISTS[0][:5], LISTS[1][:5])": f"^indices {NO_SAMPLE}",
+    "ENGINE.spanning_tree(LISTS[0], LISTS[1][:, :3].copy())": "^distances and indices differ in shape$",
+    "ENGINE.spanning_tree(LISTS[0], LISTS[1].astype(np.int64))": rf"^spanning_tree\(\): {TYPE}",
+    "ENGINE.compete(*LISTS, SEEDS, ONES[:5], False)": f"^membership {ONE_EACH}",
+    "ENGINE.compete(*LISTS, SEEDS.astype(np.int64), ONES, False)": rf"^compete\(\): {TYPE}",
+    "_core.follow_tree(*TREE, SEEDS + 99)": f"^prototypes {NO_SAMPLE}",
+    "_core.compete_tree(*TREE, SEEDS, ONES[:5], False)": "^membership must have one entry more than the tree",
+    "ENGINE.conquer(X, ONES[:5], ORDER)": f"^cost {ONE_EACH}",
+    "ENGINE.conquer(X, ONES, ORDER[:5])": f"^order {ONE_EACH}",
+    "ENGINE.conquer(X, ONES, ORDER, n_conquerors=0)": "^n_conquerors must be at least 1$",
+    "_core.density(LISTS[0], 5, False)": LONGER,
+    "_core.cluster(*LISTS, 5, ONES)": LONGER,
+    "_core.cluster(*LISTS, 4, ONES[:5])": "^scaled_density must have one entry per sample$",
+    "_core.search_k(*LISTS, 5, False)": LONGER,
+    # Samples, labels and models
+    "make_engine(DATES)": "1 missing date.*row 3, column 1; drop",
+    "FuzzyOPFClassifierCV(transforms=[None]).fit(DATES, y)": "1 missing date.*row 3, column 1; drop",
+    "learn(PLAIN, DATES, y, DATED, y)": "1 missing date.*row 3, column 1; drop",
+    "learn(PLAIN, DATED, y, DATES, y)": "1 missing date.*row 3, column 1; drop",
+    "learn(PLAIN, TWO, [0, 1], [[0.0, 1.0]], [0])": "2 features",
+    "learn(PLAIN, TWO, [0, 1], [[0.5]], ['0'])": (TypeError, PAIR),
+    "learn(make('fuzzy'), TWO, [0, 1], TWO, [0, 1])": (TypeError, "takes an OPFClassifier"),
+    "learn(OPFClassifier(metric='precomputed'), [[0.0]], [0], [[0.0]], [0])": "needs features",
+    "prune(FITTED, [[0.0]], [0], max_loss=-0.1)": "between 0 and 1",
+    "prune(FITTED, [[0.0]], [0], max_loss='some')": (TypeError, "must be a number"),
+    "prune(FITTED, [[0.0]], [0], max_iter=1.5)": (TypeError, "integer"),
+    "prune(FITTED, [[0.5]], np.array(['a'], dtype=object))": (TypeError, PAIR),
+    "prune(make('fuzzy').fit(TWO, [0, 1]), [[0.0]], [0])": (TypeError, "OPFPruner"),
+    "prune(OPFClassifier(metric='precomputed').fit(1 - np.eye(2), [0, 1]), [[0.0, 1.0]], [0])": "OPFPruner",
+    "pathforest.explain(make('clusters').fit(X), X)": (TypeError, "explains no predictions; pass a fitted"),
+    "make('fuzzy', sigma=1e300, metric='manhattan').fit(X * 1e100, y)": r"sigma=1e\+300.*overflow",
+    **{f"flip_labels(y, {share})": f"share=.*{share}" for share in (-0.1, 1.1)},
+    "flip_labels(y, 'half')": "share='half' is not a share",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_wrong_call_is_refused(call):
+    message = CALLS[call]
+    error, message = message if isinstance(message, tuple) else (ValueError, message)
+    with pytest.raises(TypeError if TYPE in message else error, match=message):
+        eval(call, {**vars(distances), **vars(learning), **vars(noise), **vars(pruning), **globals()})
+
+
+# Rules
+
+PUBLIC = [getattr(pathforest, name) for name in pathforest.__all__]
+KINDS = [kind for kind in PUBLIC if isinstance(kind, type) and issubclass(kind, BaseEstimator)]
+
+
+class Hostile:
+    def __repr__(self):
+        return "\x1b[31m" + "x" * 10**6
+
+
+LONG = ["x" * 10**6, "\x1b[2J", Hostile(), [Hostile()] * 2]
+# Where integers have an upper limit; Python prints no more than 4300 digits.
+LIMITED = ("n_neighbors", "n_clusters", "random_state", "contamination", "validation_fraction", "max_loss")
+THEIRS = {"sampling_strategy"}  # checked by imbalanced-learn, in messages of its own
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_parameter_has_a_rule(kind):
+    assert sorted(kind._rules) == sorted(kind().get_params(deep=False))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind in KINDS for name in kind._rules if name not in THEIRS]
+)
+def test_a_refused_value_is_shown_in_short_and_without_control_characters(kind, name):
+    is_capped = (kind, name) == (OPFSemiSupervisedClassifier, "n_neighbors")
+    for value in [*LONG, 10**5000] if name in LIMITED and not is_capped else LONG:
+        estimator = kind(**{name: value})
+        with pytest.raises((TypeError, ValueError), match=name.removesuffix("s")) as error:
+            getattr(estimator, "fit_resample", getattr(estimator, "fit", None))(X, y % 3 // 2)
+        assert len(str(error.value)) < 500
+        assert str(error.value).isprintable()
+
+
+# Refusals leave nothing behind
+
+
+@every("one")
+def test_a_failed_fit_leaves_the_estimator_unfitted(name):
+    model = make(name).fit(X, y)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(altered(np.nan), y)
+    assert not [attribute for attribute in vars(model) if attribute.endswith("_")]
+    if hasattr(model, "partial_fit"):
+        model.partial_fit(X, *([y] if hasattr(model, "set_labels") else []))
+        before = dict(vars(model))
+        with pytest.raises(ValueError, match="NaN"):
+            model.partial_fit(altered(np.nan), *([y] if hasattr(model, "set_labels") else []))
+        assert vars(model) == before
