@@ -84,7 +84,7 @@ MUTANTS = [
         "cpp/bindings/engine.cpp",
         '        require_length(distances.shape(0), engine, "the neighbour lists");\n        run_',
         "        run_",
-        "tests/models/test_arguments.py",
+        "tests/models/test_refusals.py",
     ),
     Mutant(
         "src/pathforest/_engines/growing.py",
@@ -96,25 +96,25 @@ MUTANTS = [
         "src/pathforest/_engines/samples.py",
         "if 0 < widest < least and",
         "if 0 < widest < 0 and",
-        "tests/models/test_bad_input.py",
+        "tests/models/test_refusals.py",
     ),
     Mutant(
         "src/pathforest/_engines/samples.py",
         "_widest_range(X[:FIRST]) >= least:",
         "_widest_range(X[:FIRST]) >= 0:",
-        "tests/models/test_bad_input.py",
+        "tests/models/test_refusals.py",
     ),
     Mutant(
         "src/pathforest/_engines/samples.py",
         "widest = _widest_range(X)\n",
         "widest = _widest_range(X[:FIRST])\n",
-        "tests/models/test_bad_input.py",
+        "tests/models/test_contract.py",
     ),
     Mutant(
         "src/pathforest/_engines/samples.py",
         "SYMMETRY = 1e-10",
         "SYMMETRY = 1e-6",
-        "tests/models/test_bad_input.py",
+        "tests/models/test_refusals.py",
     ),
     Mutant(
         "src/pathforest/_utils/threads.py",
@@ -134,7 +134,7 @@ MUTANTS = [
         "        rules.check_parameters(self)\n        return",
         "        _core.Engine.brute(np.eye(2), 'euclidean')\n        rules.check_parameters(self)\n"
         "        return",
-        "tests/models/test_bad_input.py",
+        "tests/models/test_refusals.py",
     ),
     Mutant(
         "src/pathforest/_models/growing.py",

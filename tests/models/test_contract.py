@@ -385,12 +385,36 @@ def test_callbacks_hear_of_the_begin_and_end_of_a_fit_and_change_no_answer(name,
     same(answers(model, Q), answers(fitted(name), Q))
 
 
-def test_stages_are_tasks(recorder):
-    make("plain").set_callbacks(recorder).fit(X, y)
-    stages = ["build engine", "spanning tree", "boundary prototypes", "grow forest"]
-    inside = [f"{event} OPFClassifier {stage}" for stage in stages for event in ("begin", "end")]
-    found = [text for text in recorder.heard if "OPFClassifier" in text]
-    assert found == ["begin OPFClassifier fit", *inside, "end OPFClassifier fit"]
+@pytest.mark.parametrize(
+    ("name", "stages"),
+    [
+        ("plain", ["build engine", "spanning tree", "boundary prototypes", "grow forest"]),
+        ("search as given", ["search", "refit"]),
+    ],
+)
+def test_stages_are_tasks(name, stages, recorder):
+    make(name).set_callbacks(recorder).fit(X, y)
+    kind = type(make(name)).__name__
+    inside = [f"{event} {kind} {stage}" for stage in stages for event in ("begin", "end")]
+    found = [text for text in recorder.heard if kind in text]
+    assert found == [f"begin {kind} fit", *inside, f"end {kind} fit"]
+
+
+def test_scikit_learn_s_bar_takes_the_place_of_ours(recorder, monkeypatch, capsys):
+    from sklearn.callback import ProgressBar
+
+    pytest.importorskip("rich")
+    pytest.importorskip("tqdm")
+    monkeypatch.setattr("pathforest._utils.progress.DELAY", 0.0)
+    monkeypatch.setenv("PATHFOREST_PROGRESS", "1")
+    for depth, wrap in ((1, lambda model: model), (0, make_pipeline)):
+        for name in ("plain", "search as given"):
+            wrap(make(name)).set_callbacks(ProgressBar(max_propagation_depth=depth)).fit(X, y)
+            said = capsys.readouterr()
+            assert " - fit" in said.out
+            assert said.err == ""
+    make("plain").set_callbacks(recorder).fit(X, y)  # another callback does not
+    assert "OPFClassifier: " in capsys.readouterr().err
 
 
 def test_a_failed_fit_is_torn_down(recorder):

@@ -230,6 +230,11 @@ PARAMETERS = [
     ),
     ("pruner", {"validation_fraction": 1.0}, ValueError, "validation_fraction=1.0 must be below 1"),
     ("pruner", {"validation_fraction": "half"}, TypeError, "validation_fraction='half' must be a number"),
+    ("clusters", {"threshold": 0}, ValueError, "threshold=0 must be"),
+    ("clusters", {"threshold": "much"}, TypeError, "threshold='much'"),
+    ("clusters", {"n_clusters": 0}, ValueError, "n_clusters=0"),
+    ("clusters", {"measure": "width"}, ValueError, "measure='width'.*'height', 'area', 'volume'"),
+    ("clusters", {"threshold": 3, "n_clusters": 2}, ValueError, "only one of n_clusters and threshold"),
     ("outliers", {"contamination": 0.0}, ValueError, "contamination=0.0 must be finite and greater than 0"),
     ("outliers", {"contamination": 0.6}, ValueError, "contamination=0.6 must be at most 0.5"),
     ("outliers", {"contamination": np.nan}, ValueError, "contamination=nan must be finite"),
@@ -294,7 +299,7 @@ MATRICES = {
 @every("one", "metric")
 @pytest.mark.parametrize("case", MATRICES)
 def test_bad_matrices_of_distances_are_refused(name, case, idle, monkeypatch):
-    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_BYTES", 8 * 30 * 4)
+    monkeypatch.setattr("pathforest._engines.samples.BLOCK_BYTES", 8 * 30 * 4)
     matrix, message = MATRICES[case]
     with pytest.raises(ValueError, match=message):
         make(name, metric="precomputed").fit(matrix, y)
@@ -344,7 +349,7 @@ FITTED = OPFClassifier().fit(TWO, [0, 1])
 ENGINE = _core.Engine.brute(X, "euclidean")
 LISTS, ONES, ORDER = ENGINE.knn(4), np.ones(30), np.arange(30, dtype=np.int32)
 LISTS_OF_5 = _core.Engine.brute(X[:5].copy(), "euclidean").knn(4)
-TREE, SEEDS = ENGINE.spanning_tree(*LISTS), np.array([0, 5], dtype=np.int32)
+TREE, SEEDS = ENGINE.spanning_tree(LISTS), np.array([0, 5], dtype=np.int32)
 PAIR = "no prediction could be right"
 TYPE, NO_SAMPLE = "incompatible function arguments", "contains an index that does not belong to a sample"
 LONGER, ONE_EACH = "^k=5 exceeds the lists' length 4$", "must have one entry per training sample$"
@@ -360,10 +365,10 @@ CALLS = {
     "ENGINE.query(X, 31)": "^k=31 is not between 0 and 30$",
     "ENGINE.query(X.astype(np.float32), 2)": "^the queries .* another type",
     "ENGINE.query(X[:, :2].copy(), 2)": "^the queries have another width",
-    "ENGINE.spanning_tree(*LISTS_OF_5)": f"^the neighbour lists {ONE_EACH}",
-    "ENGINE.spanning_tree(LISTS[0][:5], LISTS[1][:5])": f"^indices {NO_SAMPLE}",
-    "ENGINE.spanning_tree(LISTS[0], LISTS[1][:, :3].copy())": "^distances and indices differ in shape$",
-    "ENGINE.spanning_tree(LISTS[0], LISTS[1].astype(np.int64))": rf"^spanning_tree\(\): {TYPE}",
+    "ENGINE.spanning_tree(LISTS_OF_5)": f"^the neighbour lists {ONE_EACH}",
+    "ENGINE.spanning_tree((LISTS[0][:5], LISTS[1][:5]))": f"^indices {NO_SAMPLE}",
+    "ENGINE.spanning_tree((LISTS[0], LISTS[1][:, :3].copy()))": "^distances and indices differ in shape$",
+    "ENGINE.spanning_tree((LISTS[0], LISTS[1].astype(np.int64)))": rf"^spanning_tree\(\): {TYPE}",
     "ENGINE.compete(*LISTS, SEEDS, ONES[:5], False)": f"^membership {ONE_EACH}",
     "ENGINE.compete(*LISTS, SEEDS.astype(np.int64), ONES, False)": rf"^compete\(\): {TYPE}",
     "_core.follow_tree(*TREE, SEEDS + 99)": f"^prototypes {NO_SAMPLE}",
