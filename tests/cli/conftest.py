@@ -1,8 +1,10 @@
 """Folders that the commands work in."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from commands import IRIS, KINDS, X, codes, flowers, succeed
+from pipelines import passengers
 
 from pathforest import OPFClassifier
 from pathforest.datasets import read, write
@@ -30,3 +32,16 @@ def libopf(folder):
     succeed("convert data.dat --distances log_sqeuclidean -o distances.dat")
     succeed("convert data.dat --parts training=50,testing=50 -o .")
     return read("training.dat"), read("testing.dat")
+
+
+@pytest.fixture
+def ship(tmp_path, monkeypatch):
+    """Start in a folder with a mixed table as spreadsheets write it in many countries; return new rows."""
+    monkeypatch.chdir(tmp_path)
+    table, labels = passengers(60)
+    table = table.assign(fate=labels)
+    table.to_csv("ship.csv", sep=";", decimal=",", index=False)
+    table.to_parquet("ship.parquet")
+    new = table[:4].drop(columns="fate").assign(port=["X", None, "S", "C"], fare=[None, 3.25, 1.5, 8.0])
+    new.to_csv("new.csv", sep=";", decimal=",", index=False)
+    return pd.read_csv("new.csv", sep=";", decimal=",")

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,26 +11,24 @@ import pytest
 from commands import succeed
 
 RISKY = [
-    "@bob",
-    "+49 30 1",
-    "=1+1",
-    "'=1+1",
-    "-1,5",
-    "-1.5 m",
-    " spaced ",
-    "a\rb",
-    "c\nd",
-    'q"x',
-    "",
-    "'",
-    "-",
+    *("@bob", "+49 30 1", "=1+1", "'=1+1", "-1,5", "-1.5 m", " spaced ", "a\rb", "c\nd", 'q"x', "", "'", "-"),
 ]
 KINDS = ["=cmd()", "@x, or | so", "-1,5"]
 SEPARATED = [(";", ","), (",", "."), ("\t", ","), ("|", ".")]  # and decimal marks
+TABLE = "table.csv --label =kind"
 
 
 def rows_of(text, sep=","):
     return list(csv.reader(io.StringIO(text, newline=""), delimiter=sep))
+
+
+def written(name, sep=","):
+    return rows_of(Path(name).read_bytes().decode(), sep)
+
+
+def write_rows(name, rows, sep=","):
+    with open(name, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=sep, quoting=csv.QUOTE_ALL).writerows(rows)
 
 
 @pytest.fixture(params=SEPARATED, ids=["semicolons", "commas", "tabs", "bars"])
@@ -47,36 +46,24 @@ def given(request, tmp_path, monkeypatch):
     return rows, sep.replace("\t", ";")  # .csv files are not written with tabs
 
 
-TABLE = "table.csv --label =kind"
-
-
-def test_parts_have_the_cells_of_the_whole(given, tmp_path):
+def test_parts_have_the_cells_of_the_whole(given):
     rows, sep = given
     succeed(f"convert {TABLE} --parts p=50,q=50 -o .")
-    parts = [rows_of((tmp_path / name).read_bytes().decode(), sep) for name in ("p.csv", "q.csv")]
-    assert parts[0][0] == parts[1][0] == rows[0]
-    assert sorted(parts[0][1:] + parts[1][1:]) == sorted(rows[1:])
+    p, q = written("p.csv", sep), written("q.csv", sep)
+    assert p[0] == q[0] == rows[0]
+    assert sorted(p[1:] + q[1:]) == sorted(rows[1:])
 
 
-def test_predictions_are_beside_the_cells_as_they_came(given):
+def test_answers_are_beside_the_cells_as_they_came(given):
     rows, sep = given
     succeed(f"train {TABLE} --ignore note -e opf -o m.pf")
     found = rows_of(succeed("predict m.pf table.csv --proba --column @answer"), sep)
     assert [row[:4] for row in found] == rows
     assert found[0][4:] == [*(f"p({kind})" for kind in sorted(KINDS)), "'@answer"]
     assert [row[-1] for row in found[1:]] == [row[2] for row in rows[1:]]
-
-
-def test_clusters_are_beside_the_cells_as_they_came(given):
-    rows, sep = given
     found = rows_of(succeed(f"cluster {TABLE} --ignore note --column =c"), sep)
     assert [row[:4] for row in found] == rows
     assert found[0][4] == "'=c"
-
-
-def write_rows(name, rows, sep=","):
-    with open(name, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter=sep, quoting=csv.QUOTE_ALL).writerows(rows)
 
 
 def decide(action):
@@ -87,7 +74,7 @@ def decide(action):
     return rows
 
 
-def test_suggested_labels_are_those_of_the_table(given, tmp_path):
+def test_suggested_labels_are_those_of_the_table(given):
     rows, sep = given
     rows[10][2] = KINDS[1]
     write_rows("table.csv", rows, sep)
@@ -96,7 +83,7 @@ def test_suggested_labels_are_those_of_the_table(given, tmp_path):
     assert (found["row"], found["given"], found["change_to"]) == ("9", KINDS[1], KINDS[0])
     succeed(f"audit {TABLE} --apply d.csv --out cleaned.csv")
     rows[10][2] = KINDS[0]
-    assert rows_of((tmp_path / "cleaned.csv").read_bytes().decode(), sep) == rows
+    assert written("cleaned.csv", sep) == rows
 
 
 @pytest.mark.parametrize("back", ["+1", "1"])
@@ -109,13 +96,13 @@ def test_integers_are_suggested_as_the_table_has_them(tmp_path, monkeypatch, bac
     succeed("audit table.csv --suspects s.csv --features x")
     (found,) = decide("change")
     assert (found["row"], found["given"], found["change_to"]) == ("4", "+1000", "01")
-    text = (tmp_path / "d.csv").read_text()
-    (tmp_path / "d.csv").write_text(text.replace('"01"', f'"{back}"').replace("+1000", "1000"))
+    text = Path("d.csv").read_text()
+    Path("d.csv").write_text(text.replace('"01"', f'"{back}"').replace("+1000", "1000"))
     succeed("audit table.csv --apply d.csv --out cleaned.csv")
     rows[5][1] = "01"
-    assert rows_of((tmp_path / "cleaned.csv").read_text()) == rows
+    assert written("cleaned.csv") == rows
     succeed("audit table.csv --suspects s.json --features x")
-    assert [row["change_to"] for row in json.loads((tmp_path / "s.json").read_text())] == ["1"]
+    assert [row["change_to"] for row in json.loads(Path("s.json").read_text())] == ["1"]
 
 
 def test_cells_of_parquet_files_are_written_as_they_are(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from commands import X, codes, run
+from commands import X, codes, run, succeed, train
 
 import pathforest
 from pathforest._cli.entrypoint import COMMANDS, app
@@ -23,65 +23,65 @@ KINDS = np.array([f"{kind}{TEXT}" for kind in range(3)])[codes]
 QUICK = "--set k_max=5 --set sigmas=1 --set cv=2"
 
 WORDS = {"DATA": f"{FILE}.csv", "MODEL": f"{FILE}.pf", "FILE": FILE, "TEXT": TEXT, "NAME": NAMES[2]}
-LINES = [
-    "info DATA -l 0",
-    "info DATA -l 0 --json",
-    "info MODEL",
-    "info MODEL --json",
-    "info BROKEN.csv",
-    "info BROKEN.npz",
-    "info TEXT.npz",
-    "audit DATA -l 0 --ignore 1 --suspects FILE.tsv -o FILE.html",
-    "audit DATA -l 0 --ignore 1 --json",
-    "audit DATA -l 0 --ignore 1 --metric TEXT",
-    "audit DATA -l 0 --ignore 1 --method TEXT",
-    "audit DATA -l 0 --ignore 1 --image-shape TEXT",
-    "audit DATA -l 0 --ignore 1 --image-column TEXT",
-    "audit DATA -l 0 --apply DATA -o FILE.csv",
-    "audit DATA -l 0 --apply FILE -o FILE.npz",
-    "convert DATA -l 0 --parts 2 -o FILE",
-    "convert DATA -l 0 --parts 2 -o FILE --json",
-    "convert DATA --parts TEXT -o FILE",
-    "convert DATA -l 0 --ignore 1 -o FILE.parquet",
-    "convert DATA -l 0 --ignore 1 -o FILE.dat",
-    "convert DATA -l 0 -o FILE.npz",
-    "convert DATA -o TEXT",
-    "train DATA -l 0 --ignore 1 -e opf --learn DATA --prune DATA -o FILE.opf",
-    f"train DATA -l 0 --ignore 1 {QUICK} -o FILE.cv",
-    f"train DATA -l 0 --ignore 1 {QUICK} -o FILE.cv --json",
-    "train DATA -l TEXT -o FILE.opf",
-    "train DATA -l 0 -o FILE.opf",
-    "train DATA -l 0 --ignore 1 --set TEXT -o FILE.opf",
-    "train DATA -l 0 --ignore 1 --features TEXT -o FILE.opf",
-    "train DATA -l 0 --ignore 1 --from TEXT -o FILE.opf",
-    "train DATA -l 0 --ignore 1 -e TEXT -o FILE.opf",
-    "train DATA -l 0 --ignore 1 -o FILE/missing",
-    f"train DATA -l 0 --ignore 1 {QUICK} --table FILE.csv.gz -o FILE.cv",
-    "predict MODEL DATA",
-    "predict MODEL DATA --proba --to json",
-    "predict MODEL DATA --to jsonl",
-    "predict MODEL DATA --to tsv",
-    "predict MODEL DATA --to csv.gz",
-    "predict MODEL DATA -o FILE.csv.gz",
-    "predict MODEL DATA --column NAME",
-    "predict MODEL BROKEN.csv",
-    "evaluate MODEL DATA -l 0",
-    "evaluate MODEL DATA -l 0 --json",
-    "evaluate MODEL OTHER.csv -l 0",
-    "predict MODEL DATA --explain 0-4",
-    "predict MODEL DATA --explain 0-4 --json",
-    "predict MODEL DATA --explain TEXT",
-    "cluster DATA -l 0 --ignore 1",
-    "cluster DATA -l 0 --ignore 1 --model FILE.clusters -o FILE.tsv",
-    "reproduce --datasets TEXT",
-    "reproduce --out DATA --quick",
-    # What click says of its own accord
-    "TEXT",
-    "--TEXT",
-    "info DATA TEXT",
-    "info --TEXT",
-    "train DATA --jobs TEXT",
-]
+TABLE = "DATA -l 0 --ignore 1"
+LINES = f"""
+info DATA -l 0
+info DATA -l 0 --json
+info MODEL
+info MODEL --json
+info BROKEN.csv
+info BROKEN.npz
+info TEXT.npz
+audit {TABLE} --suspects FILE.tsv -o FILE.html
+audit {TABLE} --json
+audit {TABLE} --metric TEXT
+audit {TABLE} --method TEXT
+audit {TABLE} --image-shape TEXT
+audit {TABLE} --image-column TEXT
+audit DATA -l 0 --apply DATA -o FILE.csv
+audit DATA -l 0 --apply FILE -o FILE.npz
+convert DATA -l 0 --parts 2 -o FILE
+convert DATA -l 0 --parts 2 -o FILE --json
+convert DATA --parts TEXT -o FILE
+convert {TABLE} -o FILE.parquet
+convert {TABLE} -o FILE.dat
+convert DATA -l 0 -o FILE.npz
+convert DATA -o TEXT
+train {TABLE} -e opf --learn DATA --prune DATA -o FILE.opf
+train {TABLE} {QUICK} -o FILE.cv
+train {TABLE} {QUICK} -o FILE.cv --json
+train {TABLE} {QUICK} --table FILE.csv.gz -o FILE.cv
+train DATA -l TEXT -o FILE.opf
+train DATA -l 0 -o FILE.opf
+train {TABLE} --set TEXT -o FILE.opf
+train {TABLE} --features TEXT -o FILE.opf
+train {TABLE} --from TEXT -o FILE.opf
+train {TABLE} -e TEXT -o FILE.opf
+train {TABLE} -o FILE/missing
+predict MODEL DATA
+predict MODEL DATA --proba --to json
+predict MODEL DATA --to jsonl
+predict MODEL DATA --to tsv
+predict MODEL DATA --to csv.gz
+predict MODEL DATA -o FILE.csv.gz
+predict MODEL DATA --column NAME
+predict MODEL BROKEN.csv
+predict MODEL DATA --explain 0-4
+predict MODEL DATA --explain 0-4 --json
+predict MODEL DATA --explain TEXT
+evaluate MODEL DATA -l 0
+evaluate MODEL DATA -l 0 --json
+evaluate MODEL OTHER.csv -l 0
+cluster {TABLE}
+cluster {TABLE} --model FILE.clusters -o FILE.tsv
+reproduce --datasets TEXT
+reproduce --out DATA --quick
+TEXT
+--TEXT
+info DATA TEXT
+info --TEXT
+train DATA --jobs TEXT
+""".strip().splitlines()  # the last five are answered by click of its own accord
 EXPERIMENT = "reproduce --datasets iris --classifiers opf,fuzzy_opf --runs 1 --jobs 1 --out FILE.report"
 
 
@@ -169,3 +169,14 @@ def test_errors_of_writing_show_names_of_files_escaped(tmp_path, ending):
     with pytest.raises((ValueError, OSError), match="FORGED") as caught:
         write(f"{tmp_path}/{FILE}{ending}", [[1.0]], [1])
     assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(("name", "shown"), [("len [cm]",) * 2, ("[/x]",) * 2, ("x" * 400, f"{'x' * 57}...")])
+def test_names_are_shown_as_they_are_and_short(tmp_path, monkeypatch, name, shown):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "odd.csv").write_text(f"label,{name}\n{name},1\nb,2\n")
+    train("odd.csv -e opf")
+    for command in ("info odd.csv", "info m.pf", "evaluate m.pf odd.csv", "predict m.pf odd.csv --explain 0"):
+        said = succeed(command)
+        assert shown in said
+        assert "x" * 100 not in said

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from commands import FEATURES, X, fail, run, succeed
 
-from pathforest._utils.files import replacing
+from pathforest._utils.files import replace_file, replacing
 
 resource = pytest.importorskip("resource")  # not on Windows
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
@@ -103,29 +103,18 @@ def test_a_signal_that_ends_the_command_leaves_nothing_behind(model, folder, num
     assert sorted(folder.iterdir()) == before
 
 
-def test_handlers_of_signals_are_as_before(folder):
-    def own(*args):
-        pass
-
-    for handler in (signal.SIG_DFL, signal.SIG_IGN, own):
-        before = signal.signal(signal.SIGTERM, handler)
-        try:
-            with replacing("out") as file:
-                file.write(b"x")
-            assert signal.getsignal(signal.SIGTERM) is handler
-            with pytest.raises(ValueError, match="stop"), replacing("out"):
-                raise ValueError("stop")
-            assert signal.getsignal(signal.SIGTERM) is handler
-        finally:
-            signal.signal(signal.SIGTERM, before)
-
-
-def test_files_are_written_from_any_thread(folder):
-    def write():
-        with replacing("out") as file:
-            file.write(b"x")
-
-    thread = threading.Thread(target=write)
+@pytest.mark.parametrize("handler", [signal.SIG_DFL, signal.SIG_IGN, lambda *args: None])
+def test_handlers_of_signals_are_as_before(tmp_path, handler):
+    before = signal.signal(signal.SIGTERM, handler)
+    try:
+        replace_file(tmp_path / "out", b"x")
+        assert signal.getsignal(signal.SIGTERM) is handler
+        with pytest.raises(ValueError, match="stop"), replacing(tmp_path / "out"):
+            raise ValueError("stop")
+        assert signal.getsignal(signal.SIGTERM) is handler
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    thread = threading.Thread(target=replace_file, args=(tmp_path / "other", b"x"))  # where none can be set
     thread.start()
     thread.join()
-    assert (folder / "out").read_bytes() == b"x"
+    assert (tmp_path / "other").read_bytes() == b"x"

@@ -1,5 +1,6 @@
 """Commands as users type them, and the table of flowers that they are given."""
 
+import json
 import shlex
 
 import numpy as np
@@ -7,12 +8,14 @@ import pandas as pd
 from sklearn.datasets import load_iris
 from typer.testing import CliRunner
 
+import pathforest
 from pathforest._cli.entrypoint import app
 
 FEATURES = ["length", "width", "petal length", "petal width"]
 X, codes = load_iris(return_X_y=True)
 KINDS = np.array(["setosa", "versicolor", "virginica"])[codes]
 IRIS = "iris.csv -l kind --ignore name"  # the table, and how to take it
+CELLS = "pathforest._tables.stream.CELLS"  # of a batch
 
 
 def flowers():
@@ -33,6 +36,22 @@ def succeed(line, *more, stdin=None):
     done = run(line, *more, stdin=stdin)
     assert done.exit_code == 0, done.stderr
     return done.stdout
+
+
+def facts(line, **more):
+    """Give a command that must succeed, and return what it says to programs."""
+    return json.loads(succeed(f"{line} --json", **more))
+
+
+def train(line):
+    """Train a model and return it."""
+    succeed(f"train {line} -o m.pf")
+    return pathforest.load("m.pf")
+
+
+def predictions(line):
+    """Return what `predict` says of a table, as text."""
+    return succeed(f"predict {line} --only").split()[1:]
 
 
 def fail(line, *more, stdin=None, code=1):

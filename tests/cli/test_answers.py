@@ -1,0 +1,430 @@
+"""`pathforest predict`, `evaluate`, `cluster`, `info` and `convert`: the same answers as in Python."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import CELLS, FEATURES, IRIS, KINDS, X, codes, facts, flowers, predictions, succeed, train
+from pipelines import PIPELINES, passengers
+from sklearn.base import clone
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, log_loss
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pathforest
+from pathforest import OPFClassifier, OPFClustering, TablePreprocessor
+from pathforest._models.base import KeptSamples
+from pathforest.datasets import read, write
+from pathforest.libopf import read_positions
+from pathforest.metrics import opf_accuracy
+from pathforest.noise import flip_labels
+
+TABLE, LABELS = passengers(60)
+
+
+# predict
+
+
+@pytest.mark.parametrize("cells", [1, 30, 2**18])
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.json", "out.jsonl", "out.parquet", "out.csv.gz"])
+def test_predictions_do_not_depend_on_batches_or_formats(model, monkeypatch, cells, name):
+    monkeypatch.setattr(CELLS, cells)
+    found = succeed(f"predict iris.pf iris.csv --proba --only --out {name}")
+    assert found == f"{name}: 150 samples\n"
+    readers = {"json": pd.read_json, "parquet": pd.read_parquet, "tsv": lambda p: pd.read_csv(p, sep="\t")}
+    readers["jsonl"] = lambda path: pd.read_json(path, lines=True)
+    found = readers.get(name.split(".")[1], pd.read_csv)(name)
+    assert found.columns.tolist() == ["p(setosa)", "p(versicolor)", "p(virginica)", "prediction"]
+    assert found["prediction"].tolist() == model.predict(X).tolist()
+    np.testing.assert_allclose(found.iloc[:, :3], model.predict_proba(X), rtol=1e-9)  # JSON's reader rounds
+
+
+def test_the_prediction_is_the_last_column_whatever_the_label_says(model):
+    table = flowers().assign(kind="nonsense")
+    table.to_csv("new.csv", index=False)
+    succeed("predict iris.pf new.csv --out out.csv")
+    found = pd.read_csv("out.csv")
+    pd.testing.assert_frame_equal(found.iloc[:, :-1], table)
+    assert found["prediction"].tolist() == model.predict(X).tolist()
+
+
+SMALL = "--set k_max=3 --set cv=2 --set transforms=linear"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *("-e opf", "-e opf --set n_conquerors=3", "-e fuzzy", "-e semi", "-e pruner"),
+        *(SMALL, f"{SMALL} --set n_best=1"),
+    ],
+)
+def test_labels_and_probabilities_come_from_one_search_for_neighbours(folder, options, monkeypatch):
+    rounded = flowers().round(dict.fromkeys(FEATURES, 0))  # with many ties
+    rounded.to_csv("iris.csv", index=False)
+    queries = rounded[list(FEATURES)]
+    model, searches = train(f"{IRIS} {options}"), []
+    labels, probabilities = model.predict(queries), model.predict_proba(queries)
+
+    ask = KeptSamples.blocks  # every answer begins with it
+
+    def watched(samples, queries, width):
+        searches.append(len(queries))
+        return ask(samples, queries, width)
+
+    monkeypatch.setattr(KeptSamples, "blocks", watched)
+    model.predict_proba(queries)
+    needed, searches[:] = list(searches), []
+    found = pd.read_csv(io.StringIO(succeed("predict m.pf iris.csv --proba --only")))
+    assert searches == needed
+    assert found["prediction"].tolist() == labels.tolist()
+    np.testing.assert_array_equal(found.iloc[:, :-1], probabilities)
+    searches.clear()
+    assert facts("evaluate m.pf iris.csv -l kind")["accuracy"] == np.mean(labels == KINDS)
+    assert searches == needed
+
+
+def test_typed_output_has_numbers_and_the_rest_as_it_came(model, folder):
+    found = json.loads(succeed("predict iris.pf iris.csv --to json"))
+    assert (found[0]["petal length"], found[0]["name"]) == (1.4, "flower 0")
+    assert facts("predict iris.pf iris.csv") == found
+    assert facts("predict iris.pf iris.csv -o o.csv") == {"predictions": "o.csv", "n_samples": len(X)}
+    frame = pd.DataFrame(X, columns=FEATURES).assign(more=[[1.0, float("nan")]] * len(X), label=KINDS)
+    frame.to_parquet("odd.parquet")
+    train("odd.parquet --ignore more -e opf")
+    found = json.loads(succeed("predict m.pf odd.parquet --json"), parse_constant=pytest.fail)
+    assert found[0]["more"] == [1.0, None]
+
+
+def test_typed_output_of_mixed_tables_has_numbers_and_gaps(ship):
+    train("ship.csv -l fate -e opf")
+    found = facts("predict m.pf new.csv")
+    assert [row["fare"] for row in found] == [None, 3.25, 1.5, 8.0]
+    assert found[0]["port"] == "X"
+
+
+def test_pipes_are_files_too(model, folder):
+    table = (folder / "iris.csv").read_bytes()
+    assert succeed("predict iris.pf - --only", stdin=table).split() == ["prediction", *model.predict(X)]
+    said = succeed("train - -l kind --ignore name -e opf -o m.pf", stdin=table)
+    assert said.startswith("m.pf: OPFClassifier, 150 samples, 4 features, 3 classes")
+    assert succeed("predict iris.pf iris.csv --only --out -").startswith("prediction\n")
+    assert not (folder / "-").exists()
+    text = "label,größe\nä,1\nö,2\n".encode()
+    succeed("train - -e opf -o m.pf", stdin=text)
+    assert "ä" in succeed("predict m.pf -", stdin=text)
+    assert "standard input: 150 samples, 6 columns" in succeed("info -", stdin=table)
+    os.mkfifo("pipe")
+    with subprocess.Popen("cat iris.csv > pipe", shell=True):
+        assert "150 samples" in succeed("info pipe --from csv --label kind")
+
+
+def test_a_reader_that_stops_early_is_not_an_error(model):
+    pd.concat([flowers()] * 300).to_csv("long.csv", index=False)
+    command = f"{sys.executable} -m pathforest predict iris.pf long.csv | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("name,length")
+    assert done.stderr == ""
+
+
+def test_models_without_names_take_columns_in_order_and_tables_may_be_empty(model, folder):
+    OPFClassifier().fit(X, KINDS).save("m.pf")
+    flowers().drop(columns="name").to_csv("new.csv", index=False)
+    assert predictions("m.pf new.csv --label kind") == OPFClassifier().fit(X, KINDS).predict(X).tolist()
+    (folder / "none.csv").write_text(",".join(FEATURES) + "\n")
+    assert succeed("predict iris.pf none.csv") == ",".join(FEATURES) + ",prediction\n"
+
+
+def test_batches_do_not_change_what_a_cell_is(ship, tmp_path):
+    rows = ["x;kind;label", *(f"{i};{'true' if i % 3 else 'maybe'};{'ab'[i % 2]}" for i in range(12))]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    (tmp_path / "one.csv").write_text("x;kind\n4;true\n")
+    model = train("t.csv -e opf")
+    assert predictions("m.pf one.csv") == ["a"]
+    assert model[0].transform({"x": [4], "kind": [True]})[0, 1] == 1
+    train("ship.csv -l fate -e opf")
+    TABLE.to_csv("words.csv", index=False)
+    TABLE.assign(male=TABLE["male"].astype(int)).to_csv("digits.csv", index=False)
+    assert predictions("m.pf digits.csv") == predictions("m.pf words.csv")
+
+
+def test_a_column_that_the_model_leaves_out_need_not_be_there(ship):
+    table = TABLE.assign(name=[f"guest {i}" for i in range(60)], fate=LABELS)
+    table.to_csv("named.csv", index=False)
+    assert "name: left out, no text occurs twice" in succeed("train named.csv -l fate -e opf -o m.pf")
+    assert len(predictions("m.pf new.csv")) == 4
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+@pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
+def test_pipelines_of_other_transformers_predict_from_files(ship, name):
+    model, (samples, labels) = PIPELINES[name]
+    model = clone(model).fit(samples, labels)
+    pathforest.save(model, "m.pf")
+    table = pd.DataFrame(samples, columns=TABLE.columns[: samples.shape[1]])
+    table.dropna().to_csv("table.csv", index=False)
+    asked = table.dropna() if hasattr(samples, "iloc") else table.dropna().to_numpy()
+    assert predictions("m.pf table.csv") == [str(label) for label in model.predict(asked)]
+    assert type(model[-1]).__name__ in succeed("info m.pf")
+
+
+def test_prediction_takes_the_same_memory_for_files_of_any_length(model):
+    pytest.importorskip("resource")  # not on Windows
+    frame = pd.DataFrame(X, columns=FEATURES)
+    for repeats in (200, 1600):
+        pd.concat([frame] * repeats).to_csv(f"{repeats}.csv", index=False)
+    module, _, name = CELLS.rpartition(".")
+    code = f"""
+import resource, {module}
+from pathforest._cli.entrypoint import app
+{module}.{name} = 2**14
+for repeats in (200, 1600):
+    app(f"predict iris.pf {{repeats}}.csv --only -o out.csv".split(), standalone_mode=False)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    short, long = (float(line) for line in done.stdout.splitlines() if line.replace(".", "").isdigit())
+    assert long < short + 25, "MB for 30,000 and for 240,000 samples"
+
+
+# predict --explain
+
+
+def test_explanations_are_those_of_python(model):
+    found = facts("predict iris.pf iris.csv --explain 70,3-5")
+    assert [sample["sample"] for sample in found] == [70, 3, 4, 5]
+    expected = model.explain(X[[70]])[0]
+    assert found[0]["path"] == expected.path
+    assert found[0]["path_labels"] == KINDS[expected.path].tolist()
+    assert found[0]["class_costs"]["setosa"] == model.class_costs(X[[70]])[0, 0]
+    three = train(f"{IRIS} -e opf --set n_conquerors=3").explain(pd.DataFrame(X, columns=FEATURES)[70:71])[0]
+    (found,) = facts("predict m.pf iris.csv --explain 70")
+    assert found["cost"] == found["class_costs"][found["prediction"]] == three.cost
+    assert found["rival"]["cost"] == sorted(found["class_costs"].values())[1]
+    values = {feature["name"]: feature["value"] for feature in found["features"]}
+    assert values == dict(zip(FEATURES, X[70].tolist(), strict=True))
+    said = succeed("predict m.pf iris.csv --explain 70").splitlines()
+    assert said[0] == f"sample 70: {str(three).splitlines()[0]}"
+    assert {line.strip().split("  ")[0] for line in said[-4:]} == set(FEATURES)
+
+
+# evaluate
+
+
+def test_scores_are_those_of_scikit_learn(model):
+    test = flowers().iloc[::7].assign(kind=np.roll(KINDS, 3)[::7])
+    test.to_csv("test.csv", index=False)
+    found = facts("evaluate iris.pf test.csv --label kind")
+    true, predicted = test["kind"], model.predict(X[::7])
+    assert found["accuracy"] == accuracy_score(true, predicted)
+    assert found["opf_accuracy"] == opf_accuracy(true, predicted)
+    assert found["f1_weighted"] == pytest.approx(f1_score(true, predicted, average="weighted"))
+    assert found["log_loss"] == pytest.approx(log_loss(true, model.predict_proba(X[::7])))
+    assert found["confusion"] == confusion_matrix(true, predicted).tolist()
+    assert "versicolor" in succeed("evaluate iris.pf test.csv --label kind")
+    flowers().iloc[:5].to_csv("test.csv", index=False)  # classes without samples have no recall
+    found = facts("evaluate iris.pf test.csv -l kind")
+    assert (found["samples"], found["recall"]) == ([5, 0, 0], [1.0, None, None])
+
+
+def test_evaluate_reads_integer_labels_however_they_are_written(folder):
+    (folder / "a.csv").write_text("label,x\n1,0\n2,5\n")
+    (folder / "b.csv").write_text("label,x\n01,0\n +2,5\n")
+    train("a.csv -e opf")
+    assert facts("evaluate m.pf b.csv")["accuracy"] == 1
+
+
+def series(library, frame):
+    return pytest.importorskip("polars").from_pandas(frame) if library == "polars" else frame
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("wrap", [lambda model: model, lambda model: make_pipeline(StandardScaler(), model)])
+def test_a_label_is_remembered(folder, library, wrap):
+    frame = series(library, flowers())
+    model = wrap(OPFClassifier()).fit(frame[list(FEATURES)], frame["kind"])
+    pathforest.save(model, "m.pf")
+    for _ in range(2):  # of the Series in Python, then of the column in a file
+        assert facts("evaluate m.pf iris.csv")["accuracy"] == model.score(frame[FEATURES], frame["kind"])
+        assert "label: kind\n" in succeed("info m.pf")
+        train(f"{IRIS} -e opf {'--scale' * hasattr(model, 'steps')}")
+    flowers().assign(other=KINDS[::-1]).to_csv("two.csv", index=False)
+    assert facts("evaluate m.pf two.csv -l other")["accuracy"] < 0.5
+
+
+def test_many_classes_get_a_confusion_matrix_of_their_own(folder):
+    frame = pd.DataFrame({"x": np.arange(16.0), "label": [f"c{i // 2}" for i in range(16)]})
+    frame.to_csv("many.csv", index=False)
+    train("many.csv -e opf")
+    lines = succeed("evaluate m.pf many.csv").splitlines()
+    assert lines[0].split() == ["class", "samples", "recall", "precision"]
+    assert [f"c{i}" for i in range(8)] == lines[10].split()[-8:]
+    assert lines[11].split() == ["c0", "2", *"0000000"]
+
+
+# cluster
+
+
+def test_clusters_are_those_of_python(folder):
+    said = succeed(f"cluster {IRIS} -o c.csv --model c.pf")
+    expected, found = OPFClustering().fit(X), pd.read_csv("c.csv")
+    assert found.columns.tolist() == [*flowers().columns, "cluster"]
+    assert found["cluster"].tolist() == expected.labels_.tolist()
+    assert said.startswith("2 clusters of 150 samples")
+    assert predictions("c.pf iris.csv") == list(map(str, expected.predict(X)))
+    assert f"k = {pathforest.load('c.pf').best_k_}" in succeed("info c.pf")
+    assert succeed(f"cluster {IRIS} --set n_clusters=1 -o c.csv").startswith("1 cluster of 150 samples")
+    said = succeed(f"cluster {IRIS} --set noise=0.1 -o c.csv")
+    left_out = int((pd.read_csv("c.csv")["cluster"] == -1).sum())
+    assert left_out > 0
+    assert f", {left_out} left out as noise; k = 15" in said
+
+
+def test_mixed_tables_are_clustered_and_audited(ship, tmp_path):
+    succeed("cluster ship.csv -l fate -o c.csv --model c.pf")
+    clusters = OPFClustering().fit(TablePreprocessor().fit_transform(TABLE)).labels_
+    assert pd.read_csv("c.csv", sep=";")["cluster"].tolist() == clusters.tolist()
+    assert len(predictions("c.pf new.csv")) == 4
+    succeed("audit ship.csv -l fate -o review.html")
+    assert "port=S" in (tmp_path / "review.html").read_text()
+
+
+# info
+
+
+def test_info_describes_tables_and_models(model, folder):
+    table = facts("info iris.csv --label kind")
+    assert table["classes"] == {"setosa": 50, "versicolor": 50, "virginica": 50}
+    assert table["ranges"]["length"] == [X[:, 0].min(), X[:, 0].max()]
+    assert table["ranges"]["name"] is None
+    found = facts("info iris.pf")
+    assert (found["estimator"], found["features"], found["n_samples"]) == ("OPFClassifier", FEATURES, 150)
+    assert "setosa (50)" in succeed("info iris.csv --label kind")
+    assert "parameters: the defaults" in succeed("info iris.pf")
+
+
+def test_info_counts_what_is_missing(folder):
+    (folder / "gaps.csv").write_text("label,a,b,c,d\n1,5,x,,1\n2,,,,2\n1,7,z,,nan\n")
+    found = facts("info gaps.csv")
+    assert found["ranges"] == {"a": [5, 7], "b": None, "c": None, "d": [1, 2]}
+    assert found["missing"] == {"a": 1, "b": 1, "c": 3, "d": 1}
+    lines = [line.split() for line in succeed("info gaps.csv").splitlines()[:5]]
+    assert lines[0] == ["column", "smallest", "largest", "missing"]
+    assert lines[1:3] == [["a", "5", "7", "1"], ["b", "text", "1"]]
+    pd.read_csv("gaps.csv")[["a", "d"]].to_parquet("gaps.parquet")
+    assert facts("info gaps.parquet")["ranges"] == {"a": [5, 7], "d": [1, 2]}
+    assert "missing" not in succeed("info iris.csv")
+    (folder / "odd.csv").write_text("label,x,y\na,nan,1\nb,inf,2\n")
+    assert json.loads(succeed("info odd.csv --json"), parse_constant=pytest.fail)["n_samples"] == 2
+
+
+@pytest.mark.parametrize("labels", [["a", None, "a"], [1, None, 1]])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_info_counts_labels_that_are_missing(folder, ending, labels, monkeypatch):
+    monkeypatch.setattr(CELLS, 2)
+    frame = pd.DataFrame({"label": labels, "x": [1, 2, 3]})
+    frame = frame.astype({"label": "Int64"}) if labels[0] == 1 else frame
+    frame.to_csv("t.csv", index=False)
+    frame.to_parquet("t.parquet")
+    found = facts(f"info t.{ending}")
+    assert (found["classes"], found["missing"]) == ({str(labels[0]): 2}, {"label": 1})
+    assert "1 samples without a label" in succeed(f"info t.{ending}")
+
+
+def test_info_counts_the_classes_that_train_finds(folder):
+    (folder / "t.csv").write_text("label,x\n01,1\n1,2\n10,3\n2,4\n")
+    pd.DataFrame({"label": ["01", "1", "10", "2"], "x": [1, 2, 3, 4]}).to_parquet("t.parquet")
+    for name, counts in (("t.csv", [2, 1, 1]), ("t.parquet", [1, 1, 1, 1])):
+        trained = facts(f"train {name} -e opf -o m.pf")["classes"]
+        found = facts(f"info {name}")["classes"]
+        assert list(found.items()) == list(zip(map(str, trained), counts, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("-e fuzzy-cv --set cv=2 --set sigmas=1", "chosen: transform={0.best_params_[transform]}, "),
+        ("-e fuzzy-cv --set cv=2 --set sigmas=1", "cross-validated score {0.best_score_:.4f}"),
+        ("-e knn", "k = {0.best_k_}"),
+        ("-e pruner", "{0.sample_indices_.size} samples kept"),
+        ("-e outliers", "150 training samples"),
+    ],
+)
+def test_info_says_what_training_has_found(folder, options, expected):
+    assert expected.format(train(f"{IRIS} {options}")) in succeed("info m.pf")
+
+
+# All formats
+
+
+@pytest.mark.parametrize("ending", [".tsv", ".parquet", ".npz", ".csv.gz", ".dat", ".txt", ".libsvm"])
+def test_the_commands_take_and_give_every_format(folder, ending):
+    values, labels = X.astype(np.float32), flip_labels(codes + 1, 0.1, random_state=1)
+    write(f"data{ending}", values, labels)
+    train(f"data{ending} -e opf")
+    succeed(f"predict m.pf data{ending} -o out.csv")
+    found = pd.read_csv("out.csv")["prediction"].tolist()
+    assert found == OPFClassifier().fit(values, labels).predict(values).tolist()
+    succeed(f"convert data{ending} --parts a=1,b=1 --out parts")
+    parts = [read(f"parts/{name}{ending}") for name in "ab"]
+    found = np.concatenate([part.X for part in parts]).astype(np.float32)
+    assert sorted(found.tolist()) == sorted(values.tolist())
+    assert np.concatenate([part.y for part in parts]).sum() == labels.sum()
+    succeed(f"audit data{ending} --suspects suspects.csv")
+    suspects = pd.read_csv("suspects.csv", dtype=str, keep_default_na=False)
+    suspects.loc[[0, 1], "decision"] = ["change", "drop"]
+    suspects.to_csv("decisions.csv", index=False)
+    succeed(f"audit data{ending} --apply decisions.csv --out cleaned{ending}")
+    changed, dropped, cleaned = *suspects["row"].astype(int)[:2], read(f"cleaned{ending}")
+    labels[changed] = pathforest.find_issues(values, labels).suggested[changed]
+    assert cleaned.y.tolist() == np.delete(labels, dropped).tolist()
+    np.testing.assert_array_equal(cleaned.X.astype(np.float32), np.delete(values, dropped, axis=0))
+
+
+# convert
+
+
+def test_parts_are_disjoint_complete_and_stratified(folder):
+    for out, seed, parts in (
+        ("a", 1, "p=60,q=40"),
+        ("b", 1, "p=60,q=40"),
+        ("c", 2, "p=60,q=40"),
+        ("d", 0, 4),
+    ):
+        succeed(f"convert iris.csv --label kind --parts {parts} --seed {seed} --out {out}")
+        found = [pd.read_csv(path) for path in (folder / out).iterdir()]
+        assert sorted(pd.concat(found)["name"]) == sorted(flowers()["name"])
+    assert [len(part) in (36, 39) for part in found] == [True] * 4
+    p, q = pd.read_csv("a/p.csv"), pd.read_csv("a/q.csv")
+    assert p["kind"].value_counts().tolist() == [30, 30, 30]
+    assert q["kind"].value_counts().tolist() == [20, 20, 20]
+    assert p["name"].tolist() == [name for name in flowers()["name"] if name in set(p["name"])]
+    a, b, c = ((folder / out / "p.csv").read_bytes() for out in "abc")
+    assert a == b != c
+
+
+def test_parts_keep_the_positions_of_libopf(folder):
+    write("data.dat", X.astype(np.float32), codes + 1, positions=np.arange(len(X)) + 1000)
+    succeed("convert data.dat --parts a=1,b=1 --out parts")
+    positions = [read_positions(f"parts/{name}.dat") for name in "ab"]
+    assert sorted(np.concatenate(positions)) == list(range(1000, 1000 + len(X)))
+    np.testing.assert_array_equal(read("parts/a.dat").X, X.astype(np.float32)[positions[0] - 1000])
+
+
+def test_convert_changes_the_format_joins_and_normalizes(folder):
+    succeed(f"convert {IRIS} --out iris.parquet")
+    found = read("iris.parquet", label="kind")
+    np.testing.assert_array_equal(found.X, X)
+    assert found.y.tolist() == KINDS.tolist()
+    assert found.feature_names == FEATURES
+    write("a.dat", X[:80].astype(np.float32), codes[:80] + 1)
+    write("b.csv", X[80:].astype(np.float32), codes[80:] + 1)
+    succeed("convert a.dat b.csv -o both.npz")
+    np.testing.assert_array_equal(read("both.npz").X.astype(np.float32), X.astype(np.float32))
+    assert read("both.npz").y.tolist() == (codes + 1).tolist()
+    succeed(f"convert {IRIS} --normalize -o z.csv")
+    np.testing.assert_allclose(read("z.csv", label="kind").X, (X - X.mean(0)) / X.std(0), atol=1e-12)
