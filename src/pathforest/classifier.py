@@ -8,11 +8,13 @@ from typing import Any, ClassVar, Self
 from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, open_fit
 from pathforest._models.classifier import ForestClassifier, keep_forest
+from pathforest._persistence.checks import MODELS, PARTS, saved
 from pathforest._utils.progress import fitting
 from pathforest.forest import boundary_prototypes, grow_forest
 from pathforest.graph import spanning_tree
 
 
+@saved(MODELS, PARTS)
 class OPFClassifier(ForestClassifier):
     """Optimum-Path Forest classifier.
 

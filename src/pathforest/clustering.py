@@ -22,7 +22,17 @@ from pathforest._models.domes import (
     noise_levels,
 )
 from pathforest._models.growing import Growing
-from pathforest._persistence.checks import check_density, check_indices, check_number, check_paths
+from pathforest._persistence.checks import (
+    GROWTH,
+    MODELS,
+    PATHS,
+    SAMPLES,
+    check_paths,
+    density_rules,
+    indices,
+    number,
+    saved,
+)
 from pathforest._utils.progress import fitting
 from pathforest._utils.text import show
 from pathforest.graph import KnnGraph
@@ -37,6 +47,47 @@ ONE_IN = 4
 TREE_COLUMNS = tuple(f"_fit_tree_{name}" for name in DOME_TREE.names)
 
 
+def _check_clusters(model: OPFClustering, sizes: dict[str, int]) -> None:
+    rules.noise("noise", model.noise)
+    labels, roots, root, starts = model.labels_, model.cluster_roots_, model.root_, check_paths(model)
+    maxima, kept = np.flatnonzero(model.predecessor_ < 0), labels >= 0
+    if labels.min() < (-1 if model.noise else 0):
+        raise ValueError("labels_ has noise, which was not asked for")
+    if not (np.array_equal(root, root[starts]) and np.array_equal(root[kept], roots[labels[kept]])):
+        raise ValueError("labels_, root_ and the paths describe different clusters")
+    if (labels[roots] != np.arange(len(roots))).any() or not np.isin(roots, maxima).all():
+        raise ValueError("labels_ does not number the clusters of cluster_roots_")
+    if not np.isin(root, roots).all():
+        raise ValueError("root_ names a sample that is not in cluster_roots_")
+    if not vars(model).keys() & {*TREE_COLUMNS} and len(maxima) == len(roots):
+        return  # a model of LibOPF has no tree, and none of its clusters was absorbed
+    for key, name in zip(TREE_COLUMNS, DOME_TREE.names, strict=True):
+        column = vars(model).get(key)
+        if type(column) is not np.ndarray or column.dtype != DOME_TREE[name]:
+            raise ValueError(f"the column {name} of cluster_tree_ is missing or of another type")
+        if column.shape != (len(maxima) - 1,):
+            raise ValueError("cluster_tree_ does not have a row for every maximum but one")
+        if name in ("child", "parent") and not np.isin(column, maxima).all():
+            raise ValueError("cluster_tree_ names a sample that is not a maximum")
+
+
+def _tree_as_columns(model: OPFClustering, state: dict[str, Any]) -> dict[str, Any]:
+    """Put the tree into a file column by column: a file has only arrays of one type."""
+    tree = vars(model).get("cluster_tree_")
+    columns = () if tree is None else zip(TREE_COLUMNS, DOME_TREE.names, strict=True)
+    return state | {key: np.ascontiguousarray(tree[name]) for key, name in columns}
+
+
+def _tree_from_columns(model: OPFClustering) -> None:
+    SAMPLES.derive(model)
+    if TREE_COLUMNS[0] in vars(model):
+        columns = [vars(model).pop(key) for key in TREE_COLUMNS]
+        model.cluster_tree_ = np.empty(len(columns[0]), dtype=DOME_TREE)
+        for name, column in zip(DOME_TREE.names, columns, strict=True):
+            model.cluster_tree_[name] = column
+
+
+@saved(MODELS)
 class OPFClustering(ClusterMixin, Growing):
     """Optimum-Path Forest clustering.
 
@@ -189,6 +240,20 @@ class OPFClustering(ClusterMixin, Growing):
     """
 
     _n_stages = 5
+    _saved = SAMPLES.extended(
+        {
+            **PATHS,
+            **density_rules(),
+            "cluster_roots_": indices("clusters", "samples"),
+            "labels_": indices("samples", "clusters", start=-1),
+            "_fit_largest_arc": number(),
+        },
+        GROWTH | dict.fromkeys(TREE_COLUMNS),
+        _check_clusters,
+        derived=("_fit_cache", "cluster_tree_"),
+        derive=_tree_from_columns,
+        pack=_tree_as_columns,
+    )
     _rules: ClassVar[rules.Rules] = {
         "n_clusters": rules.optional(rules.integer(1, "use None to let the density decide")),
         "selection": rules.choice("gap", "cut"),
@@ -360,55 +425,7 @@ class OPFClustering(ClusterMixin, Growing):
         """
         check_is_fitted(self)
         rules.integer(1, "everything in one cluster is the coarsest layer")("n_clusters", n_clusters)
-        starts = check_paths(self, len(self.predecessor_))
-        return self._leave_out_noise(*self._merge(n_clusters, starts))
-
-    def _check_fitted_state(self) -> int:
-        n = super()._check_fitted_state()
-        rules.noise("noise", self.noise)
-        roots = check_indices(self, "cluster_roots_", (None,), n)
-        labels = check_indices(self, "labels_", (n,), len(roots), start=-1 if self.noise else 0)
-        root = check_indices(self, "root_", (n,), n)
-        starts = check_paths(self, n)
-        maxima, kept = np.flatnonzero(self.predecessor_ < 0), labels >= 0
-        if not (np.array_equal(root, root[starts]) and np.array_equal(root[kept], roots[labels[kept]])):
-            raise ValueError("labels_, root_ and the paths describe different clusters")
-        if (labels[roots] != np.arange(len(roots))).any() or not np.isin(roots, maxima).all():
-            raise ValueError("labels_ does not number the clusters of cluster_roots_")
-        if not np.isin(root, roots).all():
-            raise ValueError("root_ names a sample that is not in cluster_roots_")
-        self._check_tree(maxima)
-        check_density(self, n)
-        check_number(self, "_fit_largest_arc")
-        return n
-
-    def _check_tree(self, maxima: np.ndarray) -> None:
-        """Check the tree of the maxima, which a file has column by column."""
-        for key, name in zip(TREE_COLUMNS, DOME_TREE.names, strict=True):
-            column = vars(self).get(key)
-            if type(column) is not np.ndarray or column.dtype != DOME_TREE[name]:
-                raise ValueError(f"the column {name} of cluster_tree_ is missing or of another type")
-            if column.shape != (len(maxima) - 1,):
-                raise ValueError("cluster_tree_ does not have a row for every maximum but one")
-            if name in ("child", "parent") and not np.isin(column, maxima).all():
-                raise ValueError("cluster_tree_ names a sample that is not a maximum")
-
-    def _derived_names(self) -> set[str]:
-        return super()._derived_names() | {"cluster_tree_"}
-
-    def _state_to_save(self) -> dict[str, Any]:
-        """Put the tree into a file column by column: a file has only arrays of one type."""
-        columns = zip(TREE_COLUMNS, DOME_TREE.names, strict=True)
-        return super()._state_to_save() | {
-            key: np.ascontiguousarray(self.cluster_tree_[name]) for key, name in columns
-        }
-
-    def _derive_state(self) -> None:
-        super()._derive_state()
-        columns = [vars(self).pop(key) for key in TREE_COLUMNS]
-        self.cluster_tree_ = np.empty(len(columns[0]), dtype=DOME_TREE)
-        for name, column in zip(DOME_TREE.names, columns, strict=True):
-            self.cluster_tree_[name] = column
+        return self._leave_out_noise(*self._merge(n_clusters, check_paths(self)))
 
     def predict(self, X: Any) -> np.ndarray:
         """Assign each sample to the cluster whose path reaches it at the highest density.

@@ -13,7 +13,7 @@ from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, Settings, open_fit
 from pathforest._models.classifier import ForestClassifier, keep_forest
 from pathforest._models.parameters import largest_neighborhood
-from pathforest._persistence.checks import check_array, check_density
+from pathforest._persistence.checks import MODELS, PARTS, array, density_rules, saved
 from pathforest._utils.progress import fitting
 from pathforest._utils.text import show
 from pathforest._utils.warnings import warn
@@ -36,6 +36,7 @@ class TrainingErrorWarning(UserWarning):
     """Issued when the competition gives many training samples another label than their own."""
 
 
+@saved(MODELS, PARTS)
 class FuzzyOPFClassifier(ForestClassifier):
     """Fuzzy Optimum-Path Forest classifier.
 
@@ -171,6 +172,10 @@ class FuzzyOPFClassifier(ForestClassifier):
     """
 
     _n_stages = 6
+    _saved = ForestClassifier._saved.extended(
+        {"membership_": array("samples")},
+        density_rules(),  # not for memberships from a function
+    )
     _rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         **rules.NEIGHBORHOOD,
@@ -265,13 +270,6 @@ class FuzzyOPFClassifier(ForestClassifier):
                 "values only raise costs; lower sigma or use competition='complete'"
             )
         return settings._replace(squares=not callable(self.membership))
-
-    def _check_fitted_state(self) -> int:
-        n = super()._check_fitted_state()
-        check_array(self, "membership_", (n,))
-        if any(name in vars(self) for name in ("density_", "best_k_", "cuts_")):  # none with a callable
-            check_density(self, n)
-        return n
 
 
 def call_membership(membership: Callable[..., Any], X: np.ndarray, labels: np.ndarray) -> np.ndarray:

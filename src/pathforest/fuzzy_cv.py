@@ -14,6 +14,7 @@ from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._models import parameters as rules
 from pathforest._models.base import OPFEstimator
 from pathforest._models.explanation import Explanation
+from pathforest._persistence.checks import MODELS, saved
 from pathforest._search import ensemble
 from pathforest._search.folds import Scores, refit, search
 from pathforest._search.plan import First, Plan, as_numbers, check_search, make_plan
@@ -43,6 +44,18 @@ def _has_models(search: FuzzyOPFClassifierCV) -> bool:
     )
 
 
+def _check_table(model: FuzzyOPFClassifierCV, sizes: dict[str, int]) -> None:
+    check_search(model)
+    check_table(model)
+
+
+def _derive(model: FuzzyOPFClassifierCV) -> None:
+    model.scorer_ = resolve_scoring(model.scoring)
+    if "estimators_" in vars(model):
+        model._take_over_best()
+
+
+@saved(MODELS)
 class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     """Fuzzy Optimum-Path Forest classifier with cross-validated parameters.
 
@@ -205,6 +218,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
 
     _n_stages = 2
     _has_steps = True
+    _saved = ensemble.SAVED.extended({}, None, _check_table, ensemble.check_members, derive=_derive)
     _rules: ClassVar[rules.Rules] = {
         "k_max": rules.each("k_max", rules.k_max),
         "sigmas": rules.each("sigma", rules.sigma),
@@ -425,18 +439,3 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         self.best_estimator_ = self.estimators_[0]
         for name, value in ensemble.results_of_best(self).items():
             setattr(self, name, value)
-
-    def _check_fitted_state(self) -> int:
-        check_search(self)
-        check_table(self)
-        return ensemble.check_fitted(self)
-
-    def _derived_names(self) -> set[str]:
-        if "estimators_" not in vars(self):
-            return {"scorer_"}
-        return {"scorer_", "best_estimator_", *ensemble.results_of_best(self)}
-
-    def _derive_state(self) -> None:
-        self.scorer_ = resolve_scoring(self.scoring)
-        if "estimators_" in vars(self):
-            self._take_over_best()

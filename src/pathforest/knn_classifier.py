@@ -24,13 +24,7 @@ from pathforest._models.base import (
 )
 from pathforest._models.density import DensityQuery, compete_within_classes, density_conquerors, largest_arc
 from pathforest._models.parameters import largest_neighborhood
-from pathforest._persistence.checks import (
-    check_density,
-    check_forest,
-    check_indices,
-    check_number,
-    check_propagated,
-)
+from pathforest._persistence.checks import FOREST, MODELS, density_rules, number, saved
 from pathforest._utils.progress import fitting
 from pathforest._utils.splits import Split, cross_validation_splits, validation_split
 from pathforest.graph import knn_graph
@@ -39,6 +33,7 @@ from pathforest.membership import density
 VALIDATION_SHARE = 0.2  # of the samples, set aside for cv=None
 
 
+@saved(MODELS)
 class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
     """Optimum-Path Forest classifier on a graph of nearest neighbours.
 
@@ -167,6 +162,7 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
     """
 
     _n_stages = 5
+    _saved = FOREST.extended(density_rules("scores_") | {"_fit_largest_arc": number()})
     _rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         **rules.NEIGHBORHOOD,
@@ -262,14 +258,6 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
         with answering(self, Q) as bar:
             winners, _ = density_conquerors(self, Q, bar)
         return self.classes_[self._fit_codes[winners]]
-
-    def _check_fitted_state(self) -> int:
-        n = super()._check_fitted_state()
-        check_forest(self, check_indices(self, "prototypes_", (None,), n), n)
-        check_propagated(self, n)
-        check_density(self, n, curve="scores_")
-        check_number(self, "_fit_largest_arc")
-        return n
 
     def _split(self, X: np.ndarray, labels: np.ndarray, codes: np.ndarray, groups: Any) -> list[Split]:
         """List the splits that `cv` asks for; none if no sample can be spared."""

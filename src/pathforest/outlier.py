@@ -15,7 +15,7 @@ from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, Settings, answering, check_queries, keep_samples, open_fit
 from pathforest._models.density import graph_and_density, largest_arc
 from pathforest._models.growing import Growing
-from pathforest._persistence.checks import check_density, check_number
+from pathforest._persistence.checks import GROWTH, MODELS, SAMPLES, density_rules, number, saved
 from pathforest._utils.progress import fitting
 
 # A density this small has lost digits, or all of them; its logarithm is then taken from the distances.
@@ -28,6 +28,12 @@ ROUNDING = 1e-12
 FENCE = 3.0
 
 
+def _check_logarithms(model: OPFOutlierDetector, sizes: dict[str, int]) -> None:
+    if not model.density_.all():
+        raise ValueError("density_ contains zeros, which have no logarithm")
+
+
+@saved(MODELS)
 class OPFOutlierDetector(OutlierMixin, Growing):
     """Optimum-Path Forest outlier detector.
 
@@ -131,6 +137,11 @@ class OPFOutlierDetector(OutlierMixin, Growing):
     """
 
     _n_stages = 3
+    _saved = SAMPLES.extended(
+        density_rules() | {"_fit_largest_arc": number(), "offset_": number(-math.inf)},
+        GROWTH,
+        _check_logarithms,
+    )
     _rules: ClassVar[rules.Rules] = {
         "contamination": rules.contamination,
         **rules.DISTANCES,
@@ -273,15 +284,6 @@ class OPFOutlierDetector(OutlierMixin, Growing):
                 others = np.where(distances[:, :1] <= same_place, distances[:, 1:], distances[:, :-1])
                 scores[rows] = self._scale(self._log_density(np.ascontiguousarray(others)))
         return scores
-
-    def _check_fitted_state(self) -> int:
-        n = super()._check_fitted_state()
-        check_density(self, n)
-        if not self.density_.all():
-            raise ValueError("density_ contains zeros, which have no logarithm")
-        check_number(self, "_fit_largest_arc")
-        check_number(self, "offset_", -math.inf)
-        return n
 
     def _training_scores(self) -> np.ndarray:
         return self._scale(np.log(self.density_))

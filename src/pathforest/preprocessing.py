@@ -18,9 +18,7 @@ from sklearn.utils.validation import (
 
 from pathforest._models.base import documented_at
 from pathforest._models.parameters import Rules, boolean, check_parameters, integer, optional
-from pathforest._persistence.checks import check_array as check_fitted_array
-from pathforest._persistence.checks import check_indices, check_number, check_whole
-from pathforest._persistence.transformers import check_inputs
+from pathforest._persistence.checks import PARTS, TABLE, array, indices, number, saved, whole
 from pathforest._utils.columns import (
     CATEGORY,
     DATE_KIND,
@@ -61,6 +59,22 @@ def _check_kinds(name: str, value: Any) -> None:
         raise TypeError(f"{name}={show(value)} must be None or a dict, such as {{'zip': 'category'}}")
 
 
+def _check_columns(table: TablePreprocessor, sizes: dict[str, int]) -> None:
+    """Raise ValueError unless what was learned of the columns fits together."""
+    check_parameters(table)
+    table._asked_kinds()
+    shape, kinds, groups = (sizes["features"],), table.kinds_, table.categories_
+    if type(kinds) is not np.ndarray or kinds.shape != shape or not {*kinds.tolist()} <= {*KINDS}:
+        raise ValueError("kinds_ does not name the kind of each column")
+    if table.category_value_ == 0 or not (table.scale_ > 0).all():
+        raise ValueError("category_value_ or scale_ has values that are not positive")
+    indices("features", "counts")(table, "n_gaps_", sizes | {"counts": table.n_samples_seen_ + 1})
+    if type(groups) is not list or len(groups) != shape[0] or not all(map(_is_list_of_texts, groups)):
+        raise ValueError("categories_ is not a list of texts for each column")
+    sizes["outputs"] = sum(map(table._width, range(shape[0])))
+
+
+@saved(PARTS)
 class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     """Turn a table of numbers, text, truth values and gaps into numbers for distances.
 
@@ -130,6 +144,21 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     """
 
     _doc_link_module, _doc_link_template = "pathforest", property(documented_at)
+    _saved = TABLE.extended(
+        {
+            "kinds_": None,
+            **dict.fromkeys(("fill_", "mean_", "scale_"), array("features")),
+            **dict.fromkeys(("has_missing_", "has_other_"), array("features", (np.dtype(bool),))),
+            "category_value_": number(),
+            "n_samples_seen_": whole(1),
+            "n_gaps_": None,
+            "categories_": None,
+        },
+        None,
+        _check_columns,
+        derive=lambda table: table.set_params(kinds=dict(table.kinds) or None),
+        pack=lambda table, state: state | {"kinds": list((table.kinds or {}).items())},  # keys may be numbers
+    )
     _rules: ClassVar[Rules] = {
         "kinds": optional(_check_kinds),
         "max_categories": integer(1, "30 is the default"),
@@ -437,29 +466,6 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     def _name(self, j: int) -> str:
         names = getattr(self, "feature_names_in_", None)
         return f"column {j}" if names is None else f"column {show(str(names[j]))}"
-
-    def _check_fitted(self, n_features: int) -> int:
-        """Raise ValueError unless fitted attributes fit together; return how many columns they make."""
-        check_inputs(self, n_features)
-        self._asked_kinds()
-        kinds = vars(self).get("kinds_")
-        if type(kinds) is not np.ndarray or kinds.shape != (n_features,) or not {*kinds.tolist()} <= {*KINDS}:
-            raise ValueError("kinds_ does not name the kind of each column")
-        shape = (n_features,)
-        for name in ("fill_", "mean_", "scale_"):
-            check_fitted_array(self, name, shape)
-        for name in ("has_missing_", "has_other_"):
-            check_fitted_array(self, name, shape, (np.dtype(bool),))
-        if check_number(self, "category_value_") == 0:
-            raise ValueError("category_value_ is not positive")
-        if not (self.scale_ > 0).all():
-            raise ValueError("scale_ has values that are not positive")
-        check_whole(self, "n_samples_seen_", 1)
-        check_indices(self, "n_gaps_", shape, self.n_samples_seen_ + 1)
-        groups = vars(self).get("categories_")
-        if type(groups) is not list or len(groups) != n_features or not all(map(_is_list_of_texts, groups)):
-            raise ValueError("categories_ is not a list of texts for each column")
-        return sum(self._width(j) for j in range(n_features))
 
 
 def _is_list_of_texts(values: Any) -> bool:

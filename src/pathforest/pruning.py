@@ -13,17 +13,22 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from pathforest._engines.metric import Metric, array_options
 from pathforest._engines.samples import check_distances, validated
 from pathforest._models import parameters as rules
-from pathforest._models.base import OPFEstimator, check_queries
+from pathforest._models.base import OPFEstimator, Settings, check_queries
 from pathforest._models.classifier import ForestClassifier
 from pathforest._models.labels import check_labels, check_labels_like, remember_label
 from pathforest._models.offers import KeptForest, bids, class_costs, decide, probabilities
 from pathforest._models.parameters import check_parameters
 from pathforest._persistence.checks import (
+    INPUT,
     LARGEST,
+    MODELS,
+    Saved,
+    check_categories,
     check_classes,
     check_features,
-    check_indices,
-    check_whole,
+    indices,
+    saved,
+    whole,
 )
 from pathforest._utils.progress import fitting
 from pathforest._utils.splits import validation_split
@@ -143,6 +148,49 @@ def pass_on_names(source: Any, model: Any) -> None:
         model.categories_ = source.categories_
 
 
+def _check_pruned(model: OPFPruner, sizes: dict[str, int]) -> None:
+    if "_fit_template" in vars(model):
+        _template_of(model)._settings()
+    inner = model.estimator_
+    if not isinstance(inner, PRUNABLE):
+        raise ValueError("estimator_ is not a fitted classifier")
+    if model.classes_.dtype != inner.classes_.dtype or not np.array_equal(model.classes_, inner.classes_):
+        raise ValueError("classes_ and those of estimator_ differ")
+    n_features, n_kept = model.n_features_in_, len(inner.order_)
+    pairwise = Metric(*inner._fit_metric).kind == "precomputed"
+    sizes |= {"kept": n_kept, "given": n_features if pairwise else LARGEST}
+    indices("kept", "given", ascending=True)(model, "sample_indices_", sizes)
+    if inner.n_features_in_ != (n_kept if pairwise else n_features):
+        raise ValueError("estimator_ has other features")
+
+
+def _pack_template(model: OPFPruner, state: dict[str, Any]) -> dict[str, Any]:
+    """Put the template into a file as a name and parameters: a file contains fitted estimators only."""
+    template = state["estimator"]
+    if template is None:
+        return state
+    _check_prunable("estimator", template)
+    described = type(template).__name__, template.get_params(deep=False)
+    return state | {"estimator": None, "_fit_template": described}
+
+
+def _template_of(model: OPFPruner) -> OPFClassifier | FuzzyOPFClassifier:
+    """Make the template that a file describes."""
+    kinds = {kind.__name__: kind for kind in PRUNABLE}
+    match model._fit_template:
+        case (str(name), dict(params)) if model.estimator is None and name in kinds:
+            if params.keys() <= set(kinds[name]._get_param_names()):
+                return kinds[name](**params)
+    raise ValueError("estimator is not described by the name and parameters of a classifier")
+
+
+def _unpack_template(model: OPFPruner) -> None:
+    if "_fit_template" in vars(model):
+        model.estimator = _template_of(model)
+        del model._fit_template
+
+
+@saved(MODELS)
 class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
     """Optimum-Path Forest classifier that keeps only the training samples it needs.
 
@@ -208,6 +256,19 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
     [0, 0, 0]
     """
 
+    _saved = Saved(
+        {
+            "n_features_in_": check_features,
+            "classes_": check_classes,
+            "n_iter_": whole(0),
+            "sample_indices_": None,
+            "estimator_": None,
+        },
+        INPUT | {"categories_": check_categories, "_fit_template": None},
+        (_check_pruned,),
+        derive=_unpack_template,
+        pack=_pack_template,
+    )
     _rules: ClassVar[rules.Rules] = {
         "estimator": rules.optional(_check_prunable),
         "validation_fraction": rules.validation_fraction,
@@ -325,47 +386,9 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
     def _template(self) -> OPFClassifier | FuzzyOPFClassifier:
         return OPFClassifier() if self.estimator is None else self.estimator
 
-    def _check_fitted_state(self) -> int:
+    def _settings(self) -> Settings:
         check_parameters(self)
-        template = self._build_template() if "_fit_template" in vars(self) else self._template()
-        _check_prunable("estimator", template)
-        template._settings()
-        n_features = check_features(self)
-        check_whole(self, "n_iter_", 0)
-        inner = vars(self).get("estimator_")
-        if not isinstance(inner, PRUNABLE):
-            raise ValueError("estimator_ is not a fitted classifier")
-        classes, n_kept = check_classes(self), len(inner.order_)
-        if classes.dtype != inner.classes_.dtype or not np.array_equal(classes, inner.classes_):
-            raise ValueError("classes_ and those of estimator_ differ")
-        pairwise = Metric(*inner._fit_metric).kind == "precomputed"
-        stop = n_features if pairwise else LARGEST
-        check_indices(self, "sample_indices_", (n_kept,), stop, ascending=True)
-        if inner.n_features_in_ != (n_kept if pairwise else n_features):
-            raise ValueError("estimator_ has other features")
-        return n_kept
-
-    def _state_to_save(self) -> dict[str, Any]:
-        """Put the template into a file as a name and parameters: a file contains fitted estimators only."""
-        state = super()._state_to_save() | {"estimator": None}
-        if self.estimator is not None:
-            _check_prunable("estimator", self.estimator)
-            state["_fit_template"] = (type(self.estimator).__name__, self.estimator.get_params(deep=False))
-        return state
-
-    def _build_template(self) -> OPFClassifier | FuzzyOPFClassifier:
-        """Make the template that a file describes, in the place of `estimator`."""
-        kinds = {kind.__name__: kind for kind in PRUNABLE}
-        match self._fit_template:
-            case (str(name), dict(params)) if self.estimator is None and name in kinds:
-                if params.keys() <= set(kinds[name]._get_param_names()):
-                    return kinds[name](**params)
-        raise ValueError("estimator is not described by the name and parameters of a classifier")
-
-    def _derive_state(self) -> None:
-        if "_fit_template" in vars(self):
-            self.estimator = self._build_template()
-            del self._fit_template
+        return self._template()._settings()
 
     def _read(self, X: Any, reset: bool) -> Any:
         """Check samples, or leave a table to a classifier that takes it."""

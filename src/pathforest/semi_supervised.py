@@ -12,13 +12,23 @@ from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, Settings, open_fit
 from pathforest._models.classifier import ForestClassifier, keep_forest
 from pathforest._models.labels import Labels
-from pathforest._persistence.checks import check_array, check_whole
+from pathforest._persistence.checks import MODELS, array, saved, whole
 from pathforest._utils.progress import fitting
 from pathforest._utils.text import show
 from pathforest.forest import balancing_factors, boundary_prototypes, grow_forest, grow_forest_geodesic
 from pathforest.graph import knn_graph, spanning_tree
 
 
+def _check_own(model: OPFSemiSupervisedClassifier, sizes: dict[str, int]) -> None:
+    label = array("samples", (model.classes_.dtype,))(model, "transduction_", sizes)
+    if not np.array_equal(label, model.label_):
+        raise ValueError("transduction_ and label_ differ")
+    if "_fit_n_neighbors" in vars(model):
+        whole(1, sizes["samples"])(model, "_fit_n_neighbors", sizes)
+        array("classes", nonnegative=True)(model, "class_factors_", sizes)
+
+
+@saved(MODELS)
 class OPFSemiSupervisedClassifier(ForestClassifier):
     """Optimum-Path Forest classifier for a few labelled and many unlabelled samples.
 
@@ -171,6 +181,9 @@ class OPFSemiSupervisedClassifier(ForestClassifier):
     """
 
     _n_stages = 6
+    _saved = ForestClassifier._saved.extended(
+        {"transduction_": None}, {"_fit_n_neighbors": None, "class_factors_": None}, _check_own
+    )
     _rules: ClassVar[rules.Rules] = {
         "unlabeled": rules.checked_where_used,
         "method": rules.choice("balanced", "geodesic", "mst", "opfsemi"),
@@ -259,15 +272,6 @@ class OPFSemiSupervisedClassifier(ForestClassifier):
         keep_forest(self, data, prototypes, forest, spread)
         self.transduction_ = self.classes_[spread]
         return self
-
-    def _check_fitted_state(self) -> int:
-        n = super()._check_fitted_state()
-        if not np.array_equal(check_array(self, "transduction_", (n,), (self.classes_.dtype,)), self.label_):
-            raise ValueError("transduction_ and label_ differ")
-        if "_fit_n_neighbors" in vars(self):
-            check_whole(self, "_fit_n_neighbors", 1, n)
-            check_array(self, "class_factors_", (len(self.classes_),), nonnegative=True)
-        return n
 
     def _encode(self, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
         """Return the labelled samples and the codes of all labels, -1 for unlabelled samples."""

@@ -4,11 +4,22 @@ import copy
 import hashlib
 import io
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
 
+import pathforest
+
 HEAD = "pathforest.json"
+
+
+def stored(model):
+    """The bytes of a model's file."""
+    with TemporaryDirectory() as folder:
+        pathforest.save(model, f"{folder}/model.opf")
+        return Path(f"{folder}/model.opf").read_bytes()
 
 
 def take_apart(data):

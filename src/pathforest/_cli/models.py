@@ -26,7 +26,7 @@ from pathforest._cli.tables import (
     ignorable,
     positions_of,
 )
-from pathforest._persistence.model_file import is_model_file
+from pathforest._persistence.file import is_model_file
 from pathforest._search.representations import choose_preset
 from pathforest._tables import POSITION, Batch, Stream, integer, listed
 from pathforest._utils.columns import CATEGORY, NUMBER

@@ -39,12 +39,11 @@ from pathforest._engines.samples import (
 from pathforest._models import parameters as rules
 from pathforest._models.labels import Labels, check_labels, remember_label, require_labels
 from pathforest._persistence import save
-from pathforest._persistence.checks import check_samples
+from pathforest._persistence.checks import SAMPLES, Saved
 from pathforest._utils.progress import (
     SILENCE,
     CallbackSupportMixin,
     Stages,
-    is_fitted_name,
     progress,
     stages_of,
 )
@@ -78,11 +77,12 @@ class Settings(NamedTuple):
 class OPFEstimator(CallbackSupportMixin, BaseEstimator):
     """An estimator with a metric, whose fitted state is plain arrays, from which engines are rebuilt.
 
-    A class states its parameters in `_rules` and defines ``_fit(data)``, which names the stages. It may
-    extend :meth:`_settings`.
+    A class states its parameters in `_rules` and what files contain of it in `_saved`, and defines
+    ``_fit(data)``, which names the stages. It may extend :meth:`_settings`.
     """
 
     _rules: ClassVar[rules.Rules]
+    _saved: ClassVar[Saved] = SAMPLES
     _doc_link_module, _doc_link_template = "pathforest", property(documented_at)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -153,29 +153,6 @@ class OPFEstimator(CallbackSupportMixin, BaseEstimator):
         """Check every parameter before any work."""
         rules.check_parameters(self)
         return Settings(rules.checked_metric(self), thread_count(self.n_jobs))
-
-    def _check_fitted_state(self) -> int:
-        """Raise ValueError unless parameters and fitted attributes fit together; return how many samples.
-
-        Saving and loading both call it: a model must pass before it is saved, and the contents of a file
-        before they are used. Subclasses check their own attributes as well.
-        """
-        self._settings()
-        return check_samples(self)
-
-    def _state_to_save(self) -> dict[str, Any]:
-        """Collect the contents of a file: the parameters, and the fitted attributes except derived ones."""
-        state = self.get_params(deep=False)
-        derived = self._derived_names()
-        return state | {k: v for k, v in vars(self).items() if is_fitted_name(k) and k not in derived}
-
-    def _derived_names(self) -> set[str]:
-        """Names of the fitted attributes that :meth:`_derive_state` makes from the others."""
-        return {"_fit_cache"}
-
-    def _derive_state(self) -> None:
-        """Make the attributes that a file leaves out, from those that have been checked."""
-        self._fit_cache = {}
 
 
 class FitData:

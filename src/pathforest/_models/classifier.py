@@ -13,18 +13,22 @@ from pathforest._models.explanation import Explanation, explain_queries
 from pathforest._models.growing import Growing, add, changed_labels, retrain, unchanged_on_failure
 from pathforest._models.labels import Labels, check_labels, remember_label, require_labels
 from pathforest._models.offers import KeptForest, class_costs, decide, probabilities
-from pathforest._persistence.checks import (
-    check_forest,
-    check_indices,
-    check_number,
-    check_order,
-    check_propagated,
-)
+from pathforest._persistence.checks import FOREST, GROWTH, check_order, indices, number
 from pathforest.forest import Forest
 
 
 class ForestClassifier(ClassifierMixin, Growing):
     """A classifier whose forest makes offers to new samples."""
+
+    _saved = FOREST.extended(
+        {
+            "prototypes_": indices("*", "samples", ascending=True),
+            "order_": indices("samples", "samples"),
+            "training_error_": number(0.0, 1.0),
+        },
+        GROWTH,
+        check_order,
+    )
 
     def predict(self, X: Any) -> np.ndarray:
         """Give each sample the class whose offer is cheapest.
@@ -186,17 +190,6 @@ class ForestClassifier(ClassifierMixin, Growing):
             factors=vars(self).get("class_factors_"),
         )
         return forest.asked_for(self.n_conquerors)
-
-    def _check_fitted_state(self) -> int:
-        n = super()._check_fitted_state()
-        prototypes = check_indices(self, "prototypes_", (None,), n, ascending=True)
-        check_forest(self, prototypes, n)
-        if self.cost_[prototypes].any():
-            raise ValueError("cost_ is not 0 at the prototypes")
-        check_order(self, n)
-        check_propagated(self, n)
-        check_number(self, "training_error_", 0.0, 1.0)
-        return n
 
 
 def keep_forest(

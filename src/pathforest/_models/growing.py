@@ -11,7 +11,6 @@ neighbour lists ``distances`` and ``indices`` and the spanning tree ``source``, 
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Callable
 from functools import wraps
@@ -36,7 +35,7 @@ from pathforest._engines.samples import (
 )
 from pathforest._models.base import FitData, OPFEstimator, check_training
 from pathforest._models.labels import Labels, check_labels
-from pathforest._persistence.checks import check_growth
+from pathforest._persistence import save
 from pathforest._utils.checks import check_sample_indices
 from pathforest._utils.progress import reset
 from pathforest._utils.text import show
@@ -113,11 +112,7 @@ class Growing(OPFEstimator):
         return retrain(self, self._fit_X[~leaving], grown, known.without(leaving))
 
     def save(self, path: str | os.PathLike[str], *, growable: bool = False) -> None:
-        """Write the fitted model to one file, to be read by :func:`pathforest.load`.
-
-        The file contains parameters, fitted attributes and a checksum, but no code, so that a file from
-        anyone is safe to open. Other machines and later versions of pathforest can read it. It is written
-        beside `path` and moved there when complete, so a failure leaves an earlier file as it was.
+        """Write the fitted model to one file, as all estimators do, and what it needs to grow if asked for.
 
         Parameters
         ----------
@@ -130,10 +125,8 @@ class Growing(OPFEstimator):
         Raises
         ------
         ValueError
-            If the model contains something that cannot be stored that way: a metric, membership or scorer
-            that is a function, a transformer of the user's own, an object in `cv` other than a plain k-fold
-            splitter. Use joblib or skops for such models. Also if the estimator is not fitted
-            (`NotFittedError`), or cannot grow although `growable` asks for it.
+            If the model contains something that a file cannot, such as a function, or cannot grow although
+            `growable` asks for it.
         OSError
             If the file cannot be written.
 
@@ -149,21 +142,9 @@ class Growing(OPFEstimator):
         >>> loaded.partial_fit([[2.0]]).predict([[3.0], [7.0]]).tolist()
         [0, 1]
         """
-        model = self
         if growable:
             growth(self, "growable=True")
-            model = copy.copy(self)
-            model._keeps_growth = True
-        super(Growing, model).save(path)
-
-    def _derived_names(self) -> set[str]:
-        return super()._derived_names() | (set() if "_keeps_growth" in vars(self) else {"_fit_grown"})
-
-    def _check_fitted_state(self) -> int:
-        n = super()._check_fitted_state()
-        if "_fit_grown" in vars(self):
-            check_growth(self._fit_grown, n)
-        return n
+        save(self, path, growable=growable)
 
 
 def add(

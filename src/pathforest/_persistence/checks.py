@@ -1,10 +1,14 @@
-"""Checks of fitted attributes, wherever they come from: those that pass can be used without a crash."""
+"""What files may contain of each class, and checks: objects that pass them can be used without a crash.
+
+A class of ours has a table `_saved` and is listed by :func:`saved`; `OTHERS` has the tables of others.
+"""
 
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
-from typing import Any
+from collections.abc import Callable, Mapping
+from types import MappingProxyType, SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -17,96 +21,154 @@ INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 FEATURE_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 LARGEST = np.iinfo(np.int32).max  # number of samples or features: the core counts with 32 bits
 SHAPES = {"V": "f", "w": "f", "VI": "ff", "p": ""}  # of a metric's parameters, f the number of features
+OUTPUTS = {None, "default", "pandas", "polars"}
+PASSED = "passthrough"  # instead of a transformer
+
+Sizes = dict[str, int]  # lengths by name; the first array that has one sets it
+Rule = Callable[[Any, str, Sizes], Any]  # takes an object, the name of its attribute, and the lengths known
+Rules = Mapping[str, Rule | None]  # None: a rule of several attributes looks at it, or anything will do
 
 
-def _get(model: Any, name: str) -> Any:
-    if name not in vars(model):
+class Saved(NamedTuple):
+    """What a file contains of an object beside its parameters."""
+
+    always: Rules = MappingProxyType({})
+    sometimes: Rules = MappingProxyType({})
+    agree: tuple[Callable[[Any, Sizes], Any], ...] = ()  # rules of several attributes
+    derived: tuple[str, ...] = ()  # attributes that `derive` makes, of a model once it has been checked
+    derive: Callable[[Any], Any] = lambda value: None
+    pack: Callable[[Any, dict[str, Any]], dict[str, Any]] | None = None  # changes what is stored
+    params: tuple[str, ...] | None = None  # all of them if None
+
+    def extended(self, always: Rules, sometimes: Rules | None = None, *agree: Any, **others: Any) -> Saved:
+        """Return the table of a class that has more."""
+        more = (self.always | always, self.sometimes | (sometimes or {}), (*self.agree, *agree))
+        return Saved(*more, *self[3:])._replace(**others)
+
+
+MODELS: dict[str, type] = {}  # what `save` takes and `load` returns
+PARTS: dict[str, type | str] = {}  # what other objects may contain: the class, or the module it lies in
+TABLES: dict[str, Saved] = {}
+
+
+def saved(*roles: dict[str, Any]) -> Callable[[type], type]:
+    """List a class in `MODELS` or `PARTS`; no other name in a file stands for a class."""
+
+    def register(kind: type) -> type:
+        TABLES[kind.__name__] = kind._saved
+        for role in roles:
+            role[kind.__name__] = kind
+        return kind
+
+    return register
+
+
+def check_model(model: Any) -> None:
+    """Raise ValueError unless parameters and fitted attributes are there, and fit together."""
+    model._settings()
+    check_attributes(model, type(model)._saved, {})
+
+
+def check_attributes(value: Any, table: Saved, sizes: Sizes) -> None:
+    """Apply a table to an object."""
+    for name, rule in (table.always | table.sometimes).items():
+        if name in vars(value) and rule:
+            rule(value, name, sizes)
+        elif name in table.always:
+            _get(value, name)
+    for check in table.agree:
+        check(value, sizes)
+
+
+# Rules of single attributes
+
+
+def _get(value: Any, name: str) -> Any:
+    if name not in vars(value):
         raise ValueError(f"{name} is missing")
-    return vars(model)[name]
+    return vars(value)[name]
 
 
-def check_array(
-    model: Any,
-    name: str,
-    shape: tuple[int | None, ...],
-    dtypes: tuple[np.dtype, ...] = FEATURE_TYPES[1:],
-    nonnegative: bool = False,
-    gaps: bool = False,
-) -> np.ndarray:
-    """Return an attribute that must be an array of this shape, None for any length; finite, but for gaps."""
-    array = _get(model, name)
-    if type(array) is not np.ndarray or array.dtype not in dtypes:
-        found = getattr(array, "dtype", type(array).__name__)
-        raise ValueError(f"{name} should be an array of type {dtypes[-1]}, not {found}")
-    if array.ndim != len(shape) or any(b not in (None, a) for a, b in zip(array.shape, shape, strict=True)):
-        wanted = tuple("any" if length is None else length for length in shape)
-        raise ValueError(f"{name} has shape {array.shape} instead of {wanted}")
-    if array.dtype.kind == "f" and not (np.isfinite(array) | (gaps & np.isnan(array))).all():
-        raise ValueError(f"{name} has values that are not finite")
-    if nonnegative and (array < 0).any():
-        raise ValueError(f"{name} has negative values")
-    return array
+def array(shape: str, dtypes: Any = FEATURE_TYPES[1:], nonnegative: bool = False, gaps: bool = False) -> Rule:
+    """Make the rule of an array whose lengths have these names, * for any; finite, but for gaps."""
+
+    def check(value: Any, name: str, sizes: Sizes) -> np.ndarray:
+        found, names = _get(value, name), shape.split()
+        if type(found) is not np.ndarray or found.dtype not in dtypes:
+            kind = getattr(found, "dtype", type(found).__name__)
+            raise ValueError(f"{name} should be an array of type {dtypes[-1]}, not {kind}")
+        wanted = tuple(sizes.get(length, "any") for length in names)
+        lengths = list(zip(names, found.shape, strict=False))
+        if len(names) != found.ndim or any(sizes.get(key, n) != n for key, n in lengths):
+            raise ValueError(f"{name} has shape {found.shape} instead of {wanted}")
+        sizes |= {key: n for key, n in lengths if key != "*"}
+        if found.dtype.kind == "f" and not (np.isfinite(found) | (gaps & np.isnan(found))).all():
+            raise ValueError(f"{name} has values that are not finite")
+        if nonnegative and (found < 0).any():
+            raise ValueError(f"{name} has negative values")
+        return found
+
+    return check
 
 
-def check_indices(
-    model: Any, name: str, shape: tuple[int | None, ...], stop: int, start: int = 0, ascending: bool = False
-) -> np.ndarray:
-    """Return an attribute that must be an array of integers from `start` to below `stop`."""
-    array = check_array(model, name, shape, INDEX_TYPES)
-    if array.size and not (array.min() >= start and array.max() < stop):
-        raise ValueError(f"{name} should be in the range {start} to {stop - 1}")
-    if ascending and (np.diff(array) <= 0).any():
-        raise ValueError(f"{name} does not ascend")
-    return array
+def indices(shape: str, stop: str, start: int = 0, ascending: bool = False) -> Rule:
+    """Make the rule of an array of integers from `start` to below the length named `stop`."""
+
+    def check(value: Any, name: str, sizes: Sizes) -> np.ndarray:
+        found = array(shape, INDEX_TYPES)(value, name, sizes)
+        if found.size and not (found.min() >= start and found.max() < sizes[stop]):
+            raise ValueError(f"{name} should be in the range {start} to {sizes[stop] - 1}")
+        if ascending and (np.diff(found) <= 0).any():
+            raise ValueError(f"{name} does not ascend")
+        return found
+
+    return check
 
 
-def check_number(
-    model: Any, name: str, low: float = 0.0, high: float = math.inf, kind: type = float
-) -> float:
-    """Return an attribute that must be a finite number within limits."""
-    value = _get(model, name)
-    if type(value) is not kind or not (low <= value <= high and abs(value) < math.inf):
-        raise ValueError(f"{name}={value!r} should be a finite {kind.__name__} from {low} to {high}")
-    return value
+def number(low: float = 0.0, high: float = math.inf, kind: type = float) -> Rule:
+    """Make the rule of a finite number within limits."""
+
+    def check(value: Any, name: str, sizes: Sizes) -> Any:
+        found = _get(value, name)
+        if type(found) is not kind or not (low <= found <= high and abs(found) < math.inf):
+            raise ValueError(f"{name}={found!r} should be a finite {kind.__name__} from {low} to {high}")
+        return found
+
+    return check
 
 
-def check_whole(model: Any, name: str, low: int, high: int = LARGEST) -> int:
-    """Return an attribute that must be an integer within limits."""
-    return check_number(model, name, low, high, int)
+def whole(low: int, high: int = LARGEST) -> Rule:
+    """Make the rule of an integer within limits."""
+    return number(low, high, int)
 
 
-def check_classes(model: Any) -> np.ndarray:
-    """Return `classes_`, which must be labels in ascending order without repetition or missing values."""
-    classes = _get(model, "classes_")
-    if type(classes) is not np.ndarray or classes.ndim != 1 or not len(classes):
-        raise ValueError("classes_ is not an array of labels")
-    if not ((classes == classes).all() and (classes[:-1] < classes[1:]).all()):
-        raise ValueError("classes_ is not sorted, or a label is missing or repeated")
-    return classes
+def one_of(kind: type, what: str) -> Rule:
+    """Make the rule of an attribute of a type."""
+
+    def check(value: Any, name: str, sizes: Sizes) -> None:
+        if type(_get(value, name)) is not kind:
+            raise ValueError(f"{name} is not {what}")
+
+    return check
 
 
-def check_features(model: Any) -> int:
-    """Return the number of features; names and categories, if there are any, must be those of each."""
-    n_features = check_names(model)
-    if "categories_" in vars(model):
-        _check_categories(model.categories_, n_features)
-    return n_features
-
-
-def check_names(model: Any) -> int:
-    """Return the number of features; their names, if there are any, must be one text for each."""
-    n_features = check_whole(model, "n_features_in_", 1)
-    if "feature_names_in_" in vars(model):
-        names = model.feature_names_in_
+def check_features(value: Any, name: str, sizes: Sizes) -> None:
+    """Check `n_features_in_`; names and categories, if there are any, must be those of each."""
+    n_features = whole(1)(value, name, sizes)
+    if sizes.setdefault("features", n_features) != n_features:
+        kind = type(value).__name__
+        raise ValueError(f"{name}={n_features} of a {kind} should be {sizes['features']}")
+    if "feature_names_in_" in vars(value):
+        names = value.feature_names_in_
         is_array = type(names) is np.ndarray and names.dtype == object and names.shape == (n_features,)
-        if not is_array or not all(isinstance(name, str) for name in names):
+        if not is_array or not all(isinstance(text, str) for text in names):
             raise ValueError("feature_names_in_ does not name each feature")
-    return n_features
 
 
-def _check_categories(categories: Any, n_features: int) -> None:
+def check_categories(model: Any, name: str, sizes: Sizes) -> None:
     """Check the texts or booleans that codes of features stand for; None is for features that are numbers."""
-    if type(categories) is not list or len(categories) != n_features:
+    categories = vars(model)[name]
+    if type(categories) is not list or len(categories) != sizes["features"]:
         raise ValueError("categories_ does not have an entry for each feature")
     for texts in categories:
         if texts is None or (type(texts) is np.ndarray and texts.dtype == bool and texts.tolist() == [0, 1]):
@@ -118,132 +180,40 @@ def _check_categories(categories: Any, n_features: int) -> None:
             raise ValueError("categories_ are not sorted, or one is repeated")
 
 
-def check_paths(model: Any, n_samples: int) -> np.ndarray:
-    """Return where the path to every sample starts; paths may not run in circles, nor costs be negative."""
-    predecessor = check_indices(model, "predecessor_", (n_samples,), n_samples, start=-1)
-    check_array(model, "cost_", (n_samples,), nonnegative=True)
-    # Each round doubles the number of steps, so all paths end at a root unless they run in circles.
-    reached = np.where(predecessor < 0, np.arange(n_samples), predecessor)
-    for _ in range(n_samples.bit_length()):
-        reached = reached[reached]
-    if (predecessor[reached] >= 0).any():
-        raise ValueError("predecessor_ runs in circles")
-    return reached
+def check_classes(model: Any, name: str, sizes: Sizes) -> np.ndarray:
+    """Check labels, which must be in ascending order without repetition or missing values."""
+    classes = _get(model, name)
+    if type(classes) is not np.ndarray or classes.ndim != 1 or not len(classes):
+        raise ValueError(f"{name} is not an array of labels")
+    if not ((classes == classes).all() and (classes[:-1] < classes[1:]).all()):
+        raise ValueError(f"{name} is not sorted, or a label is missing or repeated")
+    sizes["classes"] = len(classes)
+    return classes
 
 
-def check_forest(model: Any, roots: np.ndarray, n_samples: int) -> None:
-    """Check that paths lead from every sample to the root in `root_`, which must be one of `roots`."""
-    reached = check_paths(model, n_samples)
-    root = check_indices(model, "root_", (n_samples,), n_samples)
-    if not np.array_equal(np.flatnonzero(model.predecessor_ < 0), np.sort(roots)):
-        raise ValueError("predecessor_ is not -1 exactly where paths start")
-    if not np.array_equal(reached, root):
-        raise ValueError("predecessor_ does not lead to root_")
+def _check_neighborhood(model: Any, name: str, sizes: Sizes) -> None:
+    n_others = sizes["samples"] - 1
+    whole(min(1, n_others), n_others)(model, name, sizes)
 
 
-def check_order(model: Any, n_samples: int) -> None:
-    """Check that `order_` lists every sample once, by ascending cost."""
-    order = check_indices(model, "order_", (n_samples,), n_samples)
-    if (np.bincount(order, minlength=n_samples) != 1).any():
-        raise ValueError("order_ does not list every sample once")
-    if (np.diff(model.cost_[order]) < 0).any():
-        raise ValueError("order_ does not sort cost_")
-
-
-def check_propagated(model: Any, n_samples: int) -> None:
-    """Check that every sample has the label of its root, in `label_` and as a code."""
-    classes = check_classes(model)
-    codes = check_indices(model, "_fit_codes", (n_samples,), len(classes))
-    # The type first: labels as wide as those of the classes take no more memory than `label_`.
-    label = check_array(model, "label_", (n_samples,), (classes.dtype,))
-    if not (np.array_equal(codes, codes[model.root_]) and np.array_equal(label, classes[codes])):
-        raise ValueError("label_ and the labels of the roots differ")
-
-
-def check_density(model: Any, n_samples: int, curve: str = "cuts_") -> None:
-    """Check the density, the neighbourhood it was estimated from, and the curve that chose that."""
-    check_array(model, "density_", (n_samples,), nonnegative=True)
-    check_whole(model, "best_k_", min(1, n_samples - 1), n_samples - 1)
-    values = _get(model, curve)
+def _check_curve(model: Any, name: str, sizes: Sizes) -> None:
+    values = vars(model)[name]
     if type(values) is not np.ndarray or values.dtype != np.float64 or values.ndim != 1:
-        raise ValueError(f"{curve} is not an array of numbers")
+        raise ValueError(f"{name} is not an array of numbers")
 
 
-def check_samples(model: Any) -> int:
-    """Check the metric and the training samples that a model keeps; return their number."""
-    metric = check_metric(model)
-    n_features = check_features(model)
-    algorithm = _get(model, "_fit_algorithm")
-    if algorithm == "sparse":
-        return _check_sparse_samples(_get(model, "_fit_X"), metric, n_features)
-    if algorithm not in (("kd_tree", "brute") if metric.kind == "features" else ("precomputed",)):
-        raise ValueError(f"the algorithm {algorithm!r} does not suit metric={metric.name!r}")
-    if metric.kind == "features":
-        check_algorithm(metric, algorithm)
-    if metric.kind == "precomputed":
-        if _get(model, "_fit_X") is not None:
-            raise ValueError("a model of precomputed distances keeps no samples")
-        return n_features
-    types = FEATURE_TYPES if metric.kind == "features" else FEATURE_TYPES[1:]
-    X = check_array(model, "_fit_X", (None, n_features), types, gaps=metric.takes_gaps)
-    if not len(X) or not X.flags.c_contiguous:
-        raise ValueError("the training samples are missing, or not stored row by row")
-    if metric.kind == "matrix":
-        _check_metric_params(metric, n_features)
-    check_training_values(X, complete_metric(metric, X))
-    return len(X)
+def density_rules(curve: str = "cuts_") -> dict[str, Rule]:
+    """List the rules of a density and of the curve that chose its neighbourhood."""
+    density = array("samples", nonnegative=True)
+    return {"density_": density, "best_k_": _check_neighborhood, curve: _check_curve}
 
 
-def _check_sparse_samples(X: Any, metric: Metric, n_features: int) -> int:
-    """Check training samples of which a file has the values that are not 0; return their number."""
-    check_sparse(metric, "auto")
-    if type(X) is not SparseSamples or type(X.n_features) is not int or X.n_features != n_features:
-        raise ValueError("the training samples are not a sparse matrix of as many features")
-    indptr = check_array(X, "indptr", (None,), INDEX_TYPES[1:])
-    indices = check_indices(X, "indices", (None,), n_features)
-    data = check_array(X, "data", (len(indices),), FEATURE_TYPES)
-    if len(indptr) < 2 or indptr[0] != 0 or indptr[-1] != len(indices) or (np.diff(indptr) < 0).any():
-        raise ValueError("indptr does not divide the values into rows")
-    starts = np.zeros(len(indices) + 1, dtype=bool)
-    starts[indptr] = True
-    if indices.dtype != np.int32 or not ((np.diff(indices) > 0) | starts[1:-1]).all() or not data.all():
-        raise ValueError("the features of a row do not ascend, or a value is 0")
-    check_training_values(X, metric)
-    return len(X)
+# Samples and their metric
 
 
-def check_growth(grown: Any, n_samples: int) -> None:
-    """Check what a model of so many samples keeps in order to grow."""
-    if type(grown) is not dict or not all(type(key) is str for key in grown):
-        raise ValueError("what is kept to grow is not a table of arrays")
-    part = SimpleNamespace(**grown)
-    if "magnitude" in grown:
-        check_number(part, "magnitude")
-    if grown.get("indices") is not None:
-        k = check_indices(part, "indices", (n_samples, None), n_samples).shape[1]
-        distances = check_array(part, "distances", (n_samples, k), nonnegative=True)
-        if k > n_samples - 1 or (np.diff(distances, axis=1) < 0).any():
-            raise ValueError("the neighbour lists do not ascend, or are longer than there are neighbours")
-    if grown.get("weight") is not None:
-        ends = [check_indices(part, name, (n_samples - 1,), n_samples) for name in ("source", "target")]
-        weight = check_array(part, "weight", (n_samples - 1,), nonnegative=True)
-        order = np.lexsort((*reversed(ends), weight))
-        if not np.array_equal(order, np.arange(n_samples - 1)) or not (ends[0] < ends[1]).all():
-            raise ValueError("the arcs of the spanning tree are not in order")
-        arcs = coo_array((np.ones(n_samples - 1), ends), shape=(n_samples, n_samples))
-        if connected_components(arcs, directed=False, return_labels=False) > 1:
-            raise ValueError("the spanning tree does not join all samples")
-    if "codes" in grown:
-        part.classes_ = grown.get("values")
-        check_indices(part, "codes", (n_samples,), len(check_classes(part)))
-        if grown.get("named") is not None:
-            part.classes_ = grown["named"]
-            check_classes(part)
-
-
-def check_metric(model: Any) -> Metric:
-    """Return the metric a model was fitted with, which must be one that has a name."""
-    found = _get(model, "_fit_metric")
+def check_metric(model: Any, name: str, sizes: Sizes) -> None:
+    """Check the metric a model was fitted with, which must be one that has a name."""
+    found = vars(model)[name]
     if type(found) is not tuple or [type(part) for part in found] != [str, str, float, dict]:
         raise ValueError("the metric is not described by name, kind, exponent and parameters")
     metric = Metric(*found)
@@ -251,7 +221,30 @@ def check_metric(model: Any) -> Metric:
     takes_params = metric.kind == "matrix" or metric.name == "gower"
     if resolve_metric(metric.name, given)[:3] != metric[:3] or (metric.params and not takes_params):
         raise ValueError(f"metric={metric.name!r} does not have this kind or these parameters")
-    return metric
+
+
+def check_samples(model: Any, name: str, sizes: Sizes) -> None:
+    """Check the training samples that a model keeps."""
+    metric, algorithm, X = Metric(*model._fit_metric), _get(model, "_fit_algorithm"), vars(model)[name]
+    if algorithm == "sparse":
+        _check_sparse_samples(X, metric, sizes)
+        return
+    if algorithm not in (("kd_tree", "brute") if metric.kind == "features" else ("precomputed",)):
+        raise ValueError(f"the algorithm {algorithm!r} does not suit metric={metric.name!r}")
+    if metric.kind == "features":
+        check_algorithm(metric, algorithm)
+    if metric.kind == "precomputed":
+        if X is not None:
+            raise ValueError("a model of precomputed distances keeps no samples")
+        sizes["samples"] = sizes["features"]
+        return
+    types = FEATURE_TYPES if metric.kind == "features" else FEATURE_TYPES[1:]
+    array("samples features", types, gaps=metric.takes_gaps)(model, name, sizes)
+    if not len(X) or not X.flags.c_contiguous:
+        raise ValueError("the training samples are missing, or not stored row by row")
+    if metric.kind == "matrix":
+        _check_metric_params(metric, sizes["features"])
+    check_training_values(X, complete_metric(metric, X))
 
 
 def _check_metric_params(metric: Metric, n_features: int) -> None:
@@ -262,3 +255,230 @@ def _check_metric_params(metric: Metric, n_features: int) -> None:
             continue
         if values.dtype.kind not in "biuf" or values.shape != shape:
             raise ValueError(f"metric={metric.name!r} needs {name} of shape {shape} in its parameters")
+
+
+def _check_sparse_samples(X: Any, metric: Metric, sizes: Sizes) -> None:
+    """Check training samples of which a file has the values that are not 0."""
+    check_sparse(metric, "auto")
+    if type(X) is not SparseSamples or type(X.n_features) is not int or X.n_features != sizes["features"]:
+        raise ValueError("the training samples are not a sparse matrix of as many features")
+    indptr = array("*", INDEX_TYPES[1:])(X, "indptr", sizes)
+    columns = indices("values", "features")(X, "indices", sizes)
+    data = array("values", FEATURE_TYPES)(X, "data", sizes)
+    if len(indptr) < 2 or indptr[0] != 0 or indptr[-1] != len(columns) or (np.diff(indptr) < 0).any():
+        raise ValueError("indptr does not divide the values into rows")
+    starts = np.zeros(len(columns) + 1, dtype=bool)
+    starts[indptr] = True
+    if columns.dtype != np.int32 or not ((np.diff(columns) > 0) | starts[1:-1]).all() or not data.all():
+        raise ValueError("the features of a row do not ascend, or a value is 0")
+    check_training_values(X, metric)
+    sizes["samples"] = len(X)
+
+
+def check_growth(model: Any, name: str, sizes: Sizes) -> None:
+    """Check what a model keeps in order to grow."""
+    grown, n_samples = vars(model)[name], sizes["samples"]
+    if type(grown) is not dict or not all(type(key) is str for key in grown):
+        raise ValueError("what is kept to grow is not a table of arrays")
+    part, sizes = SimpleNamespace(**grown), {"samples": n_samples, "arcs": n_samples - 1}
+    if "magnitude" in grown:
+        number()(part, "magnitude", sizes)
+    if grown.get("indices") is not None:
+        k = indices("samples neighbors", "samples")(part, "indices", sizes).shape[1]
+        distances = array("samples neighbors", nonnegative=True)(part, "distances", sizes)
+        if k > n_samples - 1 or (np.diff(distances, axis=1) < 0).any():
+            raise ValueError("the neighbour lists do not ascend, or are longer than there are neighbours")
+    if grown.get("weight") is not None:
+        ends = [indices("arcs", "samples")(part, name, sizes) for name in ("source", "target")]
+        order = np.lexsort((*reversed(ends), array("arcs", nonnegative=True)(part, "weight", sizes)))
+        if not np.array_equal(order, np.arange(n_samples - 1)) or not (ends[0] < ends[1]).all():
+            raise ValueError("the arcs of the spanning tree are not in order")
+        arcs = coo_array((np.ones(n_samples - 1), ends), shape=(n_samples, n_samples))
+        if connected_components(arcs, directed=False, return_labels=False) > 1:
+            raise ValueError("the spanning tree does not join all samples")
+    if "codes" in grown:
+        check_classes(part, "values", sizes)
+        indices("samples", "classes")(part, "codes", sizes)
+        if grown.get("named") is not None:
+            check_classes(part, "named", sizes)
+
+
+# Forests
+
+
+def check_paths(model: Any) -> np.ndarray:
+    """Return where the path to every sample starts; paths may not run in circles."""
+    predecessor, n_samples = model.predecessor_, len(model.predecessor_)
+    # Each round doubles the number of steps, so all paths end at a root unless they run in circles.
+    reached = np.where(predecessor < 0, np.arange(n_samples), predecessor)
+    for _ in range(n_samples.bit_length()):
+        reached = reached[reached]
+    if (predecessor[reached] >= 0).any():
+        raise ValueError("predecessor_ runs in circles")
+    return reached
+
+
+def check_forest(model: Any, sizes: Sizes) -> None:
+    """Check that paths lead to the root of every sample, a prototype, and carry its label."""
+    if not np.array_equal(check_paths(model), model.root_):
+        raise ValueError("predecessor_ does not lead to root_")
+    if not np.array_equal(np.flatnonzero(model.predecessor_ < 0), np.sort(model.prototypes_)):
+        raise ValueError("predecessor_ is not -1 exactly where paths start, at prototypes_")
+    classes, codes = model.classes_, model._fit_codes
+    # The type first: labels as wide as those of the classes take no more memory than `label_`.
+    label = array("samples", (classes.dtype,))(model, "label_", sizes)
+    if not (np.array_equal(codes, codes[model.root_]) and np.array_equal(label, classes[codes])):
+        raise ValueError("label_ and the labels of the roots differ")
+
+
+def check_order(model: Any, sizes: Sizes) -> None:
+    """Check that `order_` lists every sample once, by ascending cost, which is 0 at prototypes."""
+    if model.cost_[model.prototypes_].any():
+        raise ValueError("cost_ is not 0 at the prototypes")
+    order = model.order_
+    if (np.bincount(order, minlength=len(order)) != 1).any():
+        raise ValueError("order_ does not list every sample once")
+    if (np.diff(model.cost_[order]) < 0).any():
+        raise ValueError("order_ does not sort cost_")
+
+
+INPUT = {"feature_names_in_": None, "label_name_": one_of(str, "text")}  # the latter from tables
+LEARNED = {"n_features_in_": check_features, "_fit_metric": check_metric}
+SAMPLES = Saved(
+    LEARNED | {"_fit_algorithm": None, "_fit_X": check_samples},
+    INPUT | {"categories_": check_categories},
+    derived=("_fit_cache",),
+    derive=lambda model: setattr(model, "_fit_cache", {}),
+)
+GROWTH = {"_fit_grown": check_growth}  # stored if asked for
+PATHS = {
+    "predecessor_": indices("samples", "samples", start=-1),
+    "root_": indices("samples", "samples"),
+    "cost_": array("samples", nonnegative=True),
+}
+FOREST = SAMPLES.extended(
+    {
+        "classes_": check_classes,
+        "prototypes_": indices("*", "samples"),
+        **PATHS,
+        "_fit_codes": indices("samples", "classes"),
+        "label_": None,
+    },
+    None,
+    check_forest,
+)
+
+
+# Transformers
+
+
+def check_transformer(transformer: Any, n_features: int) -> int:
+    """Raise ValueError unless a transformer takes samples of `n_features`; return how many it gives."""
+    if transformer is None or transformer == PASSED:
+        return n_features
+    name = type(transformer).__name__
+    if name not in PARTS or not hasattr(transformer, "transform"):
+        raise ValueError(f"a {name} is not a transformer")
+    sizes = {"features": n_features}
+    check_attributes(transformer, TABLES[name], sizes)
+    return sizes.get("outputs", n_features)
+
+
+def transformer(given: str) -> Rule:
+    """Make the rule of a transformer that takes as many features as the length `given`."""
+
+    def check(value: Any, name: str, sizes: Sizes) -> None:
+        sizes["outputs"] = check_transformer(vars(value)[name], sizes[given])
+
+    return check
+
+
+def check_steps(pipeline: Any, n_features: int, stop: int | None = None) -> int:
+    """Check the steps of a pipeline, up to `stop` as transformers; return how many features they give."""
+    steps = pipeline.steps
+    if type(steps) is not list or not steps:
+        raise ValueError("a pipeline has no steps")
+    if not all(type(step) is tuple and len(step) == 2 and type(step[0]) is str for step in steps):
+        raise ValueError("the steps of a pipeline are not pairs of name and transformer")
+    for _, step in steps[:stop]:
+        n_features = check_transformer(step, n_features)
+    return n_features
+
+
+def check_pipeline_model(pipeline: Any) -> None:
+    """Check a pipeline of transformers that ends with one of our models."""
+    check_steps(pipeline, 1, 0)
+    model = pipeline.steps[-1][1]
+    if type(model).__name__ not in MODELS:
+        raise ValueError("a pipeline does not end with a model of pathforest")
+    first = next(step for _, step in pipeline.steps if step not in (None, PASSED))
+    n_features = check_steps(pipeline, whole(1)(first, "n_features_in_", {}), -1)
+    if model.n_features_in_ != n_features:
+        raise ValueError(f"a pipeline makes {n_features} features for a model of {model.n_features_in_}")
+
+
+def _check_pipeline(pipeline: Any, sizes: Sizes) -> None:
+    sizes["outputs"] = check_steps(pipeline, sizes["features"])
+
+
+def _check_output(transformer: Any, name: str, sizes: Sizes) -> None:
+    config = vars(transformer)[name]  # of set_output
+    if type(config) is not dict or not {*config} <= {"transform"} or not {*config.values()} <= OUTPUTS:
+        raise ValueError("_sklearn_output_config does not name an output")
+
+
+TABLE = Saved(
+    {"n_features_in_": check_features}, {"feature_names_in_": None, "_sklearn_output_config": _check_output}
+)
+
+
+def _scaler(**arrays: str) -> Saved:
+    """Make the table of a scaler: arrays with a value for each feature, and parameters that ask for them."""
+
+    def check(scaler: Any, sizes: Sizes) -> None:
+        scaler._validate_params()
+        for name, wanted in arrays.items():
+            if getattr(scaler, wanted, True):
+                array("features", FEATURE_TYPES)(scaler, name, sizes)
+        if not all(type(limit) in (int, float) for limit in getattr(scaler, "feature_range", ())):
+            raise ValueError("feature_range is not a pair of numbers")
+
+    found = ("n_samples_seen_", "var_", "data_min_", "data_max_", "data_range_", "max_abs_")
+    return TABLE.extended({}, dict.fromkeys((*arrays, *found)), check)
+
+
+def _check_components(pca: Any, name: str, sizes: Sizes) -> None:
+    pca._validate_params()
+    sizes["outputs"] = whole(1)(pca, name, sizes)
+
+
+OTHERS = {
+    "sklearn.preprocessing": {
+        "StandardScaler": _scaler(mean_="with_mean", scale_="with_std"),
+        "MinMaxScaler": _scaler(min_="", scale_=""),
+        "MaxAbsScaler": _scaler(scale_=""),
+        "RobustScaler": _scaler(center_="with_centering", scale_="with_scaling"),
+    },
+    "sklearn.decomposition": {
+        "PCA": TABLE.extended(
+            {
+                "n_components_": _check_components,
+                "components_": array("outputs features", FEATURE_TYPES),
+                "mean_": array("features", FEATURE_TYPES),
+                "explained_variance_": array("outputs", FEATURE_TYPES, nonnegative=True),
+            },
+            dict.fromkeys(("explained_variance_ratio_", "singular_values_", "noise_variance_", "n_samples_")),
+            derived=("_fit_svd_solver",),
+        ),
+    },
+    # The `memory` of a pipeline is left out on purpose: scikit-learn would unpickle files of a folder.
+    "sklearn.pipeline": {"Pipeline": Saved(agree=(_check_pipeline,), params=("steps", "verbose"))},
+    "sklearn.model_selection": dict.fromkeys(
+        ("KFold", "StratifiedKFold", "StratifiedGroupKFold"),
+        Saved(params=("n_splits", "shuffle", "random_state")),
+    ),
+    SparseSamples.__module__: {"SparseSamples": Saved(params=("indptr", "indices", "data", "n_features"))},
+}
+for _module, _tables in OTHERS.items():
+    TABLES |= _tables
+    PARTS |= dict.fromkeys(_tables, _module)

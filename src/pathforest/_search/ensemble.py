@@ -24,10 +24,18 @@ from pathforest._models.explanation import (
 )
 from pathforest._models.offers import KeptForest, class_costs, decide, probabilities
 from pathforest._models.parameters import AT_PREDICTION, check_parameters
-from pathforest._persistence import checks
-from pathforest._persistence.allowed import check_steps, check_transformer
+from pathforest._persistence.checks import (
+    FEATURE_TYPES,
+    INPUT,
+    LEARNED,
+    Saved,
+    array,
+    check_classes,
+    check_steps,
+    indices,
+    one_of,
+)
 from pathforest._search.plan import Samples, as_numbers, take_samples
-from pathforest._utils.progress import is_fitted_name
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 
@@ -179,47 +187,49 @@ def _with_own_features(
 
 
 def results_of_best(search: Any) -> dict[str, Any]:
-    """Return what the best classifier has learned, which the search shows as its own."""
-    own = {"classes_", "n_features_in_", "feature_names_in_"}
+    """Return what the best classifier has learned, which is shown as the search's own."""
     learned = vars(classifier_of(search.estimators_[0])).items()
-    return {k: v for k, v in learned if is_fitted_name(k) and not k.startswith("_") and k not in own}
+    return {key: value for key, value in learned if key in OF_BEST and key[0] != "_"}
 
 
-def check_fitted(search: Any) -> int:
-    """Raise ValueError unless what predictions use fits together; return the number of samples, if kept."""
-    checks.check_metric(search)
-    checks.check_classes(search)
-    if "n_features_in_" in vars(search):  # lists of texts, for a user's transformer, have no features
-        checks.check_features(search)
-    if type(vars(search).get("_fit_untouched")) is not bool:
-        raise ValueError("_fit_untouched is neither True nor False")
-    chosen = vars(search).get("transforms_")
+def check_members(search: Any, sizes: dict[str, int]) -> None:
+    """Check the models that are averaged, and what belongs to them."""
+    chosen = search.transforms_
     if type(chosen) is not dict or chosen.keys() != {"preset", "reason", "names"}:
         raise ValueError("transforms_ does not have preset, reason and names")
     if "estimators_" not in vars(search):
-        return 0
+        return
     if type(search.estimators_) is not list or not search.estimators_:
         raise ValueError("estimators_ is not a list of models")
     for model in search.estimators_:
-        _check_member(search, model)
-    n_samples, n_rows = len(classifier_of(search.estimators_[0]).order_), len(search.cv_results_["params"])
+        width, classifier = sizes.get("features"), model
+        if isinstance(model, Pipeline):
+            width, classifier = check_steps(model, width, -1), model.steps[-1][1]
+        if not isinstance(classifier, FuzzyOPFClassifier):
+            raise ValueError("estimators_ holds something other than classifiers and pipelines of them")
+        if not np.array_equal(classifier.classes_, search.classes_) or classifier.n_features_in_ != width:
+            raise ValueError("estimators_ holds a classifier of other classes or features")
+    n_samples, n_rows = len(classifier.order_), len(search.cv_results_["params"])
+    sizes |= {"samples": n_samples, "rows": n_rows, "members": len(search.estimators_)}
     if "_fit_samples" in vars(search):
-        shape = n_samples, search.n_features_in_
-        checks.check_array(search, "_fit_samples", shape, checks.FEATURE_TYPES)
-    rows = checks.check_indices(search, "averaged_", (len(search.estimators_),), n_rows)
-    if rows[0] != search.best_index_:
+        array("samples features", FEATURE_TYPES)(search, "_fit_samples", sizes)
+    if indices("members", "rows")(search, "averaged_", sizes)[0] != search.best_index_:
         raise ValueError("averaged_ does not begin with best_index_")
-    return n_samples
 
 
-def _check_member(search: Any, model: Any) -> None:
-    """Check one of the models that are averaged."""
-    width, classifier = getattr(search, "n_features_in_", None), model
-    if isinstance(model, Pipeline):
-        *transformers, (_, classifier) = check_steps(model)
-        for _, transformer in transformers:
-            width = check_transformer(transformer, width)
-    if not isinstance(classifier, FuzzyOPFClassifier):
-        raise ValueError("estimators_ holds something other than classifiers and pipelines of them")
-    if not np.array_equal(classifier.classes_, search.classes_) or classifier.n_features_in_ != width:
-        raise ValueError("estimators_ holds a classifier of other classes or features")
+_of_classifiers = {*FuzzyOPFClassifier._saved.always, *FuzzyOPFClassifier._saved.sometimes}
+OF_BEST = _of_classifiers - {"classes_", "n_features_in_", *INPUT}
+RESULTS = "cv_results_", "best_index_", "best_params_", "best_score_", "best_beta_", "n_splits_"
+SAVED = Saved(
+    {
+        "_fit_metric": LEARNED["_fit_metric"],
+        "classes_": check_classes,
+        "_fit_untouched": one_of(bool, "True or False"),
+        "transforms_": None,
+        **dict.fromkeys(RESULTS),
+    },
+    # Lists of texts, for a user's transformer, have no features.
+    {"n_features_in_": LEARNED["n_features_in_"], **INPUT}
+    | dict.fromkeys(("estimators_", "averaged_", "_fit_samples")),
+    derived=("scorer_", "best_estimator_", *OF_BEST),
+)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pathforest._persistence.checks import check_whole
+from pathforest._persistence.checks import whole
 from pathforest._search.folds import Scores
 from pathforest._search.plan import Cell, Plan
 
@@ -112,12 +112,12 @@ def check_table(model: Any) -> None:
     keys = [name.removeprefix(PARAMETER) for name in names]
     if results["params"] != [dict(zip(keys, row, strict=True)) for row in rows]:
         raise ValueError("the column params of cv_results_ differs from those of the single parameters")
-    best = results["params"][check_whole(model, "best_index_", 0, n_rows - 1)]
+    best = results["params"][whole(0, n_rows - 1)(model, "best_index_", {})]
     if vars(model).get("best_params_") != best:
         raise ValueError("best_params_ is not the best row of cv_results_")
     if not all(type(vars(model).get(name)) is float for name in ("best_score_", "best_beta_")):
         raise ValueError("best_score_ and best_beta_ should be numbers")
-    check_whole(model, "n_splits_", 1)
+    whole(1)(model, "n_splits_", {})
 
 
 def _column(values: list[Any]) -> np.ma.MaskedArray:

@@ -19,8 +19,15 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from pathforest._persistence.allowed import check_transformer
-from pathforest._persistence.checks import check_array, check_indices
+from pathforest._persistence.checks import (
+    PARTS,
+    Saved,
+    array,
+    check_attributes,
+    indices,
+    saved,
+    transformer,
+)
 from pathforest._utils.checks import check_positive
 from pathforest._utils.linear import principal_axes
 
@@ -41,6 +48,7 @@ def make_now(key: Any, make: Callable[[], Any]) -> Any:
     return make()
 
 
+@saved(PARTS)
 class RidgeDiscriminant(TransformerMixin, BaseEstimator):
     """Linear discriminant analysis with the covariance shrunk as far as leave-one-out error advises.
 
@@ -56,6 +64,8 @@ class RidgeDiscriminant(TransformerMixin, BaseEstimator):
     >>> RidgeDiscriminant().fit_transform(*load_iris(return_X_y=True)).shape
     (150, 2)
     """
+
+    _saved = Saved({"mean_": array("features"), "ridge_": None, "scalings_": array("features outputs")})
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Find the directions: at most one fewer than there are classes, or features."""
@@ -85,11 +95,6 @@ class RidgeDiscriminant(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return (X - self.mean_) @ self.scalings_
 
-    def _check_fitted(self, n_features: int) -> int:
-        """Raise ValueError unless samples of `n_features` can be transformed; return how many they get."""
-        check_array(self, "mean_", (n_features,))
-        return check_array(self, "scalings_", (n_features, None)).shape[1]
-
 
 def _choose_ridge(
     ridges: np.ndarray, values: np.ndarray, scores: np.ndarray, indicators: np.ndarray, products: np.ndarray
@@ -107,12 +112,27 @@ def _choose_ridge(
     return float(ridge)
 
 
+def _check_landmarks(discriminant: LandmarkDiscriminant, sizes: dict[str, int]) -> None:
+    if not discriminant.root_.diagonal().all():
+        raise ValueError("root_ is singular")
+    check_positive("gamma_scale", getattr(discriminant, "gamma_scale", 1.0), "1 is the default")
+
+
 class LandmarkDiscriminant(TransformerMixin, BaseEstimator):
     """The discriminant analysis of :class:`RidgeDiscriminant` on Nystroem features of some kernel.
 
     A class that derives from it has the parameters `n_landmarks` and `random_state`, and a method
     ``_kernel(X, part, once)`` that compares samples with the landmarks; `part` says which samples these are.
     """
+
+    _saved = Saved(
+        {
+            "landmarks_": array("landmarks features"),
+            "root_": array("landmarks landmarks"),
+            "discriminant_": transformer("landmarks"),
+        },
+        agree=(_check_landmarks,),
+    )
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Choose landmarks and find the directions that separate the classes."""
@@ -136,18 +156,11 @@ class LandmarkDiscriminant(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self.discriminant_.transform(self._features(X))
 
-    def _check_fitted(self, n_features: int) -> int:
-        """Raise ValueError unless samples of `n_features` can be transformed; return how many they get."""
-        landmarks = check_array(self, "landmarks_", (None, n_features))
-        root = check_array(self, "root_", (len(landmarks), len(landmarks)))
-        if not root.diagonal().all():
-            raise ValueError("root_ is singular")
-        return check_transformer(self.discriminant_, len(landmarks))
-
     def _features(self, X: np.ndarray, *sharing: Any) -> np.ndarray:
         return solve_triangular(self.root_, self._kernel(X, *sharing).T, lower=True).T
 
 
+@saved(PARTS)
 class KernelDiscriminant(LandmarkDiscriminant):
     """Discriminant analysis on Nystroem features of an RBF kernel.
 
@@ -181,11 +194,8 @@ class KernelDiscriminant(LandmarkDiscriminant):
         squares = once((part, self.n_landmarks, self.random_state), measure)
         return np.exp(squares * (-self.gamma_scale / X.shape[1]))
 
-    def _check_fitted(self, n_features: int) -> int:
-        check_positive("gamma_scale", self.gamma_scale, "1 is the default")
-        return super()._check_fitted(n_features)
 
-
+@saved(PARTS)
 class QuadraticDiscriminant(LandmarkDiscriminant):
     """Discriminant analysis on squares and products of features, by a quadratic kernel.
 
@@ -213,12 +223,34 @@ class QuadraticDiscriminant(LandmarkDiscriminant):
         return (1 + np.asarray(X, dtype=np.float64) @ self.landmarks_.T / X.shape[1]) ** 2
 
 
+def _check_walks(trees: RandomTrees, sizes: dict[str, int]) -> None:
+    own = np.arange(sizes["nodes"])
+    # Children come after their parents, so that every walk ends.
+    if (trees.left_ < own).any() or (trees.right_ < own).any():
+        raise ValueError("left_ or right_ leads back")
+    if not len(trees.roots_):
+        raise ValueError("there are no trees")
+
+
+@saved(PARTS)
 class RandomTrees(BaseEstimator):
     """The trees of a fitted random forest: answers are those of scikit-learn's, bit for bit.
 
     A node sends a sample to `left_` if its feature is at most the threshold, else to `right_`; a leaf is its
     own child. Nodes of all trees are numbered together.
     """
+
+    _saved = Saved(
+        {
+            "threshold_": array("nodes"),
+            "feature_": indices("nodes", "features"),
+            "roots_": indices("trees", "nodes", ascending=True),
+            "left_": indices("nodes", "nodes"),
+            "right_": indices("nodes", "nodes"),
+            "shares_": array("nodes outputs", nonnegative=True),
+        },
+        agree=(_check_walks,),
+    )
 
     def fit(self, forest: RandomForestClassifier) -> Self:
         """Copy the trees of a fitted forest."""
@@ -258,21 +290,6 @@ class RandomTrees(BaseEstimator):
                 return node
             node = below
 
-    def _check_fitted(self, n_features: int) -> int:
-        """Raise ValueError unless samples of `n_features` reach leaves; return the number of classes."""
-        threshold = check_array(self, "threshold_", (None,))
-        n_nodes = len(threshold)
-        check_indices(self, "feature_", (n_nodes,), n_features)
-        check_indices(self, "roots_", (None,), n_nodes, ascending=True)
-        own = np.arange(n_nodes)
-        for name in ("left_", "right_"):
-            child = check_indices(self, name, (n_nodes,), n_nodes)
-            if (child < own).any():  # children come after their parents, so that every walk ends
-                raise ValueError(f"{name} leads back")
-        if not len(self.roots_):
-            raise ValueError("there are no trees")
-        return check_array(self, "shares_", (n_nodes, None), nonnegative=True).shape[1]
-
 
 class Grown(NamedTuple):
     """A random forest, and what it says about its own training samples."""
@@ -311,6 +328,13 @@ class TreeFeatures(TransformerMixin, BaseEstimator):
         return once(("trees", self.n_trees, self.random_state), make)
 
 
+def _check_trees(shares: TreeShares, name: str, sizes: dict[str, int]) -> None:
+    if type(shares.trees_) is not RandomTrees:
+        raise ValueError("trees_ are not trees")
+    check_attributes(shares.trees_, RandomTrees._saved, sizes)
+
+
+@saved(PARTS)
 class TreeShares(TreeFeatures):
     """What a random forest takes for the probabilities of the classes.
 
@@ -331,6 +355,8 @@ class TreeShares(TreeFeatures):
     (150, 3)
     """
 
+    _saved = Saved({"trees_": _check_trees})
+
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Grow the trees."""
         self.fit_transform(X, y)
@@ -347,11 +373,8 @@ class TreeShares(TreeFeatures):
         check_is_fitted(self)
         return self.trees_.shares(X)
 
-    def _check_fitted(self, n_features: int) -> int:
-        """Raise ValueError unless samples of `n_features` can be transformed; return how many they get."""
-        return check_transformer(self.trees_, n_features)
 
-
+@saved(PARTS)
 class ImportanceScaler(TreeFeatures):
     """Stretch each feature by the root of its importance in a random forest.
 
@@ -364,6 +387,8 @@ class ImportanceScaler(TreeFeatures):
     random_state : int or None, default=0
         Grows them.
     """
+
+    _saved = Saved({"scale_": array("features")})
 
     def fit(self, X: np.ndarray, y: np.ndarray, once: Once = make_now) -> Self:
         """Grow trees and see which features they use."""
@@ -381,7 +406,3 @@ class ImportanceScaler(TreeFeatures):
         """Multiply the features by their weights."""
         check_is_fitted(self)
         return X * self.scale_
-
-    def _check_fitted(self, n_features: int) -> int:
-        """Raise ValueError unless samples of `n_features` can be transformed; return how many they get."""
-        return len(check_array(self, "scale_", (n_features,)))

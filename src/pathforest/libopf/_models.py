@@ -7,7 +7,7 @@ import os
 import numpy as np
 
 from pathforest._engines.metric import Metric, choose_algorithm, resolve_metric
-from pathforest._persistence.checks import check_paths
+from pathforest._persistence.checks import PATHS, check_model, check_paths
 from pathforest._utils.text import escape
 from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
@@ -121,7 +121,7 @@ def _build(file: ModelFile, metric: str, resolved: Metric) -> Model:
         else:
             _set_labels(model, file)
             model.scores_ = np.empty(0)
-    model._check_fitted_state()
+    check_model(model)
     return model
 
 
@@ -157,7 +157,9 @@ def _set_paths(model: Model, file: ModelFile, metric: Metric) -> None:
     model._fit_cache = {}
     model.predecessor_ = file.predecessor
     model.cost_ = file.cost
-    model.root_ = check_paths(model, n_samples)
+    for name in ("predecessor_", "cost_"):
+        PATHS[name](model, name, {"samples": n_samples})
+    model.root_ = check_paths(model)
 
 
 def _set_labels(model: OPFClassifier | OPFKNNClassifier, file: ModelFile) -> None:

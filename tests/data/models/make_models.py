@@ -19,7 +19,7 @@ from pathforest import (
     OPFPruner,
     OPFSemiSupervisedClassifier,
 )
-from pathforest._persistence.model_file import FILE_FORMAT
+from pathforest._persistence.file import FILE_FORMAT
 
 HERE = Path(__file__).parent
 SMALL = {"k_max": 5, "cv": 2}

@@ -7,33 +7,33 @@ and so on; only lists, text, finite numbers, booleans and None stand for themsel
 from __future__ import annotations
 
 import math
+import re
 import reprlib
+from importlib import import_module
 from typing import Any, NoReturn
 
 import numpy as np
 
-from pathforest._persistence.allowed import (
-    ESTIMATORS,
-    INNER,
-    PIPELINE,
-    build_object,
-    check_pipeline_model,
-    object_state,
-)
-from pathforest._persistence.arrays import DTYPE, MOST_DIMENSIONS, is_portable
+from pathforest._persistence.checks import MODELS, PARTS, TABLES, Saved, check_model, check_pipeline_model
 
+# Booleans, integers, floats, text of fixed width, dates and times.
+DTYPE = re.compile(
+    r"\|b1|\|[iu]1|<[iu][248]|<f[248]|<U[1-9]\d{0,7}|<[mM]8\[([1-9]\d{0,8})?(Y|M|W|D|h|m|s|ms|us|ns)\]"
+)
+MOST_DIMENSIONS = 4
 SCALARS = {"b": bool, "i": int, "u": int, "f": float, "U": str}  # kinds of NumPy's own scalars
 PLAIN = (type(None), bool, int, float, str)
 DEEPEST = 32  # levels of lists in lists; our models have at most five
 MOST_OBJECTS = 20_000  # in a model, an object counted each time that another refers to it
+GROWTH = "_fit_grown"  # large, and stored only if asked for
 
 brief = reprlib.Repr()  # for messages: a forged value, or an array, may be long
 brief.maxother = 80
 
 
-def encode(model: Any) -> tuple[list[Any], list[np.ndarray]]:
+def encode(model: Any, growable: bool) -> tuple[list[Any], list[np.ndarray]]:
     """Return the objects that make up a model, itself the last, and the arrays they refer to."""
-    encoder = _Encoder()
+    encoder = _Encoder(growable)
     encoder.value(model, type(model).__name__)
     decode(encoder.objects, encoder.arrays)  # a model that could not be loaded is not written
     return encoder.objects, encoder.arrays
@@ -43,29 +43,49 @@ def decode(objects: list[Any], arrays: list[np.ndarray]) -> Any:
     """Make the model that :func:`encode` has taken apart, and check everything."""
     names = [item["class"] for item in objects]
     # A pipeline comes last, after the model that it ends with; the parts of models come before.
-    is_pipeline = names[-1:] == [PIPELINE]
+    is_pipeline = names[-1:] == ["Pipeline"]
     n_parts = len(names) - 1 - is_pipeline
-    if n_parts < 0 or names[n_parts] not in ESTIMATORS:
+    if n_parts < 0 or not (_class_of(names[n_parts]) and names[n_parts] in MODELS):
         raise ValueError(f"{brief.repr(names[-1:])} is not a model; it may need a later pathforest")
-    if unknown := [name for name in names[:n_parts] if name not in INNER]:
+    if unknown := [name for name in names[:n_parts] if not (_class_of(name) and name in PARTS)]:
         raise ValueError(
             f"{brief.repr(unknown[0])} cannot be part of a model; it may need a later pathforest"
         )
     decoder = _Decoder(arrays)
-    for item in objects:
-        decoder.add(item["class"], item["state"])
-    model = decoder.objects[-1]
+    for name, item in zip(names, objects, strict=True):
+        value = decoder.add(name, item["state"])
+        if name in MODELS:
+            check_model(value)
+        TABLES[name].derive(value)
     if is_pipeline:
-        check_pipeline_model(model)
-    return model
+        check_pipeline_model(value)
+    return value
+
+
+def _class_of(name: str) -> type | None:
+    """Return the class that a name in a file stands for, if there is one.
+
+    No module is imported because a file says so, but for those of public names; they list the classes that
+    their objects contain.
+    """
+    package = import_module(__package__.partition(".")[0])
+    if name not in TABLES and name in package.__all__:
+        getattr(package, name)
+    kind = MODELS.get(name) or PARTS.get(name)
+    return getattr(import_module(kind), name) if isinstance(kind, str) else kind
+
+
+def _params(kind: type, table: Saved) -> tuple[str, ...]:
+    return tuple(kind._get_param_names()) if table.params is None else table.params
 
 
 class _Encoder:
     """Takes objects apart. Shared parts stay shared: each array and object is written once."""
 
-    def __init__(self) -> None:
+    def __init__(self, growable: bool) -> None:
         self.arrays: list[np.ndarray] = []
         self.objects: list[Any] = []
+        self._growable = growable
         self._written: dict[int, tuple[Any, Any]] = {}  # by id: the value, kept alive, and how to refer to it
 
     def value(self, value: Any, where: str, depth: int = 0) -> Any:
@@ -86,7 +106,7 @@ class _Encoder:
             items = {key: self.value(item, f"{where}[{key!r}]", depth + 1) for key, item in value.items()}
             return {"dict": items}
         if isinstance(value, np.generic) and kind is value.dtype.type:
-            if value.dtype.kind not in SCALARS or not is_portable(value.dtype):
+            if value.dtype.kind not in SCALARS or not _is_portable(value.dtype):
                 _refuse(value, where, f"numbers of type {value.dtype} are not portable")
             return {"scalar": [value.dtype.newbyteorder("<").str, self.value(value.item(), where)]}
         if id(value) not in self._written:
@@ -102,24 +122,40 @@ class _Encoder:
             if value.dtype == object:
                 if value.ndim != 1 or not all(isinstance(text, str) for text in value):
                     _refuse(value, where, "its entries are Python objects other than text")
-            elif not is_portable(value.dtype) or value.ndim > MOST_DIMENSIONS:
+            elif not _is_portable(value.dtype) or value.ndim > MOST_DIMENSIONS:
                 _refuse(value, where, f"arrays of type {value.dtype} are not portable")
             self.arrays.append(value)
             return {"array": len(self.arrays) - 1}
-        try:
-            state = object_state(value)
-        except TypeError as error:
-            _refuse(value, where, str(error))
         name = type(value).__name__
-        encoded = {key: self.value(item, _name_of(where, name, key)) for key, item in state.items()}
-        self.objects.append({"class": name, "state": encoded})
+        state = {
+            # Attributes are named as users know them: `metric`, not `_fit_metric`.
+            key: self.value(item, f"{where}.{key.removeprefix('_fit_')}".removeprefix(f"{name}."))
+            for key, item in self._state(value, where).items()
+        }
+        self.objects.append({"class": name, "state": state})
         return {"object": len(self.objects) - 1}
 
+    def _state(self, value: Any, where: str) -> dict[str, Any]:
+        """Return the attributes of an object that are stored."""
+        kind = type(value)
+        if kind is not _class_of(kind.__name__):  # nor may it be of a class derived from ours
+            _refuse(value, where, "a file that is safe to open has no place for such an object")
+        table, attributes = TABLES[kind.__name__], vars(value)
+        left_out = set() if self._growable else {GROWTH}
+        known = [key for key in (*_params(kind, table), *table.always, *table.sometimes) if key in attributes]
+        for key in attributes.keys() - {*known, *table.derived}:
+            if attributes[key] is not None and (key[0] != "_" or key.startswith("_fit_")):
+                _refuse(value, where, f"a file has no place for its {key}")
+        state = {key: attributes[key] for key in known if key not in left_out}
+        try:
+            return table.pack(value, state) if table.pack else state
+        except TypeError as error:
+            _refuse(value, where, str(error))
 
-def _name_of(where: str, owner: str, key: str) -> str:
-    """Name an attribute as users know it: `metric`, not `_fit_metric`."""
-    key = key.removeprefix("_fit_")
-    return key if where == owner else f"{where}.{key}"
+
+def _is_portable(dtype: np.dtype) -> bool:
+    """Say whether values of a type can be in a file; they are little-endian there."""
+    return DTYPE.fullmatch(dtype.newbyteorder("<").str) is not None
 
 
 def _refuse(value: Any, where: str, reason: str) -> NoReturn:
@@ -134,19 +170,27 @@ class _Decoder:
     """Puts objects together again. An object may refer only to those before it, so there are no circles."""
 
     def __init__(self, arrays: list[np.ndarray]) -> None:
-        self.objects: list[Any] = []
+        self._objects: list[Any] = []
         self._arrays = arrays
         self._sizes: list[int] = []  # of each object: itself and the objects in it
         self._size = 0  # of the one that is being built
 
-    def add(self, name: str, state: dict[str, Any]) -> None:
+    def add(self, name: str, state: dict[str, Any]) -> Any:
         """Build the next object, unless it repeats others so often that checks and predictions never end."""
         self._size = 1
         values = {key: self.value(part) for key, part in state.items()}
         if self._size > MOST_OBJECTS:
             raise ValueError(f"{name} consists of {self._size} objects; a file takes {MOST_OBJECTS}")
+        kind, table = _class_of(name), TABLES[name]
+        params = _params(kind, table)
+        if unknown := state.keys() - {*params, *table.always, *table.sometimes}:
+            raise ValueError(f"{name} has no attribute {min(unknown)!r}; it may need a later pathforest")
+        value = kind(**{key: values[key] for key in params if key in values})
+        for key, item in values.items():
+            setattr(value, key, item)
         self._sizes.append(self._size)
-        self.objects.append(build_object(name, values))
+        self._objects.append(value)
+        return value
 
     def value(self, value: Any, depth: int = 0) -> Any:
         """Decode one value."""
@@ -161,7 +205,7 @@ class _Decoder:
                 return _item(self._arrays, number)
             case [("object", int(number))]:
                 self._size += _item(self._sizes, number)
-                return self.objects[number]
+                return self._objects[number]
             case [("float", "nan" | "inf" | "-inf" as text)]:
                 return float(text)
             case [("tuple", list(items))]:
@@ -169,9 +213,13 @@ class _Decoder:
             case [("dict", dict(items))]:
                 return {key: self.value(item, depth + 1) for key, item in items.items()}
             case [("scalar", [str(dtype), item])] if DTYPE.fullmatch(dtype):
-                return _scalar(np.dtype(dtype), self.value(item, depth + 1))
-            case [("masked", [data, mask])]:
-                return _masked(self.value(data, depth + 1), self.value(mask, depth + 1))
+                kind, number = np.dtype(dtype), self.value(item, depth + 1)
+                if type(number) is SCALARS.get(kind.kind):
+                    return kind.type(number)
+            case [("masked", parts)]:
+                data, mask = self.value(parts, depth + 1)
+                if type(data) is type(mask) is np.ndarray and mask.dtype == bool and mask.shape == data.shape:
+                    return np.ma.MaskedArray(data, mask)
         raise ValueError(f"{brief.repr(value)} is not a value")
 
 
@@ -180,15 +228,3 @@ def _item(items: list[Any], number: int) -> Any:
     if type(number) is not int or not 0 <= number < len(items):
         raise ValueError(f"there is no array or object {number}")
     return items[number]
-
-
-def _scalar(dtype: np.dtype, value: Any) -> np.generic:
-    if type(value) is not SCALARS.get(dtype.kind):
-        raise ValueError(f"{brief.repr(value)} is not a number of type {dtype}")
-    return dtype.type(value)
-
-
-def _masked(data: Any, mask: Any) -> np.ma.MaskedArray:
-    if not type(data) is type(mask) is np.ndarray or mask.dtype != bool or mask.shape != data.shape:
-        raise ValueError("the mask of an array does not fit it")
-    return np.ma.MaskedArray(data, mask)

@@ -12,7 +12,9 @@ The name of the first member, its key "format" and the checksum are the same in 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -21,14 +23,14 @@ from typing import Any, BinaryIO
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
+from numpy.lib import format as npy
 from sklearn.utils.validation import check_is_fitted
 
-from pathforest._persistence.arrays import read_array, read_texts, split_texts, write_array
-from pathforest._persistence.encoding import decode, encode
+from pathforest._persistence.contents import DTYPE, MOST_DIMENSIONS, decode, encode
 from pathforest._utils.files import replacing
 from pathforest._utils.text import escape
 
-# Raise when older versions could not read a new file; files of all earlier versions must stay readable.
+# Raise when older versions could not read a new file.
 FILE_FORMAT = 1
 
 HEAD = "pathforest.json"
@@ -37,9 +39,12 @@ START_SIZE = 30 + len(HEAD)
 LARGEST_HEAD = 2**25  # bytes; JSON takes up to 50 times as much memory when it is parsed
 DIGEST_SIZE = len(hashlib.sha256().hexdigest())
 BLOCK = 2**20  # bytes hashed at a time
+NPY_VERSION = 1, 0
+LONGEST = 2**31  # of any length, that of arrays without entries too: the core counts with 32 bits
+LAST_CODE_POINT = 0x10FFFF
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: Any, path: str | os.PathLike[str], *, growable: bool = False) -> None:
     """Write a fitted model, or a pipeline that ends with one, to a file that is safe to open.
 
     A pipeline may contain :class:`TablePreprocessor`, scikit-learn's scalers and
@@ -75,8 +80,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ['yes']
     """
     check_is_fitted(model)
-    objects, arrays = encode(model)
-    split = [split_texts(array) for array in arrays]
+    objects, arrays = encode(model, growable)
+    split = [_split_texts(array) for array in arrays]
     head = {
         "format": FILE_FORMAT,
         "pathforest": version("pathforest"),
@@ -214,7 +219,55 @@ def _read(archive: ZipFile, size: int) -> Any:
         raise ValueError(f"there is no format {found!r}")
     if found > FILE_FORMAT:
         raise ValueError(f"its format is {found}, and this version reads {FILE_FORMAT}; upgrade pathforest")
-    arrays = [read_array(archive.read(member)) for member in others]
+    arrays = [_read_array(archive.read(member)) for member in others]
     for number, texts in head["texts"].items():
-        arrays[int(number)] = read_texts(texts, arrays[int(number)])
+        arrays[int(number)] = _read_texts(texts, arrays[int(number)])
     return decode(head["objects"], arrays)
+
+
+# Arrays in NumPy's NPY format, limited to types without pointers
+
+
+def _split_texts(array: np.ndarray) -> tuple[np.ndarray, list[str] | None]:
+    """Split an object array of text into a number for each entry and a list that has each text once."""
+    if array.dtype != object:
+        return array, None
+    texts, numbers = np.unique(array, return_inverse=True)
+    return numbers.astype(np.int32), [str(text) for text in texts]
+
+
+def _read_texts(texts: Any, numbers: np.ndarray) -> np.ndarray:
+    """Make the object array that :func:`_split_texts` has split."""
+    if type(texts) is not list or not all(type(text) is str for text in texts):
+        raise ValueError("an array of text contains something else")
+    if numbers.dtype != np.int32 or numbers.ndim != 1 or not ((numbers >= 0) & (numbers < len(texts))).all():
+        raise ValueError("an array of text refers to text that is missing")
+    return np.array(texts, dtype=object)[numbers]
+
+
+def write_array(stream: BinaryIO, array: np.ndarray) -> None:
+    """Write an array in its memory order, which decides how products round."""
+    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    npy.write_array(stream, array, NPY_VERSION, allow_pickle=False)
+
+
+def _read_array(data: bytes) -> np.ndarray:
+    """Read an array, after checking its header, in the byte order of this machine."""
+    stream = io.BytesIO(data)
+    if npy.read_magic(stream) != NPY_VERSION:
+        raise ValueError("an array has another version of the NPY format")
+    shape, is_fortran, dtype = npy.read_array_header_1_0(stream)
+    if not DTYPE.fullmatch(dtype.str):
+        raise ValueError(f"arrays of type {dtype.str[:80]} cannot be in a file")
+    start = stream.tell()
+    is_shape = all(type(length) is int and 0 <= length < LONGEST for length in shape)
+    if not is_shape or len(shape) > MOST_DIMENSIONS:
+        raise ValueError(f"{str(shape)[:80]} is not the shape of an array in a file")
+    if math.prod(shape) * dtype.itemsize != len(data) - start:
+        raise ValueError(f"an array of shape {shape} does not fill its {len(data) - start} bytes")
+    if dtype.kind == "b" and np.frombuffer(data, np.uint8, offset=start).max(initial=0) > 1:
+        raise ValueError("a truth value is neither 0 nor 1")
+    if dtype.kind == "U" and np.frombuffer(data, "<u4", offset=start).max(initial=0) > LAST_CODE_POINT:
+        raise ValueError("a text contains a character that does not exist")
+    array = np.frombuffer(data, dtype, offset=start).reshape(shape, order="F" if is_fortran else "C")
+    return array.astype(dtype.newbyteorder("="), order="K")
