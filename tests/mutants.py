@@ -152,19 +152,43 @@ MUTANTS = [
         "src/pathforest/_models/domes.py",
         "(share * sizes).astype(np.intp)]",
         "(share * sizes).astype(np.intp) - 1]",
-        "tests/models",
+        "tests/models/test_clustering.py",
     ),
     Mutant(
         "cpp/src/membership/domes.cpp",
-        "Arc::between(graph.distance(i, c), i, j)",
-        "Arc::between(0.0, i, j)",
-        "tests/models/test_row_order.py tests/models/test_dome_tree.py",
+        "Arc::between(arc.distance, order_[i].sample, arc.sample)",
+        "Arc::between(0.0, order_[i].sample, arc.sample)",
+        "tests/models/test_row_order.py",
     ),
     Mutant(
         "src/pathforest/_models/domes.py",
         "CLEAR = 2.0",
         "CLEAR = 1.5",
-        "tests/models/test_cluster_selection.py",
+        "tests/models/test_clustering.py",
+    ),
+    Mutant(
+        "cpp/src/membership/domes.cpp",
+        "Arc::between(arc.distance, order_[i].sample, arc.sample)",
+        "Arc::between(0.0, order_[i].sample, arc.sample)",
+        "tests/models/test_clustering.py",
+    ),
+    Mutant(
+        "cpp/src/membership/domes.cpp",
+        "borrows = part_ < product.part_",
+        "borrows = false",
+        "tests/models/test_clustering.py -k 'reference or volumes'",
+    ),
+    Mutant(
+        "src/pathforest/_models/density.py",
+        "_core.query_density(near, self.largest_arc, self.squared)",
+        "_core.query_density(near, near.max(), self.squared)",
+        "tests/models/test_clustering.py",
+    ),
+    Mutant(
+        "src/pathforest/outlier.py",
+        "distances[:, 1:], distances[:, :-1]",
+        "distances[:, :-1], distances[:, 1:]",
+        "tests/models/test_outlier.py",
     ),
     # search
     Mutant(

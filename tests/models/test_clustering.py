@@ -1,84 +1,64 @@
-"""OPFClustering equals the reference clustering, for training and for new samples."""
-
-from functools import partial
+"""OPFClustering finds the clusters of the reference, and chooses among their domes as that does."""
 
 import numpy as np
 import pytest
 import reference
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from reference_models import cluster_model, predict_cluster
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.exceptions import NotFittedError
 from strategies import METRICS, distance_settings, make_samples, problems
 
 from pathforest import OPFClustering
+from pathforest._models.domes import MEASURES, count_above_gap, dome_tree
+from pathforest.graph import KnnGraph
 
-every_dome = partial(OPFClustering, selection="cut")
+measures = st.sampled_from(MEASURES)
 
 
-def draw_case(data, largest=50):
-    """A problem, its reference clustering, the fitted estimator and the distances to the queries."""
+def every_dome(**params):
+    """The clustering of the paper."""
+    return OPFClustering(selection="cut", **params)
+
+
+# The clustering of the paper
+
+
+@given(data=st.data())
+def test_clusters_their_forest_and_predictions_equal_the_reference(data):
     metric, p = data.draw(st.sampled_from(METRICS))
-    problem = data.draw(problems(largest=largest))
+    problem = data.draw(problems(largest=50))
     k_max = data.draw(st.sampled_from([1, 5, 20, max(1, len(problem.X) - 1)]))
-    D = reference.distance_matrix(problem.X, problem.X, metric, p)
     model = every_dome(k_max=k_max, **distance_settings(data.draw, metric, p)).fit(problem.X)
-    DQ = reference.distance_matrix(problem.Q, problem.X, metric, p)
-    return problem, cluster_model(D, metric in reference.SQUARED, k_max), model, DQ
-
-
-@given(data=st.data())
-def test_cluster_roots_are_the_maxima_in_order_of_birth(data):
-    _, expected, model, _ = draw_case(data)
-    births = [expected.root[expected.labels == c][0] for c in range(expected.labels.max() + 1)]
-    np.testing.assert_array_equal(model.cluster_roots_, births)
-
-
-@given(data=st.data())
-def test_density_cuts_and_best_k_equal_the_reference(data):
-    _, expected, model, _ = draw_case(data)
+    D, DQ = (reference.distance_matrix(A, problem.X, metric, p) for A in (problem.X, problem.Q))
+    squared = metric in reference.SQUARED
+    expected = cluster_model(D, squared, k_max)
     for name in ("density", "cuts", "best_k"):
-        np.testing.assert_array_equal(
-            getattr(model, f"{name}_"), getattr(expected.estimate, name), err_msg=name
-        )
-
-
-@given(data=st.data())
-def test_clusters_and_their_forest_equal_the_reference(data):
-    _, expected, model, _ = draw_case(data)
+        found = getattr(model, f"{name}_")
+        np.testing.assert_array_equal(found, getattr(expected.estimate, name), err_msg=name)
     for name in ("labels", "cost", "predecessor", "root"):
         np.testing.assert_array_equal(getattr(model, f"{name}_"), getattr(expected, name), err_msg=name)
-
-
-@given(data=st.data())
-def test_new_samples_join_the_cluster_of_their_conqueror(data):
-    problem, expected, model, DQ = draw_case(data)
-    squared = model.metric in reference.SQUARED
+    births = [expected.root[expected.labels == c][0] for c in range(expected.labels.max() + 1)]
+    np.testing.assert_array_equal(model.cluster_roots_, births)
     np.testing.assert_array_equal(model.predict(problem.Q), predict_cluster(expected, DQ, squared))
 
 
-@given(problems(smallest=3, largest=50), st.data())
-def test_n_neighbors_fixes_k(problem, data):
-    k = data.draw(st.integers(1, len(problem.X) - 1))
-    D = reference.distance_matrix(problem.X, problem.X)
-    got = every_dome(n_neighbors=k).fit_predict(problem.X)
-    np.testing.assert_array_equal(got, cluster_model(D, False, n_neighbors=k).labels)
+@pytest.mark.parametrize("seed", range(6))
+def test_new_samples_between_clusters_are_scaled_by_the_training_width(seed):
+    rng = np.random.default_rng(seed)
+    X, Q = rng.integers(0, 12, size=(25, 2)).astype(float), rng.uniform(-1, 12, size=(100, 2))
+    expected = cluster_model(reference.distance_matrix(X, X), False, 8)
+    got = every_dome(k_max=8).fit(X).predict(Q)
+    np.testing.assert_array_equal(got, predict_cluster(expected, reference.distance_matrix(Q, X), False))
 
 
-def test_one_sample_is_one_cluster():
+def test_one_sample_and_equal_samples_are_one_cluster():
     model = every_dome().fit([[3.0]])
     learned = model.labels_, model.cluster_roots_, model.best_k_, model.predict([[8.0]])
     assert learned == ([0], [0], 0, [0])
-
-
-def test_equal_samples_are_one_cluster():
+    assert len(model.cluster_tree_) == 0
     assert every_dome().fit_predict(np.full((30, 2), 4.5)).tolist() == [0] * 30
-
-
-def test_two_far_blobs_are_two_clusters():
-    rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(size=(50, 2)), rng.normal(size=(50, 2)) + 100])
-    labels = every_dome(n_neighbors=40).fit_predict(X)
-    assert (len(set(labels[:50])), len(set(labels[50:])), len(set(labels))) == (1, 1, 2)
 
 
 @pytest.mark.parametrize("exponent", [-40, 7])
@@ -89,10 +69,279 @@ def test_scaling_by_a_power_of_two_leaves_clusters_alone(metric, exponent):
     np.testing.assert_array_equal(model.fit_predict(X), model.fit_predict(X * 2.0**exponent))
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_new_samples_between_clusters_are_scaled_by_the_training_width(seed):
-    rng = np.random.default_rng(seed)
-    X, Q = rng.integers(0, 12, size=(25, 2)).astype(float), rng.uniform(-1, 12, size=(100, 2))
-    expected = cluster_model(reference.distance_matrix(X, X), False, 8)
-    got = every_dome(k_max=8).fit(X).predict(Q)
-    np.testing.assert_array_equal(got, predict_cluster(expected, reference.distance_matrix(Q, X), False))
+# The tree of domes
+
+
+@st.composite
+def landscapes(draw):
+    """Neighbour lists, densities with many ties, and the roots of their clusters, in order of birth."""
+    problem = draw(problems(smallest=2, largest=40, most_features=3))
+    k = draw(st.integers(1, min(4, len(problem.X) - 1)))
+    distances, indices = reference.knn(reference.distance_matrix(problem.X, problem.X), k)
+    rng = np.random.default_rng(draw(st.integers(0, 1000)))
+    steps = draw(st.sampled_from([2, 5, 20, 10**6]))
+    rho = reference.scale_density(rng.integers(0, steps, len(indices)) * 0.7)
+    labels, _, root, _, _ = reference.cluster(distances, indices, rho)
+    return KnnGraph(distances, indices), k, rho, labels, root[np.unique(labels, return_index=True)[1]]
+
+
+@given(landscapes(), measures)
+def test_the_tree_equals_the_reference(landscape, measure):
+    graph, k, rho, labels, founders = landscape
+    got = dome_tree(graph, k, rho, labels, founders, measure)
+    assert got.tolist() == reference.dome_tree(*graph, rho, labels, founders, measure)
+
+
+# Two ranges in a row of samples: a high one of three samples, a low and broad one of six.
+RANGES = np.array([300.0, 500.0, 400.0, 100.0, 201.0, 250.0, 249.0, 248.0, 247.0, 246.0])
+
+
+def row(scaled):
+    """The graph of samples side by side, their clusters, and the maxima of their densities, highest first."""
+    n = len(scaled)
+    places = np.arange(n)[:, None]
+    indices = np.where((side := places + [[-1, 1]]) % n == side, side, 2 * places - side).astype(np.int32)
+    padded = np.concatenate([[0], scaled, [0]])
+    maxima = np.flatnonzero((scaled > padded[:-2]) & (scaled > padded[2:]))
+    maxima = maxima[np.argsort(-scaled[maxima], kind="stable")]
+    labels = np.abs(places - maxima).argmin(axis=1)
+    return KnnGraph(np.ones((n, 2)), indices), labels, maxima
+
+
+@pytest.mark.parametrize(
+    ("measure", "expected"),
+    [
+        ("height", (5, 1, 100.0, 150.0, 6, 841.0)),
+        ("area", (1, 5, 100.0, 400.0, 3, 900.0)),
+        ("volume", (5, 1, 100.0, 150.0, 6, 841.0)),
+    ],
+)
+def test_the_smaller_of_two_ranges_is_absorbed_by_hand(measure, expected):
+    graph, labels, maxima = row(RANGES)
+    assert dome_tree(graph, 2, RANGES, labels, maxima, measure).tolist() == [expected]
+
+
+def opened(scaled, measure, limit):
+    """A row of densities with its domes of less than `limit` cut off, level by level."""
+    graph, *_ = row(scaled)
+    result = np.zeros(len(scaled))
+    for level in np.unique(scaled):
+        below = np.append(np.unique(scaled), 0)[np.searchsorted(np.unique(scaled), level) - 1]
+        for dome in reference.components(np.flatnonzero(scaled >= level), graph.indices.tolist()):
+            above = scaled[list(dome)] - below
+            if {"height": above.max(), "area": len(dome), "volume": above.sum()}[measure] >= limit:
+                result[list(dome)] = level
+    return result
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("seed", range(5))
+def test_domes_that_stay_are_the_maxima_of_the_opened_density(measure, seed):
+    # Distinct densities in a row: every maximum is a founder, and an opening leaves plateaus to count.
+    scaled = np.random.default_rng(seed).permutation(30) * 20.0 + 100
+    graph, labels, maxima = row(scaled)
+    tree = dome_tree(graph, 2, scaled, labels, maxima, measure)
+    for limit in [*np.unique(tree[measure]), tree[measure].max() + 1]:
+        flat = opened(scaled, measure, limit)
+        runs = flat[np.flatnonzero(np.diff(flat, prepend=-1))]
+        padded = np.concatenate([[-1], runs, [-1]])
+        n_maxima = np.sum((runs > padded[:-2]) & (runs > padded[2:]))
+        assert np.sum(tree[measure] >= limit) + 1 == n_maxima
+
+
+def test_equal_ranges_tie_whatever_the_order_of_their_samples():
+    low = np.array([2.1, 3.3, 5.7, 4.9, 1.3])
+    scaled = np.concatenate([low, [1.0], low[::-1], [1.0], low])
+    graph, labels, maxima = row(scaled)
+    tree = dome_tree(graph, 2, scaled, labels, maxima, "volume")
+    assert tree["child"].tolist() == [14, 8]
+    assert len(set(tree["volume"].tolist())) == 1
+
+
+def test_volumes_of_many_samples_are_rounded_once():
+    n = 100_000  # in two stars, which no arc joins
+    scaled = np.random.default_rng(0).uniform(1, 1000, n)
+    centre = np.where(np.arange(n) < n // 2, 0, n // 2).astype(np.int32)
+    scaled[[0, n // 2]] = 1000
+    lists = KnnGraph(np.ones((n, 1)), np.where(centre == np.arange(n), centre + 1, centre)[:, None])
+    tree = dome_tree(lists, 1, scaled, (centre > 0).astype(np.int32), [0, n // 2], "volume")
+    sums = [sum(int(v * 2**52) for v in half.tolist()) / 2**52 for half in np.split(scaled, 2)]
+    assert tree["volume"].tolist() == [min(sums)]
+
+
+def test_parts_without_an_arc_between_them_merge_last_and_by_no_threshold():
+    X = np.array([[0.0], [0.3], [0.6], [1.0], [1.3], [50.0], [50.1]])
+    model = every_dome(n_neighbors=1, measure="area", threshold=100).fit(X)
+    levels = model.cluster_tree_["level"]
+    assert levels[-1] == 0
+    np.testing.assert_array_equal(levels > 0, np.arange(len(levels)) < np.sum(levels > 0))
+    assert len(model.cluster_roots_) == 1 + np.sum(levels == 0)
+
+
+# Which domes count
+
+
+class Expected:
+    """The reference of a fitted model: tree, owners of samples and noise."""
+
+    def __init__(self, X, k, measure="volume", metric="euclidean", p=2.0):
+        D = reference.distance_matrix(X, X, metric, p)
+        self.model = cluster_model(D, metric in reference.SQUARED, n_neighbors=k)
+        self.rho = reference.scale_density(self.model.estimate.density)
+        self.founders = [int(q) for q in self.model.root[np.unique(self.model.labels, return_index=True)[1]]]
+        labels = self.model.labels, self.founders
+        self.tree = reference.dome_tree(*reference.knn(D, k), self.rho, *labels, measure)
+        self.sizes = [row[3 + MEASURES.index(measure)] for row in self.tree]
+
+    def owner(self, n_clusters):
+        return reference.merge_domes(self.tree, self.model.labels, self.founders, n_clusters)
+
+    def labels(self, n_clusters, share=0.0):
+        owner = self.owner(n_clusters)
+        kept = [q for q in self.founders if q in owner]
+        left_out = reference.noise(self.rho, owner, share)
+        return [-1 if out else kept.index(q) for q, out in zip(owner, left_out, strict=True)]
+
+
+@given(data=st.data())
+def test_domes_are_chosen_as_the_reference_chooses(data):
+    metric, p = data.draw(st.sampled_from(METRICS))
+    problem = data.draw(problems(smallest=2, largest=40))
+    measure, share = data.draw(measures), data.draw(st.sampled_from([0.0, 0.05, 0.3, 0.9]))
+    k = data.draw(st.integers(1, min(15, len(problem.X) - 1)))
+    expected = Expected(problem.X, k, measure, metric, p)
+    some = data.draw(st.integers(1, len(expected.founders)))
+    limit = data.draw(st.sampled_from([size for size in expected.sizes if size > 0] or [0.5]))
+    n_low = sum(row[2] > 0 and size < limit for row, size in zip(expected.tree, expected.sizes, strict=True))
+    choice, n_clusters = data.draw(
+        st.sampled_from(
+            [
+                ({}, reference.count_above_gap(expected.sizes)),
+                ({"selection": "cut"}, len(expected.founders)),
+                ({"n_clusters": some}, some),
+                ({"threshold": limit}, len(expected.founders) - n_low),
+            ]
+        )
+    )
+    settings = {"n_neighbors": k, "measure": measure, "noise": share, **choice}
+    model = OPFClustering(**settings, **distance_settings(data.draw, metric, p)).fit(problem.X)
+    assert model.cluster_tree_.tolist() == expected.tree
+    assert model.root_.tolist() == expected.owner(n_clusters)
+    assert model.labels_.tolist() == expected.labels(n_clusters, share)
+    assert model.cluster_roots_.tolist() == [q for q in expected.founders if q in model.root_]
+    assert model.layer(some).tolist() == expected.labels(some, share)
+
+
+sizes = st.lists(st.sampled_from([0.0, 1e-9, 0.3, 1.0, 2.0, 3.0, 7.0, 100.0, 1000.0, 333.4]), max_size=12)
+
+
+@given(sizes)
+@example([1000.0, 100.0, 10.0, 3.0])  # two largest ratios
+@example([1000.0, 500.0, 250.0, 125.0, 62.5, 31.25, 15.625, 7.8125, 3.90625, 3.0])  # just 2
+@example(
+    [1000.0, 600.0, 400.0, 250.0, 160.0, 100.0, 66.0, 44.0, 28.0, 18.0, 12.0, 7.0, 4.5, 3.0]
+)  # none is 2
+@example([1000.0, 900.0, 3.0])
+@example([900.0, 400.0, 200.0, 100.0, 31.0, 20.0, 10.0, 5.0, 2.7])  # the largest, 3.2, is chance so far down
+@example([900.0, 400.0, 200.0, 100.0, 31.0, 20.0, 10.0, 5.0, 2.5, 2.5])  # no gap
+@example([400.0, 300.0, 100.0, 50.0, 25.0])  # the square is just what it must be
+def test_the_gap_is_where_the_reference_finds_it(values):
+    assert count_above_gap(values) == reference.count_above_gap(values)
+
+
+@given(problems(smallest=2, largest=70), st.sampled_from(["gap", "cut"]))
+def test_fifteen_neighbours_or_a_quarter_of_the_samples_and_volumes_are_the_default(problem, selection):
+    k, measure = min(15, max(1, len(problem.X) // 4)), "volume"
+    model = OPFClustering(selection=selection).fit(problem.X)
+    if selection == "cut":
+        k, measure = model.best_k_, "height"
+    same = OPFClustering(selection=selection, n_neighbors=k, measure=measure).fit(problem.X)
+    assert model.best_k_ == k
+    for name in ("labels_", "root_", "density_", "cluster_tree_"):
+        np.testing.assert_array_equal(getattr(model, name), getattr(same, name), err_msg=name)
+
+
+@given(problems(smallest=2, largest=60), measures, st.integers(1, 6))
+def test_predictions_are_those_of_the_clusters_that_were_absorbed(problem, measure, k):
+    k = min(k, len(problem.X) - 1)
+    plain = every_dome(n_neighbors=k).fit(problem.X)
+    model = every_dome(n_neighbors=k, n_clusters=1 + len(plain.cluster_roots_) // 2, measure=measure)
+    roots = plain.cluster_roots_[plain.predict(problem.Q)]
+    np.testing.assert_array_equal(model.fit(problem.X).predict(problem.Q), model.labels_[roots])
+
+
+@given(problems(smallest=2, largest=60), st.sampled_from([0.1, 0.5]))
+def test_new_samples_are_noise_below_the_level_of_their_cluster(problem, share):
+    plain, model = OPFClustering().fit(problem.X), OPFClustering(noise=share).fit(problem.X)
+    rho, k = model.density_, model.best_k_
+    D, DQ = (reference.distance_matrix(A, problem.X) for A in (problem.X, problem.Q))
+    width = reference.kernel_width(reference.knn(D, k)[0], False)
+    own = reference.density(np.sort(DQ, axis=1)[:, :k], width, False)
+    scaled, kept = reference.scale_density(own, rho.min(), rho.max()), model.labels_ >= 0
+    lowest = [
+        reference.scale_density(rho)[(plain.labels_ == c) & kept].min()
+        for c in range(len(plain.cluster_roots_))
+    ]
+    clusters = plain.predict(problem.Q)
+    expected = [-1 if s < lowest[c] else c for s, c in zip(scaled, clusters, strict=True)]
+    assert model.predict(problem.Q).tolist() == expected
+
+
+@given(problems(smallest=2, largest=40), st.integers(1, 12))
+def test_the_search_takes_the_best_neighbourhood_that_gives_enough_clusters(problem, n_clusters):
+    plain = every_dome(k_max=8).fit(problem.X)
+    tried = range(1, len(plain.cuts_) + 1)
+    counts = [len(every_dome(n_neighbors=k).fit(problem.X).cluster_roots_) for k in tried]
+    all_tried = zip(plain.cuts_, tried, counts, strict=True)
+    enough = [(cut, k) for cut, k, count in all_tried if count >= n_clusters]
+    model = every_dome(k_max=8, n_clusters=n_clusters)
+    if enough:
+        assert (model.fit(problem.X).best_k_, len(model.cluster_roots_)) == (min(enough)[1], n_clusters)
+    else:
+        with pytest.raises(ValueError, match=f"n_clusters={n_clusters} .* {max(counts)} maxima"):
+            model.fit(problem.X)
+
+
+def test_fewer_neighbours_are_taken_if_the_clusters_asked_for_need_it():
+    X, _ = make_samples("gaussian", 0, 40, 2)
+    counts = [len(OPFClustering(n_neighbors=k).fit(X).cluster_tree_) + 1 for k in range(1, 11)]
+    n_clusters = counts[9] + 1
+    model = OPFClustering(n_clusters=n_clusters).fit(X)
+    assert model.best_k_ == max(k for k, count in enumerate(counts, 1) if count >= n_clusters) < 10
+    assert len(model.cluster_roots_) == n_clusters
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_moons_and_blobs_are_found(seed):
+    centres = [[0, 0], [9, 0], [0, 9], [9, 9], [20, 20]]
+    blobs = make_blobs([300, 200, 100, 100, 60], centers=centres, random_state=seed)
+    for (X, y), n in ((make_moons(400, noise=0.07, random_state=seed), 2), (blobs, 5)):
+        assert len(np.unique(np.column_stack([OPFClustering().fit_predict(X), y]), axis=0)) == n
+
+
+def test_many_samples_do_not_give_hundreds_of_clusters():
+    X, _ = make_blobs(6000, centers=20, center_box=(-40, 40), random_state=2)
+    assert 15 <= len(OPFClustering().fit(X).cluster_roots_) <= 20
+    assert len(every_dome().fit(X).cluster_roots_) > 50
+
+
+LINE = np.arange(12.0)[:, None] ** 1.5
+
+
+@pytest.mark.parametrize(
+    ("refused", "error", "message"),
+    [
+        (lambda: every_dome(n_clusters=9, n_neighbors=3).fit(LINE), ValueError, "=9 .* 1 maxima .* search"),
+        (lambda: every_dome(n_clusters=13, k_max=3).fit(LINE), ValueError, "=13 .* at most .*[0-9]$"),
+        (lambda: OPFClustering(n_neighbors=3).fit(LINE).layer(99), ValueError, "n_clusters=99 .* at most"),
+        (lambda: OPFClustering().fit(LINE).layer(0), ValueError, "n_clusters=0 .* coarsest"),
+        (lambda: OPFClustering().fit(LINE).layer(2.5), TypeError, "n_clusters=2.5"),
+        (lambda: OPFClustering().layer(2), NotFittedError, "not fitted"),
+        (lambda: OPFClustering(selection="eom").fit(LINE), ValueError, "selection='eom'.*gap"),
+        (lambda: OPFClustering(noise=1.0).fit(LINE), ValueError, "noise=1.0 must be at least 0 and below 1"),
+        (lambda: OPFClustering(noise=-0.1).fit(LINE), ValueError, "noise=-0.1"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_had_is_refused(refused, error, message):
+    with pytest.raises(error, match=message):
+        refused()
