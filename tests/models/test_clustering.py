@@ -121,6 +121,14 @@ def test_the_smaller_of_two_ranges_is_absorbed_by_hand(measure, expected):
     assert dome_tree(graph, 2, RANGES, labels, maxima, measure).tolist() == [expected]
 
 
+def test_of_borders_of_equal_level_the_shortest_is_crossed():
+    scaled = np.array([900.0, 800.0, 500.0, 100.0])
+    distances = np.array([[2.0, 3.0], [1.0, 3.0], [1.0, 2.0], [3.0, 3.0]])
+    graph = KnnGraph(distances, np.array([[2, 3], [2, 3], [1, 0], [0, 1]], dtype=np.int32))
+    tree = dome_tree(graph, 2, scaled, np.array([0, 1, 2, 0]), [0, 1, 2], "height")
+    assert tree.tolist() == [(2, 1, 500.0, 0.0, 0, 0.0), (1, 0, 500.0, 300.0, 1, 300.0)]
+
+
 def opened(scaled, measure, limit):
     """A row of densities with its domes of less than `limit` cut off, level by level."""
     graph, *_ = row(scaled)
