@@ -29,9 +29,9 @@ def test_distances_take_the_place_of_features(libopf, monkeypatch):
     assert [sample["prediction"] for sample in found] == expected[:5].tolist()
     widest, look_up = [], models.positions_of
 
-    def watched(stream, batch, *rest):
+    def watched(batch, *rest):
         widest.append(len(batch.places))
-        return look_up(stream, batch, *rest)
+        return look_up(batch, *rest)
 
     monkeypatch.setattr(models, "positions_of", watched)
     monkeypatch.setattr(CELLS, 750)

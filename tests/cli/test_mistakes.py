@@ -14,9 +14,10 @@ from commands import CELLS, FEATURES, IRIS, KINDS, X, codes, fail, flowers, run,
 from pipelines import passengers
 
 import pathforest
-from pathforest import OPFClassifier, _tables
+from pathforest import OPFClassifier
 from pathforest._cli import main
 from pathforest._cli.entrypoint import COMMANDS
+from pathforest._tables.write import check_sink
 from pathforest.datasets import write
 
 
@@ -87,7 +88,7 @@ MISTAKES = [
     ("train none.csv -o m.pf", "none.csv: no such file"),
     ("train iris.csv -l kind -o no/m.pf", "does not exist; make it first"),
     ("train iris.csv -l kind -o .", "is a folder"),
-    ("train iris.xls -o m.pf", "iris.xls: the ending is not that of a data format; known are .csv"),
+    ("train iris.ods -o m.pf", "iris.ods: the ending is not that of a data format; known are .csv"),
     ("train iris.csv --from pdf -o m.pf", "pdf: the ending is not that of a data format"),
     ("train bare.csv -l 3 -o m.pf", "bare.csv: line 1 looks like a sample: 3 of its 4 cells are numbers"),
     ("train one.csv -e semi --unlabeled short.csv -o m.pf", "short.csv: there is no column 'x', only"),
@@ -392,4 +393,4 @@ def test_characters_that_the_output_cannot_encode_are_escaped(tmp_path, monkeypa
 def test_data_for_a_closed_output_are_refused_before_any_work(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     with pytest.raises(ValueError, match="closed; name a file with --out"):
-        _tables.check_sink(None, None)
+        check_sink(None, None)

@@ -77,10 +77,10 @@ def test_a_full_standard_output_is_named(table, line):
 
 
 def test_a_temporary_folder_without_room_is_named(table, folder, monkeypatch):
-    succeed("convert table.csv -o table.npz")
+    succeed("convert table.csv -o table.npz.gz")
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     with files_of_at_most(600):
-        said = fail("info - --from npz", stdin=Path("table.npz").read_bytes())
+        said = fail("info - --from npz.gz", stdin=Path("table.npz.gz").read_bytes())
     assert said == f"pathforest: {folder}: file too large\n"
 
 

@@ -14,9 +14,7 @@ import pytest
 from published import published
 
 from pathforest.datasets import fetch, read, write
-from pathforest.datasets.published.checksum import content_sha256
-from pathforest.datasets.published.fetch import _cache_folder
-from pathforest.datasets.published.registry import DATASETS, Origin
+from pathforest.datasets.published import DATASETS, Origin, _cache_folder, content_sha256
 
 pytest.importorskip("pooch")
 

@@ -1,6 +1,5 @@
 """Damaged and hostile files: each is read or refused in words that name it, and none fills the memory."""
 
-import gzip
 import io
 import sys
 import zipfile
@@ -11,16 +10,16 @@ import pytest
 from data_files import DAMAGED, ENDINGS, bits, npy, npz
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memory import little_memory, resident_memory
+from memory import resident_memory
 
-from pathforest._tables import stream as streams
+from pathforest._tables import batches
 from pathforest.datasets import read, write
 
 
 @pytest.mark.parametrize("cells", [1, 2**18])
 @pytest.mark.parametrize(("ending", "content", "message"), DAMAGED)
 def test_a_damaged_file_is_named_with_what_is_wrong(tmp_path, monkeypatch, cells, ending, content, message):
-    monkeypatch.setattr(streams, "CELLS", cells)
+    monkeypatch.setattr(batches, "CELLS", cells)
     path = tmp_path / f"table{ending}"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=message) as caught:
@@ -41,7 +40,7 @@ def test_an_empty_file_is_reported(tmp_path, ending):
         ({"label": [1, 2], "f0": [1.0, None]}, "row 1, column 'f0'"),
         ({"label": [1, None], "f0": [1.0, 2.0]}, "row 1, column 'label'"),
         ({"label": [1, 2], "f0": ["a", "b"]}, "column 'f0': it holds .*string"),
-        ({"label": [1.5, 2], "f0": [1, 2]}, "column 'label': it holds double"),
+        ({"label": [1.5, 2], "f0": [1, 2]}, "column 'label': label 1.5 is not an integer"),
         ({"label": [1, 2]}, "no feature"),
         ({"f0": [1, 2]}, "no column 'label', only 'f0'"),
         ({"label": [], "f0": []}, "there is no sample"),
@@ -68,7 +67,7 @@ def test_a_label_position_outside_is_refused(tmp_path, label):
         read(tmp_path / "table.csv", label=label)
 
 
-@pytest.mark.parametrize("name", ["table.xlsx", "table", "table.gz"])
+@pytest.mark.parametrize("name", ["table.doc", "table", "table.gz"])
 def test_an_unknown_ending_lists_the_known_ones(tmp_path, name):
     with pytest.raises(ValueError, match=r"\.csv.*\.parquet"):
         read(tmp_path / name)
@@ -107,7 +106,7 @@ def test_another_encoding_is_reported(tmp_path):
 def test_dates_are_refused_with_a_remedy(tmp_path, missing):
     dates = pd.to_datetime(pd.Series(["2020-01-01", missing]))
     pd.DataFrame({"label": [1, 2], "day": dates}).to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(ValueError, match=r"column 'day': it holds dates \(timestamp.*days since the first"):
+    with pytest.raises(ValueError, match=r"column 'day': it holds dates.*days since the first"):
         read(tmp_path / "a.parquet")
     np.savez(tmp_path / "a.npz", X=dates.to_numpy()[:, None], y=[1, 2])
     with pytest.raises(ValueError, match=r"a\.npz: X of type datetime64.* holds dates.*days since the first"):
@@ -116,43 +115,7 @@ def test_dates_are_refused_with_a_remedy(tmp_path, missing):
         write(tmp_path / "b.npz", [[1], [2]], dates.to_numpy())
 
 
-# Packed files made to do harm
-
-
-LONG = b"0" * 60  # digits behind the point, so that rows take no more memory than their text
-TEXTS = {".csv": b"label,f0\n" + b"1,2.%b\n" % LONG * 2**18, ".svm": b"1 1:2.%b\n" % LONG * 2**18}
-
-
-@pytest.mark.parametrize("ending", [".csv", ".svm", ".dat", ".npz", ".parquet"])
-def test_a_gzip_file_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch, ending):
-    monkeypatch.setattr("pathforest._tables.expansion.SMALL", 2**16)
-    path = tmp_path / f"bomb{ending}.gz"
-    path.write_bytes(gzip.compress(TEXTS.get(ending, bytes(2**24))))
-    reason = r"bomb.*: its \d+ bytes unpack to \d+ or more.*gunzip"
-    with little_memory(), pytest.raises(ValueError, match=reason):
-        read(path)
-
-
-def test_a_gzip_file_may_unpack_to_much_if_that_is_little_or_in_proportion(tmp_path, monkeypatch):
-    with gzip.open(tmp_path / "zeros.csv.gz", "wb") as file:
-        file.write(b"label,f0\n" + b"1,2\n" * 10_000)  # 300 times as much, and little
-    assert len(read(tmp_path / "zeros.csv.gz").X) == 10_000
-    monkeypatch.setattr("pathforest._tables.expansion.SMALL", 0)
-    rng = np.random.default_rng(0)
-    write(tmp_path / "noise.csv.gz", rng.normal(size=(1000, 5)), rng.integers(3, size=1000))
-    assert len(read(tmp_path / "noise.csv.gz").X) == 1000
-
-
 # NPZ files made to do harm
-
-
-def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("pathforest._tables.expansion.SMALL", 2**20)
-    np.savez_compressed(tmp_path / "bomb.npz", X=np.zeros((2**18, 4)), y=np.zeros(2**18, dtype=int))
-    with pytest.raises(
-        ValueError, match=r"bomb\.npz: its \d+ bytes unpack to 104\d+ or more, over 100 times.*savez"
-    ):
-        read(tmp_path / "bomb.npz")
 
 
 def test_an_archive_that_lies_about_its_size_is_refused(tmp_path):
@@ -163,7 +126,7 @@ def test_an_archive_that_lies_about_its_size_is_refused(tmp_path):
         )
     size = (2**20 + 128).to_bytes(4, "little")
     (tmp_path / "a.npz").write_bytes(out.getvalue().replace(size, (128 + 16).to_bytes(4, "little")))
-    with pytest.raises(ValueError, match=r"a\.npz: the archive is damaged: Bad CRC"):
+    with pytest.raises(ValueError, match=r"a\.npz: array 'X': Bad CRC"):
         read(tmp_path / "a.npz", label=None)
 
 
@@ -225,7 +188,7 @@ def test_values_in_errors_are_cut_and_have_no_control_characters(tmp_path, text)
 def read_in_batches(path):
     """Read a file in small batches."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "CELLS", 7)
+        patch.setattr(batches, "CELLS", 7)
         return bits(read(path).X)
 
 

@@ -5,7 +5,7 @@ import pytest
 from published import FOLDER, published
 
 from pathforest import datasets
-from pathforest.datasets.published.registry import DATASETS
+from pathforest.datasets.published import DATASETS
 
 NAMES = list(DATASETS)
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from pathforest._tables import gather, open_stream, parquet
-from pathforest._tables import stream as streams
+from pathforest._tables import batches
+from pathforest._tables.read import open_stream
 from pathforest.datasets import read, read_libopf, write, write_libopf
 
 PACKED = [".dat.gz", ".npz.gz", ".parquet.gz", ".svm.gz", ".txt.gz"]
@@ -26,7 +26,7 @@ BATCHES = [1, 7, 2**18]  # cells
 @pytest.fixture(params=BATCHES, ids="{} cells".format)
 def cells(request, monkeypatch):
     """Read every file in batches of so many cells."""
-    monkeypatch.setattr(streams, "CELLS", request.param)
+    monkeypatch.setattr(batches, "CELLS", request.param)
     return request.param
 
 
@@ -37,7 +37,7 @@ def test_what_is_written_is_read_back_bit_for_bit(tmp_path_factory, ending, data
     path = tmp_path_factory.mktemp("files") / f"table{ending}"
     write(path, table.X, table.y, feature_names=table.feature_names)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "CELLS", cells)
+        patch.setattr(batches, "CELLS", cells)
         found = read(path)
     assert bits(found.X) == bits(table.X)
     assert found.X.dtype == table.X.dtype
@@ -155,9 +155,9 @@ def test_columns_of_fortran_order_are_read_by_rows(tmp_path, cells):
 def test_libsvm_features_that_are_never_given_are_zero(tmp_path, cells):
     (tmp_path / "table.svm").write_text("1 1:5\n2 2:6\n")
     with open_stream(str(tmp_path / "table.svm"), n_features=4) as stream:
-        rows = gather(stream)
+        rows = stream.gather()
     assert stream.features == ["x0", "x1", "x2", "x3"]
-    np.testing.assert_array_equal(stream.samples(rows, stream.features), [[5, 0, 0, 0], [0, 6, 0, 0]])
+    np.testing.assert_array_equal(rows.samples(stream.features), [[5, 0, 0, 0], [0, 6, 0, 0]])
 
 
 def test_libsvm_indices_from_zero_are_known_by_the_last_line(tmp_path, cells):
@@ -182,18 +182,18 @@ def test_the_standard_input_is_read_through_a_pipe(tmp_path, monkeypatch, cells,
 
     monkeypatch.setattr(sys, "stdin", Stdin)
     with open_stream("-", ending=ending) as stream:
-        rows = gather(stream)
+        rows = stream.gather()
     features = [name for name in stream.features if name != "label"]
-    np.testing.assert_array_equal(stream.samples(rows, features), values)
-    assert [int(label) for label in stream.labels(rows, "label")] == [1, 2, 1, 2]
+    np.testing.assert_array_equal(rows.samples(features), values)
+    assert [int(label) for label in rows.labels("label")] == [1, 2, 1, 2]
 
 
 def test_positions_of_libopf_files_are_kept_beside_the_features(tmp_path, cells):
     write(tmp_path / "table.dat", [[1], [2]], [1, 2], positions=[7, 3])
     with open_stream(str(tmp_path / "table.dat")) as stream:
-        rows = gather(stream)
+        rows = stream.gather()
     assert stream.beside == ("position",)
-    assert rows.columns[0].values() == [7, 3]
+    assert rows.columns["position"].tolist() == [7, 3]
 
 
 def test_libopf_files_without_labels_have_no_label_column(tmp_path):
@@ -207,11 +207,11 @@ def test_libopf_files_without_labels_have_no_label_column(tmp_path):
 def test_rows_can_be_picked(tmp_path, cells, ending):
     write(tmp_path / f"table{ending}", [[1.5], [2.5], [3.5]], [1, 2, 3])
     with open_stream(str(tmp_path / f"table{ending}")) as stream:
-        rows = gather(stream)
+        rows = stream.gather()
     picked = rows.take(np.array([2, 0]))
     assert picked.places == [rows.places[2], rows.places[0]]
-    assert picked.columns[-1].text() == ["3.5", "1.5"]
-    assert picked.columns[-1].numbers().tolist() == [3.5, 1.5]
+    assert picked.texts("x0") == ["3.5", "1.5"]
+    assert picked.samples(["x0"]).tolist() == [[3.5], [1.5]]
 
 
 def test_parquet_is_read_by_the_thread_that_asks(tmp_path):
@@ -223,7 +223,8 @@ def test_parquet_is_read_by_the_thread_that_asks(tmp_path):
 
     threads = set()
     write(tmp_path / "a.parquet", np.arange(600.0).reshape(200, 3))
-    gather(parquet.stream(Watched((tmp_path / "a.parquet").read_bytes())))
+    with open_stream(Watched((tmp_path / "a.parquet").read_bytes()), ending="parquet") as stream:
+        stream.gather()
     assert threads == {threading.get_ident()}
 
 
@@ -231,10 +232,10 @@ def test_parquet_is_read_by_the_thread_that_asks(tmp_path):
 def test_places_go_on_from_batch_to_batch(tmp_path, cells, ending):
     write(tmp_path / f"table{ending}", np.arange(24.0).reshape(12, 2), [1, 2] * 6)
     with open_stream(str(tmp_path / f"table{ending}")) as stream:
-        batches = list(stream.batches)
-    first = {".csv": 2, ".tsv": 2, ".txt": 2, ".libsvm": 1}.get(ending, 0)
-    assert [place for batch in batches for place in batch.places] == list(range(first, first + 12))
-    assert all(len(batch.places) <= max(1, cells // 2) for batch in batches)
+        found = list(stream.batches)
+    first = {".csv": 2, ".tsv": 2, ".txt": 2}.get(ending, 0)
+    assert [place for batch in found for place in batch.places] == list(range(first, first + 12))
+    assert all(len(batch.places) <= max(1, cells // 2) for batch in found)
 
 
 def test_garbage_is_collected_while_a_table_is_read(monkeypatch):
@@ -249,7 +250,7 @@ def test_garbage_is_collected_while_a_table_is_read(monkeypatch):
     enabled = set()
     monkeypatch.setattr(sys, "stdin", Stdin)
     with open_stream("-") as stream:
-        assert len(gather(stream).places) == 20_000
+        assert len(stream.gather().places) == 20_000
     assert enabled == {True}
 
 
@@ -260,13 +261,13 @@ def test_garbage_is_collected_while_a_table_is_read(monkeypatch):
 def test_what_is_not_finite_is_reported_with_its_place(tmp_path, cells, value):
     (tmp_path / "table.csv").write_text(f"a,b\n1,2\n\n3,{value}\n")
     with open_stream(str(tmp_path / "table.csv")) as stream:
-        rows = gather(stream)
+        rows = stream.gather()
     with pytest.raises(ValueError, match=r"table.csv: line 4, column 'b': -?(nan|inf) is not finite"):
-        stream.samples(rows, ["a", "b"])
+        rows.samples(["a", "b"])
 
 
 def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("pathforest._tables.text.LONGEST", 1000)
+    monkeypatch.setattr("pathforest._tables.batches.LONGEST", 1000)
     (tmp_path / "table.csv").write_text("label,b\n1,2\n" + "3" * 5000)
     with pytest.raises(ValueError, match="line 3 has more than 1000 characters"):
         read(tmp_path / "table.csv")

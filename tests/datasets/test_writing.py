@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pathforest._tables import ArrayColumn, Layout, check_sink, open_sink
-from pathforest._tables.stream import Dialect, LabelColumn, TextColumn
+from pathforest._tables.batches import Dialect, Layout
+from pathforest._tables.columns import objects
+from pathforest._tables.write import check_sink, open_sink
 from pathforest.datasets import read, write
 
 
@@ -107,8 +108,8 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
 # Batches of any columns
 
 BATCHES = [
-    [TextColumn(["a", 'b "x", y']), ArrayColumn(np.float32([0.1, -0.0])), ArrayColumn(np.array([1, 2]))],
-    [TextColumn(["é"]), ArrayColumn(np.float32([3])), ArrayColumn(np.array([-3]))],
+    [objects(["a", 'b "x", y']), np.float32([0.1, -0.0]), np.array([1, 2])],
+    [objects(["é"]), np.float32([3]), np.array([-3])],
 ]
 NAMES = ["name", "value", "count"]
 
@@ -116,7 +117,7 @@ NAMES = ["name", "value", "count"]
 def write_all(path, batches=BATCHES):
     with open_sink(str(path), None, Layout(NAMES)) as sink:
         for batch in batches:
-            sink(batch)
+            sink(dict(zip(NAMES, batch, strict=True)))
     return path
 
 
@@ -152,7 +153,7 @@ def test_json_is_an_array_of_objects_with_exact_numbers(tmp_path):
 
 def test_json_has_null_for_what_is_not_finite(tmp_path):
     with open_sink(str(tmp_path / "table.jsonl"), None, Layout(["x"])) as sink:
-        sink([ArrayColumn(np.array([np.inf, np.nan, 1.0]))])
+        sink({"x": np.array([np.inf, np.nan, 1.0])})
     assert [json.loads(line)["x"] for line in (tmp_path / "table.jsonl").read_text().splitlines()] == [
         None,
         None,
@@ -217,11 +218,11 @@ def test_cells_are_written_and_read_as_they_are(tmp_path, ending):
     assert (table.y.tolist(), table.feature_names) == (RISKY, ["=1+1"])
 
 
-def cells_added(path, column, decimal="."):
+def cells_added(path, column, decimal=".", labels=()):
     """Write a column that a command adds, and return the cells of the file."""
-    layout = Layout(["kept", "=x"], dialect=Dialect(";", decimal), added=("=x",))
+    layout = Layout(["kept", "=x"], dialect=Dialect(";", decimal), added=("=x",), labels=labels)
     with open_sink(str(path), None, layout) as sink:
-        sink([TextColumn(RISKY[: len(column.array)]), column])
+        sink({"kept": objects(RISKY[: len(column)]), "=x": column})
     with open(path, encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file, delimiter=";")
     assert header == ["kept", "'=x"]
@@ -230,17 +231,17 @@ def cells_added(path, column, decimal="."):
 
 
 def test_text_that_is_added_is_guarded(tmp_path):
-    found = cells_added(tmp_path / "table.csv", ArrayColumn(np.array(RISKY)))
+    found = cells_added(tmp_path / "table.csv", np.array(RISKY))
     assert found == [text if text == "'=x" else f"'{text}" for text in RISKY]
-    assert cells_added(tmp_path / "table.csv", ArrayColumn(np.array(HARMLESS))) == HARMLESS
+    assert cells_added(tmp_path / "table.csv", np.array(HARMLESS)) == HARMLESS
 
 
 def test_numbers_and_labels_that_are_added_are_never_guarded(tmp_path):
     numbers = np.array([-1.5, -np.inf, 2])
-    assert cells_added(tmp_path / "table.csv", ArrayColumn(numbers)) == ["-1.5", "-inf", "2"]
-    assert cells_added(tmp_path / "table.csv", ArrayColumn(numbers), ",") == ["-1,5", "-inf", "2"]
-    assert cells_added(tmp_path / "table.csv", ArrayColumn(np.array(["-1,5", "-1.5"])), ",") == [
+    assert cells_added(tmp_path / "table.csv", numbers) == ["-1.5", "-inf", "2"]
+    assert cells_added(tmp_path / "table.csv", numbers, ",") == ["-1,5", "-inf", "2"]
+    assert cells_added(tmp_path / "table.csv", np.array(["-1,5", "-1.5"]), ",") == [
         "-1,5",
         "'-1.5",
     ]
-    assert cells_added(tmp_path / "table.csv", LabelColumn(np.array(RISKY))) == RISKY
+    assert cells_added(tmp_path / "table.csv", np.array(RISKY), labels=("=x",)) == RISKY

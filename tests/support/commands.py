@@ -15,7 +15,7 @@ FEATURES = ["length", "width", "petal length", "petal width"]
 X, codes = load_iris(return_X_y=True)
 KINDS = np.array(["setosa", "versicolor", "virginica"])[codes]
 IRIS = "iris.csv -l kind --ignore name"  # the table, and how to take it
-CELLS = "pathforest._tables.stream.CELLS"  # of a batch
+CELLS = "pathforest._tables.batches.CELLS"  # of a batch
 
 
 def flowers():

@@ -28,7 +28,9 @@ from pathforest._cli.tables import (
 )
 from pathforest._persistence.file import is_model_file
 from pathforest._search.representations import choose_preset
-from pathforest._tables import POSITION, Batch, Stream, integer, listed
+from pathforest._tables.batches import Batch, Stream
+from pathforest._tables.columns import integer, listed
+from pathforest._tables.libopf import POSITION
 from pathforest._utils.columns import CATEGORY, NUMBER
 from pathforest._utils.tables import is_text
 from pathforest._utils.text import show
@@ -367,19 +369,17 @@ def queries_for(loaded: Loaded, stream: Stream, label: str | None, distances: st
             )
 
         def near(batch: Batch) -> np.ndarray:
-            return D[np.ix_(positions_of(stream, batch, D, distances), columns)]
+            return D[np.ix_(positions_of(batch, D, distances), columns)]
 
         return Queries([], near, loaded.prepare, stream.narrow(len(columns)))
     features = _features(stream, loaded, label)
     if loaded.preprocessor is None and not loaded.takes_text:
-        return Queries(
-            features, lambda batch: stream.samples(batch, features), loaded.prepare, stream.batches
-        )
+        return Queries(features, lambda batch: batch.samples(features), loaded.prepare, stream.batches)
     kinds, absent = loaded.kinds, [name for name in features if name not in stream.names]
 
     def cells(batch: Batch) -> dict[str, np.ndarray]:
         nothing = dict.fromkeys(absent, np.full(len(batch.places), None))
-        present = stream.table(batch, [name for name in features if name not in absent], kinds)
+        present = batch.table([name for name in features if name not in absent], kinds)
         return {name: (nothing | present)[name] for name in features}
 
     return Queries(features, cells, loaded.prepare, stream.batches)

@@ -96,6 +96,10 @@ class Reading:
         str | None, Option(help="Decimal mark of a CSV file: . or ,", show_default="found")
     ] = None
 
+    encoding: Annotated[
+        str | None, Option(help="Encoding of a CSV file, such as latin-1.", show_default="utf-8")
+    ] = None
+
     @property
     def format(self) -> dict[str, str | None]:
         """Return how a file is to be opened."""
@@ -106,7 +110,7 @@ class Reading:
             raise UsageError(f"--decimal {self.decimal}: give . or ,")
         if self.decimal == "," == sep:
             raise UsageError("--sep and --decimal are both a comma; they have to differ")
-        return {"ending": self.from_, "sep": sep, "decimal": self.decimal}
+        return {"ending": self.from_, "sep": sep, "decimal": self.decimal, "encoding": self.encoding}
 
 
 @dataclass(frozen=True)

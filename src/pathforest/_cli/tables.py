@@ -11,9 +11,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import typer
 
-from pathforest import _tables
 from pathforest._cli.options import Reading, did_you_mean
-from pathforest._tables import POSITION, STANDARD_OUTPUT, Batch, Stream, integer, open_stream
+from pathforest._tables.batches import Batch, Layout, Stream
+from pathforest._tables.columns import as_labels, integer, objects
+from pathforest._tables.columns import listed as listed_names
+from pathforest._tables.libopf import POSITION
+from pathforest._tables.read import open_stream
+from pathforest._tables.write import STANDARD_OUTPUT, Write, check_sink, json_value, open_sink
 from pathforest._utils.files import check_writable, naming
 from pathforest._utils.progress import progress
 from pathforest._utils.text import escape, show
@@ -36,7 +40,7 @@ def find_column(stream: Stream, wanted: str, way_out: str = "") -> str:
         return stream.names[integer(wanted)]
     meant = did_you_mean(wanted, stream.names)
     raise ValueError(
-        f"{stream.name}: there is no column {shown}{meant}, only {_tables.listed(stream.names)}{way_out}"
+        f"{stream.name}: there is no column {shown}{meant}, only {listed_names(stream.names)}{way_out}"
     )
 
 
@@ -72,7 +76,7 @@ def choose_features(
     left_out = {label, *stream.beside, *(find_column(stream, name) for name in ignore)}
     chosen = [name for name in dict.fromkeys(wanted) if name not in left_out]
     if not chosen:
-        raise ValueError(f"{stream.name}: no column is left for features, of {_tables.listed(stream.names)}")
+        raise ValueError(f"{stream.name}: no column is left for features, of {listed_names(stream.names)}")
     return chosen
 
 
@@ -140,32 +144,30 @@ def read_samples(
         kinds = {find_column(stream, name): kind for name, kind in (kinds or {}).items()}
         ignore = [*ignore, *(name for name, kind in kinds.items() if kind == "drop")]
         chosen = [] if distances else choose_features(stream, column, features, ignore)
-        rows = _tables.gather(stream)
+        rows = stream.gather()
     if distances:
         D = read_distances(distances)
-        positions = positions_of(stream, rows, D, distances)
+        positions = positions_of(rows, D, distances)
         X, chosen = D[np.ix_(positions, positions)], [f"{POSITION} {p}" for p in positions.tolist()]
     else:
-        X = _read_features(stream, rows, chosen, encode, kinds)
+        X = _read_features(rows, chosen, encode, kinds)
     y = None
     if column is not None and labels != "left out":
-        y = _labels(stream, rows, column, empty_labels)
+        y = _labels(rows, column, empty_labels)
     return Samples(X, y, chosen, column, stream, rows, {n: k for n, k in kinds.items() if n in chosen})
 
 
-def _read_features(
-    stream: Stream, rows: Batch, names: Sequence[str], encode: bool | None, kinds: Mapping[str, str]
-) -> Cells:
+def _read_features(rows: Batch, names: Sequence[str], encode: bool | None, kinds: Mapping[str, str]) -> Cells:
     """Read columns as numbers, or with `encode` as what they are."""
     try:
         if not any(name in kinds for name in names):
-            return stream.samples(rows, names)
+            return rows.samples(names)
     except ValueError as error:
         if not encode:
             choice = "" if encode is None else ", or encode it: omit --no-encode"
             raise ValueError(f"{ignorable(error)}{choice}") from None
     try:
-        return stream.table(rows, names, kinds)
+        return rows.table(names, kinds)
     except ValueError as error:
         raise ValueError(ignorable(error)) from None
 
@@ -175,14 +177,15 @@ def columns_of(X: Cells, names: Sequence[str]) -> dict[str, np.ndarray]:
     return dict(zip(names, np.ascontiguousarray(X.T), strict=True)) if isinstance(X, np.ndarray) else X
 
 
-def positions_of(stream: Stream, batch: Batch, D: np.ndarray, path: str) -> np.ndarray:
+def positions_of(batch: Batch, D: np.ndarray, path: str) -> np.ndarray:
     """Return the rows of samples in a matrix of distances."""
+    stream = batch.stream
     if POSITION not in stream.names:
         raise ValueError(
             f"{stream.name}: there is no column {POSITION!r}, which says where samples are in {path}"
         )
-    positions = np.asarray(stream.labels(batch, POSITION))
-    if positions.dtype.kind == "U":
+    positions = batch.labels(POSITION)
+    if positions.dtype.kind in "OU":
         positions = np.array([integer(cell) for cell in positions.tolist()])
     wrong = np.flatnonzero((positions < 0) | (positions >= len(D)))
     if len(wrong):
@@ -193,26 +196,24 @@ def positions_of(stream: Stream, batch: Batch, D: np.ndarray, path: str) -> np.n
     return positions
 
 
-def _labels(stream: Stream, rows: Batch, column: str, empty_labels: bool) -> np.ndarray:
+def _labels(rows: Batch, column: str, empty_labels: bool) -> np.ndarray:
     if not empty_labels:
-        return _tables.as_labels(stream.labels(rows, column))
-    known, found = known_labels(rows.columns[stream.names.index(column)])
-    if known.all():
-        found = stream.labels(rows, column)
-    found = _tables.as_labels(found)
+        return as_labels(rows.labels(column))
+    known, found = known_labels(rows, column)
+    found = as_labels(rows.labels(column) if known.all() else found)
     y = np.ma.masked_all(len(known), found.dtype)
     y[known] = found
     return y
 
 
-def known_labels(column: _tables.Column) -> tuple[np.ndarray, list[str] | np.ndarray]:
+def known_labels(batch: Batch, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return which cells are not empty, and their labels, which `as_labels` makes integers if all are."""
-    known = np.array([bool(cell.strip()) for cell in column.text()], dtype=bool)
-    cells = column.take(np.flatnonzero(known))
+    known = np.array([bool(cell.strip()) for cell in batch.texts(name)], dtype=bool)
+    rest = batch.take(np.flatnonzero(known))
     try:
-        return known, cells.labels()
+        return known, rest.labels(name)
     except ValueError:  # such as the floats that pandas makes of integers if some are missing
-        return known, cells.text()
+        return known, objects(rest.texts(name))
 
 
 # Files
@@ -250,24 +251,28 @@ class TableOutput:
     def __init__(self, out: str | None, to: str | None = None, *, as_json: bool = False) -> None:
         self.path = None if out == "-" else out
         self._ending = "json" if as_json and self.path is None and to is None else to
-        self._form = _tables.check_sink(self.path, self._ending)
+        self.has_types = check_sink(self.path, self._ending).has_types
 
-    def open(self, names: Sequence[str], source: Stream | None = None) -> AbstractContextManager[Any]:
-        """Open the file, in CSV with separator and decimals of the source; what this gives writes columns."""
-        known, dialect = ([], None) if source is None else (source.names, source.dialect)
-        added = tuple(name for name in names if name not in known)
-        layout = _tables.Layout(list(names), dialect=dialect, added=added)
-        return _tables.open_sink(self.path, self._ending, layout)
+    def open(
+        self, names: Sequence[str], source: Stream | None = None, labels: Sequence[str] = ()
+    ) -> AbstractContextManager[Write]:
+        """Open the file, in CSV with separator and decimals of the source; what this gives writes columns.
 
-    def columns(self, stream: Stream, batch: Batch, features: Mapping[str, np.ndarray]) -> list[Any]:
+        Of the columns that are added, `labels` are written as the input has them.
+        """
+        source = source or Layout([])
+        added = tuple(name for name in names if name not in source.names)
+        layout = Layout(list(names), None, (), source.dialect, source.types, added, tuple(labels))
+        return open_sink(self.path, self._ending, layout)
+
+    def columns(self, batch: Batch, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Return the columns of the input as the output shows them: in CSV, character by character.
 
         If the output distinguishes numbers from text, features that came as text are written as numbers.
         """
-        if not self._form.has_types:
+        if not self.has_types or batch.stream.dialect is None:
             return batch.columns
-        numbers = {name: column for name, column in features.items() if column.dtype.kind == "f"}
-        return stream.with_numbers(batch, numbers)
+        return batch.columns | {name: column for name, column in features.items() if column.dtype.kind == "f"}
 
 
 # The terminal
@@ -283,7 +288,7 @@ def show_facts(
     """
     if as_json:
         plain = json.loads(json.dumps(facts, default=_plain))
-        lines = [json.dumps(_tables.json_value(plain), allow_nan=False)]
+        lines = [json.dumps(json_value(plain), allow_nan=False)]
     typer.echo("\n".join(map(escape, lines)), err=on_error_stream)
 
 

@@ -9,16 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pathforest._tables import (
-    ArrayColumn,
-    Batch,
-    Stream,
-    as_label,
-    gather,
-    integer,
-    listed,
-    open_stream,
-)
+from pathforest._tables.batches import Batch
+from pathforest._tables.columns import as_label, integer, listed, texts
+from pathforest._tables.read import open_stream
 from pathforest._utils.text import show
 
 # The columns that a file of decisions needs, in any order and beside any others.
@@ -34,14 +27,12 @@ class Decisions(NamedTuple):
     dropped: list[int]
 
 
-def fingerprint(stream: Stream, rows: Batch) -> str:
+def fingerprint(rows: Batch) -> str:
     """Return a checksum of all names and cells of a table, whatever its file is called."""
-    digest = hashlib.sha256(json.dumps(stream.names).encode())
-    for column in rows.columns:
-        if isinstance(column, ArrayColumn) and column.array.dtype.kind in "biuf":
-            digest.update(column.array.tobytes())  # many numbers take long to write as text
-        else:
-            digest.update(json.dumps(column.text()).encode())
+    digest = hashlib.sha256(json.dumps(rows.stream.names).encode())
+    for column in rows.columns.values():
+        is_numbers = column.dtype.kind in "biuf"  # many numbers take long to write as text
+        digest.update(column.tobytes() if is_numbers else json.dumps(texts(column)).encode())
     return f"sha256:{digest.hexdigest()[:16]}"
 
 
@@ -57,8 +48,8 @@ def read_decisions(path: str, y: np.ndarray, table: str) -> Decisions:
                 f"{stream.name}: there is no column {show(missing[0])}; decisions have the columns "
                 f"{', '.join(COLUMNS)}, as the page exports them"
             )
-        rows = gather(stream)
-    cells = (rows.columns[stream.names.index(name)].text() for name in COLUMNS)
+        rows = stream.gather()
+    cells = map(rows.texts, COLUMNS)
     classes = dict(
         zip(*(found.tolist() for found in np.unique(y.astype(str), return_index=True)), strict=True)
     )
@@ -114,16 +105,14 @@ def _decide(
         decisions.changed[position] = classes[change_to]
 
 
-def apply_decisions(stream: Stream, rows: Batch, label: str, decisions: Decisions) -> Batch:
+def apply_decisions(rows: Batch, label: str, decisions: Decisions) -> Batch:
     """Return the table with changed labels, and without the rows that are dropped.
 
     A new label is the cell of the first row that has it, so that it stands there as elsewhere in the table.
     """
-    column, source = stream.names.index(label), np.arange(len(rows.places))
+    source = np.arange(len(rows.places))
     kept = np.setdiff1d(source, decisions.dropped)
     source[list(decisions.changed)] = list(decisions.changed.values())
-    columns = list(rows.columns)
-    columns[column] = columns[column].take(source)
     if len(kept) == 0:
-        raise ValueError(f"{stream.name}: every row is dropped; a table needs one")
-    return Batch(rows.places, columns).take(kept)
+        raise ValueError(f"{rows.stream.name}: every row is dropped; a table needs one")
+    return rows._replace(columns=rows.columns | {label: rows.columns[label][source]}).take(kept)

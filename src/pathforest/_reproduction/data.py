@@ -14,8 +14,7 @@ from pathforest._reproduction import published
 from pathforest._reproduction.experiment import Samples
 from pathforest.datasets import load as load_published
 from pathforest.datasets import make_boat, make_cone_torus, make_four_class
-from pathforest.datasets.published.checksum import content_sha256
-from pathforest.datasets.published.registry import DATASETS
+from pathforest.datasets.published import DATASETS, content_sha256
 
 SEED = 2019  # of the generated sets
 FOLDS = 5  # of the search, with the clean preset

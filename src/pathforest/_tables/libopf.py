@@ -11,25 +11,22 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from pathforest._tables.stream import (
-    ArrayColumn,
-    Batch,
-    Column,
-    Layout,
-    Stream,
-    Write,
-    array_columns,
-    gather_columns,
-    rows_per_batch,
+from pathforest._tables.batches import Columns, Layout, Parts, Stream, rows_per_batch, text_lines
+from pathforest._tables.columns import (
+    check_exact,
+    check_labels,
+    default_names,
+    integer,
+    number,
+    numbers,
+    reads_as,
+    texts,
 )
-from pathforest._tables.table import check_exact, check_nameless, default_names
-from pathforest._tables.text import integer, is_number, number, text_lines
 from pathforest._utils.text import show
 
 HEADER = struct.Struct("<3i")
@@ -45,26 +42,25 @@ class Counts(NamedTuple):
     n_features: int
 
 
-def stream(file: BinaryIO) -> Stream:
+def read(file: BinaryIO) -> Stream:
     """Read the binary form in batches."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     counts = _read_counts(file.read(HEADER.size), size)
     record, step = _record(counts.n_features), rows_per_batch(counts.n_features)
 
-    def batches() -> Iterator[Batch]:
+    def parts() -> Parts:
         for first in range(0, counts.n_samples, step):
             n_rows = min(step, counts.n_samples - first)
             rows = np.frombuffer(file.read(n_rows * record.itemsize), record)
-            _check_labels(rows["label"], counts, first)
-            columns = [ArrayColumn(rows["position"]), ArrayColumn(rows["label"].astype(np.int64))]
-            columns += array_columns(rows["features"].astype(np.float32))
-            yield Batch(range(first, first + n_rows), columns)
+            columns = _columns(rows["position"], rows["label"], rows["features"].astype(np.float32))
+            _check_labels(columns["label"], counts, first)
+            yield range(first, first + n_rows), columns
 
-    return _stream_of(counts, "sample", batches())
+    return _stream_of(counts, "sample", parts())
 
 
-def stream_text(file: BinaryIO) -> Stream:
+def read_text(file: BinaryIO) -> Stream:
     """Read the text form in batches: one line of counts, then one line per sample."""
     lines = ((i, text.split()) for i, text in enumerate(text_lines(file), 1) if text.strip())
     line, cells = next(lines, (0, []))
@@ -75,23 +71,28 @@ def stream_text(file: BinaryIO) -> Stream:
     counts = _check_counts(Counts(*_at(line, integer, cells, "an integer")))
     rows = _text_samples(lines, counts, line)
 
-    def batches() -> Iterator[Batch]:
+    def parts() -> Parts:
         first = 0
         while chunk := list(islice(rows, rows_per_batch(counts.n_features))):
-            lines, positions, labels, features = zip(*chunk, strict=True)
-            columns = [ArrayColumn(np.array(column, dtype=np.int64)) for column in (positions, labels)]
-            _check_labels(columns[1].array, counts, first)
-            first += len(lines)
-            yield Batch(lines, columns + array_columns(np.array(features)))
+            places, positions, labels, features = zip(*chunk, strict=True)
+            columns = _columns(np.array(positions), np.array(labels), np.array(features))
+            _check_labels(columns["label"], counts, first)
+            first += len(places)
+            yield places, columns
 
-    return _stream_of(counts, "line", batches())
+    return _stream_of(counts, "line", parts())
 
 
-def _stream_of(counts: Counts, place: str, batches: Iterator[Batch]) -> Stream:
+def _columns(positions: np.ndarray, labels: np.ndarray, features: np.ndarray) -> Columns:
+    columns = dict(zip(default_names(features.shape[1]), np.ascontiguousarray(features.T), strict=True))
+    return {POSITION: positions.astype(np.int64), "label": labels.astype(np.int64), **columns}
+
+
+def _stream_of(counts: Counts, place: str, parts: Parts) -> Stream:
     names = [POSITION, "label", *default_names(counts.n_features)]
     if counts.n_labels:
-        return Stream(names, "label", (POSITION,), place=place, batches=batches)
-    return Stream(names, None, (POSITION, "label"), place=place, batches=batches)
+        return Stream(names, "label", (POSITION,), place=place, parts=parts)
+    return Stream(names, None, (POSITION, "label"), place=place, parts=parts)
 
 
 def _text_samples(
@@ -117,7 +118,7 @@ def _at(line: int, convert: Callable[[str], Any], cells: Sequence[str], kind: st
     try:
         return list(map(convert, cells))
     except ValueError:
-        wrong = next(cell for cell in cells if not is_number(cell, convert))
+        wrong = next(cell for cell in cells if not reads_as(cell, convert))
         raise ValueError(f"line {line}: {show(wrong)} is not {kind}") from None
 
 
@@ -156,13 +157,10 @@ def _check_labels(y: np.ndarray, counts: Counts, first: int = 0) -> None:
         )
 
 
-@contextmanager
-def sink(file: BinaryIO, layout: Layout) -> Iterator[Write]:
+def write(file: BinaryIO, layout: Layout, columns: Columns) -> None:
     """Write the binary form, which holds float32 values and labels from 1 on."""
-    parts: list[Sequence[Column]] = []
-    yield parts.append  # the counts come first, so nothing is written before all samples are there
-    counts, positions, y, columns = _gather(layout, parts)
-    given = np.column_stack([column.numbers() for column in columns])
+    counts, positions, y, features = _contents(layout, columns)
+    given = np.column_stack([numbers(column) for column in features])
     rows = np.zeros(counts.n_samples, _record(counts.n_features))
     rows["position"], rows["label"] = positions, y
     with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which is not exact
@@ -172,31 +170,24 @@ def sink(file: BinaryIO, layout: Layout) -> Iterator[Write]:
     file.write(rows.tobytes())
 
 
-@contextmanager
-def sink_text(file: BinaryIO, layout: Layout) -> Iterator[Write]:
+def write_text(file: BinaryIO, layout: Layout, columns: Columns) -> None:
     """Write the text form, with all digits; LibOPF itself reads them as float32."""
-    parts: list[Sequence[Column]] = []
-    yield parts.append
-    counts, positions, y, columns = _gather(layout, parts)
-    cells = (column.text() for column in columns)
-    lines = map(" ".join, zip(map(str, positions.tolist()), map(str, y.tolist()), *cells, strict=True))
+    counts, positions, y, features = _contents(layout, columns)
+    cells = map(texts, (positions, y, *features))
+    lines = map(" ".join, zip(*cells, strict=True))
     file.write("\n".join([" ".join(map(str, counts)), *lines, ""]).encode())
 
 
-def _gather(
-    layout: Layout, parts: Sequence[Sequence[Column]]
-) -> tuple[Counts, np.ndarray, np.ndarray, list[Column]]:
-    """Return the counts, positions, labels and features of all batches."""
-    check_nameless(layout.features, "LibOPF")
-    columns = gather_columns(layout, parts)
+def _contents(layout: Layout, columns: Columns) -> tuple[Counts, np.ndarray, np.ndarray, list[np.ndarray]]:
+    """Return the counts, positions, labels and features."""
     features = [columns[name] for name in layout.features]
-    n_samples = len(features[0].numbers())
+    n_samples = len(features[0])
     positions, y = np.arange(n_samples), np.zeros(n_samples, dtype=np.int64)
     if POSITION in layout.beside:
-        positions = columns[POSITION].labels()
+        positions = check_labels(columns[POSITION])
         _check_range(positions, 0, "position")
     if layout.label is not None:
-        y = columns[layout.label].labels()
+        y = check_labels(columns[layout.label])
         _check_range(y, 1, "label")
     # LibOPF counts the labels up to the largest, used or not.
     return Counts(n_samples, int(y.max()), len(features)), positions, y, features

@@ -7,8 +7,7 @@ import os
 
 import numpy as np
 
-from pathforest._tables.libopf import stream
-from pathforest._tables.stream import gather
+from pathforest._tables.libopf import POSITION, read
 from pathforest._utils.text import escape
 from pathforest.libopf._bytes import read_bytes
 from pathforest.libopf._layout import looks_like_model, parse
@@ -56,7 +55,7 @@ def read_positions(path: str | os.PathLike[str]) -> np.ndarray:
         if looks_like_model(data):
             positions = parse(data).position
         else:
-            positions = gather(stream(io.BytesIO(data))).columns[0].array.astype(np.intp)
+            positions = read(io.BytesIO(data)).gather().columns[POSITION].astype(np.intp)
         if positions.min() < 0:
             first = int(np.argmax(positions < 0))
             raise ValueError(f"sample {first} has position {positions[first]}; positions count from 0")

@@ -32,15 +32,9 @@ from pathforest._pages.decisions import (
 )
 from pathforest._pages.images import FileImages, no_image, parse_shape, pixel_images
 from pathforest._pages.review import MOST, Review, Table, counted, make_review, review_html
-from pathforest._tables import (
-    ArrayColumn,
-    LabelColumn,
-    as_labels,
-    format_of,
-    gather,
-    open_sink,
-    open_stream,
-)
+from pathforest._tables.columns import as_labels
+from pathforest._tables.read import format_of, open_stream
+from pathforest._tables.write import open_sink
 from pathforest._utils.files import replace_file
 from pathforest.preprocessing import TablePreprocessor
 
@@ -149,9 +143,9 @@ def audit(
         random_state=seed,
     )
     if listing is not None:
-        listed = _suspect_columns(review, samples)
-        with listing.open(listed) as write:
-            write(list(listed.values()))
+        listed = _suspect_columns(review, samples, as_written=not listing.has_types)
+        with listing.open(list(listed), labels=(GIVEN, CHANGE_TO)) as write:
+            write(listed)
     show = no_image
     if shape is not None:
         show = pixel_images(review.table.X, shape)
@@ -207,11 +201,7 @@ def _audit(samples: Samples, scale: bool, jobs: int | None, **parameters: Any) -
         issues = find_issues(given, samples.y, **parameters)
     stream, rows = samples.stream, samples.rows
     taken = {samples.label, *features}  # text that was encoded is shown as it is too
-    others = {
-        name: column.text()
-        for name, column in zip(stream.names, rows.columns, strict=True)
-        if name not in taken
-    }
+    others = {name: rows.texts(name) for name in stream.names if name not in taken}
     table = Table(
         stream.name,
         stream.place,
@@ -221,7 +211,7 @@ def _audit(samples: Samples, scale: bool, jobs: int | None, **parameters: Any) -
         features,
         samples.label,
         others,
-        fingerprint(stream, rows),
+        fingerprint(rows),
     )
     return make_review(table, issues)
 
@@ -249,33 +239,36 @@ def _command(data: str, label: str, reading: options.Reading) -> str:
     """Return the command that applies decisions to the table."""
     _, suffix, is_packed = format_of(data, reading.from_)
     words = ["pathforest", "audit", data, "--label", label]
-    for option, value in (("--from", reading.from_), ("--sep", reading.sep), ("--decimal", reading.decimal)):
-        words += [option, value] if value else []
+    for option in ("from_", "sep", "decimal", "encoding"):
+        value = getattr(reading, option)
+        words += [f"--{option.rstrip('_')}", value] if value else []
     words += ["--apply", "decisions.csv", "--out", f"cleaned{suffix}{'.gz' * is_packed}"]
     return shlex.join(words)
 
 
-def _suspect_columns(review: Review, samples: Samples) -> dict[str, ArrayColumn]:
+def _suspect_columns(review: Review, samples: Samples, as_written: bool) -> dict[str, np.ndarray]:
     """Return the suspects as columns, which are decisions once the column of that name is filled in."""
     rows = [suspect.row for suspect in review.suspects]
-    table = review.table
-    classes = np.array(review.classes)
-    texts = samples.rows.columns[samples.stream.names.index(samples.label)].text()
-    written = dict(zip(map(str, samples.y[::-1].tolist()), texts[::-1], strict=True))  # where each is first
-    places = {} if table.place == ROW else {table.place: [table.places[row] for row in rows]}
-    rivals = classes[[suspect.rival for suspect in review.suspects]]
-    columns = {
-        ROW: rows,
-        **places,
-        GIVEN: LabelColumn(classes[[suspect.given for suspect in review.suspects]], written),
-        "score": [round(suspect.score, SCORE_DIGITS) for suspect in review.suspects],
-        DECISION: np.full(len(rows), "", dtype="U1"),
-        CHANGE_TO: LabelColumn(rivals, written),
-        TABLE: np.full(len(rows), table.fingerprint),
-    }
+    table, classes = review.table, np.array(review.classes)
+    given, rivals = (
+        classes[[getattr(suspect, name) for suspect in review.suspects]] for name in ("given", "rival")
+    )
+    if as_written:  # each label as the input has it where it comes first
+        labels = map(str, samples.y[::-1].tolist())
+        written = dict(zip(labels, samples.rows.texts(samples.label)[::-1], strict=True))
+        given, rivals = (
+            np.array([written[str(label)] for label in found.tolist()], dtype=object)
+            for found in (given, rivals)
+        )
+    places = {} if table.place == ROW else {table.place: np.array([table.places[row] for row in rows])}
     return {
-        name: values if isinstance(values, LabelColumn) else ArrayColumn(np.asarray(values))
-        for name, values in columns.items()
+        ROW: np.array(rows),
+        **places,
+        GIVEN: given,
+        "score": np.array([round(suspect.score, SCORE_DIGITS) for suspect in review.suspects]),
+        DECISION: np.full(len(rows), "", dtype="U1"),
+        CHANGE_TO: rivals,
+        TABLE: np.full(len(rows), table.fingerprint),
     }
 
 
@@ -356,10 +349,10 @@ def _apply(
     check_outputs([out], [data, decisions])
     with open_stream(data, **reading.format) as stream:
         column = find_label(stream, reading.label)
-        rows = gather(stream)
-    y = as_labels(stream.labels(rows, column))
-    found = read_decisions(decisions, y, fingerprint(stream, rows))
-    cleaned = apply_decisions(stream, rows, column, found)
+        rows = stream.gather()
+    y = as_labels(rows.labels(column))
+    found = read_decisions(decisions, y, fingerprint(rows))
+    cleaned = apply_decisions(rows, column, found)
     with open_sink(out, None, stream) as write:
         write(cleaned.columns)
     facts = {

@@ -16,7 +16,6 @@ from pathforest._cli.tables import (
     read_samples,
     show_facts,
 )
-from pathforest._tables import ArrayColumn
 
 
 def cluster(
@@ -55,7 +54,7 @@ def cluster(
     seconds = models.fit(found, prepared, None, jobs)
     with table.open([*stream.names, column], stream) as write:
         features = {} if distances else columns_of(samples.X, samples.features)
-        write([*table.columns(stream, samples.rows, features), ArrayColumn(found.labels_)])
+        write(table.columns(samples.rows, features) | {column: found.labels_})
     if model is not None:
         models.save(found, prepared, samples.features, model)
     sizes = np.bincount(found.labels_[found.labels_ >= 0]).tolist()

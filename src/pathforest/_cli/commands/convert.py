@@ -11,12 +11,14 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from pathforest import _tables
 from pathforest._cli import options
 from pathforest._cli.models import LIBOPF
 from pathforest._cli.options import Option, UsageError, say
 from pathforest._cli.tables import Samples, check_outputs, find_label, read_samples, show_facts
-from pathforest._tables import POSITION, default_names, format_of, listed
+from pathforest._tables.columns import default_names, listed
+from pathforest._tables.libopf import POSITION
+from pathforest._tables.read import format_of, open_stream
+from pathforest._tables.write import open_sink
 from pathforest._utils.text import show
 from pathforest.datasets import write
 from pathforest.distances import make_engine
@@ -100,7 +102,7 @@ def convert(
         show_facts(facts, ["{out}: {estimator}, {n_samples} samples".format(**facts)], as_json)
         return
     if distances is None:
-        format_of(out)
+        format_of(out, use="write")
     tables = [read_samples(path, reading, **chosen.how(), labels="kept") for path in data]
     X, y = _stack(tables)
     if normalize:
@@ -119,12 +121,12 @@ def _write_parts(
     data: str, out: Path, parts: str, seed: int, reading: options.Reading, as_json: bool
 ) -> None:
     shares = _shares(parts)
-    _, suffix, is_packed = format_of(data, reading.from_)
+    _, suffix, is_packed = format_of(data, reading.from_, "write")
     paths = [str(out / f"{name}{suffix}{'.gz' * is_packed}") for name in shares]
-    with _tables.open_stream(data, **reading.format) as stream:
+    with open_stream(data, **reading.format) as stream:
         column = find_label(stream, reading.label, needed=False)
-        rows = _tables.gather(stream)
-    labels = np.zeros(len(rows.places)) if column is None else stream.labels(rows, column)
+        rows = stream.gather()
+    labels = np.zeros(len(rows.places)) if column is None else rows.labels(column)
     part_of = _draw(np.asarray(labels), list(shares.values()), np.random.default_rng(seed))
     empty = [name for i, name in enumerate(shares) if not (part_of == i).any()]
     if empty:
@@ -138,7 +140,7 @@ def _write_parts(
     facts = {}
     for i, path in enumerate(paths):
         chosen = np.flatnonzero(part_of == i)
-        with _tables.open_sink(path, None, stream) as write_columns:
+        with open_sink(path, None, stream) as write_columns:
             write_columns(rows.take(chosen).columns)
         facts[path] = len(chosen)
     lines = [f"{path}: {n} samples" for path, n in facts.items()]
@@ -236,7 +238,7 @@ def _positions(tables: Sequence[Samples]) -> np.ndarray | None:
     """Return the positions of the samples in the set they were taken from, if all files have them."""
     if any(POSITION not in table.stream.beside for table in tables):
         return None
-    return np.concatenate([table.stream.labels(table.rows, POSITION) for table in tables])
+    return np.concatenate([table.rows.labels(POSITION) for table in tables])
 
 
 def _distances(X: np.ndarray, metric: str) -> np.ndarray:

@@ -10,7 +10,9 @@ import numpy as np
 from pathforest._cli import options
 from pathforest._cli.models import load_model, queries_for, threads
 from pathforest._cli.tables import counted, find_label, show_facts, show_table
-from pathforest._tables import Batch, Stream, as_label, listed, open_stream
+from pathforest._tables.batches import Batch
+from pathforest._tables.columns import as_label, listed
+from pathforest._tables.read import open_stream
 from pathforest._utils.text import show
 from pathforest.metrics import opf_accuracy
 
@@ -50,7 +52,7 @@ def evaluate(
         with counted("evaluated") as advance, threads(jobs):
             for batch in queries.batches:
                 X = queries.samples(batch)
-                codes = _codes(classes, stream, batch, column)
+                codes = _codes(classes, batch, column)
                 true.append(codes)
                 if has_proba:
                     labels, found = loaded.model._labels_and_probabilities(X)
@@ -73,15 +75,15 @@ def evaluate(
     show_facts(facts, [f"{facts['n_samples']} samples: {text}"], as_json)
 
 
-def _codes(classes: np.ndarray, stream: Stream, batch: Batch, name: str) -> np.ndarray:
+def _codes(classes: np.ndarray, batch: Batch, name: str) -> np.ndarray:
     """Return the positions of labels among a model's classes; an unknown label is an error."""
     codes = {str(label): code for code, label in enumerate(classes.tolist())}
     of_integers = classes.dtype.kind in "iu"
-    texts = [as_label(str(label), of_integers=of_integers) for label in stream.labels(batch, name)]
+    texts = [as_label(str(label), of_integers=of_integers) for label in batch.labels(name)]
     unknown = next((i for i, text in enumerate(texts) if text not in codes), None)
     if unknown is not None:
         raise ValueError(
-            f"{stream.name}: {stream.place} {batch.places[unknown]}, column {show(name)}: "
+            f"{batch.stream.name}: {batch.stream.place} {batch.places[unknown]}, column {show(name)}: "
             f"{show(texts[unknown])} is not a class of the model; it knows {listed(codes)}"
         )
     return np.array([codes[text] for text in texts], dtype=np.intp)

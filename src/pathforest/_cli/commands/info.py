@@ -11,7 +11,8 @@ import typer
 from pathforest._cli import options
 from pathforest._cli.models import chosen_text, is_model, load_model, rule_facts, rule_lines, search_facts
 from pathforest._cli.tables import find_label, known_labels, listed, show_facts, show_table, visible
-from pathforest._tables import as_labels, open_stream
+from pathforest._tables.columns import DATE, NOTHING, NUMBER, as_labels, is_gap, kind_of, numbers, objects
+from pathforest._tables.read import open_stream
 from pathforest._utils.text import show
 
 SHOWN = 20  # columns and classes listed in the terminal
@@ -101,17 +102,15 @@ def _show_table(path: str, reading: options.Reading, as_json: bool) -> None:
         spans = {name: Span() for name in stream.names if name != column}
         for batch in stream.batches:
             n_samples += len(batch.places)
-            for name, cells in zip(stream.names, batch.columns, strict=True):
-                if name == column:
-                    labels = known_labels(cells)[1]
-                    n_labels += len(labels)
-                    is_text = isinstance(labels, list)
-                    classes.update(labels if is_text else labels.tolist())
-                else:
-                    spans[name].add(cells)
-    if classes and is_text:
+            if column is not None:
+                labels = known_labels(batch, column)[1]
+                n_labels += len(labels)
+                classes.update(labels.tolist())
+            for name, span in spans.items():
+                span.add(batch.columns[name], stream.decimal)
+    if classes and labels.dtype == object:
         texts, classes = classes, Counter()
-        for name, n in zip(as_labels(list(texts)).tolist(), texts.values(), strict=True):
+        for name, n in zip(as_labels(objects(list(texts))).tolist(), texts.values(), strict=True):
             classes[name] += n
     missing = {name: span.n_missing for name, span in spans.items() if span.n_missing}
     n_unlabelled = 0 if column is None else n_samples - n_labels
@@ -145,32 +144,28 @@ class Span:
     def __init__(self) -> None:
         self.limits: list[float] | None = None  # None for text, and if there is no number
         self.n_missing = 0
-        self._is_text = False
+        self._kind = NOTHING
 
-    def add(self, cells: Any) -> None:
+    def add(self, column: np.ndarray, decimal: str | None) -> None:
         """Take in the cells of a batch."""
-        try:
-            numbers = cells.numbers()
-        except ValueError:  # an empty cell, or text
-            texts = cells.text()
-            present = np.array([row for row, text in enumerate(texts) if text.strip()], dtype=np.intp)
-            self.n_missing += len(texts) - len(present)
-            numbers = self._numbers(cells.take(present)) if len(present) else np.empty(0)
-        known = numbers[~np.isnan(numbers)]
-        self.n_missing += len(numbers) - len(known)
-        if len(known) and not self._is_text:
+        kind = kind_of(column, decimal)
+        if kind == NUMBER:
+            values = numbers(column, decimal, gaps=True)
+            known = values[~np.isnan(values)]
+            self.n_missing += len(values) - len(known)
+        else:
+            self.n_missing += sum(map(is_gap, column.tolist()))
+        if kind != NOTHING:
+            self._kind = kind if self._kind in (kind, NOTHING) else "text"
+        if self._kind == kind == NUMBER:
             limits = [*(self.limits or ()), float(known.min()), float(known.max())]
             self.limits = [min(limits), max(limits)]
-
-    def _numbers(self, cells: Any) -> np.ndarray:
-        try:
-            return cells.numbers()
-        except ValueError:
-            self.limits, self._is_text = None, True
-            return np.empty(0)
+        elif self._kind != NUMBER:
+            self.limits = None
 
     def cells(self) -> list[str]:
         """Return smallest, largest and missing for a table."""
         if self.limits is None:
-            return ["text" if self._is_text else "", "", str(self.n_missing)]
+            shown = {NOTHING: "", DATE: "dates"}.get(self._kind, "text")
+            return [shown, "", str(self.n_missing)]
         return [*(f"{limit:.6g}" for limit in self.limits), str(self.n_missing)]

@@ -21,7 +21,7 @@ from pathforest._cli.tables import (
     visible,
 )
 from pathforest._models.explanation import in_units_of_table, with_names
-from pathforest._tables import ArrayColumn, LabelColumn, array_columns, open_stream
+from pathforest._tables.read import open_stream
 
 RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
@@ -92,26 +92,28 @@ def predict(
         if proba:
             added = [*(f"p({label})" for label in loaded.model.classes_.tolist()), column]
         check_unused(stream, kept, added, "pass --only, or another --column")
-        with table.open([*kept, *added], stream) as write, counted("predicted") as advance, threads(jobs):
+        output = table.open([*kept, *added], stream, [column])
+        with output as write, counted("predicted") as advance, threads(jobs):
             for batch in queries.batches:
                 cells = queries.read(batch)
                 features = {} if distances else columns_of(cells, queries.features)
-                given = [] if only else table.columns(stream, batch, features)
-                write([*given, *_answers(loaded.model, queries.prepare(cells), proba)])
+                given = {} if only else table.columns(batch, features)
+                answers = _answers(loaded.model, queries.prepare(cells), proba)
+                write(given | dict(zip(added, answers, strict=True)))
                 n_rows += len(batch.places)
                 advance(len(batch.places))
     if table.path is not None:
         show_facts({"predictions": out, "n_samples": n_rows}, [f"{out}: {n_rows} samples"], as_json)
 
 
-def _answers(model: Any, X: np.ndarray, proba: bool) -> Iterator[ArrayColumn]:
+def _answers(model: Any, X: np.ndarray, proba: bool) -> Iterator[np.ndarray]:
     """Yield the new columns, the prediction last."""
     if proba:
         labels, probabilities = model._labels_and_probabilities(X)
-        yield from array_columns(probabilities)
+        yield from np.ascontiguousarray(probabilities.T)
     else:
         labels = model.predict(X)
-    yield LabelColumn(labels.astype(str) if labels.dtype.kind == "O" else labels)
+    yield labels.astype(str) if labels.dtype.kind == "O" else labels
 
 
 def _positions(text: str) -> list[int]:

@@ -11,7 +11,6 @@ import numpy as np
 from pathforest._cli import models, options
 from pathforest._cli.options import Option, UsageError
 from pathforest._cli.tables import Cells, Samples, TableOutput, check_outputs, read_samples, show_facts
-from pathforest._tables import ArrayColumn
 from pathforest.learning import learn as learn_from
 from pathforest.pruning import prune as prune_by
 
@@ -193,4 +192,5 @@ def _write_cells(out: TableOutput, results: dict[str, Any]) -> None:
     names = [*scores, *(name for name in results if name.startswith("param_")), "mean_test_log_loss", "beta"]
     columns = [np.array(np.asarray(results[name])[order].tolist()) for name in names]
     with out.open(names) as write:
-        write([ArrayColumn(column.round(6) if column.dtype.kind == "f" else column) for column in columns])
+        rounded = (column.round(6) if column.dtype.kind == "f" else column for column in columns)
+        write(dict(zip(names, rounded, strict=True)))

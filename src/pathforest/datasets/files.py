@@ -1,19 +1,44 @@
-"""Whole tables read from files and written to them."""
+"""Data files read as arrays and written from them."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from contextlib import suppress
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from pathforest._tables.files import FORMATS, Format, format_of, named, open_sink, open_stream
+from pathforest._tables.batches import Layout
+from pathforest._tables.columns import (
+    as_labels,
+    check_distinct,
+    check_labels,
+    check_samples,
+    check_text,
+    listed,
+)
 from pathforest._tables.libopf import POSITION
-from pathforest._tables.stream import ArrayColumn, Column, Layout, array_columns, gather_table
-from pathforest._tables.table import Table, check_table, check_text, listed
+from pathforest._tables.read import check_shapes, format_of, open_stream
+from pathforest._tables.write import check_delimited, open_sink
 from pathforest._utils.text import escape, show
+
+
+class Table(NamedTuple):
+    """Samples, their labels and the names of the features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathforest.datasets import Table
+    >>> table = Table(np.eye(2), np.array([1, 2]), ["width", "height"])
+    >>> table.X.shape, table.feature_names
+    ((2, 2), ['width', 'height'])
+    """
+
+    X: np.ndarray  # (n_samples, n_features), float32 or float64
+    y: np.ndarray | None  # (n_samples,) labels, int64 or strings; None without labels
+    feature_names: list[str]
 
 
 def read(
@@ -22,6 +47,7 @@ def read(
     label: str | int | None = "label",
     sep: str | None = None,
     decimal: str | None = None,
+    encoding: str | None = None,
 ) -> Table:
     r"""Read a data file.
 
@@ -29,20 +55,23 @@ def read(
     ----------
     path : str or path-like
         The ending chooses the format: `.csv`, `.tsv`, `.dat` (LibOPF), `.txt` (LibOPF's text), `.libsvm`,
-        `.svm`, `.svmlight`, `.npz` or `.parquet`, each also with `.gz` behind it.
+        `.svm`, `.svmlight`, `.npz`, `.parquet`, `.xlsx` or `.xls` (the first sheet), each also with `.gz`
+        behind it.
     label : str, int or None, default="label"
-        Name or position of the label column of CSV, TSV and Parquet files; the other formats have a place of
-        their own for labels. None reads no labels: `y` is None, and in CSV, TSV and Parquet every column is a
-        feature.
+        Name or position of the label column of CSV, TSV, Parquet and Excel files; the other formats have a
+        place of their own for labels. None reads no labels: `y` is None, and where labels are a column like
+        others, every column is a feature.
     sep, decimal : str, default=None
         Separator and decimal mark of CSV and TSV files. None finds them where they are plain: a separator
         that gives every line the same number of cells, and commas in numbers that other characters separate.
+    encoding : str, default=None
+        Encoding of CSV and TSV files, such as ``"latin-1"``; None is UTF-8.
 
     Returns
     -------
     table : Table
         `X`, `y` and `feature_names`. `X` is float32 from `.dat` files, and from NPZ and Parquet files that
-        hold float32; else float64. Labels are integers, or strings in CSV, TSV, NPZ and Parquet files.
+        hold float32; else float64. Labels are integers, or strings in CSV, TSV, NPZ, Parquet and Excel files.
 
     Raises
     ------
@@ -63,8 +92,7 @@ def read(
     >>> table.y.tolist(), table.feature_names
     (['cat', 'dog'], ['weight', 'height'])
     """
-    _, ending, is_packed = format_of(os.fspath(path))
-    table = _read(path, ending + ".gz" * is_packed, label, sep=sep, decimal=decimal)
+    table = read_table(os.fspath(path), label, sep=sep, decimal=decimal, encoding=encoding)
     if table.y is None and label is not None:
         raise ValueError(
             f"{escape(str(path))}: there are no labels; pass label=None to read the samples alone"
@@ -72,29 +100,42 @@ def read(
     return table
 
 
-def _read(path: str | os.PathLike[str], ending: str, label: str | int | None, **dialect: Any) -> Table:
-    form, _, _ = format_of(None, ending)
-    with open_stream(os.fspath(path), ending=ending, **dialect) as stream:
-        if label is None or not form.is_free:
-            column = None if label is None else stream.label
-        else:
-            with named(stream.name):
-                column = _label_column(stream.names, label)
-        table = gather_table(stream, column)
+def read_table(
+    path: str | BinaryIO, label: str | int | None = "label", ending: str | None = None, **how: str | None
+) -> Table:
+    """Read a file, whose format may be given; `y` is None if it has no labels."""
+    form, _, _ = format_of(path if isinstance(path, str) else None, ending)
+    X, y = [], []
+    with open_stream(path, ending=ending, **how) as stream:
+        column = None if label is None else stream.label
+        if label is not None and form.is_free:
+            column = _label_column(stream.name, stream.names, label)
+        features = [name for name in stream.features if name != column]
+        if not features:
+            raise ValueError(f"{stream.name}: the only column is {show(column)}, which leaves no feature")
+        for batch in stream.batches:
+            X.append(batch.samples(features, finite=False))
+            if column is not None:
+                y.append(batch.labels(column))
+    if not X:
+        raise ValueError(f"{stream.name}: there is no sample")
+    labels = as_labels(*y) if y else None
     # LibOPF writes 0 for labels that are not known, even if the header announces some.
-    return table._replace(y=None) if form.keeps_positions and not np.any(table.y) else table
+    is_known = not form.keeps_positions or np.any(labels)
+    return Table(np.concatenate(X), labels if is_known else None, features)
 
 
-def _label_column(names: Sequence[str], label: str | int) -> str:
-    if isinstance(label, str):
-        if label not in names:
-            raise ValueError(
-                f"there is no column {show(label)}, only {listed(names)}; pass label=<name, position or None>"
-            )
+def _label_column(file: str, names: Sequence[str], label: str | int) -> str:
+    if label in names:
         return label
-    if not -len(names) <= label < len(names):
-        raise ValueError(f"label={label} is outside the {len(names)} columns; they are {listed(names)}")
-    return names[label]
+    if isinstance(label, str):
+        raise ValueError(
+            f"{file}: there is no column {show(label)}, only {listed(names)}; pass label=<name, position or "
+            "None>"
+        )
+    with suppress(IndexError):
+        return names[label]
+    raise ValueError(f"{file}: label={label} is outside the {len(names)} columns; they are {listed(names)}")
 
 
 def write(
@@ -114,7 +155,7 @@ def write(
     Parameters
     ----------
     path : str or path-like
-        The ending chooses the format, as for `read`. A file of that name is replaced.
+        The ending chooses the format, as for `read`, except Excel's. A file of that name is replaced.
     X : array-like of shape (n_samples, n_features)
         Numbers. Text formats write float32 values with all digits that the same float64 needs.
     y : array-like of shape (n_samples,), default=None
@@ -143,32 +184,38 @@ def write(
     ...     read(path).y
     array([1, 1, 2, 2])
     """
-    form, ending, is_packed = format_of(os.fspath(path))
-    layout, columns = layout_of(check_table(X, y, feature_names), label, form)
+    form, suffix, _ = format_of(os.fspath(path), None, "write")
+    layout, columns = as_columns(X, y, feature_names, label)
+    if suffix in (".csv", ".tsv"):
+        check_delimited(layout.names, columns.get(layout.label), "," if suffix == ".csv" else "\t")
     if positions is not None:
         if not form.keeps_positions:
             raise ValueError(f"{escape(str(path))}: only LibOPF's formats keep positions; leave them out")
-        given = np.asarray(positions)
-        if given.shape != (len(columns[0].array),) or given.dtype.kind not in "iu":
+        given, n_samples = np.asarray(positions), len(columns[layout.features[0]])
+        if given.shape != (n_samples,) or given.dtype.kind not in "iu":
             raise ValueError(
-                f"positions of shape {given.shape} and type {given.dtype} for {len(columns[0].array)} samples"
+                f"positions of shape {given.shape} and type {given.dtype} for {n_samples} samples"
             )
-        layout = replace(layout, names=[POSITION, *layout.names], beside=(POSITION,))
-        columns.insert(0, ArrayColumn(given))
-    with open_sink(os.fspath(path), ending + ".gz" * is_packed, layout) as sink:
+        layout = Layout([POSITION, *layout.names], layout.label, (POSITION,))
+        columns[POSITION] = given
+    with open_sink(os.fspath(path), None, layout) as sink:
         sink(columns)
 
 
-def layout_of(table: Table, label: str, form: Format) -> tuple[Layout, list[Column]]:
-    """Return the columns of a table, labels first, as a format is to hold them."""
-    names, columns = table.feature_names, array_columns(table.X)
-    if table.y is None:
-        form.check(names, None)
+def as_columns(
+    X: Any, y: Any, feature_names: Sequence[str] | None = None, label: str = "label"
+) -> tuple[Layout, dict[str, np.ndarray]]:
+    """Check what a user wants to write, or say which value is in the way; return columns, labels first."""
+    X, y = np.asarray(X), None if y is None else np.asarray(y)
+    names = check_shapes(X.shape, None if y is None else y.shape, feature_names)
+    columns = dict(zip(names, check_samples(X).T, strict=True))
+    if y is None:
+        check_distinct(names)
         return Layout(names), columns
+    y = check_labels(y)
     check_text(label, "label column")
-    names = [label, *names]
-    form.check(names, table.y)
-    return Layout(names, label), [ArrayColumn(table.y), *columns]
+    check_distinct([label, *names])
+    return Layout([label, *names], label), {label: y} | columns
 
 
 def read_libopf(path: str | os.PathLike[str]) -> Table:
@@ -184,7 +231,7 @@ def read_libopf(path: str | os.PathLike[str]) -> Table:
     ...     read_libopf(Path(folder) / "training").X
     array([[0.5, 2. ]], dtype=float32)
     """
-    return _read(path, ".dat", "label")
+    return read_table(os.fspath(path), ending=".dat")
 
 
 def write_libopf(path: str | os.PathLike[str], X: Any, y: Any = None) -> None:
@@ -197,6 +244,6 @@ def write_libopf(path: str | os.PathLike[str], X: Any, y: Any = None) -> None:
     Traceback (most recent call last):
     ValueError: label 0 is outside 1 to 2147483647, the range of LibOPF files; renumber
     """
-    layout, columns = layout_of(check_table(X, y, None), "label", FORMATS[".dat"])
+    layout, columns = as_columns(X, y)
     with open_sink(os.fspath(path), ".dat", layout) as sink:
         sink(columns)

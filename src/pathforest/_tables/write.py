@@ -1,0 +1,268 @@
+"""Tables written to files, which appear complete or not at all.
+
+The text of a cell is written as it stands. Only a name or a text of our own that a spreadsheet would take for
+a formula gets an apostrophe before it.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from pathforest._tables import libopf
+from pathforest._tables.batches import BYTE_ORDER_MARK, EXACT, Columns, Dialect, Layout
+from pathforest._tables.columns import (
+    as_labels,
+    check_distinct,
+    check_labels,
+    default_names,
+    number,
+    numbers,
+    objects,
+    reads_as,
+    texts,
+)
+from pathforest._tables.read import Format, check_header, format_of, require_pyarrow, split_ending
+from pathforest._utils.files import check_writable, naming, replacing
+from pathforest._utils.text import TerminalOutput, show
+
+STANDARD_OUTPUT = "the standard output"  # in messages
+FORMULA = re.compile(r"[=+\-@\t\r\n].", re.DOTALL)  # how a formula starts
+
+Write = Callable[[Columns], None]  # what a sink yields: it writes the columns of a batch, by name
+
+
+# CSV and TSV
+
+
+@contextmanager
+def _delimited(file: BinaryIO, layout: Layout, *, delimiter: str) -> Iterator[Write]:
+    """Write lines, a CSV file with the separator and the decimal mark of the file that the table is from."""
+    dialect = layout.dialect or Dialect(delimiter)
+    if delimiter == "," and dialect.delimiter != "\t":
+        delimiter = dialect.delimiter
+    if delimiter == dialect.decimal:
+        delimiter = ";"
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    writer = csv.writer(_Lines(text), delimiter=delimiter, lineterminator="\r\n")
+    guarded = {name for name in layout.added if name not in layout.labels}
+    # Not written before the first rows, which may be in error.
+    header = [[_guarded(name, dialect.decimal) if name in layout.added else name for name in layout.names]]
+
+    def cells(name: str, column: np.ndarray) -> list[str]:
+        found = texts(column, dialect.decimal)
+        if name not in guarded or column.dtype.kind in "biuf":
+            return found
+        return [_guarded(text, dialect.decimal) for text in found]
+
+    def write(columns: Columns) -> None:
+        shown = [cells(name, columns[name]) for name in layout.names]
+        writer.writerows(header)
+        header.clear()
+        writer.writerows(zip(*shown, strict=True))
+
+    try:
+        yield write
+        writer.writerows(header)
+    finally:
+        text.detach()  # the file belongs to the caller
+
+
+class _Lines:
+    """Lines that end in a line feed alone: the writer quotes cells with the characters that end its lines."""
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self._write = text.write
+
+    def write(self, line: str) -> None:
+        self._write(f"{line[:-2]}\n")
+
+
+def _guarded(text: str, decimal: str) -> str:
+    """Keep a spreadsheet from running a text of ours."""
+    is_harmless = FORMULA.match(text) is None or reads_as(text, number, decimal)
+    return text if is_harmless else f"'{text}"
+
+
+def check_delimited(names: Sequence[str], y: np.ndarray | None, delimiter: str) -> None:
+    """Refuse names and labels that would not be read back as they are."""
+    check_header(names, delimiter)
+    _check_lines(names, "column name")
+    if names[0].startswith(BYTE_ORDER_MARK):
+        raise ValueError(f"the column name {show(names[0])} starts with a byte order mark; leave it out")
+    if y is None or y.dtype.kind == "i":
+        return
+    classes = np.unique(y).tolist()
+    _check_lines(classes, "label")
+    if as_labels(objects(classes)).dtype.kind == "i":
+        raise ValueError(
+            f"labels such as {show(classes[0])} would be read back as integers; "
+            "use y.astype(int), or write NPZ or Parquet"
+        )
+
+
+def _check_lines(found: Sequence[str], what: str) -> None:
+    for text in found:
+        if "\n" in text or "\r" in text:
+            raise ValueError(f"{what} {show(text)} has a line break; replace it, or write NPZ or Parquet")
+        if not text.strip():
+            raise ValueError(f"{what} {show(text)} is only space and would be read as missing; replace it")
+
+
+# JSON
+
+
+@contextmanager
+def _json(file: BinaryIO, layout: Layout, *, lines: bool = False) -> Iterator[Write]:
+    """Write an array of objects, or an object per line.
+
+    If this fails, the array stays open, so that nothing takes it for complete.
+    """
+    start, between, end = ("", "\n", "\n") if lines else ("[\n", ",\n", "\n]\n")
+    before = start
+
+    def write(columns: Columns) -> None:
+        nonlocal before
+        for row in zip(*(columns[name].tolist() for name in layout.names), strict=True):
+            cells = dict(zip(layout.names, map(json_value, row), strict=True))
+            text = json.dumps(cells, default=str, ensure_ascii=False, allow_nan=False)
+            file.write((before + text).encode())
+            before = between
+
+    yield write
+    if before == between:
+        file.write(end.encode())
+    elif not lines:
+        file.write(b"[]\n")
+
+
+def json_value(value: Any) -> Any:
+    """Put None for what is not finite, for which JSON has no name."""
+    if isinstance(value, dict):
+        return {key: json_value(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_value(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# Parquet
+
+
+@contextmanager
+def _parquet(file: BinaryIO, layout: Layout) -> Iterator[Write]:
+    """Write a row group for each batch; the first batch decides the types that no input had."""
+    pyarrow, parquet = require_pyarrow()
+    check_distinct(layout.names)
+    writer = None
+
+    def write(columns: Columns) -> None:
+        nonlocal writer
+        arrays = [pyarrow.array(columns[name], layout.types.get(name)) for name in layout.names]
+        table = pyarrow.table(arrays, names=list(layout.names))
+        if writer is None:
+            writer = parquet.ParquetWriter(file, table.schema)
+        writer.write_table(table)
+
+    try:
+        yield write
+        if writer is None:  # no rows: only the names are known
+            empty = pyarrow.table({name: pyarrow.array([], "string") for name in layout.names})
+            parquet.write_table(empty, file)
+    finally:
+        if writer is not None:  # else it would close itself later, when the file is closed already
+            writer.close()
+
+
+# Formats that are written in one piece
+
+
+def _libsvm(file: BinaryIO, layout: Layout, columns: Columns) -> None:
+    """Write every value, zeros too: a value left out would come back without its sign or its column."""
+    if layout.label is None:
+        raise ValueError("LIBSVM files need labels; pass y, for instance zeros")
+    y = check_labels(columns[layout.label])
+    if y.dtype.kind != "i":
+        raise ValueError(f"label {show(str(y[0]))} is a string; LIBSVM files hold integers")
+    for extreme in (y.min(), y.max()):
+        if abs(int(extreme)) > EXACT:
+            raise ValueError(f"label {extreme} is beyond 2^53, where readers round; use smaller labels")
+    cells = ([f"{j}:{text}" for text in texts(columns[name])] for j, name in enumerate(layout.features, 1))
+    file.writelines(f"{' '.join(row)}\n".encode() for row in zip(texts(y), *cells, strict=True))
+
+
+def _npz(file: BinaryIO, layout: Layout, columns: Columns) -> None:
+    """Write the arrays with their types."""
+    arrays = {"X": np.column_stack([numbers(columns[name]) for name in layout.features])}
+    if layout.label is not None:
+        arrays["y"] = check_labels(columns[layout.label])
+    out = io.BytesIO()  # numpy goes back in the file that it writes, which a packed one does not allow
+    np.savez(out, **arrays, feature_names=np.array(layout.features))
+    file.write(out.getbuffer())
+
+
+@contextmanager
+def _whole(file: BinaryIO, layout: Layout, *, function: Callable[..., None]) -> Iterator[Write]:
+    form = {_npz: ""}.get(function, "LIBSVM" if function is _libsvm else "LibOPF")
+    if form and list(layout.features) != default_names(len(layout.features)):
+        raise ValueError(f"{form} files keep no feature names; leave feature_names out, or write CSV")
+    yield partial(function, file, layout)
+
+
+SINKS: Mapping[str, Callable[..., Any]] = {
+    ".csv": partial(_delimited, delimiter=","),
+    ".tsv": partial(_delimited, delimiter="\t"),
+    ".dat": partial(_whole, function=libopf.write),
+    ".txt": partial(_whole, function=libopf.write_text),
+    **dict.fromkeys((".libsvm", ".svm", ".svmlight"), partial(_whole, function=_libsvm)),
+    ".npz": partial(_whole, function=_npz),
+    ".parquet": _parquet,
+    ".json": _json,
+    ".jsonl": partial(_json, lines=True),
+}
+
+
+# Files
+
+
+def check_sink(path: str | None, ending: str | None) -> Format:
+    """Check, before any work, that the output has a format and a place; return the format."""
+    form, suffix, _ = format_of(path, ending, "show")
+    if suffix == ".parquet":
+        require_pyarrow()
+    if path is not None:
+        check_writable(path)
+    elif sys.stdout is None:
+        raise ValueError(f"{STANDARD_OUTPUT} is closed; name a file with --out")
+    return form
+
+
+@contextmanager
+def open_sink(path: str | os.PathLike[str] | None, ending: str | None, layout: Layout) -> Iterator[Write]:
+    """Open a file that appears once it is complete, or with None the standard output.
+
+    What is yielded writes the columns of a batch, by name; formats without batches are written in one.
+    """
+    suffix, is_packed = split_ending(path, ending)
+    with ExitStack() as stack:
+        if path is not None:
+            file: Any = stack.enter_context(replacing(path))
+        else:  # into pipes byte by byte, on a terminal without what it would act on
+            stack.enter_context(naming(STANDARD_OUTPUT))
+            file = TerminalOutput(sys.stdout.buffer) if sys.stdout.isatty() else sys.stdout.buffer
+        if is_packed:
+            file = stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
+        with SINKS[suffix](file, layout) as write:
+            yield write
+        file.flush()

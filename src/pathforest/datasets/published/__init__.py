@@ -1,1 +1,0 @@
-"""The paper's datasets: where they come from, and how they are checked."""
