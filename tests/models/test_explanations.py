@@ -1,9 +1,12 @@
 """Explanations: one notion of cost, features in their own units, tables for people."""
 
+from email.message import Message
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
+import reference
 from hypothesis import given
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
@@ -19,22 +22,28 @@ from pathforest import (
     FuzzyOPFClassifier,
     FuzzyOPFClassifierCV,
     OPFClassifier,
-    OPFClustering,
     OPFSemiSupervisedClassifier,
     explain,
 )
+from pathforest._models import base
 
 X, y = load_wine(return_X_y=True)
 NAMES = load_wine().feature_names
 Q, X, y = X[::5], X[np.arange(178) % 5 > 0], y[np.arange(178) % 5 > 0]
 
 
+def first(**params):
+    """The explanation of the first query by a plain model."""
+    return OPFClassifier(**params).fit(X, y).explain(Q[:1])[0]
+
+
 @pytest.mark.parametrize("n_conquerors", [1, 3])
 @given(problem=problems())
-def test_costs_are_class_costs_and_means_of_offers(problem, n_conquerors):
+def test_costs_are_class_costs_and_means_of_offers_and_paths_lead_to_prototypes(problem, n_conquerors):
     model = OPFClassifier(n_conquerors=n_conquerors).fit(problem.X, problem.codes)
-    costs = model.class_costs(problem.Q)
-    for one, row in zip(model.explain(problem.Q), costs, strict=True):
+    costs, found = model.class_costs(problem.Q), model.explain(problem.Q)
+    assert [one.label for one in found] == model.predict(problem.Q).tolist()
+    for one, row in zip(found, costs, strict=True):
         assert one.cost == row[model.classes_ == one.label][0] == row.min()
         assert one.cost == pytest.approx(np.mean(one.offers))
         assert one.offers == sorted(one.offers)
@@ -42,6 +51,13 @@ def test_costs_are_class_costs_and_means_of_offers(problem, n_conquerors):
         assert (one.rival is None) == (not np.isfinite(others).any())
         if one.rival:
             assert one.rival.cost == others.min() == pytest.approx(np.mean(one.rival.offers))
+        assert (one.path[0], one.path[-1]) == (one.conqueror, model.root_[one.conqueror])
+        assert one.path[1:] == model.predecessor_[one.path[:-1]].tolist()
+        assert one.costs == model.cost_[one.path].tolist()
+    if n_conquerors == 1:
+        DQ = reference.distance_matrix(problem.Q, problem.X)
+        conquerors = reference.conquer(DQ, model.cost_, model.order_)[1][:, 0]
+        assert [one.conqueror for one in found] == conquerors.tolist()
 
 
 @pytest.mark.parametrize(
@@ -67,10 +83,8 @@ def test_offers_are_made_of_costs_and_distances(model):
 
 
 def test_distances_of_a_matrix_are_those_given():
-    D = pairwise_distances(X)
-    model = OPFClassifier(metric="precomputed").fit(D, y)
     DQ = pairwise_distances(Q, X)
-    one = model.explain(DQ)[0]
+    one = OPFClassifier(metric="precomputed").fit(pairwise_distances(X), y).explain(DQ)[0]
     assert one.distance == DQ[0, one.conqueror]
     assert one.features is None
     assert "feature" not in str(one)
@@ -85,29 +99,22 @@ TERMS = {
     "chi2": lambda a, b: (a - b) ** 2 / (a + b),
     "braycurtis": lambda a, b: abs(a - b),
     "seuclidean": lambda a, b: (a - b) ** 2 / X.var(axis=0, ddof=1),
+    "chebyshev": lambda a, b: abs(a - b) == abs(a - b).max(),  # one feature has all
 }
 
 
 @pytest.mark.parametrize("metric", TERMS)
 def test_shares_are_the_terms_of_the_distance(metric):
-    model = OPFClassifier(metric=metric).fit(X, y)
-    one = model.explain(Q[:1])[0]
+    one = first(metric=metric)
     for other, name in ((one.conqueror, "share"), (one.rival.conquerors[0], "rival_share")):
         terms = TERMS[metric](Q[0], X[other])
         found = {feature.column: getattr(feature, name) for feature in one.features}
         np.testing.assert_allclose([found[j] for j in range(13)], terms / terms.sum())
 
 
-def test_of_the_chebyshev_distance_one_feature_has_all():
-    one = OPFClassifier(metric="chebyshev").fit(X, y).explain(Q[:1])[0]
-    assert [feature.share for feature in one.features] == [1, *[0] * 12]
-    assert abs(one.features[0].difference) == pytest.approx(one.distance)
-
-
 @pytest.mark.parametrize("metric", ["cosine", "mahalanobis", lambda a, b: abs(a - b).sum()])
 def test_metrics_that_are_no_sums_have_no_shares_and_rank_by_deviations(metric):
-    one = OPFClassifier(metric=metric).fit(X, y).explain(Q[:1])[0]
-    scale = X.std(axis=0)
+    one, scale = first(metric=metric), X.std(axis=0)
     deviations = [abs(feature.difference) / scale[feature.column] for feature in one.features]
     assert deviations == sorted(deviations, reverse=True)
     assert {feature.share for feature in one.features} == {None}
@@ -116,18 +123,19 @@ def test_metrics_that_are_no_sums_have_no_shares_and_rank_by_deviations(metric):
 
 @pytest.mark.parametrize("scale", [1e-100, 1e-12, 1e12, 1e150])
 def test_shares_do_not_depend_on_the_unit(scale):
-    one, other = (OPFClassifier().fit(X * s, y).explain(Q[:1] * s)[0] for s in (1, scale))
-    assert [feature.share for feature in other.features] == pytest.approx([f.share for f in one.features])
+    other = OPFClassifier().fit(X * scale, y).explain(Q[:1] * scale)[0]
+    assert [f.share for f in other.features] == pytest.approx([f.share for f in first().features])
 
 
-def test_features_are_those_of_sample_conqueror_and_rival():
-    pd = pytest.importorskip("pandas")
-    model = OPFClassifier().fit(pd.DataFrame(X, columns=NAMES), y)
-    one = model.explain(pd.DataFrame(Q[:1], columns=NAMES))[0]
+@pytest.mark.parametrize("names", [NAMES, None])
+def test_features_are_those_of_sample_conqueror_and_rival(names):
+    samples, queries = (X, Q) if names is None else (pd.DataFrame(A, columns=names) for A in (X, Q))
+    one = OPFClassifier().fit(samples, y).explain(queries[:1])[0]
+    names = names or [f"x{j}" for j in range(13)]
     shares = [feature.share for feature in one.features]
     assert shares == sorted(shares, reverse=True)
     for feature in one.features:
-        j = NAMES.index(feature.name)
+        j = names.index(feature.name)
         seen = feature.value, feature.conqueror, feature.rival
         assert seen == (Q[0, j], X[one.conqueror, j], X[one.rival.conquerors[0], j])
 
@@ -154,8 +162,7 @@ def test_a_search_over_text_explains_without_features():
     texts = [["red wine", "white wine"][i % 2] + f" {i}" for i in range(20)]
     encoder = make_pipeline(CountVectorizer(), FunctionTransformer(lambda counts: counts.toarray()))
     search = FuzzyOPFClassifierCV(transforms=[encoder], sigmas=1.0, k_max=3, cv=2)
-    one = search.fit(texts, np.arange(20) % 2).explain(texts[:1])[0]
-    assert one.features is None
+    assert search.fit(texts, np.arange(20) % 2).explain(texts[:1])[0].features is None
 
 
 @pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler()], ids=str)
@@ -170,10 +177,6 @@ def test_a_pipeline_with_a_scaler_is_explained_in_the_units_of_the_samples(scale
             assert feature.conqueror == pytest.approx(X[one.conqueror, feature.column])
             assert feature.rival == pytest.approx(X[one.rival.conquerors[0], feature.column])
             assert feature.scale == pytest.approx(X[:, feature.column].std())
-
-
-def test_a_scaled_feature_that_is_equal_has_no_difference():
-    model = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, y)
     prototype = model[-1].prototypes_[0]
     one = explain(model, X[[prototype]])[0]
     assert (one.conqueror, one.distance) == (prototype, 0)
@@ -194,11 +197,6 @@ def test_a_grid_search_is_explained_by_its_best_estimator():
     assert explain(search, Q) == explain(search.best_estimator_, Q)
 
 
-def test_what_cannot_be_explained_is_refused():
-    with pytest.raises(TypeError, match="OPFClustering explains no predictions; pass a fitted classifier"):
-        explain(OPFClustering().fit(X), Q)
-
-
 # For people
 
 
@@ -216,10 +214,8 @@ class Cells(HTMLParser):
 
 
 def test_a_notebook_shows_a_table_of_escaped_texts():
-    pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"<script>": [0.0, 1.0, 3.0, 4.0], "b": 0.0})
-    model = OPFClassifier().fit(frame, ["<b>", "<b>", "c", "c"])
-    found = model.explain(frame[:1])
+    found = OPFClassifier().fit(frame, ["<b>", "<b>", "c", "c"]).explain(frame[:1])
     html = found._repr_html_()
     assert html == found[0]._repr_html_()
     page = Cells(html)
@@ -229,25 +225,18 @@ def test_a_notebook_shows_a_table_of_escaped_texts():
     assert page.cells[page.cells.index("<script>") :][:4] == ["<script>", "0", "1", "-1"]
 
 
-def test_many_explanations_are_not_all_shown():
+def test_only_the_most_important_is_shown():
     found = OPFClassifier().fit(X, y).explain(Q)
+    assert isinstance(found, list)
     assert found._repr_html_().count("<table>") == 5
     assert f"and {len(Q) - 5} more" in found._repr_html_()
-    assert isinstance(found, list)
-
-
-def test_control_characters_do_not_reach_the_terminal():
+    lines = str(found[0]).split("\n")
+    assert "The table has 10 of 13 features" in str(found[0])
+    assert len(lines[next(i for i, line in enumerate(lines) if line.startswith("feature ")) :]) == 1 + 10
     model = OPFClassifier().fit([[0.0], [1.0]], ["a\x1b[31m", "b" * 500])
     said = str(model.explain([[0.1]])[0])
     assert "\x1b" not in said
     assert "b" * 50 not in said
-
-
-def test_ten_features_are_shown_of_more():
-    one = OPFClassifier().fit(X, y).explain(Q[:1])[0]
-    assert "The table has 10 of 13 features" in str(one)
-    header = next(i for i, line in enumerate(str(one).split("\n")) if line.startswith("feature "))
-    assert len(str(one).split("\n")[header + 1 :]) == 10
 
 
 def test_one_class_has_no_rival():
@@ -258,29 +247,7 @@ def test_one_class_has_no_rival():
     assert "rival" not in str(one)
 
 
-# The link to the documentation
-
-
-ESTIMATORS = [name for name in pathforest.__all__ if hasattr(getattr(pathforest, name), "get_params")]
-
-
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_pictures_of_estimators_link_to_their_pages(name, monkeypatch):
-    kind = getattr(pathforest, name)
-    monkeypatch.setattr("pathforest._models.base.find_site", lambda: "")
-    assert kind()._get_doc_link() == ""
-    assert '<a class="sk-estimator-doc-link' not in kind()._repr_html_()
-    monkeypatch.setattr("pathforest._models.base.find_site", lambda: "https://docs.example")
-    page = f"https://docs.example/api/generated/pathforest.{name}.html"
-    assert kind()._get_doc_link() == page
-    assert page in kind()._repr_html_()
-
-
-def test_the_site_is_that_of_the_package(monkeypatch):
-    from email.message import Message
-
-    from pathforest._models import base
-
+def test_the_site_that_pictures_link_to_is_that_of_the_package(monkeypatch):
     about = Message()
     about["Project-URL"] = "Source, https://code.example"
     about["Project-URL"] = "Documentation, https://docs.example/"

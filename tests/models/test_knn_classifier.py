@@ -25,97 +25,61 @@ def cases(draw, smallest=1, largest=50):
 
 
 @given(cases(smallest=2))
-def test_every_fitted_array_equals_the_reference(case):
-    problem, D, _, squared, params = case
-    expected, _ = knn_model(D, problem.codes, squared, problem.k)
-    model = OPFKNNClassifier(n_neighbors=problem.k, **params).fit(problem.X, problem.codes)
+def test_every_fitted_array_and_prediction_equal_the_reference(case):
+    (X, codes, Q, k), D, DQ, squared, params = case
+    expected, _ = knn_model(D, codes, squared, k)
+    model = OPFKNNClassifier(n_neighbors=k, **params).fit(X, codes)
     for name, value in expected._asdict().items():
         np.testing.assert_array_equal(getattr(model, f"{name}_"), value, err_msg=name)
-
-
-@given(cases(smallest=2))
-def test_new_samples_get_the_class_of_their_conqueror(case):
-    problem, D, DQ, squared, params = case
-    model = OPFKNNClassifier(n_neighbors=problem.k, **params).fit(problem.X, problem.codes)
-    expected = predict_knn(D, DQ, problem.codes, squared, problem.k)
-    np.testing.assert_array_equal(model.predict(problem.Q), expected)
-
-
-@given(cases())
-def test_every_training_sample_keeps_its_label(case):
-    problem, *_, params = case
-    model = OPFKNNClassifier(**params).fit(problem.X, problem.codes)
-    np.testing.assert_array_equal(model.label_, problem.codes)
-
-
-@given(cases())
-def test_every_class_has_a_prototype(case):
-    problem, *_, params = case
-    model = OPFKNNClassifier(**params).fit(problem.X, problem.codes)
-    np.testing.assert_array_equal(np.unique(problem.codes[model.prototypes_]), np.unique(problem.codes))
-
-
-@given(cases(smallest=2))
-def test_one_class_makes_the_forest_of_the_clustering(case):
-    problem, *_, params = case
-    model = OPFKNNClassifier(n_neighbors=problem.k, **params).fit(problem.X, np.zeros(len(problem.X)))
-    clusters = OPFClustering(selection="cut", n_neighbors=problem.k, **params).fit(problem.X)
+    np.testing.assert_array_equal(model.predict(Q), predict_knn(D, DQ, codes, squared, k))
+    one_class = model.fit(X, np.zeros(len(X)))
+    clusters = OPFClustering(selection="cut", n_neighbors=k, **params).fit(X)
     for name in ("density_", "cost_", "predecessor_", "root_"):
-        np.testing.assert_array_equal(getattr(model, name), getattr(clusters, name), err_msg=name)
+        np.testing.assert_array_equal(getattr(one_class, name), getattr(clusters, name), err_msg=name)
+
+
+@given(cases())
+def test_the_search_keeps_labels_and_classes_and_ends_with_the_fit_of_its_first_best_k(case):
+    (X, codes, Q, _), *_, params = case
+    model = OPFKNNClassifier(k_max=8, **params).fit(X, codes)
+    np.testing.assert_array_equal(model.label_, codes)
+    np.testing.assert_array_equal(np.unique(codes[model.prototypes_]), np.unique(codes))
+    if len(model.scores_):
+        assert model.best_k_ == model.scores_.tolist().index(max(model.scores_)) + 1
+    if model.best_k_:
+        fixed = OPFKNNClassifier(n_neighbors=model.best_k_, **params).fit(X, codes)
+        np.testing.assert_array_equal(model.predict(Q), fixed.predict(Q))
+        np.testing.assert_array_equal(model.cost_, fixed.cost_)
 
 
 @given(cases(smallest=6, largest=40), st.data())
 def test_scores_are_the_accuracies_of_every_k_on_the_evaluation_samples(case, data):
-    problem, D, _, squared, params = case
+    (X, codes, Q, _), D, DQ, squared, params = case
     cut = data.draw(st.integers(2, len(D) - 1))
     splits = [(np.arange(cut), np.arange(cut, len(D))), (np.arange(1, len(D)), np.array([0]))]
-    model = OPFKNNClassifier(k_max=6, cv=splits, **params).fit(problem.X, problem.codes)
+    model = OPFKNNClassifier(k_max=6, cv=splits, **params).fit(X, codes)
     expected = []
     for k in range(1, min(6, cut - 1) + 1):
         hits = [
-            predict_knn(D[np.ix_(t, t)], D[np.ix_(e, t)], problem.codes[t], squared, k) == problem.codes[e]
-            for t, e in splits
+            predict_knn(D[np.ix_(t, t)], D[np.ix_(e, t)], codes[t], squared, k) == codes[e] for t, e in splits
         ]
         expected.append(np.concatenate(hits).mean())
     np.testing.assert_array_equal(model.scores_, expected)
+    if not squared:  # a matrix does not say that its distances are squares
+        matrix = OPFKNNClassifier(k_max=6, cv=splits, metric="precomputed").fit(D, codes)
+        np.testing.assert_array_equal(matrix.scores_, model.scores_)
+        np.testing.assert_array_equal(matrix.predict(DQ), model.predict(Q))
 
 
 @given(cases(smallest=2))
 def test_a_fifth_set_aside_scores_like_the_same_split_given(case):
-    problem, *_, params = case
-    train, test = validation_split(problem.codes, 0.2, 3)
-    model = OPFKNNClassifier(random_state=3, **params)
-    got = model.fit(problem.X, problem.codes)
+    (X, codes, *_), *_, params = case
+    train, test = validation_split(codes, 0.2, 3)
+    got, expected = OPFKNNClassifier(random_state=3, **params).fit(X, codes), (1, [])
     if len(test) and len(train) > 1:
-        expected = OPFKNNClassifier(cv=[(train, test)], **params).fit(problem.X, problem.codes)
-        assert (got.best_k_, got.scores_.tolist()) == (expected.best_k_, expected.scores_.tolist())
-    else:
-        assert (got.best_k_, got.scores_.tolist()) == (1, [])
-
-
-@given(cases(smallest=2))
-def test_the_search_ends_with_the_fit_of_its_first_best_k(case):
-    problem, *_, params = case
-    model = OPFKNNClassifier(k_max=8, **params).fit(problem.X, problem.codes)
-    if len(model.scores_):
-        assert model.best_k_ == model.scores_.tolist().index(max(model.scores_)) + 1
-    fixed = OPFKNNClassifier(n_neighbors=model.best_k_, **params).fit(problem.X, problem.codes)
-    np.testing.assert_array_equal(model.predict(problem.Q), fixed.predict(problem.Q))
-    np.testing.assert_array_equal(model.cost_, fixed.cost_)
-
-
-@given(cases(smallest=6, largest=40))
-def test_a_matrix_of_distances_gives_the_scores_of_features(case):
-    problem, D, DQ, squared, params = case
-    codes, splits = (
-        problem.codes,
-        [(np.arange(2, len(D)), np.arange(2)), (np.arange(4), np.arange(4, len(D)))],
-    )
-    model = OPFKNNClassifier(cv=splits, **params).fit(problem.X, codes)
-    matrix = OPFKNNClassifier(cv=splits, metric="precomputed").fit(D, codes)
-    if not squared:  # a matrix does not say that its distances are squares
-        np.testing.assert_array_equal(matrix.scores_, model.scores_)
-        np.testing.assert_array_equal(matrix.predict(DQ), model.predict(problem.Q))
+        given = OPFKNNClassifier(cv=[(train, test)], **params).fit(X, codes)
+        expected = given.best_k_, given.scores_.tolist()
+    assert (got.best_k_, got.scores_.tolist()) == expected
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -138,20 +102,22 @@ def test_classes_part_what_would_be_one_cluster():
     assert len(model.prototypes_) == 2
 
 
-def test_scores_of_folds_are_pooled():
+def test_scores_of_folds_are_pooled_and_groups_reach_the_splitter():
     X, y = load_iris(return_X_y=True)
-    folds = StratifiedKFold(4)
+    folds, groups = StratifiedKFold(4), np.arange(150) % 10
     hits = [
         OPFKNNClassifier(n_neighbors=3).fit(X[train], y[train]).predict(X[test]) == y[test]
         for train, test in folds.split(X, y)
     ]
     for cv in (4, folds):
         assert OPFKNNClassifier(cv=cv).fit(X, y).scores_[2] == np.concatenate(hits).mean()
+    by_groups = OPFKNNClassifier(cv=GroupKFold(5)).fit(X, y, groups=groups)
+    splits = list(GroupKFold(5).split(X, y, groups))
+    np.testing.assert_array_equal(by_groups.scores_, OPFKNNClassifier(cv=splits).fit(X, y).scores_)
 
 
 def test_a_metric_that_learns_from_samples_learns_from_those_of_the_fold():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 3)) ** 3, np.arange(40) % 2
+    X, y = np.random.default_rng(0).normal(size=(40, 3)) ** 3, np.arange(40) % 2
     train, test = np.arange(20), np.arange(20, 40)
     model = OPFKNNClassifier(metric="seuclidean", cv=[(train, test)], k_max=10).fit(X, y)
     expected = [
@@ -161,48 +127,28 @@ def test_a_metric_that_learns_from_samples_learns_from_those_of_the_fold():
     np.testing.assert_array_equal(model.scores_, expected)
 
 
-def test_groups_reach_the_splitter():
-    X, y = load_iris(return_X_y=True)
-    groups = np.arange(150) % 10
-    splits = list(GroupKFold(5).split(X, y, groups))
-    by_groups = OPFKNNClassifier(cv=GroupKFold(5)).fit(X, y, groups=groups)
-    np.testing.assert_array_equal(by_groups.scores_, OPFKNNClassifier(cv=splits).fit(X, y).scores_)
-
-
 @pytest.mark.parametrize("kind", CODE_KINDS)
-@given(seed=st.integers(0, 1000), n=st.integers(1, 80), fraction=st.sampled_from([0.01, 0.2, 0.5, 0.99]))
-def test_a_validation_part_has_its_share_of_every_class(kind, seed, n, fraction):
+@given(seed=st.integers(0, 1000), n=st.integers(1, 80), share=st.sampled_from([0.01, 0.2, 0.5, 0.99]))
+def test_a_validation_part_has_its_share_of_every_class(kind, seed, n, share):
     codes = make_codes(kind, seed, make_samples("gaussian", seed, n, 2)[0])
-    train, test = validation_split(codes, fraction, seed)
+    train, test = validation_split(codes, share, seed)
     sizes, shares = np.bincount(codes), np.bincount(codes[test], minlength=codes.max() + 1)
     assert sorted([*train, *test]) == list(range(n))
     assert (sizes - shares).min() >= 1
-    assert (np.abs(shares - np.minimum(fraction * sizes, sizes - 1)) <= 1).all()
+    assert (np.abs(shares - np.minimum(share * sizes, sizes - 1)) <= 1).all()
 
 
-def test_another_random_state_sets_aside_other_samples():
-    codes = np.arange(100) % 3
-    parts = [validation_split(codes, 0.2, seed)[1].tolist() for seed in (0, 0, 1)]
-    assert parts[0] == parts[1]
-    assert parts[0] != parts[2]
-
-
-def test_every_small_class_is_set_aside_by_some_random_state():
-    codes = np.repeat(np.arange(10), 2)
+def test_the_random_state_decides_which_samples_are_set_aside():
+    parts = [validation_split(np.arange(100) % 3, 0.2, seed)[1].tolist() for seed in (0, 0, 1)]
+    assert parts[0] == parts[1] != parts[2]
+    codes = np.repeat(np.arange(10), 2)  # small classes are, by some
     parts = [validation_split(codes, 0.2, seed)[1] for seed in range(30)]
     assert set(codes[np.concatenate(parts)]) == set(codes)
 
 
-def test_one_sample_is_its_own_prototype():
+def test_one_sample_and_two():
     model = OPFKNNClassifier().fit([[1.0, 2.0]], ["only"])
     learned = model.best_k_, model.prototypes_.tolist(), model.predict([[9.0, 9.0]]).tolist()
     assert learned == (0, [0], ["only"])
-
-
-def test_two_samples_are_enough_to_search():
     model = OPFKNNClassifier().fit([[0.0], [2.0]], ["a", "b"])
     assert (model.best_k_, model.predict([[0.5], [1.5]]).tolist()) == (1, ["a", "b"])
-
-
-def test_there_is_no_predict_proba():
-    assert not hasattr(OPFKNNClassifier(), "predict_proba")

@@ -1,0 +1,91 @@
+"""Scores of OPF's literature equal their definitions; labels made wrong are as many as asked for."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from sklearn.model_selection import cross_val_score
+from zoo import make, samples
+
+from pathforest import metrics
+from pathforest.metrics import opf_accuracy, opf_accuracy_scorer, per_class_accuracy
+from pathforest.noise import flip_labels
+
+pairs_of_labels = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30)
+
+
+def opf_accuracy_by_definition(pairs):
+    errors = []
+    for c in {true for true, _ in pairs}:
+        own, others = ([p for t, p in pairs if (t == c) == is_own] for is_own in (True, False))
+        stolen = sum(p == c for p in others) / len(others) if others else 0
+        errors.append(sum(p != c for p in own) / len(own) + stolen)
+    return 1 - sum(errors) / (2 * len(errors))
+
+
+@given(pairs_of_labels)
+def test_opf_accuracy_is_its_definition(pairs):
+    expected = opf_accuracy_by_definition(pairs)
+    assert opf_accuracy(*zip(*pairs, strict=True)) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of scikit-learn, about labels that only one side has
+@given(pairs_of_labels)
+def test_per_class_accuracy_is_its_definition(pairs):
+    true, predicted = zip(*pairs, strict=True)
+    got = per_class_accuracy(true, predicted)
+    assert got.label.tolist() == sorted(set(true))
+    for label, accuracy, n_samples in zip(*got, strict=True):
+        own = [p == t for t, p in pairs if t == label]
+        assert (accuracy, n_samples) == (sum(own) / len(own), len(own))
+    assert got.accuracy.mean() == pytest.approx(balanced_accuracy_score(true, predicted))
+    weighted = np.average(got.accuracy, weights=got.n_samples)
+    assert weighted == pytest.approx(accuracy_score(true, predicted))
+
+
+def test_label_zero_counts_and_labels_may_be_text():
+    assert opf_accuracy([0, 0, 1, 1], [1, 1, 1, 1]) == 0.5
+    assert opf_accuracy(["a", "b"], ["a", "b"]) == 1.0
+    got = per_class_accuracy(["ham", "ham", "spam"], ["ham", "eggs", "spam"])
+    assert dict(zip(got.label.tolist(), got.accuracy.tolist(), strict=True)) == {"ham": 0.5, "spam": 1.0}
+
+
+@pytest.mark.parametrize("score", [opf_accuracy, per_class_accuracy])
+def test_lengths_must_agree(score):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        score([1, 2], [1])
+
+
+def test_the_scorer_is_the_score_of_the_predictions():
+    X, y, _ = samples()
+    train, test = np.arange(0, 75, 2), np.arange(1, 75, 2)
+    model = make("plain r=3").fit(X[train], y[train])
+    expected = opf_accuracy(y[test], model.predict(X[test]))
+    assert opf_accuracy_scorer(model, X[test], y[test]) == expected < 1
+    assert cross_val_score(model, X, y, scoring=opf_accuracy_scorer, cv=[(train, test)]) == [expected]
+    with pytest.raises(AttributeError, match="no attribute 'opf_recall'"):
+        _ = metrics.opf_recall
+
+
+Y = np.repeat(["ham", "eggs", "spam"], 40)
+
+
+@pytest.mark.parametrize(("share", "n_wrong"), [(0, 0), (0.1, 12), (0.5, 60), (1, 120)])
+def test_as_many_labels_are_wrong_as_asked_for(share, n_wrong):
+    y = Y.copy()
+    assert np.sum(flip_labels(y, share) != Y) == n_wrong
+    np.testing.assert_array_equal(y, Y)
+
+
+def test_every_other_class_is_as_likely_and_one_class_stays():
+    flipped = flip_labels(np.repeat(Y, 50), 1.0)[:2000]  # all eggs and spam now
+    assert set(flipped) == {"eggs", "spam"}
+    assert abs(np.mean(flipped == "eggs") - 0.5) < 0.05
+    assert set(flip_labels(["a", "a"], 1.0)) == {"a"}
+
+
+def test_a_random_state_goes_on_and_an_integer_begins_anew():
+    rng = np.random.RandomState(0)
+    assert (flip_labels(Y, 0.3, rng) != flip_labels(Y, 0.3, rng)).any()
+    assert (flip_labels(Y, 0.3) == flip_labels(Y, 0.3, 0)).all()
