@@ -185,6 +185,18 @@ MUTANTS = [
         "tests/models/test_clustering.py",
     ),
     Mutant(
+        "cpp/src/forest/geodesic.cpp",
+        "share[c] / n_open / wanted",
+        "share[c] / n_open",
+        "tests/models/test_semi_supervised.py",
+    ),
+    Mutant(
+        "src/pathforest/semi_supervised.py",
+        "            spread[labelled] = codes[labelled]\n",
+        "",
+        "tests/models/test_semi_supervised.py",
+    ),
+    Mutant(
         "src/pathforest/outlier.py",
         "distances[:, 1:], distances[:, :-1]",
         "distances[:, :-1], distances[:, 1:]",

@@ -129,34 +129,6 @@ def test_of_borders_of_equal_level_the_shortest_is_crossed():
     assert tree.tolist() == [(2, 1, 500.0, 0.0, 0, 0.0), (1, 0, 500.0, 300.0, 1, 300.0)]
 
 
-def opened(scaled, measure, limit):
-    """A row of densities with its domes of less than `limit` cut off, level by level."""
-    graph, *_ = row(scaled)
-    result = np.zeros(len(scaled))
-    for level in np.unique(scaled):
-        below = np.append(np.unique(scaled), 0)[np.searchsorted(np.unique(scaled), level) - 1]
-        for dome in reference.components(np.flatnonzero(scaled >= level), graph.indices.tolist()):
-            above = scaled[list(dome)] - below
-            if {"height": above.max(), "area": len(dome), "volume": above.sum()}[measure] >= limit:
-                result[list(dome)] = level
-    return result
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("seed", range(5))
-def test_domes_that_stay_are_the_maxima_of_the_opened_density(measure, seed):
-    # Distinct densities in a row: every maximum is a founder, and an opening leaves plateaus to count.
-    scaled = np.random.default_rng(seed).permutation(30) * 20.0 + 100
-    graph, labels, maxima = row(scaled)
-    tree = dome_tree(graph, 2, scaled, labels, maxima, measure)
-    for limit in [*np.unique(tree[measure]), tree[measure].max() + 1]:
-        flat = opened(scaled, measure, limit)
-        runs = flat[np.flatnonzero(np.diff(flat, prepend=-1))]
-        padded = np.concatenate([[-1], runs, [-1]])
-        n_maxima = np.sum((runs > padded[:-2]) & (runs > padded[2:]))
-        assert np.sum(tree[measure] >= limit) + 1 == n_maxima
-
-
 def test_equal_ranges_tie_whatever_the_order_of_their_samples():
     low = np.array([2.1, 3.3, 5.7, 4.9, 1.3])
     scaled = np.concatenate([low, [1.0], low[::-1], [1.0], low])
