@@ -29,7 +29,7 @@ def model(folder):
 def libopf(folder):
     """Make two data files of LibOPF and the distances of the whole set."""
     write("data.dat", X.astype(np.float32), codes + 1)
-    succeed("convert data.dat --distances log_sqeuclidean -o distances.dat")
+    succeed("convert data.dat --metric log_sqeuclidean -o distances.dat")
     succeed("convert data.dat --parts training=50,testing=50 -o .")
     return read("training.dat"), read("testing.dat")
 

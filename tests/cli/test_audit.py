@@ -8,7 +8,7 @@ import pytest
 from commands import FEATURES, KINDS, X, facts, fail, run, succeed
 from PIL import Image
 
-from pathforest import find_issues
+from pathforest import TablePreprocessor, find_issues
 from pathforest.datasets import write
 from pathforest.noise import flip_labels
 
@@ -54,10 +54,11 @@ def same_findings(found, issues):
 
 def test_audit_finds_what_find_issues_finds(table):
     before = sorted(Path().iterdir())
-    found = facts(f"{AUDIT} --n-conquerors 7 --metric manhattan")
+    found = facts(f"{AUDIT} --set n_conquerors=7 --set metric=manhattan")
     same_findings(found, find_issues(X, NOISY, n_conquerors=7, metric="manhattan"))
     assert sorted(Path().iterdir()) == before  # nothing is written unasked
-    same_findings(facts(f"{AUDIT} --scale"), find_issues((X - X.mean(0)) / X.std(0), NOISY))
+    scaled = TablePreprocessor().fit_transform(table[FEATURES])
+    same_findings(facts(f"{AUDIT} --scale"), find_issues(scaled, NOISY))
     piped = facts("audit - -l kind --ignore name --scale", stdin=Path("noisy.csv").read_bytes())
     assert piped.pop("data") == "standard input"
     assert piped == {k: v for k, v in facts(f"{AUDIT} --scale").items() if k != "data"}
@@ -68,7 +69,7 @@ def test_audit_finds_what_find_issues_finds(table):
     mixed.loc[::9, "age"] = np.nan
     mixed.assign(kind=flip_labels(labels, 0.05, random_state=0)).to_csv("mixed.csv", index=False)
     mixed = pd.read_csv("mixed.csv")
-    found = facts("audit mixed.csv -l kind --metric gower --out review.html")
+    found = facts("audit mixed.csv -l kind --set metric=gower --out review.html")
     same_findings(found, find_issues(mixed.drop(columns="kind"), mixed["kind"], metric="gower"))
     assert "gower distance, columns as they are" in Path("review.html").read_text(encoding="utf-8")
 

@@ -89,7 +89,7 @@ def test_a_missing_gpu_and_a_dead_process_are_no_bugs(folder, monkeypatch):
         cuda = type("cuda", (), {"is_available": staticmethod(lambda: False)})
 
     monkeypatch.setattr(devices, "require_torch", lambda: Torch)
-    assert ": device='cuda': PyTorch 0 sees no GPU" in fail(f"audit {IRIS} --device cuda -o a.html")
+    assert ": device='cuda': PyTorch 0 sees no GPU" in fail(f"audit {IRIS} --set device=cuda -o a.html")
     break_fits(monkeypatch, raised(TerminatedWorkerError("killed")))
     assert "a process was killed, perhaps because memory ran out" in fail(LINE)
 

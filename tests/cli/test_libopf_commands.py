@@ -46,9 +46,9 @@ def test_clusters_can_be_found_from_distances(libopf):
 
 
 def test_distances_and_positions_survive_conversion(libopf):
-    succeed("convert data.dat --distances manhattan -o l1.dat")
+    succeed("convert data.dat --metric manhattan -o l1.dat")
     np.testing.assert_allclose(read_distances("l1.dat"), pairwise_distances(X, metric="manhattan"), rtol=1e-5)
-    succeed("convert testing.dat training.dat --distances manhattan -o again.dat")
+    succeed("convert testing.dat training.dat --metric manhattan -o again.dat")
     np.testing.assert_array_equal(read_distances("again.dat"), read_distances("l1.dat"))
     succeed("convert testing.dat --out testing.txt")
     succeed("convert testing.txt --out again.dat")

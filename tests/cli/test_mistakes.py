@@ -68,8 +68,8 @@ MISTYPED = [
     (f"{SHIP} -e opf --set metric=gower --learn ship.csv", "leave out --set metric, and text is encoded"),
     (f"{SHIP} --no-encode --columns age=drop", "--no-encode: not with --columns age=drop"),
     ("audit ship.csv -l fate --no-encode --columns age=drop", "--no-encode: not with --columns age=drop"),
-    ("audit ship.csv -l fate --metric gower --scale", "--scale: metric=gower divides by the ranges"),
-    ("audit ship.csv -l fate --metric gower --method thorough", "it needs numbers; leave out --metric gower"),
+    ("audit ship.csv -l fate --set metric=gower --scale", "--scale: metric=gower divides by the ranges"),
+    ("audit ship.csv -l fate --set metric=gower --set method=thorough", "it needs numbers; leave out metric"),
     (f"{AUDIT} --images .", "--images: name the column of the files with --image-column"),
     (f"{AUDIT} --image-column name --images nowhere", "--images nowhere: there is no such folder"),
     (f"{AUDIT} --image-column name --image-shape 2x2", "--image-shape: not with --image-column"),
@@ -148,10 +148,10 @@ MISTAKES = [
         "predict by_distances.pf testing.dat --distances few.dat",
         "of a training sample is not in few.dat, whi",
     ),
-    ("convert testing.dat --distances l1 -o x.dat", "are not those from 0 to 74"),
+    ("convert testing.dat --metric l1 -o x.dat", "are not those from 0 to 74"),
     # audit
-    (f"{AUDIT} --method quick", "method='quick' is unknown; use one of 'fast', 'thorough'"),
-    (f"{AUDIT} --metric nothing", "nothing"),
+    (f"{AUDIT} --set method=quick", "method='quick' is unknown; use one of 'fast', 'thorough'"),
+    (f"{AUDIT} --set metric=nothing", "nothing"),
     (f"{AUDIT} --image-shape 3x3", "--image-shape 3x3: write HEIGHTxWIDTH"),
     (f"{AUDIT} --image-column picture", "there is no column 'picture'"),
     (f"{AUDIT} --image-column kind", "this is the column of the labels; name another"),
@@ -214,8 +214,8 @@ def unsound(tmp_path_factory):
         OPFClassifier().fit(X, KINDS).save("unnamed.pf")
         pathforest.OPFKNNClassifier().fit(frame, KINDS).save("knn.pf")
         for line in (
-            "convert data.dat --distances log_sqeuclidean -o distances.dat",
-            "convert twenty.dat --distances l1 -o few.dat",
+            "convert data.dat --metric log_sqeuclidean -o distances.dat",
+            "convert twenty.dat --metric l1 -o few.dat",
             "convert data.dat --parts training=50,testing=50 -o .",
             "cluster plain.csv -o c.csv --model clusters.pf",
             f"train {IRIS} -e opf -o labelled.pf",

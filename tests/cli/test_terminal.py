@@ -34,8 +34,8 @@ info BROKEN.npz
 info TEXT.npz
 audit {TABLE} --suspects FILE.tsv -o FILE.html
 audit {TABLE} --json
-audit {TABLE} --metric TEXT
-audit {TABLE} --method TEXT
+audit {TABLE} --set TEXT
+audit {TABLE} --set metric=TEXT
 audit {TABLE} --image-shape TEXT
 audit {TABLE} --image-column TEXT
 audit DATA -l 0 --apply DATA -o FILE.csv

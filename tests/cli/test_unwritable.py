@@ -47,7 +47,7 @@ def table(model):
         ("convert table.csv -o out.npz", "out.npz"),
         ("convert table.csv -o out.dat", "out.dat"),
         ("convert table.csv -o out.svm.gz", "out.svm.gz"),
-        ("convert table.csv --distances manhattan -o d.dat", "d.dat"),
+        ("convert table.csv --metric manhattan -o d.dat", "d.dat"),
         ("convert table.csv --parts a=1,b=99 -o .", "b.csv"),
         ("audit table.csv -o review.html", "review.html"),
     ],

@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ from pathforest._cli.tables import (
 )
 from pathforest._persistence.file import is_model_file
 from pathforest._search.representations import choose_preset
-from pathforest._tables.batches import Batch, Stream
+from pathforest._tables.batches import Batch, Columns, Stream
 from pathforest._tables.columns import integer, listed
 from pathforest._tables.libopf import POSITION
 from pathforest._utils.columns import CATEGORY, NUMBER
@@ -49,41 +49,28 @@ FEWEST = 10  # ascending numbers that are not an accident
 # Made from options
 
 
-def make_estimator(
-    class_name: str,
-    settings: Sequence[str] | None,
-    *,
-    scale: bool = False,
-    distances: str | None = None,
-) -> Any:
-    """Make an estimator with parameters given as `name=value`; values are JSON, lists of it, or text."""
-    estimator = getattr(pathforest, class_name)()
-    known = estimator.get_params(deep=False)
+def parse_settings(
+    texts: Sequence[str] | None, known: Iterable[str], owner: str, *, scale: bool = False
+) -> dict[str, Any]:
+    """Read parameters given as `name=value`; values are JSON, lists of it, or text."""
     chosen = {}
-    for setting in settings or ():
-        name, equals, text = setting.partition("=")
+    for text in texts or ():
+        name, equals, value = text.partition("=")
         if name not in known:
-            meant = did_you_mean(name, known, show=str)
             raise UsageError(
-                f"--set {setting}: {class_name} has no such parameter{meant}; write NAME=VALUE with one of "
-                f"{', '.join(sorted(known))}"
+                f"--set {text}: {owner} has no such parameter{did_you_mean(name, known, show=str)}; write "
+                f"NAME=VALUE with one of {', '.join(sorted(known))}"
             )
         if not equals:
-            raise UsageError(f"--set {setting}: write {setting}=VALUE")
-        chosen[name] = _value(text)
-    if distances is not None:
-        chosen = {"metric": "precomputed"} | chosen
-        if chosen["metric"] != "precomputed" or "metric" not in known:
-            raise UsageError(
-                f"--distances {distances}: {class_name} does not take distances with these parameters"
-            )
+            raise UsageError(f"--set {text}: write {text}=VALUE")
+        chosen[name] = _value(value)
     if scale and chosen.get("transforms", "auto") != "auto":
         raise UsageError("--scale: not with --set transforms; choose one of them")
     if scale and chosen.get("metric") == "precomputed":
         raise UsageError("--scale: distances cannot be standardised; leave it out")
     if scale and chosen.get("metric") == MIXED:
         raise UsageError(f"--scale: metric={MIXED} divides by the ranges of numbers itself; leave it out")
-    return estimator.set_params(**chosen)
+    return chosen
 
 
 def _value(text: str) -> Any:
@@ -95,6 +82,22 @@ def _value(text: str) -> Any:
     return text
 
 
+def make_estimator(
+    class_name: str, settings: Sequence[str] | None, *, scale: bool = False, distances: str | None = None
+) -> Any:
+    """Make an estimator with the parameters that are set."""
+    estimator = getattr(pathforest, class_name)()
+    known = estimator.get_params(deep=False)
+    chosen = parse_settings(settings, known, class_name, scale=scale)
+    if distances is not None:
+        chosen = {"metric": "precomputed"} | chosen
+        if chosen["metric"] != "precomputed" or "metric" not in known:
+            raise UsageError(
+                f"--distances {distances}: {class_name} does not take distances with these parameters"
+            )
+    return estimator.set_params(**chosen)
+
+
 # Fitted
 
 
@@ -103,14 +106,14 @@ class Prepared(NamedTuple):
 
     X: np.ndarray
     table: TablePreprocessor | None = None  # None for numbers that are used as they are
-    columns: dict[str, np.ndarray] | None = None  # of the table, for a search, which learns in each fold
+    columns: Columns | None = None  # of the table, for a search, which learns in each fold
 
     def more(self, X: Cells, names: Sequence[str]) -> np.ndarray:
         """Make samples of another table with the same columns."""
         return as_matrix(X) if self.table is None else self.table.transform(columns_of(X, names))
 
 
-def prepare(model: Any, samples: Samples, *, scale: bool) -> Prepared:
+def prepare(model: Any, samples: Samples, *, scale: bool, warns: bool = True) -> Prepared:
     """Make samples of a training table: numbers stay as they are unless they are to be scaled.
 
     A mixed table is encoded, for a search inside its folds; numbers are then standardised unless the search
@@ -125,15 +128,14 @@ def prepare(model: Any, samples: Samples, *, scale: bool) -> Prepared:
     if isinstance(X, np.ndarray):
         if scale and "transforms" in params:
             model.set_params(transforms=[StandardScaler()])  # by a search, in each of its folds
-        if not scale and params.get("metric") != "precomputed" and params.get("transforms") is None:
+        unscaled = not scale and params.get("metric") != "precomputed" and params.get("transforms") is None
+        if unscaled and warns:
             warn_spans(X, names)
         if not scale or "transforms" in params:
             return Prepared(X)
     columns = columns_of(X, names)
-    try:
+    with ignorable():
         table = TablePreprocessor(samples.kinds or None).fit(columns)
-    except ValueError as error:
-        raise ValueError(ignorable(error)) from None
     encoded = table.transform(columns)
     if "transforms" not in params:
         return Prepared(encoded, table)
@@ -258,11 +260,12 @@ def warn_spans(X: np.ndarray, names: Sequence[str]) -> None:
 
 
 class Loaded(NamedTuple):
-    """A model, what is done to columns before it, and the names of its features if it knows them."""
+    """A model, the names of its features if it knows them, and what is done to columns before it."""
 
     model: Any
     names: list[str] | None
-    preprocessor: Any = None  # a pipeline of transformers, or None for a table of numbers
+    before: Any = None  # a pipeline of transformers, or None for a table of numbers
+    table: TablePreprocessor | None = None  # the first of them, if it is one of tables
 
     @property
     def label(self) -> str | None:
@@ -272,40 +275,20 @@ class Loaded(NamedTuple):
     @property
     def n_features(self) -> int:
         """Return the number of columns that the model takes."""
-        return (self.model if self.preprocessor is None else self.preprocessor).n_features_in_
+        return (self.before or self.model).n_features_in_
 
     @property
-    def table(self) -> TablePreprocessor | None:
-        """Return the transformer for tables, if the model starts with one."""
-        first = None if self.preprocessor is None else self.preprocessor[0]
-        return first if isinstance(first, TablePreprocessor) else None
-
-    @property
-    def kinds(self) -> dict[str, str]:
-        """Return what columns are treated as, if that was learned."""
-        if self.names is None:
+    def kinds(self) -> dict[str, str] | None:
+        """Return what columns are treated as; None if they have to be numbers."""
+        categories = getattr(self.model, "categories_", None)
+        if self.before is None and categories is None:
+            return None
+        if self.names is None or (self.before is not None and self.table is None):
             return {}
-        if self.takes_text:
-            learned = zip(self.names, self.model.categories_, strict=True)
-            return {name: "category" for name, known in learned if is_text(known)}
-        return {} if self.table is None else dict(zip(self.names, self.table.kinds_.tolist(), strict=True))
-
-    @property
-    def takes_text(self) -> bool:
-        """Return whether the model compares text and gaps itself."""
-        return self.preprocessor is None and getattr(self.model, "categories_", None) is not None
-
-    def prepare(self, columns: Cells) -> np.ndarray:
-        """Make samples of columns, as other transformers of a pipeline take them."""
-        if self.preprocessor is None:
-            return as_matrix(columns)
-        if self.names is None or (self.table is None and find_spec("pandas") is None):
-            return self.preprocessor.transform(np.column_stack(list(columns.values())))
-        if self.table is None:
-            import pandas
-
-            columns = pandas.DataFrame(columns)
-        return self.preprocessor.transform(columns)
+        if self.table is not None:
+            return dict(zip(self.names, self.table.kinds_.tolist(), strict=True))
+        learned = zip(self.names, categories, strict=True)
+        return {name: CATEGORY for name, known in learned if is_text(known)}
 
 
 def is_model(path: str) -> bool:
@@ -324,7 +307,7 @@ def load_model(path: str, distances: str | None = None, *, needs: str | None = N
 
     It must have the method that is needed, if one is.
     """
-    names = preprocessor = None
+    names = before = table = None
     if path.endswith(LIBOPF) and not _is_ours(path):
         model = read_model(path, metric="log_sqeuclidean" if distances is None else "precomputed")
         if distances is not None:
@@ -333,33 +316,26 @@ def load_model(path: str, distances: str | None = None, *, needs: str | None = N
         model = pathforest.load(path)
         names = getattr(model, "feature_names_in_", None)
         names = None if names is None else names.tolist()
-        if hasattr(model, "steps"):  # a pipeline
-            model, preprocessor = model[-1], model[:-1]
+        if hasattr(model, "steps"):
+            model, before = model[-1], model[:-1]
+            table = before[0] if isinstance(before[0], TablePreprocessor) else None
         else:
             vars(model).pop("feature_names_in_", None)
     if needs is not None and not hasattr(model, needs):
         raise ValueError(f"{path}: {type(model).__name__} has no {needs}")
-    return Loaded(model, names, preprocessor)
+    return Loaded(model, names, before, table)
 
 
 # New samples for a model
 
 
-class Queries(NamedTuple):
-    """How batches become samples."""
+def new_samples(
+    loaded: Loaded, stream: Stream, label: str | None, distances: str | None
+) -> Iterator[tuple[Batch, Columns, np.ndarray]]:
+    """Return the batches of a file, their columns that are features, and the samples they make.
 
-    features: list[str]  # columns that are taken as they are
-    read: Callable[[Batch], Cells]
-    prepare: Callable[[Cells], np.ndarray]  # what the model learned to do with the columns
-    batches: Iterator[Batch]  # no larger than samples of this width allow
-
-    def samples(self, batch: Batch) -> np.ndarray:
-        """Return the samples of a batch."""
-        return self.prepare(self.read(batch))
-
-
-def queries_for(loaded: Loaded, stream: Stream, label: str | None, distances: str | None) -> Queries:
-    """Find what a model needs in a file, by name; by number only if it knows no names."""
+    What a model needs is found by name; by number only if it knows no names.
+    """
     if distances is not None:
         columns = _training_positions(loaded.names, distances)
         D = read_distances(distances)
@@ -367,22 +343,30 @@ def queries_for(loaded: Loaded, stream: Stream, label: str | None, distances: st
             raise ValueError(
                 f"position {columns.max()} of a training sample is not in {distances}, which has {len(D)}"
             )
+        narrow = stream.narrow(len(columns))
+        return ((batch, {}, D[np.ix_(positions_of(batch, D, distances), columns)]) for batch in narrow)
+    names, kinds = _features(stream, loaded, label), loaded.kinds
+    present = [name for name in names if name in stream.names]
 
-        def near(batch: Batch) -> np.ndarray:
-            return D[np.ix_(positions_of(batch, D, distances), columns)]
+    def read(batch: Batch) -> tuple[Batch, Columns, np.ndarray]:
+        if kinds is None:
+            X = batch.samples(names)
+            return batch, columns_of(X, names), X
+        found = batch.table(present, kinds)
+        nothing = np.full(len(batch.places), None)  # of a column that the model leaves out
+        columns = {name: found.get(name, nothing) for name in names}
+        if loaded.before is None:
+            return batch, columns, as_matrix(columns)
+        X = columns
+        if loaded.names is None or (loaded.table is None and find_spec("pandas") is None):
+            X = np.column_stack(list(columns.values()))
+        elif loaded.table is None:
+            import pandas
 
-        return Queries([], near, loaded.prepare, stream.narrow(len(columns)))
-    features = _features(stream, loaded, label)
-    if loaded.preprocessor is None and not loaded.takes_text:
-        return Queries(features, lambda batch: batch.samples(features), loaded.prepare, stream.batches)
-    kinds, absent = loaded.kinds, [name for name in features if name not in stream.names]
+            X = pandas.DataFrame(columns)
+        return batch, columns, loaded.before.transform(X)
 
-    def cells(batch: Batch) -> dict[str, np.ndarray]:
-        nothing = dict.fromkeys(absent, np.full(len(batch.places), None))
-        present = batch.table([name for name in features if name not in absent], kinds)
-        return {name: (nothing | present)[name] for name in features}
-
-    return Queries(features, cells, loaded.prepare, stream.batches)
+    return map(read, stream.batches)
 
 
 def _training_positions(names: Sequence[str] | None, path: str) -> np.ndarray:
@@ -402,7 +386,7 @@ def _features(stream: Stream, loaded: Loaded, label: str | None) -> list[str]:
                 f"no names, needs {n_features}"
             )
         return chosen
-    kinds = loaded.kinds
+    kinds = loaded.kinds or {}
     missing = [name for name in names if name not in stream.names and kinds.get(name) != "drop"]
     if missing and missing[0].removeprefix(f"{POSITION} ").isdecimal():
         raise ValueError("the model was trained with distances; pass them with --distances")

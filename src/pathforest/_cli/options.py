@@ -24,7 +24,7 @@ ESTIMATORS = {
     "outliers": "OPFOutlierDetector",
 }
 KINDS = ("number", "category", "drop")  # what a column can be treated as
-FORMATS = "CSV, TSV, Parquet, NPZ, LibOPF (.dat, .txt) or LIBSVM, also with .gz"
+FORMATS = "CSV, TSV, Excel, Parquet, NPZ, LibOPF (.dat, .txt) or LIBSVM, also with .gz"
 LONGEST = 2000  # characters of a message
 
 
@@ -44,61 +44,40 @@ def did_you_mean(wanted: str, known: Iterable[str], show: Callable[[str], str] =
     return f" (did you mean {show(close[0])}?)" if close else ""
 
 
-Option = typer.Option
+def option(help: str, *names: str, default: Any = None, shown: str | None = None, **more: Any) -> Any:
+    """Return an option for typer; `shown` is its default in words."""
+    return typer.Option(default, *names, help=help, show_default=shown or True, **more)
+
+
 Data = Annotated[str, typer.Argument(metavar="DATA", help=f"A file: {FORMATS}; - for standard input.")]
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model that train wrote, or LibOPF's.")]
-To = Annotated[
-    str | None,
-    Option(
-        help="Format of the output: csv, tsv, json, jsonl or parquet.",
-        show_default="by the name of the output, or csv",
-    ),
-]
-Out = Annotated[str | None, Option("--out", "-o", help="File to write.", show_default="the standard output")]
-Distances = Annotated[
-    str | None,
-    Option(help="LibOPF's file of distances, used instead of features; DATA holds positions in it."),
-]
-Set = Annotated[
-    list[str] | None,
-    Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="A parameter, such as k_max=30, sigmas=0.2,1 or metric=l1. Repeatable.",
-    ),
-]
-Jobs = Annotated[
-    int | None, Option(min=1, help="Threads. They change time, never answers.", show_default="all cores")
-]
-Json = Annotated[bool, Option("--json", help="Print the result as JSON.")]
+
+OUT = option("File to write.", "--out", "-o", shown="the standard output")
+TO = option(
+    "Format of the output: csv, tsv, json, jsonl or parquet.", shown="by the name of the output, or csv"
+)
+SET = option(
+    "A parameter, such as k_max=30, sigmas=0.2,1 or metric=l1. Repeatable.", "--set", metavar="NAME=VALUE"
+)
+DISTANCES = option("LibOPF's file of distances to use instead of features; DATA holds positions in it.")
+JOBS = option("Threads. They change time, never answers.", min=1, shown="all cores")
+JSON = option("Print the result as JSON.", "--json", default=False)
 
 
 @dataclass(frozen=True)
 class Reading:
     """How a table is read, and which column has the labels."""
 
-    label: Annotated[
-        str | None,
-        Option(
-            "--label",
-            "-l",
-            help="Column of the labels: its name, or its position from 0 (-1: the last).",
-            show_default="label",
-        ),
-    ] = None
-    from_: Annotated[
-        str | None, Option("--from", help="Format of DATA, such as csv or dat, if its name does not say it.")
-    ] = None
-    sep: Annotated[
-        str | None, Option(help="Separator of a CSV file, such as ';' or tab.", show_default="found")
-    ] = None
-    decimal: Annotated[
-        str | None, Option(help="Decimal mark of a CSV file: . or ,", show_default="found")
-    ] = None
-
-    encoding: Annotated[
-        str | None, Option(help="Encoding of a CSV file, such as latin-1.", show_default="utf-8")
-    ] = None
+    label: str | None = option(
+        "Column of the labels: its name, or its position from 0; -1 is the last.",
+        "--label",
+        "-l",
+        shown="label",
+    )
+    from_: str | None = option("Format of DATA, such as csv or dat, if its name does not say it.", "--from")
+    sep: str | None = option("Separator of a CSV file, such as ';' or tab.", shown="found")
+    decimal: str | None = option("Decimal mark of a CSV file: . or ,", shown="found")
+    encoding: str | None = option("Encoding of a CSV file, such as latin-1.", shown="utf-8")
 
     @property
     def format(self) -> dict[str, str | None]:
@@ -117,47 +96,36 @@ class Reading:
 class Chosen:
     """Which columns are features."""
 
-    features: Annotated[
-        list[str] | None,
-        Option(
-            metavar="COLUMNS",
-            help="Columns to use, by name or position, separated by commas. Repeatable.",
-            show_default="all but the label",
-        ),
-    ] = None
-    ignore: Annotated[
-        list[str] | None,
-        Option(
-            metavar="COLUMNS",
-            help="Columns to leave out, as --features; names with commas in double quotes: 'a,\"b, c\"'.",
-            show_default="none",
-        ),
-    ] = None
+    features: list[str] | None = option(
+        "Columns to use, by name or position, separated by commas. Repeatable.",
+        metavar="COLUMNS",
+        shown="all but the label",
+    )
+    ignore: list[str] | None = option(
+        "Columns to leave out, as --features; names with commas in double quotes: 'a,\"b, c\"'.",
+        metavar="COLUMNS",
+        shown="none",
+    )
 
     def how(self) -> dict[str, Any]:
         """Return how samples are read: which columns, None for all, and which not."""
-        return {
-            "features": _names(self.features) if self.features else None,
-            "ignore": _names(self.ignore or ()),
-        }
+        wanted = _names(self.features) if self.features else None
+        return {"features": wanted, "ignore": _names(self.ignore or ())}
 
 
 @dataclass(frozen=True)
 class Treated(Chosen):
     """Which columns are features, and what is done to them."""
 
-    scale: Annotated[bool, Option("--scale", help="Standardise the features, as part of the model.")] = False
-    columns: Annotated[
-        list[str] | None,
-        Option(
-            metavar="NAME=KIND",
-            help="Treat a column as number, category or drop. Repeatable.",
-            show_default="by what they hold",
-        ),
-    ] = None
-    no_encode: Annotated[
-        bool, Option("--no-encode", help="Refuse text and empty cells; use the numbers as they are.")
-    ] = False
+    scale: bool = option("Standardise the features, as part of the model.", "--scale", default=False)
+    columns: list[str] | None = option(
+        "Treat a column as number, category or drop. Repeatable.",
+        metavar="NAME=KIND",
+        shown="by what they hold",
+    )
+    no_encode: bool = option(
+        "Refuse text and empty cells; use the numbers as they are.", "--no-encode", default=False
+    )
 
     def how(self) -> dict[str, Any]:
         """Return how samples are read; what columns are treated as counts only if they may be encoded."""
@@ -191,16 +159,14 @@ def spread(command: Callable[..., Any]) -> tuple[list[inspect.Parameter], Callab
     Parameters that are dataclasses become their fields.
     """
     hints, parameters, groups = get_type_hints(command, include_extras=True), [], {}
-    for parameter in inspect.signature(command).parameters.values():
-        kind = hints[parameter.name]
-        own = get_type_hints(kind, include_extras=True) if is_dataclass(kind) else {parameter.name: kind}
-        defaults = {parameter.name: parameter.default}
-        if is_dataclass(kind):
-            groups[parameter.name] = kind
-            defaults = {field.name: field.default for field in fields(kind)}
+    for name, parameter in inspect.signature(command).parameters.items():
+        found = [(name, parameter.default, hints[name])]
+        if is_dataclass(hints[name]):
+            own, groups[name] = get_type_hints(hints[name]), hints[name]
+            found = [(field.name, field.default, own[field.name]) for field in fields(hints[name])]
         parameters += [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=own[name])
-            for name, default in defaults.items()
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for name, default, kind in found
         ]
 
     def call(**values: Any) -> None:

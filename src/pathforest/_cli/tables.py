@@ -80,12 +80,16 @@ def choose_features(
     return chosen
 
 
-def ignorable(error: Exception) -> str:
-    """Return the text of an error about a column, with the option that leaves columns out."""
-    text, way_out = str(error), "leave the column out"
-    if way_out in text:
-        return text.replace(way_out, f"{way_out} with --ignore")
-    return f"{text} (--ignore leaves a column out)"
+@contextmanager
+def ignorable(choice: str = "") -> Iterator[None]:
+    """Let an error about a column name the option that leaves columns out."""
+    try:
+        yield
+    except ValueError as error:
+        text, way_out = str(error), "leave the column out"
+        known = f"{text} (--ignore leaves a column out)"
+        known = text.replace(way_out, f"{way_out} with --ignore") if way_out in text else known
+        raise ValueError(known + choice) from None
 
 
 # Whole tables
@@ -119,25 +123,10 @@ def read_samples(
 ) -> Samples:
     """Read a whole file.
 
-    Parameters
-    ----------
-    path : str
-        The file.
-    reading : Reading
-        Its format, and its label.
-    features, ignore : sequence of str
-        Columns to use, or to leave out; by default all but the label.
-    kinds : mapping, default=None
-        Columns to be read as numbers or categories, or to be left out, whatever they hold.
-    encode : bool, default=None
-        Whether text and empty cells are read too: `X` is then a dict of columns, unless all are numbers. None
-        if there is no such choice.
-    labels : {"needed", "kept", "left out"}, default="needed"
-        Whether there must be labels; or they are read if there are any; or they are only not a feature.
-    empty_labels : bool, default=False
-        Whether cells of the label column may be empty; if so, `y` is a masked array.
-    distances : str, default=None
-        A LibOPF file of distances, to be used instead of features.
+    `kinds` are columns to be read as "number" or "category", or to "drop", whatever they hold. With `encode`,
+    text and empty cells are read too: `X` is then a dict of columns, unless all are numbers; None says that
+    there is no such choice. `labels` are needed, or read if there are any, or only not a feature; if some may
+    be empty, `y` is a masked array. Distances are a LibOPF file, to be used instead of features.
     """
     with open_stream(path, **reading.format) as stream:
         column = find_label(stream, reading.label, needed=labels == "needed")
@@ -153,23 +142,22 @@ def read_samples(
         X = _read_features(rows, chosen, encode, kinds)
     y = None
     if column is not None and labels != "left out":
-        y = _labels(rows, column, empty_labels)
+        known, found = known_labels(rows, column) if empty_labels else (np.True_, None)
+        y = as_labels(rows.labels(column) if known.all() else found)
+        if empty_labels:
+            some, y = y, np.ma.masked_all(len(known), y.dtype)
+            y[known] = some
     return Samples(X, y, chosen, column, stream, rows, {n: k for n, k in kinds.items() if n in chosen})
 
 
 def _read_features(rows: Batch, names: Sequence[str], encode: bool | None, kinds: Mapping[str, str]) -> Cells:
     """Read columns as numbers, or with `encode` as what they are."""
-    try:
+    choice = ", or encode it: omit --no-encode" if encode is False else ""
+    with suppress(ValueError) if encode else ignorable(choice):
         if not any(name in kinds for name in names):
             return rows.samples(names)
-    except ValueError as error:
-        if not encode:
-            choice = "" if encode is None else ", or encode it: omit --no-encode"
-            raise ValueError(f"{ignorable(error)}{choice}") from None
-    try:
+    with ignorable():
         return rows.table(names, kinds)
-    except ValueError as error:
-        raise ValueError(ignorable(error)) from None
 
 
 def columns_of(X: Cells, names: Sequence[str]) -> dict[str, np.ndarray]:
@@ -194,16 +182,6 @@ def positions_of(batch: Batch, D: np.ndarray, path: str) -> np.ndarray:
             f"is not in {path}, which has {len(D)} samples"
         )
     return positions
-
-
-def _labels(rows: Batch, column: str, empty_labels: bool) -> np.ndarray:
-    if not empty_labels:
-        return as_labels(rows.labels(column))
-    known, found = known_labels(rows, column)
-    found = as_labels(rows.labels(column) if known.all() else found)
-    y = np.ma.masked_all(len(known), found.dtype)
-    y[known] = found
-    return y
 
 
 def known_labels(batch: Batch, name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
 from pathforest._cli import models, options
-from pathforest._cli.options import Option, UsageError
+from pathforest._cli.options import UsageError, option
 from pathforest._cli.tables import (
     Samples,
     TableOutput,
     check_outputs,
+    columns_of,
     find_column,
     find_label,
     read_samples,
@@ -36,6 +38,7 @@ from pathforest._tables.columns import as_labels
 from pathforest._tables.read import format_of, open_stream
 from pathforest._tables.write import open_sink
 from pathforest._utils.files import replace_file
+from pathforest.classifier import OPFClassifier
 from pathforest.preprocessing import TablePreprocessor
 
 FIRST = 10  # suspects on the terminal
@@ -44,64 +47,41 @@ SCORE_DIGITS = 6  # of a score in a file
 
 def audit(
     data: options.Data,
+    *,
+    out: str | None = option(
+        "HTML page to review the labels; with --apply, the cleaned table.", "--out", "-o"
+    ),
     reading: options.Reading,
     treated: options.Treated,
-    out: Annotated[
-        str | None,
-        Option("--out", "-o", help="HTML page to review the labels; with --apply, the cleaned table."),
-    ] = None,
-    suspects: Annotated[
-        str | None, Option(help="File for the suspects: .csv, .tsv, .json, .jsonl or .parquet.")
-    ] = None,
-    apply: Annotated[
-        str | None,
-        Option(
-            metavar="DECISIONS", help="Apply decisions that the page exported; only --label counts besides."
-        ),
-    ] = None,
-    method: Annotated[
-        str, Option(help="'fast': distances alone; 'thorough': models that have not seen the label.")
-    ] = "fast",
-    n_conquerors: Annotated[
-        int, Option(min=1, help="How many of its nearest samples speak for each class.")
-    ] = 13,
-    metric: Annotated[str, Option(help="Distance between samples, such as manhattan.")] = "euclidean",
-    image_shape: Annotated[
-        str | None,
-        Option(
-            metavar="HxW",
-            help="Show samples as images of this shape, such as 8x8 or 32x32x3.",
-        ),
-    ] = None,
-    image_column: Annotated[
-        str | None,
-        Option(
-            metavar="COLUMN",
-            help="Make the image files that this column names part of the page; it is not a feature.",
-        ),
-    ] = None,
-    images: Annotated[
-        str | None,
-        Option(
-            metavar="FOLDER",
-            help="With --image-column: the folder of the files; none outside it is read.",
-            show_default="the folder of DATA",
-        ),
-    ] = None,
-    most: Annotated[
-        int | None,
-        Option(min=1, help="Suspects that the page shows in full.", show_default=f"{MOST}, if they fit 4 MB"),
-    ] = None,
-    device: Annotated[str, Option(help="Where to compute: cpu or cuda.")] = "cpu",
-    seed: Annotated[int, Option(min=0, help="For 'thorough': decides folds and trees.")] = 0,
-    jobs: options.Jobs = None,
-    as_json: options.Json = False,
+    suspects: str | None = option("File for the suspects: .csv, .tsv, .json, .jsonl or .parquet."),
+    apply: str | None = option(
+        "Apply decisions that the page exported; only --label counts besides.", metavar="DECISIONS"
+    ),
+    settings: list[str] | None = options.SET,
+    image_shape: str | None = option(
+        "Show samples as images of this shape, such as 8x8 or 32x32x3.", metavar="HxW"
+    ),
+    image_column: str | None = option(
+        "Make the image files that this column names part of the page; it is not a feature.",
+        metavar="COLUMN",
+    ),
+    images: str | None = option(
+        "With --image-column: the folder of the files; none outside it is read.",
+        metavar="FOLDER",
+        shown="the folder of DATA",
+    ),
+    most: int | None = option(
+        "Suspects that the page shows in full.", min=1, shown=f"{MOST}, if they fit 4 MB"
+    ),
+    jobs: int | None = options.JOBS,
+    as_json: bool = options.JSON,
 ) -> None:
     """Find labels that are probably wrong, and review them on a page.
 
     Prints a summary: wrong labels, classes that mix, outliers, duplicates and islands. With --out it writes
     one HTML file that shows each suspect beside the samples that speak for and against its label. Decide
     there what to keep, change or drop, export the decisions, and apply them to the table with --apply.
+    --set takes the parameters of find_issues, such as method=thorough, n_conquerors=7 or metric=manhattan.
 
     Examples
     --------
@@ -114,10 +94,14 @@ def audit(
     if apply is not None:
         _apply(data, apply, out, suspects, reading, as_json)
         return
-    if metric == models.MIXED and treated.scale:
-        raise UsageError(f"--scale: metric={metric} divides by the ranges of numbers itself; leave it out")
+    from pathforest._issues.find import find_issues
+
+    known = inspect.signature(find_issues).parameters.values()
+    known = {one.name: one.default for one in known if one.kind == one.KEYWORD_ONLY}
+    chosen = known | models.parse_settings(settings, known, "find_issues", scale=treated.scale)
+    metric, method = chosen["metric"], chosen["method"]
     if metric == models.MIXED and method == "thorough":
-        raise UsageError(f"--method thorough: it needs numbers; leave out --metric {metric}, or use 'fast'")
+        raise UsageError(f"--set method=thorough: it needs numbers; leave out metric={metric}, or use 'fast'")
     if out is not None:
         _refuse_table(out)
     folder = _image_folder(data, image_shape, image_column, images)
@@ -128,36 +112,33 @@ def audit(
         how["ignore"].append(image_column)
     samples = read_samples(data, reading, **how)
     models.warn_one_class(samples.y, samples.label)
+    stream, rows = samples.stream, samples.rows
     shape = None if image_shape is None else parse_shape(image_shape, len(samples.features))
-    column = None if image_column is None else find_column(samples.stream, image_column)
+    column = None if image_column is None else find_column(stream, image_column)
     if column == samples.label:
         raise ValueError(f"--image-column {column}: this is the column of the labels; name another")
-    review = _audit(
-        samples,
-        treated.scale,
-        jobs,
-        method=method,
-        n_conquerors=n_conquerors,
-        metric=metric,
-        device=device,
-        random_state=seed,
-    )
+    model = OPFClassifier(metric=metric)
+    prepared = models.prepare(model, samples, scale=treated.scale, warns=method == "fast")
+    with models.threads(jobs):
+        issues = find_issues(prepared.X, samples.y, **chosen)
+    shown, compared, features = _features(samples, prepared)
+    others = {name: rows.texts(name) for name in stream.names if name not in {samples.label, *features}}
+    where = stream.name, stream.place, rows.places
+    table = Table(*where, shown, compared, features, samples.label, others, fingerprint(rows))
+    review = make_review(table, issues)
     if listing is not None:
         listed = _suspect_columns(review, samples, as_written=not listing.has_types)
         with listing.open(list(listed), labels=(GIVEN, CHANGE_TO)) as write:
             write(listed)
     show = no_image
     if shape is not None:
-        show = pixel_images(review.table.X, shape)
+        show = pixel_images(shown, shape)
     elif column is not None:
-        show = FileImages(review.table.others[column], folder)
+        show = FileImages(others[column], folder)
     if out is not None:
-        is_table = isinstance(samples.X, dict)
-        scaled = "features as they are"
-        if metric == models.MIXED:
-            scaled = "columns as they are"
-        elif treated.scale or is_table:
-            scaled = "text encoded, features standardised" if is_table else "features standardised"
+        scaled = "features standardised" if prepared.table is not None else "features as they are"
+        if isinstance(samples.X, dict):
+            scaled = "columns as they are" if prepared.table is None else f"text encoded, {scaled}"
         page = review_html(
             review,
             command=_command(data, samples.label, reading),
@@ -191,42 +172,12 @@ def _refuse_table(out: str) -> None:
     raise UsageError(f"--out {out}: without --apply it is an HTML page; end its name with .html")
 
 
-def _audit(samples: Samples, scale: bool, jobs: int | None, **parameters: Any) -> Review:
-    from pathforest._issues.find import find_issues
-
-    unscaled = not scale and parameters["method"] == "fast" and parameters["metric"] != models.MIXED
-    X, Z, features = _features(samples, scale, warn=unscaled)
-    given = models.as_matrix(samples.X) if parameters["metric"] == models.MIXED else Z
-    with models.threads(jobs):
-        issues = find_issues(given, samples.y, **parameters)
-    stream, rows = samples.stream, samples.rows
-    taken = {samples.label, *features}  # text that was encoded is shown as it is too
-    others = {name: rows.texts(name) for name in stream.names if name not in taken}
-    table = Table(
-        stream.name,
-        stream.place,
-        rows.places,
-        X,
-        Z,
-        features,
-        samples.label,
-        others,
-        fingerprint(rows),
-    )
-    return make_review(table, issues)
-
-
-def _features(samples: Samples, scale: bool, *, warn: bool) -> tuple[np.ndarray, np.ndarray, list[str]]:
+def _features(samples: Samples, prepared: models.Prepared) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Return the features as the page shows them, as they are compared, and their names."""
-    from sklearn.preprocessing import StandardScaler
-
-    X, names = samples.X, samples.features
-    models.warn_row_numbers(X, names)
-    if isinstance(X, np.ndarray):
-        if warn:
-            models.warn_spans(X, names)
-        return X, StandardScaler().fit_transform(X) if scale else X, names
-    table = TablePreprocessor(samples.kinds or None).fit(X)
+    if prepared.table is None and isinstance(samples.X, np.ndarray):
+        return samples.X, samples.X, samples.features
+    X = columns_of(samples.X, samples.features)
+    table = prepared.table or TablePreprocessor(samples.kinds or None).fit(X)  # Gower took X itself
     Z = table.transform(X)
     names, shown = table.get_feature_names_out().tolist(), Z.copy()
     for j, name in enumerate(samples.features):
@@ -239,9 +190,9 @@ def _command(data: str, label: str, reading: options.Reading) -> str:
     """Return the command that applies decisions to the table."""
     _, suffix, is_packed = format_of(data, reading.from_)
     words = ["pathforest", "audit", data, "--label", label]
-    for option in ("from_", "sep", "decimal", "encoding"):
-        value = getattr(reading, option)
-        words += [f"--{option.rstrip('_')}", value] if value else []
+    for name in ("from_", "sep", "decimal", "encoding"):
+        value = getattr(reading, name)
+        words += [f"--{name.rstrip('_')}", value] if value else []
     words += ["--apply", "decisions.csv", "--out", f"cleaned{suffix}{'.gz' * is_packed}"]
     return shlex.join(words)
 

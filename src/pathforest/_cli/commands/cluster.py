@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import numpy as np
 
 from pathforest._cli import models, options
-from pathforest._cli.options import Option
+from pathforest._cli.options import option
 from pathforest._cli.tables import (
     TableOutput,
     check_outputs,
@@ -20,18 +18,17 @@ from pathforest._cli.tables import (
 
 def cluster(
     data: options.Data,
+    *,
+    out: str | None = options.OUT,
+    to: str | None = options.TO,
     reading: options.Reading,
     treated: options.Treated,
-    out: options.Out = None,
-    to: options.To = None,
-    model: Annotated[
-        str | None, Option(help="File for the model, to place new samples with predict.")
-    ] = None,
-    settings: options.Set = None,
-    distances: options.Distances = None,
-    column: Annotated[str, Option(help="Name of the column of clusters.")] = "cluster",
-    jobs: options.Jobs = None,
-    as_json: options.Json = False,
+    model: str | None = option("File for the model, to place new samples with predict."),
+    settings: list[str] | None = options.SET,
+    distances: str | None = options.DISTANCES,
+    column: str = option("Name of the column of clusters.", default="cluster"),
+    jobs: int | None = options.JOBS,
+    as_json: bool = options.JSON,
 ) -> None:
     """Find clusters; their number is found too.
 

@@ -13,7 +13,7 @@ import typer
 
 from pathforest._cli import options
 from pathforest._cli.models import LIBOPF
-from pathforest._cli.options import Option, UsageError, say
+from pathforest._cli.options import UsageError, option, say
 from pathforest._cli.tables import Samples, check_outputs, find_label, read_samples, show_facts
 from pathforest._tables.columns import default_names, listed
 from pathforest._tables.libopf import POSITION
@@ -22,7 +22,6 @@ from pathforest._tables.write import open_sink
 from pathforest._utils.text import show
 from pathforest.datasets import write
 from pathforest.distances import make_engine
-from pathforest.graph import knn_graph
 from pathforest.libopf import read_model, write_distances
 
 
@@ -30,35 +29,24 @@ def convert(
     data: Annotated[
         list[str], typer.Argument(metavar="DATA...", help="Files with the same columns, one below the other.")
     ],
-    out: Annotated[
-        str,
-        Option(
-            "--out",
-            "-o",
-            help="File to write; its ending chooses the format. With --parts: a folder.",
-        ),
-    ],
+    *,
+    out: str = option(
+        "File to write; its ending chooses the format. With --parts: a folder.", "--out", "-o", default=...
+    ),
     reading: options.Reading,
     chosen: options.Chosen,
-    parts: Annotated[
-        str | None,
-        Option(
-            metavar="PARTS",
-            help="Cut the file into parts at random: names and shares, such as train=75,test=25, or a number "
-            "of equal folds.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int, Option(min=0, help="For --parts: decides which part a sample goes to. Same seed, same parts.")
-    ] = 0,
-    normalize: Annotated[
-        bool, Option("--normalize", help="Give each feature mean 0 and standard deviation 1.")
-    ] = False,
-    distances: Annotated[
-        str | None, Option(metavar="METRIC", help="Write distances between the samples, as LibOPF does.")
-    ] = None,
-    metric: Annotated[str, Option(help="For a LibOPF model: its distance.")] = "log_sqeuclidean",
-    as_json: options.Json = False,
+    parts: str | None = option(
+        "Cut the file into parts: names and shares, such as train=75,test=25, or a number of equal folds."
+    ),
+    seed: int = option("For --parts: decides which part a sample goes to.", default=0, min=0),
+    normalize: bool = option(
+        "Give each feature mean 0 and standard deviation 1.", "--normalize", default=False
+    ),
+    metric: str | None = option(
+        "Write the distances between all samples, as LibOPF does. For a LibOPF model: its metric.",
+        shown="for a model, log_sqeuclidean",
+    ),
+    as_json: bool = options.JSON,
 ) -> None:
     """Turn data files into another format or into parts, or a LibOPF model into one of ours.
 
@@ -77,7 +65,7 @@ def convert(
 
       pathforest convert training.dat evaluating.dat --out both.dat
 
-      pathforest convert data.csv --normalize --out normalized.npz
+      pathforest convert data.dat --metric manhattan --out distances.dat
 
       pathforest convert iris.csv --label species --parts train=80,test=20 --out iris
 
@@ -86,29 +74,27 @@ def convert(
     from sklearn.preprocessing import StandardScaler
 
     if parts is not None:
-        others = {"--normalize": normalize, "--distances": distances, "--features": chosen.features}
+        others = {"--normalize": normalize, "--metric": metric, "--features": chosen.features}
         for name, given in (others | {"--ignore": chosen.ignore, "a second file": data[1:]}).items():
             if given:
-                raise UsageError(
-                    f"--parts {parts}: not with {name}, because parts have all columns of one file"
-                )
+                raise UsageError(f"--parts {parts}: not with {name}; parts have all columns of one file")
         _write_parts(data[0], Path(out), parts, seed, reading, as_json)
         return
     check_outputs([out], data)
     if len(data) == 1 and data[0].endswith(LIBOPF):
-        model = read_model(data[0], metric=metric)
+        model = read_model(data[0], metric=metric or "log_sqeuclidean")
         model.save(out)
         facts = {"out": out, "estimator": type(model).__name__, "n_samples": len(model.cost_)}
         show_facts(facts, ["{out}: {estimator}, {n_samples} samples".format(**facts)], as_json)
         return
-    if distances is None:
+    if metric is None:
         format_of(out, use="write")
     tables = [read_samples(path, reading, **chosen.how(), labels="kept") for path in data]
     X, y = _stack(tables)
     if normalize:
         X = StandardScaler().fit_transform(X)
-    if distances is not None:
-        _write_distances(out, X, distances, tables)
+    if metric is not None:
+        _write_distances(out, X, metric, tables)
         show_facts({"out": out, "n_samples": len(X)}, [f"{out}: {len(X)} x {len(X)} distances"], as_json)
         return
     _write_table(out, X, y, tables)
@@ -201,7 +187,7 @@ def _write_distances(out: str, X: np.ndarray, metric: str, tables: Sequence[Samp
             f"{len(X) - 1}; distances are for a whole set, so give all its parts"
         )
     rows = np.argsort(positions)
-    write_distances(out, _distances(X[rows], metric))
+    write_distances(out, make_engine(X[rows], metric=metric).distances(X[rows]))
 
 
 def _stack(tables: Sequence[Samples]) -> tuple[np.ndarray, np.ndarray | None]:
@@ -239,12 +225,3 @@ def _positions(tables: Sequence[Samples]) -> np.ndarray | None:
     if any(POSITION not in table.stream.beside for table in tables):
         return None
     return np.concatenate([table.rows.labels(POSITION) for table in tables])
-
-
-def _distances(X: np.ndarray, metric: str) -> np.ndarray:
-    """Return the distances between all samples: the lists of all neighbours, put in order."""
-    D = np.zeros((len(X), len(X)))
-    if len(X) > 1:
-        graph = knn_graph(make_engine(X, metric=metric), len(X) - 1)
-        np.put_along_axis(D, graph.indices.astype(np.intp), graph.distances, axis=1)
-    return D

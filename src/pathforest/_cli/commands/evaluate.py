@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from pathforest._cli import options
-from pathforest._cli.models import load_model, queries_for, threads
+from pathforest._cli.models import load_model, new_samples, threads
 from pathforest._cli.tables import counted, find_label, show_facts, show_table
 from pathforest._tables.batches import Batch
 from pathforest._tables.columns import as_label, listed
@@ -23,10 +22,11 @@ WIDEST = 12  # classes that a confusion matrix in the terminal can have
 def evaluate(
     model: options.Model,
     data: options.Data,
+    *,
     reading: options.Reading,
-    distances: options.Distances = None,
-    jobs: options.Jobs = None,
-    as_json: options.Json = False,
+    distances: str | None = options.DISTANCES,
+    jobs: int | None = options.JOBS,
+    as_json: bool = options.JSON,
 ) -> None:
     """Compare a model's predictions with the labels of a file.
 
@@ -48,10 +48,9 @@ def evaluate(
     true, predicted, chances = [], [], []
     with open_stream(data, n_features=loaded.n_features, **reading.format) as stream:
         column = find_label(stream, reading.label, known=loaded.label)
-        queries = queries_for(loaded, stream, reading.label, distances)
+        batches = new_samples(loaded, stream, reading.label, distances)
         with counted("evaluated") as advance, threads(jobs):
-            for batch in queries.batches:
-                X = queries.samples(batch)
+            for batch, _, X in batches:
                 codes = _codes(classes, batch, column)
                 true.append(codes)
                 if has_proba:
@@ -93,9 +92,7 @@ def _facts(classes: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> dict
     from sklearn.metrics import confusion_matrix, f1_score
 
     confusion = confusion_matrix(true, predicted, labels=np.arange(len(classes)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # classes that are not in the file have no F1
-        f1 = f1_score(true, predicted, average="weighted")
+    f1 = f1_score(true, predicted, average="weighted", zero_division=0)  # of classes not in the file
     right, own, given = confusion.diagonal(), confusion.sum(axis=1), confusion.sum(axis=0)
     return {
         "n_samples": len(true),

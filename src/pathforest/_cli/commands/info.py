@@ -16,12 +16,18 @@ from pathforest._tables.read import open_stream
 from pathforest._utils.text import show
 
 SHOWN = 20  # columns and classes listed in the terminal
+COUNTED = [  # facts, their text, and attributes that are as long
+    ("n_samples", "training samples", "cost_", "density_"),
+    ("n_kept", "samples kept", "sample_indices_"),
+    ("n_clusters", "clusters", "cluster_roots_"),
+]
 
 
 def info(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A model or a data file.")],
+    *,
     reading: options.Reading,
-    as_json: options.Json = False,
+    as_json: bool = options.JSON,
 ) -> None:
     """Describe a model or a data file.
 
@@ -44,12 +50,8 @@ def info(
 def _show_model(path: str, loaded: Any, as_json: bool) -> None:
     model = loaded.model
     default = type(model)().get_params(deep=False)
-    # By repr, for which two NaN are the same.
-    params = {
-        name: value
-        for name, value in model.get_params(deep=False).items()
-        if repr(value) != repr(default[name])
-    }
+    params = model.get_params(deep=False)  # those that are not the default, by repr: two NaN are the same
+    params = {name: value for name, value in params.items() if repr(value) != repr(default[name])}
     facts = {
         "model": path,
         "estimator": type(model).__name__,
@@ -62,18 +64,16 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
     is_precomputed = params.get("metric") == "precomputed"
     what = "distances" if is_precomputed else "features"
     lines = [f"{path}: {facts['estimator']}, {loaded.n_features} {what}"]
-    learned = next((getattr(model, name) for name in ("cost_", "density_") if hasattr(model, name)), None)
-    if learned is not None:
-        facts["n_samples"] = len(learned)
-        lines[0] += f", {len(learned)} training samples"
-    if hasattr(model, "sample_indices_"):
-        facts["n_kept"] = len(model.sample_indices_)
-        lines[0] += f", {facts['n_kept']} samples kept"
+    for fact, text, *names in COUNTED:
+        counted = next((getattr(model, name) for name in names if hasattr(model, name)), None)
+        if counted is not None:
+            facts[fact] = len(counted)
+            lines[0] += f", {len(counted)} {text}"
     if hasattr(model, "best_k_"):
         facts["best_k"] = int(model.best_k_)
         lines[0] += f", k = {model.best_k_}"
-    if loaded.preprocessor is not None and loaded.table is None:
-        steps = ", ".join(type(step).__name__ for _, step in loaded.preprocessor.steps)
+    if loaded.before is not None and loaded.table is None:
+        steps = ", ".join(type(step).__name__ for _, step in loaded.before.steps)
         lines.append(f"before the model: {steps}")
     if loaded.table is not None:
         lines += ["columns:", *rule_lines(loaded.table)]
@@ -84,9 +84,6 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
     if hasattr(model, "classes_"):
         facts["classes"] = model.classes_.tolist()
         lines.append(f"classes: {listed(facts['classes'], SHOWN)}")
-    if hasattr(model, "cluster_roots_"):
-        facts["n_clusters"] = len(model.cluster_roots_)
-        lines.append(f"clusters: {facts['n_clusters']}")
     facts |= search_facts(model)
     if "best_score" in facts:
         lines.append(f"chosen: {chosen_text(facts)}; cross-validated score {facts['best_score']:.4f}")

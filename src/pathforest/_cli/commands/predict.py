@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
 from pathforest._cli import options
-from pathforest._cli.models import Loaded, Queries, load_model, queries_for, threads
-from pathforest._cli.options import Option, UsageError
-from pathforest._cli.tables import (
-    TableOutput,
-    check_outputs,
-    check_unused,
-    columns_of,
-    counted,
-    show_facts,
-    visible,
-)
+from pathforest._cli.models import Loaded, load_model, new_samples, threads
+from pathforest._cli.options import UsageError, option
+from pathforest._cli.tables import TableOutput, check_outputs, check_unused, counted, show_facts, visible
 from pathforest._models.explanation import in_units_of_table, with_names
 from pathforest._tables.read import open_stream
 
@@ -29,22 +21,20 @@ RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 def predict(
     model: options.Model,
     data: options.Data,
+    *,
+    out: str | None = options.OUT,
+    to: str | None = options.TO,
     reading: options.Reading,
-    out: options.Out = None,
-    to: options.To = None,
-    proba: Annotated[bool, Option("--proba", help="Add a column of probabilities per class.")] = False,
-    only: Annotated[bool, Option("--only", help="Write the new columns only.")] = False,
-    column: Annotated[str, Option(help="Name of the column of predictions.")] = "prediction",
-    explain: Annotated[
-        str | None,
-        Option(
-            metavar="ROWS",
-            help="Print why these samples get their class instead: positions from 0, such as 0,7 or 0-9.",
-        ),
-    ] = None,
-    distances: options.Distances = None,
-    jobs: options.Jobs = None,
-    as_json: options.Json = False,
+    proba: bool = option("Add a column of probabilities per class.", "--proba", default=False),
+    only: bool = option("Write the new columns, without those of the input.", "--only", default=False),
+    column: str = option("Name of the column of predictions.", default="prediction"),
+    explain: str | None = option(
+        "Print why these samples get their class instead: positions from 0, such as 0,7 or 0-9.",
+        metavar="ROWS",
+    ),
+    distances: str | None = options.DISTANCES,
+    jobs: int | None = options.JOBS,
+    as_json: bool = options.JSON,
 ) -> None:
     """Predict with a saved model, or explain its predictions.
 
@@ -70,23 +60,20 @@ def predict(
     rows = None if explain is None else _positions(explain)
     for name, given in (("--out", out), ("--to", to), ("--proba", proba), ("--only", only)):
         if rows is not None and given:
-            raise UsageError(
-                f"--explain {explain}: not with {name}, because it prints text, or JSON with --json"
-            )
+            raise UsageError(f"--explain {explain}: not with {name}; it prints text, or JSON with --json")
     table = TableOutput(out, to, as_json=as_json)
     check_outputs([table.path], [model, data, distances])
     needs = "predict" if rows is None else "explain"
     loaded = load_model(model, distances, needs="predict_proba" if proba else needs)
     with open_stream(data, n_features=loaded.n_features, **reading.format) as stream:
-        queries = queries_for(loaded, stream, reading.label, distances)
+        batches = new_samples(loaded, stream, reading.label, distances)
         if rows is not None:
-            found = dict(_pick(queries, set(rows)))
+            found = dict(_explained(loaded, batches, set(rows)))
             missing = [row for row in rows if row not in found]
             if missing:
                 raise ValueError(f"{stream.name}: there is no sample {missing[0]}; they count from 0")
-            explained = [_explained(loaded, row, found[row]) for row in rows]
-            lines = [line for _, lines in explained for line in lines]
-            show_facts([facts for facts, _ in explained], lines, as_json)
+            lines = [line for row in rows for line in found[row][1]]
+            show_facts([found[row][0] for row in rows], lines, as_json)
             return
         n_rows, kept, added = 0, [] if only else stream.names, [column]
         if proba:
@@ -94,26 +81,18 @@ def predict(
         check_unused(stream, kept, added, "pass --only, or another --column")
         output = table.open([*kept, *added], stream, [column])
         with output as write, counted("predicted") as advance, threads(jobs):
-            for batch in queries.batches:
-                cells = queries.read(batch)
-                features = {} if distances else columns_of(cells, queries.features)
-                given = {} if only else table.columns(batch, features)
-                answers = _answers(loaded.model, queries.prepare(cells), proba)
-                write(given | dict(zip(added, answers, strict=True)))
-                n_rows += len(batch.places)
-                advance(len(batch.places))
+            for batch, features, X in batches:
+                if proba:
+                    labels, probabilities = loaded.model._labels_and_probabilities(X)
+                else:
+                    labels, probabilities = loaded.model.predict(X), np.empty((len(X), 0))
+                labels = labels.astype(str) if labels.dtype.kind == "O" else labels
+                answers = dict(zip(added, [*np.ascontiguousarray(probabilities.T), labels], strict=True))
+                write(({} if only else table.columns(batch, features)) | answers)
+                n_rows += len(X)
+                advance(len(X))
     if table.path is not None:
         show_facts({"predictions": out, "n_samples": n_rows}, [f"{out}: {n_rows} samples"], as_json)
-
-
-def _answers(model: Any, X: np.ndarray, proba: bool) -> Iterator[np.ndarray]:
-    """Yield the new columns, the prediction last."""
-    if proba:
-        labels, probabilities = model._labels_and_probabilities(X)
-        yield from np.ascontiguousarray(probabilities.T)
-    else:
-        labels = model.predict(X)
-    yield labels.astype(str) if labels.dtype.kind == "O" else labels
 
 
 def _positions(text: str) -> list[int]:
@@ -127,22 +106,23 @@ def _positions(text: str) -> list[int]:
     return positions
 
 
-def _pick(queries: Queries, wanted: set[int]) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield samples by position, reading no further than the last."""
-    first, last = 0, max(wanted)
-    for batch in queries.batches:
-        for row in range(len(batch.places)):
-            if first + row in wanted:
-                yield first + row, queries.samples(batch.take(np.array([row])))
-        first += len(batch.places)
+def _explained(
+    loaded: Loaded, batches: Iterable[tuple[Any, Any, np.ndarray]], rows: set[int]
+) -> Iterator[tuple[int, tuple[dict[str, Any], list[str]]]]:
+    """Yield samples by position with what explains them, reading no further than the last."""
+    first, last = 0, max(rows)
+    for _, _, X in batches:
+        for row in range(first, min(first + len(X), last + 1)):
+            if row in rows:
+                yield row, _explain(loaded, row, X[row - first : row - first + 1])
+        first += len(X)
         if first > last:
             return
 
 
-def _explained(loaded: Loaded, row: int, x: np.ndarray) -> tuple[dict[str, Any], list[str]]:
+def _explain(loaded: Loaded, row: int, x: np.ndarray) -> tuple[dict[str, Any], list[str]]:
     """Explain a prediction, for programs and for people."""
-    model, before = loaded.model, loaded.preprocessor
-    names = loaded.names
+    model, before, names = loaded.model, loaded.before, loaded.names
     if before is not None:
         names = before.get_feature_names_out().tolist() if hasattr(before, "get_feature_names_out") else None
     found = with_names(model.explain(x)[0], names)

@@ -4,42 +4,31 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
 
 from joblib import cpu_count
 
-from pathforest._cli.options import Option, say
+from pathforest._cli.options import option, say
 from pathforest._cli.tables import show_facts, show_table
 
 QUICK_RUNS, MOST_RUNS = 5, 10_000
 
 
 def reproduce(
-    quick: Annotated[
-        bool, Option("--quick", help="Small sets that need no download, 5 runs: results in a minute.")
-    ] = False,
-    datasets: Annotated[
-        str | None,
-        Option(help="Datasets by name, separated by commas.", show_default="the paper's ten public ones"),
-    ] = None,
-    classifiers: Annotated[
-        str | None, Option(help="Classifiers by name, separated by commas.", show_default="all seven")
-    ] = None,
-    runs: Annotated[
-        int | None,
-        Option(
-            min=1, max=MOST_RUNS, help="Random splits of each dataset.", show_default="20, or 5 with --quick"
-        ),
-    ] = None,
-    seed: Annotated[int, Option(min=0, help="Decides the splits. Same seed, same numbers.")] = 0,
-    jobs: Annotated[
-        int | None,
-        Option(min=1, help="Processes. They change time, never numbers.", show_default="all cores"),
-    ] = None,
-    preset: Annotated[
-        str, Option(help="'paper', or 'clean': scaling and search keep to the training part.")
-    ] = "paper",
-    out: Annotated[Path, Option(help="Folder for results and report.")] = Path("reproduction"),
+    *,
+    quick: bool = option("Small sets, no download, 5 runs: results in a minute.", "--quick", default=False),
+    datasets: str | None = option(
+        "Datasets by name, separated by commas.", shown="the paper's ten public ones"
+    ),
+    classifiers: str | None = option("Classifiers by name, separated by commas.", shown="all seven"),
+    runs: int | None = option(
+        "Random splits of each dataset.", min=1, max=MOST_RUNS, shown="20, or 5 with --quick"
+    ),
+    seed: int = option("Decides the splits. Same seed, same numbers.", default=0, min=0),
+    jobs: int | None = option("Processes. They change time, never numbers.", min=1, shown="all cores"),
+    preset: str = option(
+        "'paper', or 'clean': scaling and search keep to the training part.", default="paper"
+    ),
+    out: Path = option("Folder for results and report.", default=Path("reproduction")),
 ) -> None:
     """Repeat the experiment of the Fuzzy OPF paper and write a report.
 

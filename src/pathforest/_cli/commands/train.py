@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import count
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
 from pathforest._cli import models, options
-from pathforest._cli.options import Option, UsageError
+from pathforest._cli.options import UsageError, option
 from pathforest._cli.tables import Cells, Samples, TableOutput, check_outputs, read_samples, show_facts
 from pathforest.learning import learn as learn_from
 from pathforest.pruning import prune as prune_by
@@ -19,35 +19,28 @@ LISTED = ", ".join(options.ESTIMATORS)
 
 def train(
     data: options.Data,
-    out: Annotated[str, Option("--out", "-o", help="File for the model.")],
+    *,
+    out: str = option("File for the model.", "--out", "-o", default=...),
     reading: options.Reading,
     treated: options.Treated,
-    estimator: Annotated[
-        str,
-        Option(
-            "--estimator", "-e", help=f"One of {LISTED}.", autocompletion=lambda: list(options.ESTIMATORS)
-        ),
-    ] = "fuzzy-cv",
-    settings: options.Set = None,
-    table: Annotated[
-        str | None, Option(help="For fuzzy-cv: a file for the scores of all cells, the best first.")
-    ] = None,
-    unlabeled: Annotated[
-        str | None, Option(help="For semi: a file of further samples, whose labels are not used.")
-    ] = None,
-    learn: Annotated[
-        str | None, Option(help="For opf: a file of samples; misclassified ones join the training set.")
-    ] = None,
-    prune: Annotated[
-        str | None,
-        Option(help="For opf: a file of samples; training samples that they do not need are removed."),
-    ] = None,
-    max_loss: Annotated[
-        float, Option(min=0, max=1, help="For --prune: accuracy that may be lost, such as 0.01.")
-    ] = 0.0,
-    distances: options.Distances = None,
-    jobs: options.Jobs = None,
-    as_json: options.Json = False,
+    estimator: str = option(
+        f"One of {LISTED}.",
+        "--estimator",
+        "-e",
+        default="fuzzy-cv",
+        autocompletion=lambda: list(options.ESTIMATORS),
+    ),
+    settings: list[str] | None = options.SET,
+    table: str | None = option("For fuzzy-cv: a file for the scores of all cells, the best first."),
+    unlabeled: str | None = option("For semi: a file of further samples, whose labels are not used."),
+    learn: str | None = option("For opf: a file of samples; misclassified ones join the training set."),
+    prune: str | None = option("For opf: a file; training samples that its samples do not need are removed."),
+    max_loss: float = option(
+        "For --prune: accuracy that may be lost, such as 0.01.", default=0.0, min=0, max=1
+    ),
+    distances: str | None = options.DISTANCES,
+    jobs: int | None = options.JOBS,
+    as_json: bool = options.JSON,
 ) -> None:
     """Fit a classifier to labelled samples and save it.
 
