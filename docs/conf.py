@@ -15,7 +15,6 @@ version = release = installed_version("pathforest")
 extensions = [
     "myst_parser",
     "numpydoc",
-    "dark_images",
     "thumbnails",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -51,6 +50,7 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"^(?!plot_)",
     "within_subsection_order": "gallery_order.by_story",
     "image_scrapers": ("thumbnails.scrape",),
+    "reset_modules": ("matplotlib", "thumbnails.set_ink"),
     "abort_on_example_error": True,
     "remove_config_comments": True,
     "download_all_examples": False,

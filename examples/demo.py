@@ -38,7 +38,7 @@ DATA = {
     "digits": (load_digits, 1),
 }  # splits
 MOST = 400  # training samples
-PICTURES = Path(__file__).parents[1] / "docs" / "images"
+PICTURE = Path(__file__).parents[1] / "docs" / "images" / "wrong_labels.png"
 
 
 class Answer(NamedTuple):
@@ -117,10 +117,6 @@ def small_table(out: Path) -> Experiment:
 def report(scores, answer: Answer, experiment: Experiment, seconds: float) -> str:
     """Return the text of the page."""
     means = {place: float(np.mean(list(values.values()))) for place, values in scores.items()}
-    pictures = {
-        theme: base64.b64encode((PICTURES / f"wrong_labels_{theme}.png").read_bytes()).decode()
-        for theme in ("light", "dark")
-    }
     titles = {0.0: "all labels right", 0.2: "a fifth of the training labels wrong"}
     return render(
         Path(__file__).with_suffix(".html"),
@@ -138,7 +134,7 @@ def report(scores, answer: Answer, experiment: Experiment, seconds: float) -> st
         best=max((title for title, _ in means), key=lambda title: means[title, 0.2]),
         lost={title: means[title, 0.0] - means[title, 0.2] for title, _ in means},
         percent="{:.1f} %".format,
-        pictures=pictures,
+        picture=base64.b64encode(PICTURE.read_bytes()).decode(),
         chart=chart(means),
         header=["", *next(iter(scores.values())), "mean"],
         accuracies={

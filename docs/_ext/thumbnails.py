@@ -1,37 +1,35 @@
-"""Figures of the gallery, light and dark, and thumbnails that can be read: the first panel of a figure."""
+"""Figures of the gallery in ink that is seen on light and dark pages; thumbnails show their first panel."""
 
 from pathlib import Path
 
 from PIL import Image
 from sphinx_gallery.scrapers import matplotlib_scraper
 
-from benchmarks.dark import PAPER, dark_path, darken, save_both
+from benchmarks.pictures import STYLE
 
 WIDTH = 800  # pixels: twice what a page shows
 PANELS = "gallery/images/panels"
 MOST_PANELS = 6  # figures of more are rows of small images, which belong together
 
 
-def scrape(block, block_vars, gallery_conf):
-    """Save the figures of a block as sphinx-gallery does, light and dark; and the panel for its thumbnail."""
-    import matplotlib.pyplot as plt  # sphinx-gallery has chosen a backend by now
+def set_ink(gallery_conf, file_name):
+    """Prepare matplotlib before each example; sphinx-gallery has reset it."""
+    import matplotlib as mpl  # sphinx-gallery has chosen a backend by now
 
-    figures, paths = [plt.figure(number) for number in plt.get_fignums()], block_vars["image_path_iterator"]
-    n_before = len(paths)
-    text = matplotlib_scraper(block, block_vars, gallery_conf)
-    for number, figure in enumerate(figures, n_before):
-        path = Path(paths.paths[number])
-        if number == 0:
-            folder = Path(gallery_conf["src_dir"]) / PANELS
-            folder.mkdir(parents=True, exist_ok=True)
-            name = f"sphx_glr_{Path(block_vars['src_file']).stem}_thumb.png"
-            save_both(figure, folder / name, dpi=200, bbox_inches=first_panel(figure))
-        else:
-            darken(figure)
-        for scale, ending in ((1, ""), (2, "_2_00x")):
-            dark = dark_path(path)
-            figure.savefig(dark.with_stem(dark.stem + ending), dpi=scale * figure.dpi, facecolor=PAPER)
-    return text
+    mpl.rcParams.update(STYLE)
+
+
+def scrape(block, block_vars, gallery_conf):
+    """Save the figures of a block as sphinx-gallery does, and the first panel of the first as thumbnail."""
+    import matplotlib.pyplot as plt
+
+    figures, n_before = plt.get_fignums(), len(block_vars["image_path_iterator"])
+    if figures and n_before == 0:
+        figure, folder = plt.figure(figures[0]), Path(gallery_conf["src_dir"]) / PANELS
+        folder.mkdir(parents=True, exist_ok=True)
+        name = f"sphx_glr_{Path(block_vars['src_file']).stem}_thumb.png"
+        figure.savefig(folder / name, dpi=200, bbox_inches=first_panel(figure))
+    return matplotlib_scraper(block, block_vars, gallery_conf)
 
 
 def first_panel(figure):
@@ -47,9 +45,8 @@ def make_thumbnails(app):
     """Replace the thumbnails of sphinx-gallery, which has written them by now."""
     for path in (Path(app.srcdir) / PANELS).glob("*.png"):
         with Image.open(path) as panel:
-            thumbnail = panel.convert("RGB")
-        thumbnail.thumbnail((WIDTH, WIDTH))
-        thumbnail.save(path.parents[1] / "thumb" / path.name)
+            panel.thumbnail((WIDTH, WIDTH))
+            panel.save(path.parents[1] / "thumb" / path.name)
 
 
 def setup(app):

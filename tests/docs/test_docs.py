@@ -1,8 +1,8 @@
-"""The pages of the site tell the truth: their Python examples and shell lines run, and print what they say.
+"""The README and the pages of the site tell the truth: examples run, files exist, pictures have their scores.
 
 Blocks run in the order of the page, all of a page in one empty folder, its Python in one namespace:
 
-- ``pycon`` blocks, of every page, are doctests.
+- ``pycon`` blocks, of every page, are doctests; ``python`` blocks of the README run.
 - ``sh`` blocks of the pages in SHELL: each line that starts with ``pathforest`` ends with exit code 0.
 - ``console`` blocks of these pages: each line ``$ pathforest ...`` prints what follows it, on either stream,
   and ends with exit code 0, unless the next line is ``$ echo $?``, which prints another.
@@ -11,13 +11,15 @@ Of the shell there are ``|`` between commands of ours, ``<``, ``>`` and a backsl
 """
 
 import doctest
+import importlib.util
 import re
 from pathlib import Path
 
 import pytest
 from pages import COMMAND, FLAGS, run_python, run_shell
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
 # The others name data that tests lack.
 SHELL = (
     "start.md",
@@ -26,30 +28,43 @@ SHELL = (
     "using/mixed_tables.md",
     "using/review_labels.md",
 )
-ELSEWHERE = ("coming_from_", "gallery/", "api/")  # pages with tests of their own, and generated ones
-BLOCK = re.compile(r"^```(pycon|sh|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+ELSEWHERE = ("docs/coming_from_", "docs/gallery/", "docs/api/")  # with tests of their own, and generated ones
+BLOCK = re.compile(r"^```(pycon|python|sh|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def page_names():
-    names = (path.relative_to(DOCS).as_posix() for path in sorted(DOCS.rglob("*.md")))
-    return [name for name in names if not name.startswith(ELSEWHERE) and examples(name)]
+def name_of(page):
+    return page.relative_to(ROOT).as_posix()
 
 
-def examples(name):
+def examples(page):
     """The blocks of a page that can be run: kind, content and line."""
-    text = (DOCS / name).read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
     blocks = [(found[1], found[2], text.count("\n", 0, found.start(2))) for found in BLOCK.finditer(text)]
-    return [block for block in blocks if block[0] == "pycon" or (name in SHELL and COMMAND in block[1])]
+    return [
+        block
+        for block in blocks
+        if block[0] == "pycon"
+        or (block[0] == "python" and page == README)
+        or (block[0] in ("sh", "console") and name_of(page).endswith(SHELL) and COMMAND in block[1])
+    ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", page_names())
-def test_examples_of_a_page_run_in_order(name, tmp_path, monkeypatch):
+@pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if not name_of(page).startswith(ELSEWHERE) and examples(page)],
+    ids=name_of,
+)
+def test_examples_of_a_page_run_in_order(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}
-    for kind, content, line in examples(name):
+    for kind, content, line in examples(page):
         if kind == "pycon":
-            run_python(content, names, DOCS / name, line)
+            run_python(content, names, page, line)
+        elif kind == "python":
+            exec(content, names)
         elif kind == "sh":
             for command in re.findall(rf"^{COMMAND}.*$", joined(content), re.MULTILINE):
                 code, out = run_shell(command)
@@ -74,3 +89,40 @@ def run_session(content):
 
 def joined(text):
     return text.replace("\\\n", " ")
+
+
+def test_the_picture_of_the_readme_has_the_scores_of_its_models():
+    pytest.importorskip("matplotlib")
+    spec = importlib.util.spec_from_file_location("pictures", ROOT / "docs" / "pictures.py")
+    pictures = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pictures)
+    text = README.read_text(encoding="utf-8")
+    assert [f"{score:.1%}" for score in pictures.tell().scores] == re.findall(r"([\d.]+%) right\.", text)
+    assert len(text.splitlines()) <= 60  # it fits a screen or two
+
+
+NAMED = re.compile(
+    r"`([\w./-]+\.(?:py|hpp|cpp|pyi)|(?:src|cpp|tests|benchmarks|docs|examples)/[\w./-]*/)`|!\[.*?\]\((.*?)\)",
+    re.DOTALL,
+)
+FOLDERS = ("src", "cpp", "tests", "benchmarks", "docs", "examples")
+PATHS = [f"/{name_of(path)}" for folder in FOLDERS for path in (ROOT / folder).rglob("*")]
+MADE = ("docs/api/generated/", "docs/gallery/")  # by the build of the site
+
+
+def missing(text):
+    """Return what is named but is not the end of any path."""
+    named = {name or picture.replace("../", "") for name, picture in NAMED.findall(text)}
+    return {
+        name
+        for name in named
+        if not name.startswith(MADE) and not any(path.endswith(f"/{name.rstrip('/')}") for path in PATHS)
+    }
+
+
+def test_pages_name_files_that_exist():
+    assert missing("`forest.py`, `cpp/src/forest/`, `_gone.py`, `src/gone/`, ![x](../no.png)") == {
+        "_gone.py", "src/gone/", "no.png",
+    }  # fmt: skip
+    found = {name_of(page): missing(page.read_text(encoding="utf-8")) - {""} for page in PAGES}
+    assert {page: names for page, names in found.items() if names} == {}

@@ -28,29 +28,22 @@ def test_memberships_are_judged_by_their_gain(gain, word, capsys):
     assert capsys.readouterr().out.rstrip().endswith(word)
 
 
-GALLERY = sorted(FOLDER.glob("plot_*.py"))
-
-
-def test_the_pictures_of_a_story_are_saved_where_they_should_be(tmp_path, monkeypatch):
-    """One story: `make docs` tells all of them, and the tests of the site look at their pictures."""
-    pytest.importorskip("matplotlib")
-    here, pictures = tmp_path / "here", tmp_path / "pictures"
-    here.mkdir()
-    monkeypatch.chdir(here)
-    load("__main__").main(pictures, "plot_idea.py")
-    assert sorted(path.name for path in pictures.iterdir()) == [
-        "plot_idea.png", "plot_idea_2.png", "plot_idea_3.png",
-    ]  # fmt: skip
-    assert list(here.iterdir()) == []
-
-
-def test_each_story_has_a_title_and_cells():
-    for script in GALLERY:
+def test_stories_have_a_title_and_cells_and_save_their_pictures_where_they_should_be(tmp_path, monkeypatch):
+    """One is drawn: `make docs` tells all of them, and the tests of the site look at their pictures."""
+    for script in sorted(FOLDER.glob("plot_*.py")):
         text = script.read_text()
         _, title, rule, *_ = text.splitlines()
         assert rule == "=" * len(title), script.name
         assert "\n# %%\n" in text, script.name
         assert text.endswith("plt.show()\n"), script.name
+    pytest.importorskip("matplotlib")
+    here, pictures = tmp_path / "here", tmp_path / "pictures"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    load("__main__").main(pictures, "plot_idea.py")
+    names = ["plot_idea.png", "plot_idea_2.png", "plot_idea_3.png"]
+    assert sorted(path.name for path in pictures.iterdir()) == names
+    assert list(here.iterdir()) == []
 
 
 def test_the_quickstart_writes_its_figure(tmp_path, monkeypatch, capsys):

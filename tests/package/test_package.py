@@ -1,7 +1,8 @@
-"""The package as a whole: what it shows and what it needs."""
+"""The package as a whole: what it shows and what it needs, the parts of a release, the stubs of the core."""
 
 import ast
-import os
+import difflib
+import re
 import socket
 import subprocess
 import sys
@@ -11,9 +12,12 @@ from pathlib import Path
 import pytest
 
 import pathforest
+from pathforest import _core
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "src" / "pathforest"
+RECIPE = ROOT / ".ci" / "conda" / "recipe.yaml"
+in_repository = pytest.mark.skipif(not RECIPE.exists(), reason="needs the repository")
 
 
 @pytest.mark.parametrize(
@@ -36,6 +40,7 @@ def test_dir_lists_the_public_names_and_nothing_else():
     public = {name for name in modules if not name.startswith("_")}
     assert dir(pathforest) == sorted({*pathforest.__all__, *public})
     assert {"OPFPruner", "explain", "learning", "plotting"} <= set(dir(pathforest))
+    assert not hasattr(pathforest, "missing.name")
 
 
 def test_a_name_is_looked_up_once():
@@ -43,64 +48,12 @@ def test_a_name_is_looked_up_once():
     assert vars(pathforest)["OPFClassifier"] is found
 
 
-def run(code):
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
-
-
-@pytest.mark.slow
-def test_all_names_can_be_imported_at_once_without_imbalanced_learn():
-    done = run(
-        "import sys; sys.modules['imblearn'] = None\nfrom pathforest import *\nprint(FuzzyOPFClassifierCV)"
-    )
-    assert done.returncode == 0, done.stderr
-    assert "FuzzyOPFClassifierCV" in done.stdout
-
-
-@pytest.mark.slow
-def test_a_sampler_says_that_it_needs_imbalanced_learn():
-    done = run("import sys; sys.modules['imblearn'] = None\nfrom pathforest import O2PFSampler")
-    assert done.returncode == 1
-    assert "pip install 'pathforest[imbalance]'" in done.stderr
-
-
-def test_nothing_slow_is_imported_before_it_is_used():
-    done = run(
-        "import sys, pathforest\nprint({'numpy', 'scipy', 'sklearn'} & set(sys.modules))\n"
-        "print(pathforest.forest.grow_forest.__name__, hasattr(pathforest, 'nothing'))"
-    )
-    assert done.stdout == "set()\ngrow_forest False\n", done.stderr
-
-
-def test_what_a_model_does_not_need_is_not_imported():
-    done = run("""
-import sys
-from pathforest import FuzzyOPFClassifierCV, OPFClassifier
-OPFClassifier().fit([[0.0], [1.0]], [0, 1])
-known = set(sys.modules)
-import pathforest.plotting
-import pathforest.datasets
-print(*sorted(known & {
-    "dask", "distributed", "jinja2", "torch", "typer",
-    "pathforest.dask", "pathforest.datasets", "pathforest.plotting", "pathforest._reproduction",
-}))
-# scikit-learn brings in pandas where it finds it, so that what comes with a model says nothing about us.
-print(*sorted((set(sys.modules) - known) & {"matplotlib", "pandas", "pooch", "pyarrow", "requests", "xlrd"}))
-""")
-    assert done.stdout == "\n\n", done.stderr
-
-
-def test_the_version_is_printed_without_slow_imports():
-    done = run(
-        "import sys; from pathforest._cli import main; sys.argv[1:] = ['--version']; main()\n"
-        "print({'numpy', 'typer'} & set(sys.modules))"
-    )
-    assert done.stdout == f"pathforest {pathforest.__version__}\nset()\n", done.stderr
-
-
-def test_threads_can_import_different_names_at_the_same_time():
-    done = run("""
-import threading
+# Each line that is printed is a promise.
+LAZY = """
+import os, signal, sys, threading, warnings
 import pathforest
+print("slow:", *{"numpy", "scipy", "sklearn"} & set(sys.modules))
+
 names = ["OPFClassifier", "load", "FuzzyOPFClassifierCV", "OPFClustering"]
 start, failures = threading.Barrier(len(names)), []
 def ask(name):
@@ -114,48 +67,90 @@ for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
-print(failures)
-""")
-    assert done.stdout == "[]\n", done.stderr
+print("at the same time:", *failures)
+print(pathforest.forest.grow_forest.__name__, hasattr(pathforest, "nothing"))
+
+pathforest.OPFClassifier().fit([[0.0], [1.0]], [0, 1])
+known = set(sys.modules)
+import pathforest.plotting
+import pathforest.datasets
+print("not for a model:", *known & {
+    "dask", "distributed", "jinja2", "torch", "typer",
+    "pathforest.dask", "pathforest.datasets", "pathforest.plotting", "pathforest._reproduction",
+})
+# scikit-learn brings in pandas where it finds it, so that what comes with a model says nothing about us.
+print("by other modules:", *(set(sys.modules) - known) & {
+    "matplotlib", "pandas", "pooch", "pyarrow", "requests", "xlrd"
+})
+
+# A child that is forked during an import has names of its own.
+if hasattr(os, "fork"):
+    warnings.simplefilter("ignore")  # about forks with threads
+    held, enough = threading.Event(), threading.Event()
+    def hold():
+        with pathforest._importing:
+            held.set()
+            enough.wait()
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(100)  # a child that hangs ends itself
+        pathforest.OPFPruner
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    enough.set()
+    thread.join()
+    assert status == 0, status
+"""
+EXPECTED = "slow:\nat the same time:\ngrow_forest False\nnot for a model:\nby other modules:\n"
+VERSION = """
+import sys
+from pathforest._cli import main
+sys.argv[1:] = ["--version"]
+main()
+print({"numpy", "typer"} & set(sys.modules))
+"""
+STARRED = """
+import sys
+sys.modules["imblearn"] = None
+from pathforest import *
+try:
+    from pathforest import O2PFSampler
+except ImportError as error:
+    print(FuzzyOPFClassifierCV.__name__, str(error).partition("imbalanced-learn: ")[2])
+"""
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_child_forked_during_an_import_has_names_of_its_own():
-    done = run("""
-import os, signal, threading, warnings
-import pathforest
-warnings.simplefilter("ignore")  # about forks with threads
-pathforest.OPFClassifier
-held, enough = threading.Event(), threading.Event()
-def hold():
-    with pathforest._importing:
-        held.set()
-        enough.wait()
-thread = threading.Thread(target=hold)
-thread.start()
-held.wait()
-child = os.fork()
-if child == 0:
-    signal.alarm(100)  # a child that hangs ends itself
-    pathforest.OPFClassifier
-    os._exit(0)
-print(os.waitpid(child, 0)[1])
-enough.set()
-thread.join()
-""")
-    assert done.stdout == "0\n", done.stderr
+@pytest.mark.parametrize(
+    ("code", "printed"),
+    [
+        pytest.param(LAZY, EXPECTED, id="names"),
+        pytest.param(VERSION, f"pathforest {pathforest.__version__}\nset()\n", id="version"),
+        pytest.param(
+            STARRED,
+            "FuzzyOPFClassifierCV pip install 'pathforest[imbalance]'\n",
+            id="all names",
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_what_is_imported_is_what_is_used(code, printed):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.stdout == printed, done.stderr
 
 
-def test_a_name_with_a_dot_is_no_attribute():
-    assert not hasattr(pathforest, "missing.name")
+def parsed():
+    return [(path.name, ast.walk(ast.parse(path.read_text()))) for path in SOURCES.rglob("*.py")]
 
 
-@pytest.mark.skipif(not SOURCES.exists(), reason="needs the repository")
+@in_repository
 def test_no_module_of_the_package_imports_by_the_names_that_wait_for_a_lock():
     found = [
-        (path.name, alias.name)
-        for path in SOURCES.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        (file, alias.name)
+        for file, nodes in parsed()
+        for node in nodes
         if isinstance(node, ast.ImportFrom) and node.module == "pathforest"
         for alias in node.names
         if not alias.name.startswith("_")
@@ -163,21 +158,41 @@ def test_no_module_of_the_package_imports_by_the_names_that_wait_for_a_lock():
     assert found == []
 
 
-def imported(path):
-    """Top-level names of the packages a file imports, wherever in the file."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module.partition(".")[0]
+def project():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
-@pytest.mark.skipif(not SOURCES.exists(), reason="needs the repository")
+@in_repository
 def test_every_import_is_declared():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"].values()
-    declared = [*project["dependencies"], *(name for extra in extras for name in extra)]
+    extras = project()["project"]["optional-dependencies"].values()
+    declared = [*project()["project"]["dependencies"], *(name for extra in extras for name in extra)]
     names = {text.partition(">")[0] for text in declared} | {"pathforest"}
-    found = {name for path in SOURCES.rglob("*.py") for name in imported(path)} - set(sys.stdlib_module_names)
+    found = set()
+    for _, nodes in parsed():
+        for node in nodes:
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                found.add(node.module.partition(".")[0])
     package = {"sklearn": "scikit-learn", "imblearn": "imbalanced-learn", "PIL": "pillow"}
-    assert {package.get(name, name) for name in found} <= names
+    assert {package.get(name, name) for name in found - set(sys.stdlib_module_names)} <= names
+
+
+@in_repository
+def test_the_recipe_for_conda_has_the_version_and_the_requirements_and_the_changelog_the_version():
+    given, recipe = project(), RECIPE.read_text()
+    extra = given["project"]["optional-dependencies"]["cli"]
+    needed = {*given["project"]["dependencies"], *extra, *given["build-system"]["requires"]}
+    needed = {text.replace("nanobind~=3.1", "nanobind>=3.1,<4") for text in needed}
+    assert needed <= {"".join(line.split()) for line in re.findall(r"- ([a-z0-9-]+ [>=<].*)", recipe)}
+    version = given["project"]["version"]
+    assert f"version: {version}\n" in recipe
+    assert re.search(rf"^## {re.escape(version)} \(", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+
+
+def test_the_stubs_are_up_to_date():
+    generator = pytest.importorskip("nanobind.stubgen").StubGen(_core)
+    generator.put(_core)
+    stubs = Path(pathforest.__file__).with_name("_core.pyi").read_text().splitlines()
+    changed = list(difflib.unified_diff(stubs, generator.get().splitlines()))
+    assert not changed, "run `make stubs`:\n" + "\n".join(changed)
