@@ -424,16 +424,16 @@ MUTANTS = [
         "tests/cli/test_cells.py",
     ),
     # pages
-    Mutant("src/pathforest/_pages/images.py", "path.is_relative_to(self.folder)", "True", "tests/review"),
-    Mutant("src/pathforest/_pages/images.py", "formats=FORMATS", "formats=None", "tests/review"),
-    Mutant("src/pathforest/_pages/images.py", " <= LARGEST", " < 10**12", "tests/review"),
+    Mutant("src/pathforest/_pages/images.py", "path.is_relative_to(self.folder)", "True", "tests/pages"),
+    Mutant("src/pathforest/_pages/images.py", "formats=FORMATS", "formats=None", "tests/pages"),
+    Mutant("src/pathforest/_pages/images.py", " <= LARGEST", " < 10**12", "tests/pages"),
     Mutant(
         "src/pathforest/_pages/images.py",
         "    image.info.clear()  # comments are private\n",
         "",
-        "tests/review",
+        "tests/pages",
     ),
-    Mutant("src/pathforest/_pages/decisions.py", "if given != label:", "if False:", "tests/review"),
+    Mutant("src/pathforest/_pages/decisions.py", "if given != label:", "if False:", "tests/pages"),
     # pictures
     Mutant(
         "src/pathforest/plotting/_draw.py",

@@ -17,7 +17,7 @@ class Bar(NamedTuple):
 
     peers: tuple[str, ...]
     limit: float | None = None  # None: shown for orientation
-    quick: bool = True  # False: the peer is too slow for `make bench-quick`
+    quick: bool = True  # False: the peer is too slow for `make bench ARGS=--quick`
 
 
 class Row(NamedTuple):
@@ -26,7 +26,7 @@ class Row(NamedTuple):
     work: str
     data: Spec
     bars: tuple[Bar, ...]
-    quick: bool = False  # whether `make bench-quick` includes it
+    quick: bool = False  # whether `make bench ARGS=--quick` includes it
 
 
 class Limit(NamedTuple):

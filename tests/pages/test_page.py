@@ -1,15 +1,28 @@
-"""The renderer of pages: texts stay texts, nothing runs that was not given, and nothing is asked for."""
+"""The renderer of pages and the page to review labels: texts stay texts, and it shows what was found."""
 
 import base64
 import hashlib
+import io
+import json
+import os
 import re
 import sys
+from html.parser import HTMLParser
 
+import numpy as np
 import pytest
+from PIL import Image
+from reviews import HOSTILE, NAMES, a_review
 
 pytest.importorskip("jinja2")
 
+from pathforest._pages import images
+from pathforest._pages.images import FileImages, parse_shape, pixel_images
+from pathforest._pages.map import MOST as MOST_OTHERS
+from pathforest._pages.map import make_map
 from pathforest._pages.page import render
+from pathforest._pages.review import MOST, review_html, telling_features
+from pathforest.noise import flip_labels
 
 ODD = "</script><img src=x onerror=alert(1)>&'\""
 TEMPLATE = """{% extends "page.html" %}
@@ -25,21 +38,17 @@ TEMPLATE = """{% extends "page.html" %}
 """
 
 
-def a_page(folder, sections, **options):
+def rendered(folder, sections, **options):
     (folder / "own.html").write_text(TEMPLATE)
     return render(folder / "own.html", title=ODD, sections=sections, odd=ODD, **options)
 
 
-def test_texts_are_no_markup(tmp_path):
-    text = a_page(tmp_path, [("first", ODD)])
+@pytest.mark.parametrize("scripts", [[], ["let a = '<b>&amp;';", "let b;"]])
+def test_texts_are_no_markup_and_nothing_runs_or_is_asked_for_but_what_was_given(tmp_path, scripts):
+    text = rendered(tmp_path, [("first", ODD)], scripts=scripts)
     assert "<img" not in text
     assert text.count("&lt;img") == 18
     assert "left out" not in text
-
-
-@pytest.mark.parametrize("scripts", [[], ["let a = '<b>&amp;';", "let b;"]])
-def test_a_page_runs_the_given_scripts_and_asks_for_nothing(tmp_path, scripts):
-    text = a_page(tmp_path, [("first", "One")], scripts=scripts)
     assert re.findall("<script>(.*?)</script>", text) == scripts
     allowed = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
     policy = re.search('Security-Policy" content="(.*?)"', text)[1]
@@ -48,21 +57,256 @@ def test_a_page_runs_the_given_scripts_and_asks_for_nothing(tmp_path, scripts):
         [f"sha256-{digest}" for digest in allowed] or ["none"]
     )
     assert re.findall(r"(?:src|href)=\"(?!data:|#)|@import|url\(", text) == []
-
-
-def test_sections_come_as_they_are_asked_for_with_links_that_lead_to_them(tmp_path):
-    text = a_page(tmp_path, [("first", "One")])
     assert re.findall('href="#(.*?)"', text) == ["main", "first"]
     assert re.findall('<section id="(.*?)"', text) == ["first"]
     assert ".own" in text.partition("</style>")[0]
 
 
-def test_a_value_that_is_missing_is_an_error(tmp_path):
+def test_a_missing_value_and_missing_packages_are_named(tmp_path, monkeypatch):
     with pytest.raises(Exception, match="missing"):
-        a_page(tmp_path, [("first", "One"), ("second", "Two")])
-
-
-def test_without_jinja_the_error_says_how_to_get_it(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "jinja2", None)
+        rendered(tmp_path, [("first", "One"), ("second", "Two")])
+    (tmp_path / "new").mkdir()
+    for module in ("jinja2", "PIL"):
+        monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=r"pathforest\[cli\]"):
-        a_page(tmp_path, [])
+        rendered(tmp_path / "new", [])
+    with pytest.raises(ImportError, match=r"pip install 'pathforest\[images\]'"):
+        pixel_images(np.zeros((1, 4)), (2, 2))
+
+
+# The review
+
+
+class Page(HTMLParser):
+    """Elements with their attributes, the text outside scripts, and the tables as rows of cells."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.open, self.text, self.rows = [], [], "", []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in {"meta", "link", "br", "img", "col"}:
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not {"script", "style"} & set(self.open):
+            self.text += data
+            if {"td", "th"} & set(self.open):
+                self.rows[-1][-1] += data.strip("\n")
+
+    def values(self, name):
+        return [attributes[name] for _, attributes in self.elements if name in attributes]
+
+
+def written(review, **options):
+    return review_html(review, command="pathforest audit x", settings="euclidean distance", **options)
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    review = a_review()
+    return review, written(review)
+
+
+def test_hostile_texts_are_shown_and_are_no_markup(hostile):
+    _, html = hostile
+    page = Page(html)
+    assert "</script><script>document.title='bad'</script>" in page.text
+    assert "<u>note</u>" in page.text
+    assert set(NAMES) <= {row[0] for row in page.rows}
+    assert "\u202e" not in page.text  # it would turn the text after it around
+    tags = [tag for tag, _ in page.elements]
+    assert tags.count("script") == 2  # the data and the page's own
+    assert not {"img", "u"} & set(tags)
+    assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
+    data = re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1]
+    assert not set("<>&") & set(data)  # whatever follows them, they start nothing
+    assert json.loads(data)["classes"] == sorted(HOSTILE)
+    assert json.loads(data)["table"] == "sha256:0123456789abcdef"
+
+
+def test_names_are_unique_and_every_link_leads_to_one(hostile):
+    page = Page(hostile[1])
+    names = page.values("id")
+    assert len(names) == len(set(names))
+    targets = [target for target in page.values("href") if target != "data:,"]
+    assert len(targets) > 10
+    assert {target.removeprefix("#") for target in targets} <= set(names)
+
+
+def test_suspects_are_ranked_and_stand_beside_their_conquerors(hostile):
+    review, html = hostile
+    assert [s.row for s in review.suspects][: len(review.issues.suspects)] == review.issues.suspects.tolist()
+    for suspect in review.suspects:
+        own, other = suspect.witnesses
+        assert [w.row for w in own] == review.issues.conquerors[suspect.row, :3].tolist()
+        assert [w.distance for w in other] == review.issues.rival_distances[suspect.row, :3].tolist()
+        assert {int(review.codes[w.row]) for w in own} == {suspect.given}
+        assert {int(review.codes[w.row]) for w in other} == {suspect.rival}
+    suspect, X = review.suspects[0], review.table.X
+    j = telling_features(X, suspect, X.std(axis=0))[0]
+    rows = [suspect.row, *(w.row for side in suspect.witnesses for w in side)]
+    assert [NAMES[j], "", *(f"{value:.4g}" for value in X[rows, j])] in Page(html).rows
+
+
+def test_features_that_speak_against_the_label_come_first():
+    """Every class has its own value in feature 1; feature 0 is noise that speaks for the wrong label."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=40), np.repeat([0.0, 9.0], 20), np.zeros(40)])
+    labels = np.repeat(["a", "b"], 20)
+    labels[0] = "b"
+    review = a_review(X, labels, ["noise", "signal", "constant"], n_conquerors=5)
+    assert review.suspects[0].row == 0
+    spread = np.where(X.std(axis=0) > 0, X.std(axis=0), 1)
+    assert telling_features(X, review.suspects[0], spread)[0] == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "side", "share"), [(10_000, 8, 0.1), (900, 48, 0.3)])
+def test_the_page_stays_below_five_megabytes(n, side, share):
+    """Images that are mostly noise do not compress; a share of their labels is wrong."""
+    rng = np.random.default_rng(0)
+    codes = np.arange(n) % 3
+    X = rng.integers(0, 128, (n, side**2)) + rng.integers(0, 128, (3, side**2))[codes]
+    labels = flip_labels(codes, share, random_state=0)
+    review = a_review(X.astype(float), labels, [f"p{i}" for i in range(side**2)], "big.csv", {})
+    html = written(review, show=pixel_images(review.table.X, (side, side)))
+    shown = html.count('class="suspect"')
+    assert len(html.encode()) < 5_000_000
+    assert 100 < shown < len(review.suspects)
+    assert (shown == MOST) == (side == 8)  # large images leave room for fewer
+    assert f"These are {shown} of {len(review.suspects)}" in html
+    assert written(review, most=3).count('class="suspect"') == 3
+
+
+@pytest.mark.parametrize(
+    "X", [np.arange(8.0)[:, None], np.zeros((8, 3)), np.eye(8), np.arange(16.0).reshape(8, 2)]
+)
+def test_degenerate_tables_have_a_page(X):
+    html = written(a_review(X, np.array([0, 1] * 4), [f"f{j}" for j in range(X.shape[1])], "x.csv", {}))
+    assert "nan" not in Page(html).text
+
+
+def test_a_clean_table_has_a_page_without_suspects():
+    X = np.concatenate([np.zeros((20, 2)), np.ones((20, 2))]) + np.linspace(0, 0.1, 40)[:, None]
+    html = written(a_review(X, np.repeat([0, 1], 20), ["x", "y"], "clean.csv", {}))
+    assert "No label is probably wrong." in Page(html).text
+
+
+def test_the_map_has_every_suspect_and_few_others():
+    X = np.random.default_rng(0).normal(size=(3 * MOST_OTHERS, 5))
+    drawn = make_map(X, list("abcde"), [7, 8, 4000])
+    assert drawn.is_thinned
+    assert len(drawn.rows) == len(set(drawn.rows.tolist())) == MOST_OTHERS + 3
+    assert {7, 8, 4000} <= set(drawn.rows.tolist())
+    assert (drawn.places >= 0).all()
+    assert (drawn.places <= [1000, 600]).all()
+
+
+def test_the_map_shows_two_features_as_they_are_and_principal_components_of_more():
+    X = np.array([[0.0, 0.0], [1.0, 2.0], [4.0, 1.0]])
+    drawn = make_map(X, ["x", "y"], [2])
+    assert drawn.axes == ("x", "y")
+    np.testing.assert_array_equal(drawn.xy, X[drawn.rows])
+    across, up = drawn.places.T
+    assert np.argsort(across).tolist() == [0, 1, 2]
+    assert np.argsort(-up).tolist() == [0, 2, 1]  # pictures count from the top
+    X = np.random.default_rng(0).normal(size=(300, 6)) * [9, 1, 1, 5, 1, 1]
+    drawn, centred = make_map(X, list("abcdef"), []), X - X.mean(axis=0)
+    _, spread, axes = np.linalg.svd(centred, full_matrices=False)
+    np.testing.assert_allclose(np.abs(drawn.xy), np.abs(centred @ axes[:2].T), atol=1e-6)
+    assert drawn.axes[0] == f"principal component 1 ({spread[0] ** 2 / (spread**2).sum():.0%} of variance)"
+
+
+def test_an_outlier_does_not_squeeze_the_map():
+    X = np.concatenate([np.random.default_rng(0).normal(size=(1000, 2)), [[1e6, 1e6]]])
+    drawn = make_map(X, ["x", "y"], [])
+    assert drawn.is_cut
+    assert np.ptp(drawn.places[:-1], axis=0).min() > 300
+
+
+# Images
+
+
+def decoded(url):
+    """Return the pixels of an image on a page."""
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))))
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (2, 1, 3), (1, 2, 4)])
+def test_pixels_become_an_image(shape):
+    X = np.linspace(10, 20, 3 * np.prod(shape)).reshape(3, -1)
+    image = decoded(pixel_images(X, shape)(1))
+    np.testing.assert_array_equal(image, np.rint((X[1] - 10) / 10 * 255).reshape(shape))
+
+
+@pytest.mark.parametrize("text", ["8", "8x9", "x", "8x8x2", "0x0", "8 x 8 x 1"])
+def test_shapes_that_do_not_fit_are_refused(text):
+    with pytest.raises(ValueError, match="HEIGHTxWIDTH"):
+        parse_shape(text, 64)
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """A folder of a table with images in it and beside it, links, and files of other kinds."""
+    folder = tmp_path / "table"
+    (folder / "sub").mkdir(parents=True)
+    picture = Image.fromarray(np.zeros((300, 200, 3), dtype=np.uint8))
+    for path in (folder / "a.png", folder / "sub" / "b.jpg", tmp_path / "private.png"):
+        picture.save(path, **({} if path.suffix == ".png" else {"comment": b"at home"}))
+    (folder / "secret.png").write_bytes(b"password")
+    picture.save(folder / "other.ppm")
+    (folder / "in.png").symlink_to(folder / "a.png")
+    (folder / "out.png").symlink_to(tmp_path / "private.png")
+    (folder / "away").symlink_to(tmp_path)
+    os.mkfifo(folder / "fifo.png")
+    (folder / "zero.png").symlink_to("/dev/zero")
+    return folder
+
+
+INSIDE = ["a.png", "./sub/b.jpg", "sub/../a.png", "in.png", "{folder}/a.png"]
+OUTSIDE = [
+    "../private.png",
+    "{folder}/../private.png",
+    "out.png",
+    "away/private.png",
+    "away/table/../private.png",
+]
+NO_IMAGES = [
+    *("secret.png", "other.ppm", "fifo.png", "zero.png", "/dev/zero", "missing.png", "sub", ".", "nul\0.png")
+]
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_an_image_file_below_the_folder_is_embedded_small_and_without_comments(photos, name):
+    shown = FileImages([name.format(folder=photos)], photos)
+    assert decoded(shown(0)).shape == (112, 75, 3)
+    assert b"at home" not in base64.b64decode(shown(0).partition(",")[2])
+    assert shown.counts == {"folder": str(photos), "embedded": 1, "left_out": 0}
+
+
+@pytest.mark.parametrize("name", OUTSIDE + NO_IMAGES)
+def test_no_other_file_is_embedded_or_stops_the_page(photos, name):
+    shown = FileImages([name.format(folder=photos), ""], photos)
+    assert shown(0) is shown(1) is None
+    assert shown.counts == {"folder": str(photos), "embedded": 0, "left_out": 1}
+
+
+def test_large_files_and_images_of_too_many_pixels_are_left_out(photos, monkeypatch):
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 50_000)
+    assert FileImages(["a.png"], photos)(0) is None
+    monkeypatch.undo()
+    for largest, is_shown in ((0, True), (-1, False)):
+        monkeypatch.setattr(images, "LARGEST", (photos / "a.png").stat().st_size + largest)
+        assert (FileImages(["a.png"], photos)(0) is not None) == is_shown

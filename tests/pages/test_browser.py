@@ -1,0 +1,155 @@
+"""The page to review labels in a browser: it fits, takes decisions by mouse and keys, and exports them."""
+
+import pandas as pd
+import pytest
+from browsers import PATIENCE, a_browser, faint_texts, looks, visitor, wait_until
+from commands import succeed
+from reviews import HOSTILE, NAMES, X, a_review_of_digits, hostile_labels
+
+from pathforest._pages.images import pixel_images
+from pathforest._pages.review import review_html
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a hostile table, the page that its audit wrote, and a page with images."""
+    folder = tmp_path_factory.mktemp("review")
+    table().to_csv(folder / "table.csv", index=False)
+    succeed("audit", folder / "table.csv", "-l", "kind", "--ignore", "note", "-o", folder / "review.html")
+    review = a_review_of_digits()
+    html = review_html(review, command="x", settings="", show=pixel_images(review.table.X, (8, 8)))
+    (folder / "digits.html").write_text(html, encoding="utf-8")
+    return folder
+
+
+def table():
+    frame = pd.DataFrame(X, columns=NAMES)
+    return frame.assign(note=HOSTILE * 50, kind=hostile_labels())
+
+
+@pytest.fixture(scope="module")
+def visit(folder):
+    """Open the page; what it complains of and asks for is kept on it as `problems`."""
+    with a_browser() as browser:
+        yield lambda *args, name="review", **options: visitor(
+            browser,
+            (folder / f"{name}.html").as_uri(),
+            allowed=lambda url: url.startswith((folder.as_uri(), "data:")),
+        )(*args, **options)
+
+
+def card(page, number=0):
+    return page.locator(".suspect").nth(number)
+
+
+def press(page, name, number=0):
+    card(page, number).get_by_role("button", name=name).click()
+
+
+def pressed(page, *numbers):
+    return [card(page, i).locator("button[aria-pressed=true]").all_inner_texts() for i in numbers]
+
+
+def focused(page):
+    return page.evaluate("document.activeElement.id")
+
+
+@looks
+def test_the_page_fits_can_be_read_and_asks_for_nothing(visit, width, scheme):
+    page = visit(width, scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.locator(".map").evaluate("e => e.getBoundingClientRect().width") > 0.85 * min(width, 900)
+    shown = "h1, h2, h3, p, b, dt, dd, td, th, summary, button:enabled, a, .remark, .cost"
+    assert faint_texts(page, shown) == []
+    for text in ("</script><script>document.title='bad'</script>", "petal & width"):
+        assert page.get_by_text(text).first.is_visible()
+    assert "bad" not in page.title().replace("'bad'", "")
+    assert page.locator("main img, main script:not([type]), main u").count() == 0
+    assert page.problems == []
+
+
+def test_numbers_are_there_without_javascript(visit):
+    page = visit(javascript=False)
+    assert page.problems == []
+    assert card(page).locator("td.this").first.is_visible()
+    assert page.locator(".map path").count() > 10
+    assert page.get_by_role("button").count() == 0
+
+
+def test_images_are_drawn(visit):
+    page = visit(390, name="digits")
+    sizes = page.eval_on_selector_all("img", "all => all.map((e) => [e.naturalWidth, e.naturalHeight])")
+    assert len(sizes) > 6
+    assert all(size == [8, 8] for size in sizes)
+    assert page.problems == []
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_a_suspect_on_the_map_leads_to_its_place(visit):
+    page = visit()
+    page.locator(".map").scroll_into_view_if_needed()
+    # A mark has no size, only a wide stroke; the worst is drawn last.
+    place = page.locator(".map a").last.evaluate("e => e.getBoundingClientRect()")
+    page.mouse.click(place["x"] + 7, place["y"])
+    wait_until(page, f"location.hash === '#{card(page).get_attribute('id')}'")
+    assert card(page).evaluate("e => e.getBoundingClientRect().top") < 900
+
+
+def test_buttons_decide_take_back_lead_on_and_are_remembered(visit):
+    page = visit()
+    status, n = page.get_by_role("status"), page.locator(".suspect").count()
+    assert status.inner_text() == f"0 of {n} decided: 0 keep, 0 change, 0 drop"
+    assert page.get_by_role("button", name="Export decisions").is_disabled()
+    press(page, "Drop")
+    press(page, "Keep", 1)
+    assert status.inner_text() == f"2 of {n} decided: 1 keep, 0 change, 1 drop"
+    press(page, "Keep")
+    assert pressed(page, 0, 1) == [["Keep"], ["Keep"]]
+    page.get_by_role("button", name="Next undecided").click()
+    assert focused(page) == card(page, 2).get_attribute("id")
+    page.reload()
+    assert pressed(page, 0, 1, 2) == [["Keep"], ["Keep"], []]
+    press(page, "Keep")
+    assert pressed(page, 0) == [[]]
+    choice = card(page).get_by_label("New label")
+    assert choice.locator("option").count() == 2  # every class but the given one
+    other = choice.evaluate("e => Array.from(e.options).find((o) => !o.selected).value")
+    choice.select_option(other)
+    assert (pressed(page, 0), choice.input_value()) == ([["Change to"]], other)
+
+
+def test_keys_decide_and_move_on_inside_a_suspect(visit):
+    page = visit()
+    for key in ("k", "d"):
+        page.keyboard.press(key)
+    assert page.locator("button[aria-pressed=true]").count() == 0
+    card(page).focus()
+    for key in ("d", "n", "c", "n", "k", "p"):
+        page.keyboard.press(key)
+    assert pressed(page, 0, 1, 2) == [["Drop"], ["Change to"], ["Keep"]]
+    assert focused(page) == card(page, 1).get_attribute("id")
+    reached = []
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.innerText.split('\\n')[0]").removeprefix("✓ "))
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    assert {"Keep", "Change to", "Drop"} <= set(reached)
+
+
+def test_exported_decisions_give_the_table_edited_by_hand(visit, folder):
+    page, by_hand = visit(), table()
+    n = page.locator(".suspect").count()
+    assert n >= 3
+    rows = [int(card(page, i).get_attribute("id").removeprefix("row-")) for i in range(n)]
+    for number, name in enumerate(["Change to", "Drop", "Keep", *(["Change to"] * (n - 3))]):
+        choice = card(page, number).get_by_label("New label")
+        if name == "Change to":
+            by_hand.loc[rows[number], "kind"] = sorted(HOSTILE)[int(choice.input_value())]
+        press(page, name, number)
+    with page.expect_download(timeout=PATIENCE) as download:
+        page.get_by_role("button", name="Export decisions").click()
+    download.value.save_as(folder / "decisions.csv")
+    files = ["--apply", folder / "decisions.csv", "-o", folder / "c.csv"]
+    succeed("audit", folder / "table.csv", "-l", "kind", *files)
+    by_hand = by_hand.drop(rows[1]).reset_index(drop=True)
+    pd.testing.assert_frame_equal(pd.read_csv(folder / "c.csv"), by_hand)
