@@ -476,12 +476,6 @@ MUTANTS = [
         "tests/benchmarks/test_benchmarks.py",
     ),
     Mutant(
-        "benchmarks/studies/paths.py",
-        "forest._replace(cost=np.zeros_like(forest.cost))",
-        "forest",
-        "tests/benchmarks/test_benchmarks.py",
-    ),
-    Mutant(
         "benchmarks/speed/measure.py",
         "for name, runner in runners.items():",
         "for name, runner in sorted(runners.items())[:1]:",

@@ -4,7 +4,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from sklearn.neighbors import KNeighborsClassifier
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 pytest.importorskip("pandas")
@@ -12,8 +11,7 @@ pytest.importorskip("pandas")
 from benchmarks import study
 from benchmarks.speed import measure
 from benchmarks.speed.contender import Contender
-from benchmarks.studies import accuracy, issues, outliers, paths
-from pathforest import FuzzyOPFClassifierCV
+from benchmarks.studies import accuracy, issues, outliers
 
 
 def echo(name, number):
@@ -63,18 +61,3 @@ def test_holm_multiplies_the_smallest_p_value_most_and_keeps_the_order():
 def test_every_detector_of_outliers_scores_in_one_direction():
     rows = [outliers.measure("ring", detector, 0)[0]["area"] for detector in outliers.DETECTORS]
     assert min(rows) > 0.5
-
-
-def test_without_paths_a_search_is_the_nearest_neighbour():
-    rng, y = np.random.default_rng(0), np.arange(80) % 2
-    X, Q, pair = (
-        rng.normal(size=(80, 2)) + y[:, None],
-        rng.normal(0.5, 1, (200, 2)),
-        np.split(np.arange(80), [60]),
-    )
-    with paths.without_paths():
-        search = FuzzyOPFClassifierCV(transforms=None, n_conquerors=1, n_best=1, cv=[pair]).fit(X, y)
-    np.testing.assert_array_equal(search.predict(Q), KNeighborsClassifier(1).fit(X, y).predict(Q))
-    np.testing.assert_equal(
-        search.best_score_, KNeighborsClassifier(1).fit(X[:60], y[:60]).score(X[60:], y[60:])
-    )
