@@ -1,4 +1,4 @@
-"""The README and the pages of the site tell the truth: examples run, files exist, pictures have their scores.
+"""The README and the pages of the site tell the truth: examples run, the picture has its scores.
 
 Blocks run in the order of the page, all of a page in one empty folder, its Python in one namespace:
 
@@ -99,30 +99,3 @@ def test_the_picture_of_the_readme_has_the_scores_of_its_models():
     text = README.read_text(encoding="utf-8")
     assert [f"{score:.1%}" for score in pictures.tell().scores] == re.findall(r"([\d.]+%) right\.", text)
     assert len(text.splitlines()) <= 60  # it fits a screen or two
-
-
-NAMED = re.compile(
-    r"`([\w./-]+\.(?:py|hpp|cpp|pyi)|(?:src|cpp|tests|benchmarks|docs|examples)/[\w./-]*/)`|!\[.*?\]\((.*?)\)",
-    re.DOTALL,
-)
-FOLDERS = ("src", "cpp", "tests", "benchmarks", "docs", "examples")
-PATHS = [f"/{name_of(path)}" for folder in FOLDERS for path in (ROOT / folder).rglob("*")]
-MADE = ("docs/api/generated/", "docs/gallery/")  # by the build of the site
-
-
-def missing(text):
-    """Return what is named but is not the end of any path."""
-    named = {name or picture.replace("../", "") for name, picture in NAMED.findall(text)}
-    return {
-        name
-        for name in named
-        if not name.startswith(MADE) and not any(path.endswith(f"/{name.rstrip('/')}") for path in PATHS)
-    }
-
-
-def test_pages_name_files_that_exist():
-    assert missing("`forest.py`, `cpp/src/forest/`, `_gone.py`, `src/gone/`, ![x](../no.png)") == {
-        "_gone.py", "src/gone/", "no.png",
-    }  # fmt: skip
-    found = {name_of(page): missing(page.read_text(encoding="utf-8")) - {""} for page in PAGES}
-    assert {page: names for page, names in found.items() if names} == {}

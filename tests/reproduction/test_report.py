@@ -193,9 +193,7 @@ def test_every_subset_has_a_whole_page_that_asks_for_nothing(subset):
     assert f"numpy {np.__version__}" in text
     assert "--seed 0 --preset " in text
     shown = re.findall(r'<section id="(.*?)"', text)
-    assert ("agreement" in shown) == (
-        subset not in ("no published sets", "scores only")
-    )
+    assert ("agreement" in shown) == (subset not in ("no published sets", "scores only"))
     assert ("ranks" in shown) == (subset not in ("one classifier", "scores only"))
     assert (ODD in parsed.text) == (subset == "an odd name")
 
