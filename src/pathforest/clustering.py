@@ -16,6 +16,7 @@ from pathforest._models.density import density_conquerors, graph_and_density, la
 from pathforest._models.domes import (
     DOME_TREE,
     MEASURES,
+    as_tree,
     count_above_gap,
     dome_tree,
     merge_domes,
@@ -74,17 +75,14 @@ def _check_clusters(model: OPFClustering, sizes: dict[str, int]) -> None:
 def _tree_as_columns(model: OPFClustering, state: dict[str, Any]) -> dict[str, Any]:
     """Put the tree into a file column by column: a file has only arrays of one type."""
     tree = vars(model).get("cluster_tree_")
-    columns = () if tree is None else zip(TREE_COLUMNS, DOME_TREE.names, strict=True)
-    return state | {key: np.ascontiguousarray(tree[name]) for key, name in columns}
+    names = () if tree is None else DOME_TREE.names
+    return state | {f"_fit_tree_{name}": np.ascontiguousarray(tree[name]) for name in names}
 
 
 def _tree_from_columns(model: OPFClustering) -> None:
     SAMPLES.derive(model)
     if TREE_COLUMNS[0] in vars(model):
-        columns = [vars(model).pop(key) for key in TREE_COLUMNS]
-        model.cluster_tree_ = np.empty(len(columns[0]), dtype=DOME_TREE)
-        for name, column in zip(DOME_TREE.names, columns, strict=True):
-            model.cluster_tree_[name] = column
+        model.cluster_tree_ = as_tree([vars(model).pop(key) for key in TREE_COLUMNS])
 
 
 @saved(MODELS)
@@ -181,19 +179,16 @@ class OPFClustering(ClusterMixin, Growing):
 
     Notes
     -----
-    Densities are scaled to [1, 1000], and a dome lower than 1 on that scale founds no cluster. A
-    path is worth its lowest density; the highest value leaves the queue first, the lower index on
-    ties. With ``selection="cut"`` the neighbourhood up to `k_max` whose clustering has the smallest
-    normalised cut is taken, and the search stops at the first cut of 0: clusters with no arc between
-    them, or a single cluster. Memberships of the fuzzy classifiers always rest on that search.
+    Densities are scaled to [1, 1000], and a dome lower than 1 on that scale founds no cluster. A path is
+    worth its lowest density; the highest value leaves the queue first, the lower index on ties. With
+    ``selection="cut"`` the neighbourhood up to `k_max` with the smallest normalised cut is taken, and the
+    search stops at the first cut of 0: clusters with no arc between them, or a single cluster. Memberships of
+    the fuzzy classifiers always rest on that search.
 
-    A dome is a connected component of the samples above some level of density, arcs of the graph
-    taken in both directions. As the level falls domes grow and meet. At such a saddle only the one of
-    the greatest height (density of its root above the saddle), area (number of samples above it) or
-    volume (sum of their densities above it) counts from there on; on ties the one founded first. What
-    the others measure there is their extinction value in mathematical morphology, where h-domes and
-    the openings by area and volume remove the same maxima; LibOPF removes maxima by these three
-    measures too.
+    A dome is a connected component of the samples above some level of density, arcs of the graph taken in
+    both directions. As the level falls domes grow and meet. At such a saddle only the one of the greatest
+    measure counts from there on; on ties the one founded first. What the others measure there is their
+    extinction value in mathematical morphology; LibOPF removes maxima by the same three measures.
 
     ``selection="gap"`` puts these values in descending order and cuts the list where the ratio between
     neighbours is largest, the first place on ties. Values below 0.3 % of the largest count as that, also what
@@ -201,10 +196,9 @@ class OPFClustering(ClusterMixin, Growing):
     between the largest value and the one above the cut. Without one, all samples are one cluster.
 
     A cluster whose dome is too small is absorbed whole by its neighbour across the highest arc, which is the
-    one whose lower end is densest; of equally high arcs across the shortest. So without equal distances the
-    order of the samples plays no part. Paths and their values stay as they are, and `predict` answers with
-    the absorbing cluster. Domes that no arc joins meet at level 0: no threshold merges them, and `n_clusters`
-    only when no others are left, into the largest. A larger neighbourhood joins them.
+    one whose lower end is densest; of equally high arcs across the shortest. Paths and their values stay as
+    they are, and `predict` answers with the absorbing cluster. Domes that no arc joins meet at level 0: no
+    threshold merges them, and `n_clusters` only when no others are left, into the largest.
 
     There is no `sample_weight`: repeat a sample to make its surroundings denser.
 
@@ -370,7 +364,7 @@ class OPFClustering(ClusterMixin, Growing):
         self.cluster_tree_ = tree
         labels, self.cluster_roots_ = self._merge(n_clusters, starts)
         self.root_ = self.cluster_roots_[labels]
-        self.labels_ = self._leave_out_noise(labels, self.cluster_roots_)
+        self.labels_ = self._leave_out_noise(labels, labels, self.cluster_roots_)
 
     @property
     def _dome_measure(self) -> str:
@@ -393,12 +387,15 @@ class OPFClustering(ClusterMixin, Growing):
             )
         return merge_domes(self.cluster_tree_[: len(founders) - int(n_clusters)], founders, starts)
 
-    def _leave_out_noise(self, labels: np.ndarray, roots: np.ndarray) -> np.ndarray:
-        """Give -1 to the samples of lowest density of each cluster, if asked."""
+    def _leave_out_noise(
+        self, labels: np.ndarray, clusters: np.ndarray, roots: np.ndarray, scaled: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Give -1 to samples less dense than what their cluster keeps; the training samples by default."""
         if self.noise == 0:
             return labels
-        scaled = _core.scale_density(self.density_)
-        return np.where(scaled < noise_levels(scaled, labels, roots, self.noise)[labels], -1, labels)
+        own = _core.scale_density(self.density_)
+        levels = noise_levels(own, clusters, roots, self.noise)
+        return np.where((own if scaled is None else scaled) < levels[labels], -1, labels)
 
     def layer(self, n_clusters: int) -> np.ndarray:
         """Return the labels for another number of clusters, without fitting again.
@@ -425,7 +422,10 @@ class OPFClustering(ClusterMixin, Growing):
         """
         check_is_fitted(self)
         rules.integer(1, "everything in one cluster is the coarsest layer")("n_clusters", n_clusters)
-        return self._leave_out_noise(*self._merge(n_clusters, check_paths(self)))
+        if "cluster_tree_" not in vars(self):
+            raise ValueError("a layer needs cluster_tree_, which models of LibOPF lack; fit to the samples")
+        labels, roots = self._merge(n_clusters, check_paths(self))
+        return self._leave_out_noise(labels, labels, roots)
 
     def predict(self, X: Any) -> np.ndarray:
         """Assign each sample to the cluster whose path reaches it at the highest density.
@@ -448,9 +448,4 @@ class OPFClustering(ClusterMixin, Growing):
         number = np.empty(len(self.root_), dtype=np.intp)
         number[self.cluster_roots_] = np.arange(len(self.cluster_roots_))
         clusters = number[self.root_]
-        labels = clusters[winners]
-        if self.noise == 0:
-            return labels
-        own = _core.scale_density(self.density_)
-        levels = noise_levels(own, clusters, self.cluster_roots_, self.noise)
-        return np.where(scaled < levels[labels], -1, labels)
+        return self._leave_out_noise(clusters[winners], clusters, self.cluster_roots_, scaled)

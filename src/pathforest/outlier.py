@@ -201,15 +201,9 @@ class OPFOutlierDetector(OutlierMixin, Growing):
         self.density_, self.best_k_, self.cuts_ = estimate
         self._fit_largest_arc = largest_arc(graph, self.best_k_)
         keep_samples(self, data)
-        self.offset_ = self._find_offset()
+        scores, share = self._training_scores(), self.contamination
+        self.offset_ = lower_fence(scores) if share == "auto" else float(np.quantile(scores, float(share)))
         return self
-
-    def _find_offset(self) -> float:
-        """Return the score below which `contamination` puts the outliers."""
-        scores = self._training_scores()
-        if isinstance(self.contamination, str):
-            return lower_fence(scores)
-        return float(np.quantile(scores, float(self.contamination)))
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Find the outliers among the training samples; the same as ``fit(X).predict(X)``, in one pass.
@@ -282,14 +276,11 @@ class OPFOutlierDetector(OutlierMixin, Growing):
             for rows, distances, _ in samples.nearest(Q, self.best_k_ + 1, len(self.density_), bar):
                 # No sample is its own neighbour: one at the place of a training sample is taken for that one.
                 others = np.where(distances[:, :1] <= same_place, distances[:, 1:], distances[:, :-1])
-                scores[rows] = self._scale(self._log_density(np.ascontiguousarray(others)))
+                scores[rows] = scale(self._log_density(np.ascontiguousarray(others)), self.density_)
         return scores
 
     def _training_scores(self) -> np.ndarray:
-        return self._scale(np.log(self.density_))
-
-    def _scale(self, log_density: np.ndarray) -> np.ndarray:
-        return scale(log_density, self.density_)
+        return scale(np.log(self.density_), self.density_)
 
     def _log_density(self, distances: np.ndarray) -> np.ndarray:
         """Logarithm of Eq. 3, given the distances to the nearest training samples in ascending order."""

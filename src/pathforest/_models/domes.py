@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from pathforest import _core
@@ -66,7 +68,11 @@ def dome_tree(
     lower second end. Without equal distances the order of the samples then plays no part.
     """
     labels, founders = (np.ascontiguousarray(a, dtype=np.int32) for a in (labels, founders))
-    columns = _core.dome_tree(*graph, k, scaled, labels, founders, measure)
+    return as_tree(_core.dome_tree(*graph, k, scaled, labels, founders, measure))
+
+
+def as_tree(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Make a tree of its columns."""
     tree = np.empty(len(columns[0]), dtype=DOME_TREE)
     for name, column in zip(DOME_TREE.names, columns, strict=True):
         tree[name] = column
