@@ -419,8 +419,8 @@ MUTANTS = [
     ),
     Mutant(
         "src/pathforest/_pages/decisions.py",
-        ".take(source)",
-        ".take(np.arange(len(source)))",
+        "rows.columns[label][source]",
+        "rows.columns[label]",
         "tests/cli/test_cells.py",
     ),
     # pages
@@ -433,7 +433,12 @@ MUTANTS = [
         "",
         "tests/pages",
     ),
-    Mutant("src/pathforest/_pages/decisions.py", "if given != label:", "if False:", "tests/pages"),
+    Mutant(
+        "src/pathforest/_pages/decisions.py",
+        'if as_label(given, of_integers=y.dtype.kind == "i") != label:',
+        "if False:",
+        "tests/cli/test_audit.py",
+    ),
     # pictures
     Mutant(
         "src/pathforest/plotting/_draw.py",

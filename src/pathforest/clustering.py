@@ -41,7 +41,7 @@ from pathforest.membership import DensityEstimate, density
 
 # Neighbours of a density whose domes are chosen from; benchmarks/studies/clustering.py --choose of be536ff.
 N_NEIGHBORS = 15
-# Of few samples, at most one in so many: more neighbours would reach across clusters.
+# Of few samples, at most one in four is a neighbour: more would reach across clusters.
 ONE_IN = 4
 
 # What files call the columns of the tree.
@@ -377,7 +377,7 @@ class OPFClustering(ClusterMixin, Growing):
         return founders[np.lexsort([founders, -(self.cost_[founders] - 1)])]
 
     def _merge(self, n_clusters: int, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Merge clusters until so many are left, given where the path to each sample starts."""
+        """Merge clusters until `n_clusters` are left, given where the path to each sample starts."""
         founders = self._founders()
         if n_clusters > len(founders):
             way_out = "" if self.n_neighbors is None else ", or leave n_neighbors=None to search for more"

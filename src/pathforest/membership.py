@@ -184,7 +184,7 @@ def fuzzy_membership(density: np.ndarray, sigma: float) -> np.ndarray:
 
 
 def values_to_membership(values: np.ndarray, sigma: float) -> np.ndarray:
-    """Put values in [0, 1] in the place of t^2 in Eq. 5: F = (1 - sigma) values + sigma.
+    """Use values in [0, 1] instead of t^2 in Eq. 5: F = (1 - sigma) values + sigma.
 
     Examples
     --------

@@ -80,8 +80,9 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     Numbers are standardised; a gap gets the median of its column. Text and truth values become one column of
     0 and 1 per category, so that two samples of different categories are as far apart as two samples are on
-    average in a column of numbers. A column of text in which no text occurs twice, such as a name, tells
-    nothing about other samples and is left out; so is a column without values. Columns of dates are refused.
+    average in a column of numbers. A column of text in which no text occurs twice, such as a name, is
+    uninformative for other samples; it is left out, as is a column without values. Columns of dates are
+    refused.
     A column of numbers with a word in it is a category, with a warning.
 
     Everything is learned by `fit`, from the training samples alone. Later, a text that `fit` has not seen
@@ -100,7 +101,7 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     scale : bool, default=True
         Whether numbers are standardised, for estimators that take features as given. False leaves them in
         their units, for those that scale features themselves, such as :class:`FuzzyOPFClassifierCV`; the
-        columns of a category then have their median standard deviation in the place of 1.
+        columns of a category then have their median standard deviation instead of 1.
 
     Attributes
     ----------
@@ -112,7 +113,7 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     categories_ : list of ndarray
         The categories of each column, none for columns of numbers.
     category_value_ : float
-        What columns of a category have in the place of 1: the median standard deviation of the columns of
+        What columns of a category have instead of 1: the median standard deviation of the columns of
         numbers that vary with ``scale=False``, else 1.
     has_missing_, has_other_ : ndarray of shape (n_features,)
         Whether gaps, and rare texts, are a category of a column.

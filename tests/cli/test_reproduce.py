@@ -59,7 +59,7 @@ def test_the_command_in_the_report_gives_the_same_settings():
 
 @pytest.fixture
 def put(tmp_path, monkeypatch):
-    """Start in an empty folder; return a function that puts rows in the place of the published set `boat`."""
+    """Start in an empty folder; return a function that replaces the published set `boat` by rows."""
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.setenv("PATHFOREST_DATA", str(tmp_path))

@@ -25,7 +25,7 @@ BATCHES = [1, 7, 2**18]  # cells
 
 @pytest.fixture(params=BATCHES, ids="{} cells".format)
 def cells(request, monkeypatch):
-    """Read every file in batches of so many cells."""
+    """Read every file in small batches."""
     monkeypatch.setattr(batches, "CELLS", request.param)
     return request.param
 

@@ -52,6 +52,18 @@ PHRASES = [  # pattern, whatever its case, and what to write instead
     (r"\bfrom afar\b", "from the network"),
     (r"\b(goes|go|went) on where it\b", "resumes"),
     (r"\bsearch of k\b", "search for k"),
+    (
+        r"\b(until|up to|after|has|one in|batches of|an archive of|suits) so many\b",
+        "this many, or the number",
+    ),
+    (r"\bin the place of\b", "instead of"),
+    (r"\btak(es|en|e|ing) the place of\b", "replaces"),
+    (r"\btells? nothing about\b", "is uninformative for"),
+    (r"\b(is|are) found if (it is|they are) plain\b", "is detected if unambiguous"),
+    (r"\bhas no value; ", "is empty; "),
+    (r"\bof each of some\b", "of each queried ..."),
+    (r"\bwithout a change of\b", "without changing"),
+    (r"\bin its stride\b", "can handle"),
     (r"(?-i:\b(Weaker|Better|Worse|Gone|Printed|Wanted|Missing|Out) (is|are)\b)", "the subject first"),
 ]
 

@@ -14,7 +14,7 @@ no_sigint = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no t
 
 
 def interrupt(work, after=0.3):
-    """Interrupt work after so many seconds of the processor; return how many more it has taken to end."""
+    """Interrupt work after some seconds of the processor; return how many more it has taken to end."""
     before = signal.signal(signal.SIGPROF, signal.default_int_handler)
     start = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, after)

@@ -23,7 +23,7 @@ from pathforest._utils.progress import progress
 from pathforest._utils.text import escape, show
 from pathforest.libopf import read_distances
 
-NONE = ("text", "-")  # in the place of a number
+NONE = ("text", "-")  # instead of a number
 WIDE = 400  # columns of output that is not a terminal
 LONGEST = 60  # characters of a name or a label on the terminal
 

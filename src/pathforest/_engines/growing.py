@@ -35,7 +35,7 @@ from pathforest._engines.engine import (
 )
 from pathforest._engines.metric import Metric
 
-# Up to so many new samples, a scan for each takes less time than one for each old sample.
+# Up to this many new samples, a scan for each takes less time than one for each old sample.
 FEW = 16
 
 # If new samples are more than this share of the old ones, starting from nothing takes less time.
@@ -59,7 +59,7 @@ class Parts(NamedTuple):
         """Join small parts at the end, so that each is at least twice as large as the next.
 
         So there are few parts, and a sample is seldom part of a new engine. If there is an engine of all
-        samples, it takes the place of those of parts.
+        samples, it replaces those of parts.
         """
         whole = (0, self.bounds[-1])
         bounds = list(whole if whole in self.engines else self.bounds)

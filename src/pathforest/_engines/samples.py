@@ -178,7 +178,7 @@ def read_samples(
     if table is None:
         X = validated(model, X, reset=reset, copy=copy, **array_options(metric))
         if known is not None:
-            code_table(X, known)  # refuses numbers in the place of text
+            code_table(X, known)  # refuses numbers instead of text
         return X, metric
     validate_data(model, table, reset=reset, skip_check_array=True)
     coded = code_table(table, known if reset or known else [None] * table.shape[1])

@@ -123,7 +123,7 @@ def _classes(data: FitData, question: Any, r: int) -> list[_Class]:
     found = []
     for code in range(len(data.labels.values)):
         everyone = np.flatnonzero(codes == code)
-        # No list takes more than r + 1 equal rows. A sample left out here has so many before it.
+        # No list takes more than r + 1 equal rows. A sample left out here has that many before it.
         members = samples.without_spare_copies(everyone, r + 1)
         engine = samples.engine(members, X.dtype, keep_order=False)
         found.append(_Class(samples, members, engine, len(everyone)))

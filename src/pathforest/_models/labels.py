@@ -66,7 +66,7 @@ def narrow(values: np.ndarray) -> np.ndarray:
 
 
 def require_labels(estimator: Any, y: Any) -> None:
-    """Refuse None in the place of labels, in the words that scikit-learn looks for."""
+    """Refuse None instead of labels, in the words that scikit-learn looks for."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
 

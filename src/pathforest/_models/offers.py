@@ -21,7 +21,7 @@ from pathforest._utils.threads import map_threads
 from pathforest.forest import Conquest
 
 # Members of a class listed beyond those that decide: without them an offer that costs more than its distance
-# would leave the answer open. On overlapping classes lists so long settled all but 4 answers in 10,000.
+# would leave the answer open. On overlapping classes, such lists settled all but 4 answers in 10,000.
 EXTRA_MEMBERS = 2
 
 WORTH_THREADS = 1024  # queries whose answers are worth the start of threads
@@ -121,7 +121,7 @@ def decide(forest: KeptForest, Q: np.ndarray, bar: Any = SILENCE) -> Decision:
 
 
 def class_costs(forests: Sequence[KeptForest], Q: np.ndarray, bar: Any = SILENCE) -> list[ClassCosts]:
-    """Return what each class offers the queries in each of some forests over the same samples."""
+    """Return what each class offers the queries, for several forests over the same samples."""
     shape = len(Q), forests[0].n_classes
     found = [
         ClassCosts(np.full((1, *shape), np.inf), np.full(shape, len(one.order), np.int32)) for one in forests

@@ -81,7 +81,7 @@ def each(singular: str, rule: Rule) -> Rule:
             raise TypeError(f"{name}={show(value)} can be read only once; pass a list or a tuple")
         values = as_list(value)
         if not values:
-            raise ValueError(f"{name}={show(value)} has no value; give at least one")
+            raise ValueError(f"{name}={show(value)} is empty; give at least one value")
         for one in values:
             rule(singular, one)
 

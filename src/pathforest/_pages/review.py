@@ -1,4 +1,4 @@
-"""The review of labels: what an audit found, told in numbers and sentences, and as one HTML file."""
+"""The review of labels: the findings of an audit in numbers and sentences, and as one HTML file."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ def _check_file(file: BinaryIO) -> int:
 
 
 def _read(archive: ZipFile, size: int) -> Any:
-    """Make the model in an archive of so many bytes."""
+    """Make the model in an archive of `size` bytes."""
     first, *others = members = archive.infolist()
     if [member.filename for member in members] != [HEAD, *(f"{i}.npy" for i in range(len(others)))]:
         raise ValueError(f"it does not consist of {HEAD} and numbered arrays")

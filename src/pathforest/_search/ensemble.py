@@ -168,7 +168,7 @@ def _representative(given: np.ndarray) -> np.ndarray:
 def _with_own_features(
     search: Any, explained: Sequence[Explanation], queries: np.ndarray | None, rows: np.ndarray, scaled: bool
 ) -> Iterator[Explanation]:
-    """Show the features of the samples in the place of those that a transformer made of them."""
+    """Show the features of the samples instead of those that a transformer made of them."""
     bare = [model for model in search.estimators_ if isinstance(model, FuzzyOPFClassifier)]
     kept = bare[0]._fit_X if bare else vars(search).get("_fit_samples")
     if kept is None or queries is None:

@@ -96,7 +96,7 @@ class Ready(NamedTuple):
     lists: KnnGraph  # the same, as long as competitions need them
     tree: SpanningTree
     prototypes: np.ndarray
-    values: np.ndarray | None  # of the user's membership, in the place of the density
+    values: np.ndarray | None  # of the user's membership, instead of the density
     cuts: np.ndarray | None  # of every neighbourhood up to the largest k_max
     densities: dict[int, np.ndarray]  # of the neighbourhoods asked for so far
 
@@ -211,7 +211,7 @@ def _naming(name: str, transformer: Any) -> Iterator[None]:
         ) from error
 
 
-# Neighbours of all samples, so many that the lists of large parts can be read from them
+# Neighbours of all samples, enough for the lists of large parts to be read from them
 
 
 def share_lists(plan: Plan, build: EngineFactory, always: bool = False) -> Plan:
@@ -289,7 +289,7 @@ def _key(model: FuzzyOPFClassifier) -> Any:
 
 
 def grow(ready: Ready, models: Sequence[FuzzyOPFClassifier]) -> Iterator[Forest]:
-    """Yield the forest of each of some configured models. One grows on one thread, so several do at once."""
+    """Yield the forest of each configured model. One grows on one thread, so several do at once."""
     engine = ready.part.data.engine
 
     def compete_for(model: FuzzyOPFClassifier) -> Forest:
@@ -351,7 +351,7 @@ def class_costs(
     near: Sequence[Near] = (),
     report: Callable[[float], object] = lambda part: None,
 ) -> Iterator[tuple[int, Forest, ClassCosts]]:
-    """Yield for each of some configured models its place, its forest, and its class costs.
+    """Yield for each configured model its place, its forest and its class costs.
 
     `report` gets each part of the work when it is done: half for forests, half for class costs.
     """

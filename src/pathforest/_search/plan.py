@@ -40,7 +40,7 @@ from pathforest.fuzzy import FuzzyOPFClassifier
 # The parameters handed on to every classifier as they are.
 COMMON = ("metric", "metric_params", "membership", "algorithm", "n_jobs", "device", "verbose")
 
-ALL = -1  # in the place of a fold: all samples, for the final fit
+ALL = -1  # instead of a fold: all samples, for the final fit
 
 
 class Cell(NamedTuple):

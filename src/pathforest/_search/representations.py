@@ -30,7 +30,7 @@ PRESETS = ("auto", "linear", "kernel", "full")
 GAMMA_SCALES = (4.0, 1.0, 0.25, 0.0625)  # widths of the RBF kernel tried, times 1 / n_features
 WEIGHTED_SCALES = (1.0, 0.25)  # those on features weighted by their importance
 
-# "auto" chooses the first preset that suits so many samples and features; see docs/guide/fuzzy_cv.md.
+# "auto" chooses the first preset that suits the number of samples and features; see docs/guide/fuzzy_cv.md.
 LIMITS = {"kernel": (5_000, 500), "linear": (50_000, 500)}
 
 # Candidates by their names in the results: unfitted transformers, or None for the samples as given.

@@ -37,8 +37,8 @@ BLOCK_BYTES = 2**27
 # A task costs the scheduler and both ends some 10 ms, and Ctrl-C waits for those that run.
 TASK_SECONDS = 1.0
 
-# So many tasks for each thread of the cluster that none waits long for the last, and beyond that no more in
-# all than the scheduler takes in its stride.
+# Tasks for each thread of the cluster: enough that none waits long for the last, and in all no more than the
+# scheduler can handle.
 TASKS_PER_THREAD, MOST_TASKS = 4, 1000
 
 # A pass that one thread does in this time is not worth sending away.

@@ -89,7 +89,7 @@ class TorchEngine(PythonEngine):
         return self._foreign(self._load(queries), self._load(own), self._load(component), reach)
 
     def nearest_outsiders(self, samples: np.ndarray, component: np.ndarray, n_threads: int = 1) -> Lists:
-        """Find for each of some samples the nearest one of another component, by (distance, index)."""
+        """Find the nearest sample of another component for each sample asked for, by (distance, index)."""
         asked = self._load(np.ascontiguousarray(self._X[samples]))
         return self._foreign(asked, self._load(component[samples]), self._load(component))
 

@@ -9,7 +9,7 @@ distance that is computed as |q|^2 + |y|^2 - 2 q.y is off by less than
     e (|q|^2 + |y|^2) + b  with  b = 2^-24 sqrt(d)  and  e = 2^-10 + 4 (D + 24) 2^-24 + b.
 
 Five percent more are for comparisons, and for what float64 rounds. If values are split into two halves, and
-three products of these are added, 3 * 2^-22 takes the place of 2^-10, and D = 3 d.
+three products of these are added, 3 * 2^-22 replaces 2^-10, and D = 3 d.
 
 The value of a sample for a query is v = q.y - (1 - e) |y|^2 / 2. So its squared distance is at least
 low = (1 - e) |q|^2 - b - 2 v, and at most low + 2 e (|q|^2 + |y|^2) + 2 b. As |y| is at most |q| plus the
