@@ -35,7 +35,7 @@ OWN_TEXT = {
     "learn": {"model", "X_val"},
     "find_issues": {"y", "method", "n_conquerors"},
     "explain": {"estimator", "X"},
-    "save": {"model", "path"},
+    "save": {"growable", "model", "path"},
 }
 # What is random differs everywhere, and so does how long the lists of a graph must be.
 EVERYWHERE_OWN = {"random_state", "graph"}

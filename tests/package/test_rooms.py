@@ -17,7 +17,6 @@ ORDER = [
     ["distances", "graph", "membership", "forest"],
     ["_persistence"],
     ["_models"],
-    ["plotting"],
     ["classifier", "fuzzy"],
     ["_search"],
     [
@@ -34,6 +33,7 @@ ORDER = [
         "preprocessing",
         "_issues",
     ],
+    ["plotting"],
     [""],  # the package itself, which shows names of all these
     ["datasets"],
     ["libopf"],

@@ -20,13 +20,13 @@ threads = st.sampled_from([1, 3])
 
 
 @st.composite
-def copied(draw, non_negative=False):
-    """Samples of a few distinct rows; some of these are at distance 0 by underflow, or differ in a sign."""
+def copied(draw, non_negative=False, tiny=True):
+    """Samples of a few distinct rows, which may differ in a sign alone, or be at distance 0 by underflow."""
     recipe = draw(st.sampled_from(["grid", "gaussian", "signed zeros", "near ties", "mixed values"]))
     n, n_rows = draw(sizes(2, 80)), draw(st.sampled_from([1, 2, 3, 5, 10]))
     d, seed = draw(st.sampled_from([1, 2, 3, 20])), draw(seeds)
     rows, Q = make_samples(recipe, seed, n_rows, d, draw(st.sampled_from(DTYPES)), non_negative)
-    if recipe == "grid" and draw(st.booleans()):
+    if tiny and recipe == "grid" and draw(st.booleans()):
         # The square of 1 is 0 now, that of 2 is not: of samples at distance 0 one can be nearer to a third.
         rows, Q = rows * rows.dtype.type(1.5e-162), Q * Q.dtype.type(1.5e-162)
     X = rows[np.random.default_rng(seed).integers(0, n_rows, n)]
@@ -103,7 +103,7 @@ def test_copy_numbers_count_the_equal_rows_before_each(problem):
 
 @pytest.mark.parametrize("r", [1, 2, 5])
 @pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
-@given(problem=copied())
+@given(problem=copied(tiny=False))  # estimators refuse samples whose squares underflow
 def test_predictions_without_spare_copies_are_those_of_all_samples(algorithm, r, problem):
     X, codes, Q, _ = problem
     model = OPFClassifier(n_conquerors=r, algorithm=algorithm).fit(X, codes)

@@ -56,6 +56,8 @@ def save(model: Any, path: str | os.PathLike[str], *, growable: bool = False) ->
         A fitted estimator of pathforest, or a fitted pipeline of scikit-learn around one.
     path : str or path-like
         The file. An existing file is replaced once the new one is complete.
+    growable : bool, default=False
+        Whether the loaded model can grow, for a model that can.
 
     Raises
     ------

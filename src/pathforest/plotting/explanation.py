@@ -19,6 +19,7 @@ from pathforest._models.explanation import (
     text,
 )
 from pathforest._models.offers import bids
+from pathforest._search.ensemble import training_samples
 from pathforest._utils.checks import check_choice
 from pathforest.plotting._draw import (
     INK,
@@ -323,7 +324,7 @@ def find_images(explainer: Explainer, X: Any) -> np.ndarray:
     if X is not None:
         return np.asarray(X, dtype=np.float64)
     model = explainer.estimator
-    training = model._training_samples() if hasattr(model, "estimators_") else model._fit_X
+    training = training_samples(model) if hasattr(model, "estimators_") else model._fit_X
     if not all(map(only_scales, explainer.transformers)):
         raise ValueError(
             "the pipeline does not keep the images it was fitted on, only what its transformers made of "
