@@ -19,6 +19,7 @@ ORDER = [
     ["_models"],
     ["classifier", "fuzzy"],
     ["_search"],
+    ["plotting"],
     [
         "fuzzy_cv",
         "knn_classifier",
@@ -33,7 +34,6 @@ ORDER = [
         "preprocessing",
         "_issues",
     ],
-    ["plotting"],
     [""],  # the package itself, which shows names of all these
     ["datasets"],
     ["libopf"],
