@@ -29,17 +29,15 @@ MOST_TABLES = 5  # of a list of explanations in a notebook
 
 # What each feature adds to a distance; metrics that are not sums over features have no such shares.
 TERMS: dict[Any, Callable[[np.ndarray, np.ndarray, Metric], np.ndarray]] = {
-    "euclidean": lambda a, b, metric: (a - b) ** 2,
-    "sqeuclidean": lambda a, b, metric: (a - b) ** 2,
-    "log_sqeuclidean": lambda a, b, metric: (a - b) ** 2,
+    **dict.fromkeys(
+        ("euclidean", "sqeuclidean", "log_sqeuclidean", "nan_euclidean"), lambda a, b, metric: (a - b) ** 2
+    ),
+    **dict.fromkeys(("manhattan", "braycurtis"), lambda a, b, metric: np.abs(a - b)),
     "seuclidean": lambda a, b, metric: (a - b) ** 2 / np.asarray(metric.params["V"]),
-    "manhattan": lambda a, b, metric: np.abs(a - b),
-    "braycurtis": lambda a, b, metric: np.abs(a - b),
     "minkowski": lambda a, b, metric: np.abs(a - b) ** metric.p,
     "canberra": lambda a, b, metric: np.abs(a - b) / np.maximum(np.abs(a) + np.abs(b), TINY),
     "chi2": lambda a, b, metric: (a - b) ** 2 / np.maximum(a + b, TINY),
     "gower": lambda a, b, metric: gower_terms(a, b, metric.params),
-    "nan_euclidean": lambda a, b, metric: (a - b) ** 2,
     # The feature that differs most decides alone.
     "chebyshev": lambda a, b, metric: np.arange(len(a)) == np.abs(a - b).argmax(),
 }
@@ -58,9 +56,7 @@ class Feature(NamedTuple):
     scale: float  # standard deviation among the training samples, 1 if that is 0
     share: float | None = None  # of the distance to the conqueror; None if that is not a sum over features
     rival_share: float | None = None  # of the distance to the rival
-    texts: tuple[str, str, str | None] | None = (
-        None  # that sample, conqueror and rival have, where these are codes
-    )
+    texts: tuple[str | None, ...] | None = None  # of sample, conqueror and rival, where values are codes
     is_category: bool = False  # whether values are only equal or not, none is more than another
 
     @property
@@ -78,13 +74,10 @@ class Feature(NamedTuple):
         return abs(self.difference) / self.scale if self.share is None else self.share
 
     @property
-    def shown(self) -> tuple[str, str, str | None]:
+    def shown(self) -> tuple[str | None, ...]:
         """What sample, conqueror and rival have, as tables print it."""
-        if self.texts is not None:
-            return self.texts
-        return tuple(
-            None if value is None else number(value) for value in (self.value, self.conqueror, self.rival)
-        )
+        values = self.value, self.conqueror, self.rival
+        return self.texts or tuple(None if value is None else number(value) for value in values)
 
 
 class Rival(NamedTuple):
@@ -134,25 +127,16 @@ class Explanation(NamedTuple):
         return f"Predicted {text(self.label)}, cost {self.cost:.3g}{rival}"
 
     def __str__(self) -> str:
-        header, *rows = self._table()
-        widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if i else cell.ljust(width)
-                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in (header, *rows)
-        ]
-        return "\n".join([self.headline, *self.sentences(), *(lines if rows else [])])
+        widths = [max(map(len, column)) for column in zip(*self._table(), strict=True)]
+        line = "  ".join(f"{{:{'>' if i else '<'}{width}}}" for i, width in enumerate(widths))
+        rows = (line.format(*row).rstrip() for row in self._table())
+        return "\n".join([self.headline, *self.sentences(), *rows])
 
     def _repr_html_(self) -> str:
-        header, *rows = self._table()
-        head = "".join(f"<th>{escape_html(cell)}</th>" for cell in header)
-        body = "".join(
-            f"<tr><th>{escape_html(row[0])}</th>{''.join(f'<td>{escape_html(c)}</td>' for c in row[1:])}</tr>"
-            for row in rows
-        )
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if rows else ""
+        header, *rows = [list(map(escape_html, row)) for row in self._table()] or [[]]
+        head = f"<tr><th>{'</th><th>'.join(header)}</th></tr>"
+        body = "".join(f"<tr><th>{name}</th><td>{'</td><td>'.join(cells)}</td></tr>" for name, *cells in rows)
+        table = f"<table><thead>{head}</thead><tbody>{body}</tbody></table>" if rows else ""
         notes = "<br>".join(map(escape_html, self.sentences()))
         return f"<div><p><b>{escape_html(self.headline)}</b><br>{notes}</p>{table}</div>"
 
@@ -166,11 +150,9 @@ class Explanation(NamedTuple):
             f"whose path costs {self.costs[0]:.3g}: {' -> '.join(path)}"
         ]
         if len(self.offers) > 1:
-            offers = ", ".join(
-                f"{i} ({offer:.3g})"
-                for i, offer in list(zip(self.conquerors, self.offers, strict=True))[:MOST_STEPS]
-            )
-            more = f" and {len(self.offers) - MOST_STEPS} more" if len(self.offers) > MOST_STEPS else ""
+            made = [f"{i} ({offer:.3g})" for i, offer in zip(self.conquerors, self.offers, strict=True)]
+            offers = ", ".join(made[:MOST_STEPS])
+            more = f" and {len(made) - MOST_STEPS} more" if len(made) > MOST_STEPS else ""
             lines.append(f"The cost is the mean of {len(self.offers)} offers: {offers}{more}")
         if self.transform != "as given":
             lines.append(f"Distances are measured in the representation {text(self.transform)}")
@@ -180,21 +162,20 @@ class Explanation(NamedTuple):
             )
         return lines
 
-    def _table(self) -> list[list[str]]:
-        """Lay the features out as rows of cells, the header first."""
-        features = (self.features or [])[:MOST_FEATURES]
-        with_shares = bool(features) and features[0].share is not None
-        header = ["feature", "sample", f"conqueror {self.conqueror} ({text(self.label)})", "difference"]
-        header += ["share of distance"] if with_shares else []
+    def _table(self) -> list[tuple[str, ...]]:
+        """Lay the features out as rows of cells, the header first; no rows if there are no features."""
+        if not self.features:
+            return []
+        features = self.features[:MOST_FEATURES]
+        values, near, far = zip(*(feature.shown for feature in features), strict=True)
+        table = {"feature": [text(feature.name) for feature in features], "sample": values}
+        table[f"conqueror {self.conqueror} ({text(self.label)})"] = near
+        table["difference"] = [number(feature.difference) for feature in features]
+        if features[0].share is not None:
+            table["share of distance"] = [f"{feature.share:.0%}" for feature in features]
         if self.rival:
-            header.append(f"rival {self.rival.conquerors[0]} ({text(self.rival.label)})")
-        rows = []
-        for feature in features:
-            value, conqueror, rival = feature.shown
-            row = [text(feature.name), value, conqueror, number(feature.difference)]
-            row += [f"{feature.share:.0%}"] if with_shares else []
-            rows.append(row + ([rival] if self.rival else []))
-        return [header, *rows]
+            table[f"rival {self.rival.conquerors[0]} ({text(self.rival.label)})"] = far
+        return list(zip(*([name, *column] for name, column in table.items()), strict=True))
 
 
 class Explanations(list[Explanation]):
@@ -209,103 +190,51 @@ class Explanations(list[Explanation]):
         return shown + (f"<p>and {more} more</p>" if more > 0 else "")
 
 
-def compare_features(
-    names: Sequence[str],
-    sample: np.ndarray,
-    conqueror: np.ndarray,
-    rival: np.ndarray | None,
-    scale: np.ndarray,
-    metric: Metric | None = None,
-) -> list[Feature]:
+# Features
+
+
+class Shown(NamedTuple):
+    """What is shown of all features, in the fields of :class:`Feature`."""
+
+    name: Sequence[str]
+    value: np.ndarray
+    conqueror: np.ndarray
+    rival: np.ndarray | None
+    scale: np.ndarray  # as `feature_scales` returns it
+
+    def of_each(self) -> list[dict[str, Any]]:
+        """Return the fields of each feature."""
+        columns = ([None] * len(self.name) if one is None else np.asarray(one).tolist() for one in self[1:])
+        rows = zip(map(str, self.name), *columns, strict=True)
+        return [dict(zip(self._fields, row, strict=True)) for row in rows]
+
+
+def compare_features(shown: Shown, metric: Metric | None = None) -> list[Feature]:
     """Set a sample beside its conqueror and the rival, the features that matter most first.
 
-    `scale` comes from :func:`feature_scales`; without a `metric` there are no shares of the distance.
+    Without a `metric` there are no shares of the distance.
     """
-    nothing = [None] * len(sample)
     is_gower = metric is not None and metric.name == "gower"
-    categories = metric.params["categorical"].tolist() if is_gower else [False] * len(sample)
+    categories = metric.params["categorical"].tolist() if is_gower else [False] * len(shown.name)
+    shares = (distance_shares(shown.value, other, metric) for other in (shown.conqueror, shown.rival))
     features = [
-        Feature(name, column, *values, is_category=categories[column])
-        for column, (name, *values) in enumerate(
-            zip(
-                *_columns(names, sample, conqueror, rival, scale),
-                nothing if metric is None else distance_shares(sample, conqueror, metric),
-                nothing if metric is None or rival is None else distance_shares(sample, rival, metric),
-                strict=True,
-            )
+        Feature(column=j, share=share, rival_share=of_rival, is_category=is_category, **fields)
+        for j, (fields, share, of_rival, is_category) in enumerate(
+            zip(shown.of_each(), *shares, categories, strict=True)
         )
     ]
     return sorted(features, key=lambda feature: -feature.weight)
 
 
-def compare_sparse(
-    names: Sequence[str] | None,
-    sample: SparseSamples,
-    conqueror: SparseSamples,
-    rival: SparseSamples | None,
-    scale: np.ndarray,
-    metric: Metric,
-) -> list[Feature]:
-    """Do the same for sparse samples, each a matrix of one row, without features that all of them lack."""
-    rows = [row for row in (sample, conqueror, rival) if row is not None]
-    columns = np.unique(np.concatenate([row.indices for row in rows]))
-    values = [row.tocsr()[:, columns].toarray()[0] for row in rows]
-    other = None if rival is None else values[2]
-    shown = [f"x{column}" if names is None else names[column] for column in columns]
-    features = compare_features(shown, values[0], values[1], other, scale[columns], metric)
-    return [feature._replace(column=int(columns[feature.column])) for feature in features]
-
-
-def in_units_of(
-    features: Sequence[Feature],
-    names: Sequence[str],
-    sample: np.ndarray,
-    conqueror: np.ndarray,
-    rival: np.ndarray | None,
-    scale: np.ndarray,
-) -> list[Feature]:
+def in_units_of(features: Sequence[Feature], shown: Shown) -> list[Feature]:
     """Show features by other names and values, such as those before they were scaled; shares stay."""
-    columns = list(zip(*_columns(names, sample, conqueror, rival, scale), strict=True))
-    return [
-        feature._replace(**dict(zip(SHOWN, columns[feature.column], strict=True))) for feature in features
-    ]
+    fields = shown.of_each()
+    return [feature._replace(**fields[feature.column]) for feature in features]
 
 
-def rescaled(features: Sequence[Feature], mean: np.ndarray, scale: np.ndarray) -> list[Feature]:
-    """Show features as they were before a mean was subtracted and a scale divided by."""
-
-    def value(feature: Feature, scaled: float) -> float:
-        return float(scaled * scale[feature.column] + mean[feature.column])
-
-    return [
-        feature._replace(
-            value=value(feature, feature.value),
-            conqueror=value(feature, feature.conqueror),
-            rival=None if feature.rival is None else value(feature, feature.rival),
-            scale=float(feature.scale * scale[feature.column]),
-        )
-        for feature in features
-    ]
-
-
-SHOWN = ("name", "value", "conqueror", "rival", "scale")
-
-
-def _columns(
-    names: Sequence[str],
-    sample: np.ndarray,
-    conqueror: np.ndarray,
-    rival: np.ndarray | None,
-    scale: np.ndarray,
-) -> list[list[Any]]:
-    other = [None] * len(sample) if rival is None else np.asarray(rival).tolist()
-    rows = (np.asarray(row).tolist() for row in (sample, conqueror))
-    return [list(map(str, names)), *rows, other, scale.tolist()]
-
-
-def distance_shares(a: np.ndarray, b: np.ndarray, metric: Metric) -> list[float | None]:
+def distance_shares(a: np.ndarray, b: np.ndarray | None, metric: Metric | None) -> list[float | None]:
     """Return the share of each feature in a distance, all 0 if they are equal and None if it is not a sum."""
-    if metric.name not in TERMS:
+    if b is None or metric is None or metric.name not in TERMS:
         return [None] * len(a)
     a, b = a.astype(np.float64), b.astype(np.float64)
     unit = 1.0 if metric.name == "gower" else np.fmax.reduce(np.abs(a - b), initial=0.0)
@@ -326,13 +255,11 @@ def with_texts(features: Sequence[Feature], categories: Sequence[np.ndarray | No
             return "new"
         return text(known[int(code)]) if code in range(len(known)) else number(code)
 
-    shown = []
-    for feature in features:
-        known = categories[feature.column]
-        values = feature.value, feature.conqueror, feature.rival
-        texts = None if known is None else tuple(find(code, known) for code in values)
-        shown.append(feature._replace(texts=texts))
-    return shown
+    def name(feature: Feature) -> Feature:
+        known, values = categories[feature.column], (feature.value, feature.conqueror, feature.rival)
+        return feature._replace(texts=None if known is None else tuple(find(one, known) for one in values))
+
+    return list(map(name, features))
 
 
 def feature_scales(X: np.ndarray) -> np.ndarray:
@@ -356,27 +283,7 @@ def number(value: float) -> str:
     return "missing" if np.isnan(value) else f"{value:.4g}"
 
 
-# Transformers that change features one by one, so that what holds of scaled features holds of them.
-SCALERS = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)
-
-
-class Explainer(NamedTuple):
-    """The estimator that explains, and what samples go through before they reach it."""
-
-    estimator: Any
-    transformers: list[Pipeline]
-
-    def represent(self, X: Any) -> Any:
-        """Give samples the representation of the estimator."""
-        for transformer in self.transformers:
-            X = transformer.transform(X)
-        return X
-
-    def unscale(self, row: np.ndarray) -> np.ndarray:
-        """Undo what scalers did to a sample."""
-        for transformer in reversed(self.transformers):
-            row = np.asarray(transformer.inverse_transform(row[None]))[0]
-        return row
+# Explanations of classifiers
 
 
 def explain_queries(model: Any, forest: KeptForest, Q: np.ndarray) -> Explanations:
@@ -411,11 +318,8 @@ def _rivals_of_each(forest: KeptForest, classes: np.ndarray, Q: np.ndarray) -> l
 def _distance(forest: KeptForest, query: np.ndarray, member: int) -> float:
     """Return the distance from a query to a training sample."""
     samples = forest.samples
-    if samples.X is None:
-        return float(query[member])
-    one_row = query if isinstance(query, SparseSamples) else query[None]
-    ((_, block),) = samples.blocks(one_row, width=1)
-    if samples.metric.kind == "matrix":
+    ((_, block),) = samples.blocks(query if isinstance(query, SparseSamples) else query[None], width=1)
+    if samples.metric.kind != "features":
         return float(block[0, member])
     return float(samples.engine(np.array([member]), query.dtype).query(block, 1, 1)[0][0, 0])
 
@@ -425,20 +329,49 @@ def _compare(model: Any, query: np.ndarray, winner: Rival, rival: Rival | None) 
     samples = model._samples
     if samples.X is None:
         return None
-    names = getattr(model, "feature_names_in_", None)
+    rows = [query, samples.X[winner.conquerors[0]], None if rival is None else samples.X[rival.conquerors[0]]]
     scale = samples.cached("scale", lambda: feature_scales(samples.X))
-    other = None if rival is None else samples.X[rival.conquerors[0]]
-    near = samples.X[winner.conquerors[0]]
-    if isinstance(near, SparseSamples):
-        return compare_sparse(names, query, near, other, scale, samples.metric)
-    names = feature_names(len(query)) if names is None else names
-    features = compare_features(names, query, near, other, scale, samples.metric)
-    return with_texts(features, model.categories_) if "categories_" in vars(model) else features
+    names = getattr(model, "feature_names_in_", None)
+    if not isinstance(query, SparseSamples):
+        names = feature_names(len(query)) if names is None else names
+        features = compare_features(Shown(names, *rows, scale), samples.metric)
+        return with_texts(features, model.categories_) if "categories_" in vars(model) else features
+    # Without the features that all of them lack.
+    columns = np.unique(np.concatenate([row.indices for row in rows if row is not None]))
+    rows = [None if row is None else row.tocsr()[:, columns].toarray()[0] for row in rows]
+    names = [f"x{j}" for j in columns] if names is None else names[columns]
+    features = compare_features(Shown(names, *rows, scale[columns]), samples.metric)
+    return [feature._replace(column=int(columns[feature.column])) for feature in features]
 
 
 def feature_names(n_features: int) -> list[str]:
     """Name features that have no names."""
     return [f"x{i}" for i in range(n_features)]
+
+
+# Explanations of pipelines and searches
+
+# Transformers that change features one by one, so that what holds of scaled features holds of them.
+SCALERS = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)
+
+
+class Explainer(NamedTuple):
+    """The estimator that explains, and what samples go through before they reach it."""
+
+    estimator: Any
+    transformers: list[Pipeline]
+
+    def represent(self, X: Any) -> Any:
+        """Give samples the representation of the estimator."""
+        for transformer in self.transformers:
+            X = transformer.transform(X)
+        return X
+
+    def unscale(self, row: np.ndarray) -> np.ndarray:
+        """Undo what scalers did to a sample."""
+        for transformer in reversed(self.transformers):
+            row = np.asarray(transformer.inverse_transform(row[None]))[0]
+        return row
 
 
 def explain(estimator: Any, X: Any) -> Explanations:
@@ -480,14 +413,15 @@ def explain(estimator: Any, X: Any) -> Explanations:
     explanations = explainer.estimator.explain(explainer.represent(X))
     if not explainer.transformers:
         return explanations
-    names = [_names_after(pipeline) for pipeline in explainer.transformers][-1]
+    names = _names_after(explainer.transformers[-1])
     explanations = Explanations(with_names(one, names) for one in explanations)
     if len(explainer.transformers) == 1:
         explanations = Explanations(in_units_of_table(one, explainer.transformers[0]) for one in explanations)
     if is_sparse(X) or not all(map(only_scales, explainer.transformers)):
         return explanations
     rows = np.asarray(X, dtype=np.float64)
-    return Explanations(_unscaled(one, row, explainer) for one, row in zip(explanations, rows, strict=True))
+    pairs = zip(explanations, rows, strict=True)
+    return Explanations(_before_scaling(one, explainer.unscale, row) for one, row in pairs)
 
 
 def find_explainer(estimator: Any) -> Explainer:
@@ -510,7 +444,12 @@ def find_explainer(estimator: Any) -> Explainer:
 
 def only_scales(pipeline: Pipeline) -> bool:
     """Say whether all steps of a pipeline change features one by one."""
-    return all(step in (None, "passthrough") or isinstance(step, SCALERS) for _, step in pipeline.steps)
+    return all(isinstance(step, SCALERS) for step in _working(pipeline))
+
+
+def _working(pipeline: Pipeline) -> list[Any]:
+    """List the steps of a pipeline that do something."""
+    return [step for _, step in pipeline.steps if step not in (None, "passthrough")]
 
 
 def _names_after(pipeline: Pipeline) -> list[str] | None:
@@ -531,22 +470,22 @@ def with_names(explanation: Explanation, names: Sequence[str] | None) -> Explana
 
 def in_units_of_table(explanation: Explanation, pipeline: Pipeline) -> Explanation:
     """Show numbers as they are in a table, if a preprocessor of tables alone has standardised them."""
-    steps = [step for _, step in pipeline.steps if step not in (None, "passthrough")]
-    if explanation.features is None or len(steps) != 1 or not hasattr(steps[0], "_scaling_out"):
+    steps = _working(pipeline)
+    if len(steps) != 1 or not hasattr(steps[0], "_scaling_out"):
         return explanation
-    return explanation._replace(features=rescaled(explanation.features, *steps[0]._scaling_out()))
+    mean, scale = steps[0]._scaling_out()
+    return _before_scaling(explanation, lambda row: row * scale + mean)
 
 
-def _unscaled(explanation: Explanation, sample: np.ndarray, explainer: Explainer) -> Explanation:
-    """Show features as they were before scalers changed them."""
+def _before_scaling(
+    explanation: Explanation, unscale: Callable[[np.ndarray], np.ndarray], sample: np.ndarray | None = None
+) -> Explanation:
+    """Show features as they were before they were scaled, given what undoes that to a sample."""
     if explanation.features is None:
         return explanation
     columns = sorted(explanation.features, key=lambda feature: feature.column)
-    names, near = [feature.name for feature in columns], np.array([feature.conqueror for feature in columns])
-    rival = None
-    if explanation.rival is not None:
-        rival = explainer.unscale(np.array([feature.rival for feature in columns]))
-    step = explainer.unscale(near + [feature.scale for feature in columns])
-    near = explainer.unscale(near)
-    features = in_units_of(explanation.features, names, sample, near, rival, np.abs(step - near))
-    return explanation._replace(features=features)
+    names, _, value, near, rival, scale = zip(*(feature[:6] for feature in columns), strict=True)
+    step = unscale(np.array(near) + scale)
+    value, near, rival = (None if None in row else unscale(np.array(row)) for row in (value, near, rival))
+    shown = Shown(names, value if sample is None else sample, near, rival, np.abs(step - near))
+    return explanation._replace(features=in_units_of(explanation.features, shown))

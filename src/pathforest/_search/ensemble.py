@@ -15,6 +15,7 @@ from pathforest._models.base import answering, check_queries
 from pathforest._models.explanation import (
     Explanation,
     Explanations,
+    Shown,
     compare_features,
     explain_queries,
     feature_names,
@@ -183,8 +184,8 @@ def _with_own_features(
     names, scale = feature_names(queries.shape[1]) if names is None else names, feature_scales(kept)
     for one, row in zip(explained, rows, strict=True):
         rival = None if one.rival is None else kept[one.rival.conquerors[0]]
-        shown = names, queries[row], kept[one.conqueror], rival, scale
-        features = in_units_of(one.features, *shown) if scaled else compare_features(*shown)
+        shown = Shown(names, queries[row], kept[one.conqueror], rival, scale)
+        features = in_units_of(one.features, shown) if scaled else compare_features(shown)
         yield one._replace(features=features)
 
 
