@@ -1,5 +1,7 @@
 """Every array of the fast method equals its definition, whatever computes the distances."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import reference
@@ -16,7 +18,11 @@ from pathforest._issues.issues import Issues
 from pathforest.noise import flip_labels
 
 NAMES = ("class c", "class a", "class d", "class b")
-DEVICE = "torch-cpu"
+WAYS = [
+    *product(METRICS, ["kd_tree", "brute"]),
+    *product(BRUTE_METRICS, ["brute"]),
+    *product([("euclidean", 2.0), ("sqeuclidean", 2.0)], ["torch-cpu"]),
+]
 
 
 def labels_of(codes):
@@ -26,14 +32,12 @@ def labels_of(codes):
 
 def expected(X, D, codes, r, squared):
     """Return what the object should hold, classes as codes."""
-    r = min(r, len(D))
-    found = reference_issues.fast(D, codes, r)
+    found = reference_issues.fast(D, codes, r := min(r, len(D)))
     found["duplicate_group"] = reference_issues.duplicate_groups(X)
     nearest = found["nearest_distance"]
     apart = nearest[(nearest > 0) & np.isfinite(nearest)]
     found["is_near_duplicate"] = nearest <= (0.1 * np.median(apart) if apart.size else 0)
-    score, _ = reference_issues.outlier_scores(D, r, squared)
-    return found | {"outlier_score": score}
+    return found | {"outlier_score": reference_issues.outlier_scores(D, r, squared)[0]}
 
 
 def check(issues, found, classes, codes):
@@ -51,93 +55,63 @@ def check(issues, found, classes, codes):
             np.testing.assert_array_equal(got, values, err_msg=name)
     np.testing.assert_array_equal(issues.given, classes[codes])
     group = found["duplicate_group"]
-    for i in range(len(codes)):
-        copies = (group == group[i]) & (group[i] >= 0)
-        assert issues.is_conflict[i] == (len(set(codes[copies])) > 1)
-    expected_borders = (found["border_score"] >= 0.9) & ~found["is_label_issue"]
-    np.testing.assert_array_equal(issues.is_border, expected_borders)
+    for copies in ((group == number) & (number >= 0) for number in np.unique(group)):
+        assert (issues.is_conflict[copies] == (len(set(codes[copies])) > 1)).all()
+    assert not issues.is_conflict[group < 0].any()
+    borders = (found["border_score"] >= 0.9) & ~found["is_label_issue"]
+    np.testing.assert_array_equal(issues.is_border, borders)
 
 
-def draw_case(data, metric, p, dtypes=DTYPES, largest=24):
-    problem = data.draw(problems(largest=largest, dtypes=dtypes, non_negative=metric in NON_NEGATIVE))
+def draw_case(data, metric="euclidean", p=2.0, largest=24):
+    problem = data.draw(problems(largest=largest, dtypes=DTYPES, non_negative=metric in NON_NEGATIVE))
     classes, codes = labels_of(problem.codes)
     D = reference.distance_matrix(problem.X, problem.X, metric, p)
     return problem.X, D, classes, codes, data.draw(st.sampled_from([1, 2, 3, 13]))
 
 
-@pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
-@pytest.mark.parametrize(("metric", "p"), METRICS + BRUTE_METRICS)
+@pytest.mark.parametrize(("metric", "where"), WAYS)
 @given(data=st.data())
-def test_every_array_equals_its_definition(metric, p, algorithm, data):
-    if algorithm == "kd_tree" and (metric, p) in BRUTE_METRICS:
-        return
+def test_every_array_equals_its_definition_whatever_engine_threads_and_blocks(metric, where, data):
+    (metric, p), how = metric, {"algorithm": where}
+    if where == "torch-cpu":
+        pytest.importorskip("torch", reason="needs PyTorch")
+        how = {"device": where}
     X, D, classes, codes, r = draw_case(data, metric, p)
     params = {"minkowski": {"p": p}, "gower": {"ranges": np.ones(X.shape[1])}}.get(metric)
-    issues = find_issues(
-        X,
-        classes[codes],
-        n_conquerors=r,
-        metric=metric,
-        metric_params=params,
-        algorithm=algorithm,
-        n_jobs=data.draw(st.sampled_from([None, 3])),
-    )
-    check(issues, expected(X, D, codes, r, metric in reference.SQUARED), classes, codes)
-
-
-@given(data=st.data())
-def test_a_matrix_of_distances_gives_the_same(data):
-    X, D, classes, codes, r = draw_case(data, "euclidean", 2.0)
-    D = D.astype(data.draw(st.sampled_from(DTYPES)))
-    noise = np.diag(np.arange(len(D)) % 3).astype(D.dtype)  # the diagonal means nothing
-    issues = find_issues(D + noise, classes[codes], n_conquerors=r, metric="precomputed")
-    found = expected(X, D, codes, r, False)
-    zeros = reference_issues.joined(len(D), lambda i, j: i != j and D[i, j] == 0)
-    found["duplicate_group"] = reference_issues.numbered(len(D), [group for group in zeros if len(group) > 1])
-    check(issues, found, classes, codes)
-
-
-@pytest.mark.parametrize("metric", ["jaccard", lambda a, b: float(np.abs(a - b).max())])
-@given(data=st.data())
-def test_metrics_without_an_engine_give_the_same_as_their_matrix(metric, data):
-    X, _, classes, codes, r = draw_case(data, "euclidean", 2.0, largest=17)
-    X = np.clip(np.nan_to_num(X), 0, 1).round()
-    D = pairwise_distances(X.astype(bool) if metric == "jaccard" else X, metric=metric)
-    one = find_issues(X, classes[codes], n_conquerors=r, metric=metric)
-    other = find_issues(D, classes[codes], n_conquerors=r, metric="precomputed")
-    for name in ("score", "suggested", "conquerors", "rival_conquerors", "island", "outlier_score"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
-    np.testing.assert_array_equal(one.duplicate_group, reference_issues.duplicate_groups(X))
-
-
-@given(data=st.data())
-def test_a_device_gives_the_same(data):
-    pytest.importorskip("torch", reason="needs PyTorch")
-    metric, p = data.draw(st.sampled_from([("euclidean", 2.0), ("sqeuclidean", 2.0)]))
-    X, D, classes, codes, r = draw_case(data, metric, p)
-    issues = find_issues(X, classes[codes], n_conquerors=r, metric=metric, device=DEVICE)
-    check(issues, expected(X, D, codes, r, metric in reference.SQUARED), classes, codes)
-
-
-@given(data=st.data())
-def test_blocks_of_rows_change_nothing(data):
-    X, D, classes, codes, r = draw_case(data, "euclidean", 2.0)
-    size = data.draw(st.integers(1, len(X)))
+    n_jobs, size = data.draw(st.sampled_from([None, 3])), data.draw(st.integers(1, len(X)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(offers, "blocks", lambda n, *_: (slice(i, min(i + size, n)) for i in range(0, n, size)))
-        issues = find_issues(X, classes[codes], n_conquerors=r)
-    check(issues, expected(X, D, codes, r, False), classes, codes)
+        issues = find_issues(
+            X, classes[codes], n_conquerors=r, metric=metric, metric_params=params, n_jobs=n_jobs, **how
+        )
+    check(issues, expected(X, D, codes, r, metric in reference.SQUARED), classes, codes)
+
+
+@pytest.mark.parametrize("metric", ["precomputed", "jaccard", lambda a, b: float(np.abs(a - b).max())])
+@given(data=st.data())
+def test_a_matrix_of_distances_and_metrics_without_an_engine_give_the_same(metric, data):
+    X, D, classes, codes, r = draw_case(data, largest=17)
+    if metric == "precomputed":
+        D = D.astype(data.draw(st.sampled_from(DTYPES)))
+        samples = D + np.diag(np.arange(len(D)) % 3).astype(D.dtype)  # the diagonal means nothing
+        found = expected(X, D, codes, r, False)
+        zeros = reference_issues.joined(len(D), lambda i, j: i != j and D[i, j] == 0)
+        zeros = [group for group in zeros if len(group) > 1]
+        found["duplicate_group"] = reference_issues.numbered(len(D), zeros)
+    else:
+        samples = np.clip(np.nan_to_num(X), 0, 1).round()
+        D = pairwise_distances(samples.astype(bool) if metric == "jaccard" else samples, metric=metric)
+        found = expected(samples, D, codes, r, False)
+    check(find_issues(samples, classes[codes], n_conquerors=r, metric=metric), found, classes, codes)
 
 
 @given(data=st.data())
 def test_outliers_are_those_of_the_detector(data):
-    X, _, classes, codes, r = draw_case(data, "euclidean", 2.0)
+    X, _, classes, codes, r = draw_case(data)
     issues = find_issues(X, classes[codes], n_conquerors=r)
-    if len(X) == 1:
-        assert not issues.is_outlier.any()
-        return
-    detector = OPFOutlierDetector(n_neighbors=min(r, len(X) - 1))
-    np.testing.assert_array_equal(issues.is_outlier, detector.fit_predict(X) == -1)
+    detector = OPFOutlierDetector(n_neighbors=min(r, len(X) - 1)) if len(X) > 1 else None
+    expected = detector.fit_predict(X) == -1 if detector else [False]
+    np.testing.assert_array_equal(issues.is_outlier, expected)
 
 
 @given(data=st.data())
@@ -175,16 +149,8 @@ def test_wrong_labels_are_flagged_and_overlap_is_not():
     [
         ([0, 1, 3], ["x"] * 3, {"score": [1, 1, 1], "rival": ["x"] * 3, "rival_cost": [np.inf] * 3}),
         ([0], ["x"], {"score": [0], "nearest": [-1], "is_outlier": [False], "is_near_duplicate": [False]}),
-        (
-            [0, 1, 3, 4],
-            [0, 0, 1, 1],
-            {"score": [3.5 / 4.5, 2.5 / 3.5, 2.5 / 3.5, 3.5 / 4.5], "n_conquerors": 4},
-        ),
-        (
-            [0, 1, 2, 4],
-            [0, 0, 0, 1],
-            {"suggested": [0] * 4, "score": [4 / 5.5, 0.75, 2 / 3.5, 0]},
-        ),
+        ([0, 1, 3, 4], [0, 0, 1, 1], {"score": [7 / 9, 5 / 7, 5 / 7, 7 / 9], "n_conquerors": 4}),
+        ([0, 1, 2, 4], [0, 0, 0, 1], {"suggested": [0] * 4, "score": [4 / 5.5, 0.75, 2 / 3.5, 0]}),
     ],
 )
 def test_few_samples_or_classes(X, y, expected):
@@ -195,8 +161,8 @@ def test_few_samples_or_classes(X, y, expected):
     assert issues.noise_share == 0
 
 
-PER_SAMPLE = [name for name, kind in Issues.__annotations__.items() if kind == "np.ndarray"]
-PER_SAMPLE = sorted({*PER_SAMPLE} - {"classes", "confusion"})
+ARRAYS = {name for name, kind in Issues.__annotations__.items() if kind == "np.ndarray"}
+PER_SAMPLE = sorted(ARRAYS - {"classes", "confusion"})
 INDICES = {"conquerors", "rival_conquerors", "nearest"}
 NUMBERS = {"duplicate_group", "island"}
 
@@ -224,7 +190,7 @@ def same(issues, others, rows, name_of):
 
 @given(data=st.data())
 def test_names_of_classes_decide_nothing(data):
-    X, _, classes, codes, r = draw_case(data, "euclidean", 2.0)
+    X, _, classes, codes, r = draw_case(data)
     names = np.array(data.draw(st.permutations(classes.tolist())))
     issues, others = (find_issues(X, labels[codes], n_conquerors=r) for labels in (classes, names))
     same(issues, others, np.arange(len(X)), dict(zip(classes, names, strict=True)))
