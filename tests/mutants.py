@@ -212,7 +212,7 @@ src/pathforest/_persistence/checks.py | tests/persistence/test_persistence_forge
 src/pathforest/plotting/explanation.py | tests/plotting/test_explanation.py
 - model.classes_[code] != winner
 + code != winner
-src/pathforest/plotting/landscape.py | tests/plotting/test_landscape.py
+src/pathforest/plotting/landscape.py | tests/plotting/test_plotting.py
 - np.fmax.at(
 + np.maximum.at(
 src/pathforest/plotting/_draw.py | tests/plotting/test_plotting.py

@@ -10,27 +10,16 @@ from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier
 from pathforest.plotting import plot_explanation
 
 matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("agg")
-import matplotlib.pyplot as plt  # noqa: E402
 
 RNG = np.random.default_rng(0)
 Y = np.array(["apple", "fig", "quince"])[np.arange(60) % 3]
 WIDE = RNG.normal(size=(60, 14)) + 2.0 * (np.arange(60) % 3)[:, None]
 X = WIDE[:, :2]
 PLAIN = OPFClassifier().fit(X, Y)
-FUZZY = FuzzyOPFClassifier(sigma=0.3, competition="tree").fit(X, Y)
-SCALED = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, Y)
 QUERY = np.array([1.0, 1.2])
 FAR = X.min(axis=0)  # conquered along a path
 WIDE_QUERY = WIDE[0] + np.linspace(-1, 1, 14)
 WIDE_MODEL = OPFClassifier().fit(WIDE, Y)
-LINE = np.cumsum(np.linspace(1, 2, 40))[:, None] * [1.0, 0.0]
-
-
-@pytest.fixture(autouse=True)
-def no_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +32,7 @@ def annotations(display):
     return {tuple(item.xy): item.get_text() for item in found}
 
 
-@pytest.mark.parametrize("model", [PLAIN, FUZZY])
+@pytest.mark.parametrize("model", [PLAIN, FuzzyOPFClassifier(sigma=0.3, competition="tree").fit(X, Y)])
 def test_the_path_runs_from_the_query_to_the_prototype_with_its_costs(model):
     display, reason = plot_explanation(model, FAR), model.explain([FAR])[0]
     assert len(reason.path) > 2
@@ -70,16 +59,15 @@ def test_each_other_class_has_its_cheapest_offer(query):
 
 
 def test_of_a_long_path_a_few_costs_and_images_are_drawn():
-    model = FuzzyOPFClassifier(sigma=0.9, competition="tree").fit(LINE, np.arange(40) == 0)
-    display = plot_explanation(model, LINE[-1] + 1)
+    line, last = np.cumsum(np.linspace(1, 2, 40))[:, None] * [1.0, 0.0], np.arange(40) == 0
+    model = FuzzyOPFClassifier(sigma=0.9, competition="tree").fit(line, last)
+    display = plot_explanation(model, line[-1] + 1)
     assert len(set(display.explanation_.costs)) > 20
     assert len(annotations(display)) == 8 + 1  # and the rival
-    display = plot_explanation(
-        OPFClassifier().fit(LINE, np.arange(40) == 0), LINE[-1] + 1, image_shape=(1, 2)
-    )
+    display = plot_explanation(OPFClassifier().fit(line, last), line[-1] + 1, image_shape=(1, 2))
     assert len(display.explanation_.path) == 39
     assert len(display.images_) == 1 + 7 + 1
-    np.testing.assert_array_equal(display.images_[-2].get_array()[0], LINE[1])  # the prototype
+    np.testing.assert_array_equal(display.images_[-2].get_array()[0], line[1])  # the prototype
 
 
 def test_zoom_keeps_the_path_in_view():
@@ -96,8 +84,9 @@ def test_positions_on_a_plane():
     display = plot_explanation(model, np.linalg.norm(X - QUERY, axis=1), X, position=QUERY)
     expected = plot_explanation(PLAIN, QUERY).path_.get_xydata()
     np.testing.assert_array_equal(display.path_.get_xydata(), expected)
-    inside, outside = plot_explanation(SCALED, QUERY), plot_explanation(SCALED, QUERY, X)
-    np.testing.assert_array_equal(inside.path_.get_xydata()[0], SCALED[0].transform([QUERY])[0])
+    scaled = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, Y)
+    inside, outside = plot_explanation(scaled, QUERY), plot_explanation(scaled, QUERY, X)
+    np.testing.assert_array_equal(inside.path_.get_xydata()[0], scaled[0].transform([QUERY])[0])
     np.testing.assert_array_equal(outside.path_.get_xydata()[0], QUERY)
 
 
@@ -112,12 +101,9 @@ def test_many_features_are_drawn_as_bars_that_are_parts_of_the_distance():
     display = plot_explanation(WIDE_MODEL, WIDE_QUERY)
     one, drawn = display.explanation_, display.explanation_.features[:10]
     columns = [feature.column for feature in drawn]
-    sides = [
-        (one.conqueror, one.distance, "share"),
-        (one.rival.conquerors[0], one.rival.distance, "rival_share"),
-    ]
-    for bars, (sample, distance, name) in zip(display.bars_, sides, strict=True):
-        expected = np.array([getattr(feature, name) for feature in drawn]) * distance
+    own = one.conqueror, one.distance * np.array([feature.share for feature in drawn])
+    rivals = one.rival.conquerors[0], one.rival.distance * np.array([f.rival_share for f in drawn])
+    for bars, (sample, expected) in zip(display.bars_, (own, rivals), strict=True):
         np.testing.assert_allclose(np.abs(widths(bars)), expected)
         np.testing.assert_array_equal(np.sign(widths(bars)), np.sign((WIDE_QUERY - WIDE[sample])[columns]))
     labels = [label.get_text() for label in display.ax_.get_yticklabels()]

@@ -1,6 +1,7 @@
 """The pictures of fitted models: what they show, not how they look."""
 
 import sys
+from copy import copy
 
 import numpy as np
 import pytest
@@ -26,12 +27,12 @@ from pathforest.plotting import (
     plot_decision_regions,
     plot_explanation,
     plot_forest,
+    plot_landscape,
     plot_outliers,
 )
 
 matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("agg")
-import matplotlib.pyplot as plt  # noqa: E402
+plt = pytest.importorskip("matplotlib.pyplot")
 
 CLASSES = np.array(["apple", "fig", "quince"])
 
@@ -54,8 +55,9 @@ PRUNED = OPFPruner().fit(X, Y)
 SCALED = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, Y)
 MATRIX = OPFClassifier(metric="precomputed").fit(DISTANCES, Y)
 ONE_CELL = {"k_max": 5, "sigmas": 1.0, "n_conquerors": 1, "cv": 2}
+GRID = {"k_max": (2, 5, 9), "sigmas": (0.2, 1.0, 1.2), "competitions": ("tree", "complete")}
+SEARCH = FuzzyOPFClassifierCV(transforms=None, n_conquerors=(1, 5), cv=2, **GRID).fit(X, CODES > 0)
 QUERY = np.array([1.0, 1.2])
-FAR = X.min(axis=0)  # conquered along a path
 WIDE, WIDE_CODES = make_samples(n_features=14)
 WIDE_QUERY = WIDE[0] + np.linspace(-1, 1, 14)
 WIDE_MODEL = OPFClassifier().fit(WIDE, WIDE_CODES)
@@ -76,13 +78,6 @@ PICTURES = {
 each_picture = pytest.mark.parametrize(("plot", "model"), PICTURES.values(), ids=PICTURES)
 
 
-@pytest.fixture(autouse=True)
-def no_figures():
-    plt.close("all")
-    yield
-    plt.close("all")
-
-
 def rgb(colors):
     return np.asarray(colors)[:, :3]
 
@@ -99,16 +94,10 @@ def legend_texts(ax):
 
 
 @each_picture
-def test_axes_given_are_used_and_no_figure_appears(plot, model):
-    ax = matplotlib.figure.Figure().subplots()
+def test_axes_given_are_used_and_without_them_there_is_one_new_figure_that_prints_in_a_line(plot, model):
+    ax, before = matplotlib.figure.Figure().subplots(), dict(matplotlib.rcParams)
     display = plot(model, ax=ax)
-    assert (display.ax_, display.figure_) == (ax, ax.figure)
-    assert plt.get_fignums() == []
-
-
-@each_picture
-def test_without_axes_there_is_one_new_figure_that_prints_in_a_line(plot, model):
-    before = dict(matplotlib.rcParams)
+    assert (display.ax_, display.figure_, plt.get_fignums()) == (ax, ax.figure, [])
     display = plot(model)
     assert [plt.figure(number) for number in plt.get_fignums()] == [display.figure_]
     display.figure_.canvas.draw()
@@ -125,6 +114,14 @@ def test_what_cannot_be_drawn_leaves_no_figure(plot, model, monkeypatch):
     with pytest.raises(ImportError, match=r"pathforest\[plot\]"):
         plot(model)
     assert plt.get_fignums() == []
+
+
+def changed(search, scores, **best):
+    """A search with other scores."""
+    other = copy(search)
+    other.cv_results_ = search.cv_results_ | {"mean_test_score": np.array(scores)}
+    other.best_params_ = search.best_params_ | best
+    return other
 
 
 def without_refit():
@@ -164,6 +161,11 @@ REFUSALS = [
     (lambda: plot_explanation(PLAIN, QUERY, kind="tree"), ValueError, "kind='tree' is unknown"),
     (lambda: plot_explanation(CLUSTERS, QUERY), TypeError, "OPFClustering explains no predictions"),
     (lambda: plot_explanation(MATRIX, DISTANCES[0], kind="features"), ValueError, "needs features"),
+    (lambda: plot_landscape(FuzzyOPFClassifierCV()), NotFittedError, "not fitted"),
+    (lambda: plot_landscape(SEARCH, x="metric"), ValueError, "x='metric' is unknown"),
+    (lambda: plot_landscape(SEARCH, x="sigma", y="sigma"), ValueError, "both 'sigma'"),
+    (lambda: plot_landscape(changed(SEARCH, [np.nan] * len(SEARCH.cv_results_["params"]))), ValueError,
+     "every mean score is nan"),
     *[(lambda shape=shape: plot_explanation(WIDE_MODEL, WIDE_QUERY, image_shape=shape), ValueError,
        r"image_shape=.* does not fit 14 features; pass \(height, width\)")
       for shape in [(3, 5), (14,), (2, 7, 1), "ab", 14]],
@@ -262,11 +264,11 @@ def test_labels_given_colour_the_samples_but_not_the_paths():
 def test_values_are_colours_and_darker_is_higher(color):
     search = FuzzyOPFClassifierCV(transforms=None, k_max=(3, 9), sigmas=0.2, n_conquerors=1, cv=2).fit(X, Y)
     for model, drawn in ((FUZZY, FUZZY), (search, search.best_estimator_)):
-        display = plot_forest(model, color=color)
-        np.testing.assert_array_equal(display.samples_.get_array(), getattr(drawn, f"{color}_"))
-        brightness = display.samples_.to_rgba(display.samples_.get_clim())[:, :3].sum(axis=1)
-        assert brightness[1] < brightness[0]
-        assert display.samples_.colorbar.ax.get_ylabel() == color
+        points = plot_forest(model, color=color).samples_
+        np.testing.assert_array_equal(points.get_array(), getattr(drawn, f"{color}_"))
+        lowest, highest = points.to_rgba(points.get_clim())[:, :3].sum(axis=1)
+        assert highest < lowest
+        assert points.colorbar.ax.get_ylabel() == color
     assert plot_forest(FUZZY, color=color, legend=False).samples_.colorbar is None
 
 
@@ -315,21 +317,14 @@ def test_a_table_with_text_goes_through_what_the_pruner_s_samples_did(pruner):
 # Decision regions
 
 
-def centres(display):
-    """Centres of the pixels."""
-    (height, width, _), (left, right, bottom, top) = (
-        display.regions_.get_array().shape,
-        display.regions_.get_extent(),
-    )
-    x = left + (np.arange(width) + 0.5) * (right - left) / width
-    y = bottom + (np.arange(height) + 0.5) * (top - bottom) / height
-    return np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-
-
 @pytest.mark.parametrize("model", [PLAIN, make_pipeline(StandardScaler(), FuzzyOPFClassifier()).fit(X, Y)])
 def test_the_background_has_the_colour_of_the_prediction_and_is_fainter_where_classes_are_close(model):
     display = plot_decision_regions(model, X, Y, grid_resolution=37)
-    image, points = np.asarray(display.regions_.get_array()).reshape(-1, 4), centres(display)
+    image, (left, right, bottom, top) = display.regions_.get_array(), display.regions_.get_extent()
+    centres = (np.arange(37) + 0.5) / 37
+    x, y = left + centres * (right - left), bottom + centres * (top - bottom)
+    points = np.stack(np.meshgrid(x, y), axis=-1)
+    image, points = np.asarray(image).reshape(-1, 4), points.reshape(-1, 2)
     handles = display.ax_.get_legend().legend_handles
     colors = np.array([matplotlib.colors.to_rgb(handle.get_color()) for handle in handles])
     assert display.regions_.origin == "lower"
@@ -426,3 +421,53 @@ def test_outliers_of_distances_and_of_a_pipeline():
     piped = make_pipeline(StandardScaler(), OPFOutlierDetector()).fit(X)
     shown = plot_outliers(piped, X).samples_.get_array()
     np.testing.assert_allclose(shown, np.maximum(piped.score_samples(X), -3))
+
+
+# The landscape of a search
+
+
+def test_each_place_shows_the_best_over_the_other_parameters():
+    results, scores = SEARCH.cv_results_, SEARCH.cv_results_["mean_test_score"].copy()
+    first = results["param_n_conquerors"] == 1
+    without_first = changed(SEARCH, np.where(first, np.nan, scores))  # nan leaves the others of its place
+    for search, counted in ((SEARCH, scores), (without_first, np.where(first, -np.inf, scores))):
+        maps = plot_landscape(search, x="k_max", y="sigma").axes_
+        assert [axes.get_title() for axes in maps] == ['competition="tree"', 'competition="complete"']
+        for axes, competition in zip(maps, ("tree", "complete"), strict=True):
+            values = np.ma.filled(axes.images[0].get_array(), np.nan)
+            for (i, j), value in np.ndenumerate(values):
+                place = {"k_max": (2, 5, 9)[j], "sigma": (0.2, 1.0, 1.2)[i], "competition": competition}
+                here = [place.items() <= params.items() for params in results["params"]]
+                assert value == max(counted[here]) if any(here) else np.isnan(value)
+            assert len(axes.patches) == np.sum(values == counted.max())  # the frames
+
+
+def test_the_parameters_that_matter_most_are_the_axes():
+    params = SEARCH.cv_results_["params"]
+    score = [0.9 + 0.05 * (p["n_conquerors"] == 5) + 0.01 * (p["sigma"] == 1.0) for p in params]
+    display = plot_landscape(changed(SEARCH, score, k_max=2, sigma=1.0, competition="tree", n_conquerors=5))
+    assert {display.axes_[0].get_xlabel(), display.axes_[0].get_ylabel()} == {"n_conquerors", "sigma"}
+    bars = display.worth_ax_
+    found = dict(zip([t.get_text() for t in bars.get_yticklabels()], bars.patches, strict=True))
+    expected = {"n_conquerors": 0.05, "sigma": 0.01, "k_max": 0, "competition": 0}
+    assert {name: bar.get_width() for name, bar in found.items()} == pytest.approx(expected, abs=1e-12)
+
+
+def test_representations_have_panels_if_there_is_one_competition():
+    search = FuzzyOPFClassifierCV(transforms="kernel", k_max=(3, 5), sigmas=1.0, n_conquerors=(1, 3), cv=2)
+    titles = [axes.get_title() for axes in plot_landscape(search.fit(X, CODES > 0)).axes_]
+    assert len(titles) == 3
+    assert f'transform="{search.best_params_["transform"]}"' in titles
+
+
+def test_a_landscape_fills_a_figure_given_or_a_new_one_of_pyplot():
+    figure = matplotlib.figure.Figure(figsize=(9, 4), layout="constrained")
+    assert plot_landscape(SEARCH, figure=figure).figure_ is figure
+    assert plt.get_fignums() == []
+    display = SEARCH.plot_landscape()
+    assert [plt.figure(number) for number in plt.get_fignums()] == [display.figure_]
+    display.figure_.canvas.draw()
+    # A notebook draws the figures of pyplot, so what a cell returns must not be a figure.
+    assert not hasattr(display, "savefig")
+    assert repr(display).startswith(f"<Display: best {SEARCH.best_score_:.4f}, shared by")
+    assert repr(plot_landscape(make_pipeline(StandardScaler(), SEARCH))) == repr(display)
