@@ -61,14 +61,6 @@ def test_one_sample_and_equal_samples_are_one_cluster():
     assert every_dome().fit_predict(np.full((30, 2), 4.5)).tolist() == [0] * 30
 
 
-@pytest.mark.parametrize("exponent", [-40, 7])
-@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "manhattan", "chebyshev"])
-def test_scaling_by_a_power_of_two_leaves_clusters_alone(metric, exponent):
-    X, _ = make_samples("gaussian", 0, 80, 3)
-    model = every_dome(metric=metric)
-    np.testing.assert_array_equal(model.fit_predict(X), model.fit_predict(X * 2.0**exponent))
-
-
 # The tree of domes
 
 

@@ -16,6 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from strategies import problems
+from zoo import every, make
 
 import pathforest
 from pathforest import (
@@ -37,10 +38,11 @@ def first(**params):
     return OPFClassifier(**params).fit(X, y).explain(Q[:1])[0]
 
 
-@pytest.mark.parametrize("n_conquerors", [1, 3])
+@every("probabilities", "grows")
+@pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 @given(problem=problems())
-def test_costs_are_class_costs_and_means_of_offers_and_paths_lead_to_prototypes(problem, n_conquerors):
-    model = OPFClassifier(n_conquerors=n_conquerors).fit(problem.X, problem.codes)
+def test_costs_are_class_costs_and_means_of_offers_and_paths_lead_to_prototypes(name, problem):
+    model = make(name).fit(problem.X, problem.codes)
     costs, found = model.class_costs(problem.Q), model.explain(problem.Q)
     assert [one.label for one in found] == model.predict(problem.Q).tolist()
     for one, row in zip(found, costs, strict=True):
@@ -54,7 +56,7 @@ def test_costs_are_class_costs_and_means_of_offers_and_paths_lead_to_prototypes(
         assert (one.path[0], one.path[-1]) == (one.conqueror, model.root_[one.conqueror])
         assert one.path[1:] == model.predecessor_[one.path[:-1]].tolist()
         assert one.costs == model.cost_[one.path].tolist()
-    if n_conquerors == 1:
+    if name == "plain":
         DQ = reference.distance_matrix(problem.Q, problem.X)
         conquerors = reference.conquer(DQ, model.cost_, model.order_)[1][:, 0]
         assert [one.conqueror for one in found] == conquerors.tolist()

@@ -37,15 +37,21 @@ def test_paths_along_the_tree_keep_every_training_label(side, problem, sigma):
         assert model.training_error_ == 0
 
 
-@pytest.mark.parametrize("exponent", [-30, -1, 5, 40])
+@pytest.mark.parametrize("exponent", [-40, -1, 5, 40])
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "manhattan", "chebyshev"])
-@pytest.mark.parametrize("name", ["plain", "fuzzy"])
+@pytest.mark.parametrize("name", ["plain", "fuzzy", "every dome", "outliers"])
 @pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates"])
-def test_scaling_by_a_power_of_two_changes_no_label(recipe, name, metric, exponent):
+def test_scaling_by_a_power_of_two_changes_no_label_and_no_score(recipe, name, metric, exponent):
     X, Q = make_samples(recipe, 5, 60, 3)
     y, factor, model = make_codes("regions", 5, X), 2.0**exponent, make(name, metric=metric)
-    expected = model.fit(X, y).predict(Q)
-    np.testing.assert_array_equal(model.fit(X * factor, y).predict(Q * factor), expected)
+    expected, got = (
+        [
+            getattr(model.fit(X * s, y), method)(Q * s)
+            for method in ("predict", "score_samples")[: 1 + (name == "outliers")]
+        ]
+        for s in (1, factor)
+    )
+    same(got, expected)
 
 
 @pytest.mark.parametrize("increasing", ["sqeuclidean", "log_sqeuclidean"])
@@ -73,14 +79,17 @@ def farthest_feature(a, b):
 
 
 # The outlier detector takes queries for training samples if their distance may be rounded from 0.
-@pytest.mark.parametrize("name", sorted({*names("metric", "one", without=["searches"])} - {"outliers"}))
+@pytest.mark.parametrize("name", sorted({*names("grows"), "nearest"} - {"fuzzy callable", "outliers"}))
 @given(problem=problems(largest=40))
 def test_distances_may_come_as_a_matrix_or_from_a_function(name, problem):
     X, codes, Q, _ = problem
-    expected = make(name, metric="chebyshev").fit(X, codes).predict(Q)
+    expected = answers(make(name, metric="chebyshev", algorithm="auto").fit(X, codes), Q)
     D, DQ = (reference.distance_matrix(A, X, "chebyshev") for A in (X, Q))
-    np.testing.assert_array_equal(make(name, metric="precomputed").fit(D, codes).predict(DQ), expected)
-    np.testing.assert_array_equal(make(name, metric=farthest_feature).fit(X, codes).predict(Q), expected)
+    matrix, function = (
+        make(name, metric=metric, algorithm="auto") for metric in ("precomputed", farthest_feature)
+    )
+    same(answers(matrix.fit(D, codes), DQ), expected)
+    same(answers(function.fit(X, codes), Q), expected)
 
 
 @every("probabilities", "grows")

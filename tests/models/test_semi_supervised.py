@@ -120,36 +120,12 @@ def test_forest_and_class_costs_are_those_of_the_shortest_paths(case, r):
     np.testing.assert_array_equal(model.predict(problem.Q), model.classes_[winners])
     expected = reference.probabilities(costs, 8.0)
     np.testing.assert_allclose(model.predict_proba(problem.Q), expected, rtol=1e-12)
-
-
-@given(case=geodesic_cases(), r=st.sampled_from([1, 3]))
-def test_explanations_name_the_cheapest_neighbour_and_its_path(case, r):
-    problem, y, forest, factors, params = case
-    model = OPFSemiSupervisedClassifier(n_conquerors=r, **params).fit(problem.X, y)
-    explanations = model.explain(problem.Q)
-    assert [e.label for e in explanations] == model.predict(problem.Q).tolist()
-    DQ = arcs_between(problem.Q, problem.X, params)
-    near = reference.nearest(DQ, min(params["n_neighbors"], len(problem.X)))[1]
-    place = np.argsort(forest[3])
-    for t, found in enumerate(explanations):
+    place, near = np.argsort(forest[3]), reference.nearest(DQ, k)[1]
+    for distances, neighbors, found in zip(DQ, near, model.explain(problem.Q), strict=True):
         factor = factors[np.searchsorted(model.classes_, found.label)]
-        own = [q for q in near[t] if model.transduction_[q] == found.label]
-        offers = [(forest[0][q] + factor * DQ[t, q], place[q], q) for q in own]
+        own = neighbors[model.transduction_[neighbors] == found.label]
+        offers = [(forest[0][q] + factor * distances[q], place[q], q) for q in own]
         assert (found.offer, found.conqueror) == min(offers)[::2]
-        assert (found.path[0], found.path[-1]) == (found.conqueror, model.root_[found.conqueror])
-        assert found.costs == model.cost_[found.path].tolist()
-
-
-@every_method
-@given(case=cases())
-def test_a_matrix_of_distances_gives_the_answers_of_features(method, case):
-    problem, *_, y, params = case
-    D, DQ = (arcs_between(A, problem.X, {"method": method, **params}) for A in (problem.X, problem.Q))
-    features = OPFSemiSupervisedClassifier(method=method, **params).fit(problem.X, y)
-    matrix = OPFSemiSupervisedClassifier(method=method, metric="precomputed").fit(D, y)
-    np.testing.assert_array_equal(matrix.cost_, features.cost_)
-    np.testing.assert_array_equal(matrix.transduction_, features.transduction_)
-    np.testing.assert_array_equal(matrix.class_costs(DQ), features.class_costs(problem.Q))
 
 
 def test_metrics_that_need_a_matrix_spread_labels_to_what_no_path_reaches():
