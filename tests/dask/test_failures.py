@@ -18,6 +18,7 @@ import dask.array as da
 import distributed
 from checks import same
 from dask_cases import SMALL_SEARCH, draw, quiet, wait_for_no_tasks
+from machines import interrupted
 
 from pathforest.dask import DaskFuzzyOPFClassifierCV, DaskOPFClassifier
 from pathforest.dask import engine as dask_engine
@@ -188,13 +189,8 @@ def test_ctrl_c_leaves_no_tasks_and_no_model(client, many_blocks, monkeypatch, s
     X, y = draw_far_apart(600)
     stage(monkeypatch, lambda: signal.raise_signal(signal.SIGINT))
     model = DaskOPFClassifier(client=client)
-    # A process started from a shell's background ignores the signal.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt) as raised:
-            model.fit(da.from_array(X, chunks=(200, -1)), y)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with interrupted() as raised:
+        model.fit(da.from_array(X, chunks=(200, -1)), y)
     assert wait_for_no_tasks(client) == []
     assert raised.tb is not None  # which keeps all frames of `fit` alive, as a notebook does
     with pytest.raises(NotFittedError):

@@ -20,6 +20,7 @@ import dask
 import distributed
 from checks import same
 from dask_cases import SMALL_SEARCH, N, draw, quiet, wait_for_no_tasks
+from machines import interrupted
 
 from pathforest.dask import DaskFuzzyOPFClassifierCV
 from pathforest.dask import engine as dask_engine
@@ -208,12 +209,8 @@ def test_a_killed_worker_changes_no_score(client, monkeypatch, task):
 @every_task
 def test_ctrl_c_during_scoring_leaves_no_tasks(client, monkeypatch, task):
     at_the_first(monkeypatch, task, lambda: signal.raise_signal(signal.SIGINT))
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt) as raised:
-            DaskFuzzyOPFClassifierCV(**QUICK, client=client).fit(*hostile("tied"))
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with interrupted() as raised:
+        DaskFuzzyOPFClassifierCV(**QUICK, client=client).fit(*hostile("tied"))
     assert wait_for_no_tasks(client) == []
     assert raised.tb is not None  # which keeps all frames of `fit` alive, as a notebook does
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from published import published
+from data_files import published
 
 from pathforest.datasets import fetch, read, write
 from pathforest.datasets.published import DATASETS, Origin, _cache_folder, content_sha256

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from published import published
+from data_files import published
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 

@@ -10,7 +10,7 @@ import pytest
 from data_files import DAMAGED, ENDINGS, bits, npy, npz
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memory import resident_memory
+from machines import resident_memory
 
 from pathforest._tables import batches
 from pathforest.datasets import read, write

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from published import FOLDER, published
+from data_files import FOLDER, published
 
 from pathforest import datasets
 from pathforest.datasets.published import DATASETS

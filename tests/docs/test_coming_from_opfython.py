@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pages import run_python
+from commands import run_python
 
 from pathforest import OPFClassifier, OPFClustering, OPFKNNClassifier
 

@@ -16,10 +16,11 @@ import re
 from pathlib import Path
 
 import pytest
-from pages import COMMAND, FLAGS, run_python, run_shell
+from commands import FLAGS, run_python, run_shell
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
+COMMAND = "pathforest "
 # The others name data that tests lack.
 SHELL = (
     "start.md",

@@ -13,7 +13,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
-from interruption import interrupt, no_sigint
+from machines import interrupt, interrupted, no_sigint
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 from strategies import make_codes, make_samples
@@ -198,15 +198,13 @@ def test_other_threads_run_during_a_long_stage():
         ready.set()
         engine.knn(5)
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     worker = threading.Thread(target=interrupt_soon)
-    worker.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
+    with interrupted():
+        worker.start()
+        try:
             work()
-    finally:
-        worker.join()
-        signal.signal(signal.SIGINT, before)
+        finally:
+            worker.join()
 
 
 @pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])

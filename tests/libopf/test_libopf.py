@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from libopf_files import Trained, model_bytes
-from memory import little_memory
+from machines import little_memory
 
 import pathforest
 from pathforest import OPFClassifier, OPFClustering, OPFKNNClassifier

@@ -6,7 +6,7 @@ import reference
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
-from memory import little_memory
+from machines import little_memory
 from reference_models import cluster_model, plain_model
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import GridSearchCV

@@ -2,9 +2,20 @@
 
 import pandas as pd
 import pytest
-from browsers import PATIENCE, a_browser, faint_texts, looks, visitor, wait_until
+from browsers import (
+    HOSTILE,
+    NAMES,
+    PATIENCE,
+    X,
+    a_browser,
+    a_review_of_digits,
+    faint_texts,
+    hostile_labels,
+    looks,
+    visitor,
+    wait_until,
+)
 from commands import succeed
-from reviews import HOSTILE, NAMES, X, a_review_of_digits, hostile_labels
 
 from pathforest._pages.images import pixel_images
 from pathforest._pages.review import review_html

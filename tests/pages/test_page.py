@@ -11,8 +11,8 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from browsers import HOSTILE, NAMES, a_review
 from PIL import Image
-from reviews import HOSTILE, NAMES, a_review
 
 pytest.importorskip("jinja2")
 

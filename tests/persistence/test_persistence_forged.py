@@ -12,7 +12,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pytest
-from memory import little_memory
+from machines import little_memory
 from model_files import HEAD, forge, lying, npy, pack, positions, replaced, sign, stored, take_apart
 from pipelines import PIPELINES
 from sklearn.base import clone

@@ -6,8 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from browsers import a_browser, a_page
-from playgrounds import some_points, write_page
+from browsers import a_browser, a_page, playground
 from reference import DELTA, cluster_arcs, distance_matrix, knn, scale_density, textbook_opf
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering, OPFSemiSupervisedClassifier
@@ -25,9 +24,21 @@ NAMES = {
 }
 
 
+def some_points(seed, n=70):
+    """Places with integer coordinates, many of them at equal distances, some twice, in three classes."""
+    rng = np.random.default_rng(seed)
+    step = (1, 7, 90)[seed % 3]
+    X = rng.integers(0, 1000 // step, (n, 2)) * step
+    X[-5:] = X[:5]
+    y = np.argmin(np.abs(X[:, None] - rng.integers(0, 1000, (3, 2))).sum(axis=2), axis=1)
+    y[rng.integers(0, n, n // 10)] = 0
+    y[:3] = 0, 1, 2
+    return X, y
+
+
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    path = write_page(tmp_path_factory.mktemp("playground"))
+    path = playground(tmp_path_factory.mktemp("playground"))
     with a_browser() as browser:
         page = a_page(browser, allowed=lambda url: url.startswith(("file:", "data:")))
         page.goto(path.as_uri())

@@ -6,8 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from browsers import a_browser, a_page, faint_texts, looks
-from playgrounds import write_page
+from browsers import a_browser, a_page, faint_texts, looks, playground
 
 from pathforest import OPFClassifier
 
@@ -17,7 +16,7 @@ LOCAL = ("file:", "data:")
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    return write_page(tmp_path_factory.mktemp("playground"))
+    return playground(tmp_path_factory.mktemp("playground"))
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,21 @@
-"""A browser without a window, for tests that look at pages."""
+"""A browser without a window, and pages to look at: reviews of hostile tables and the playground."""
 
+import importlib.util
 import shutil
 from contextlib import contextmanager
+from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.datasets import load_digits, load_iris
+
+from pathforest import find_issues
+from pathforest._pages.review import Table, make_review
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (1280, 390)  # a desk and a phone
 PATIENCE = 180_000  # milliseconds; a busy machine draws slowly
+PLAYGROUND = Path(__file__).parents[2] / "docs" / "playground" / "build.py"
 looks = pytest.mark.parametrize(("width", "scheme"), [(w, s) for w in WIDTHS for s in ("light", "dark")])
 
 
@@ -27,9 +35,8 @@ def a_browser():
 
 def a_page(browser, width=1280, scheme="light", allowed=lambda url: False, **options):
     """Open an empty page; what it complains of, and what it asks for and may not, are its `problems`."""
-    page = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, **options
-    ).new_page()
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, **options)
+    page = context.new_page()
     page.set_default_timeout(PATIENCE)
     page.problems = []
     page.on("console", lambda message: page.problems.append(message.text))
@@ -90,3 +97,50 @@ def faint_texts(page, shown):
         }""",
         shown,
     )
+
+
+# Reviews
+
+X, codes = load_iris(return_X_y=True)
+# What a page, a spreadsheet or a script could take for something else than text.
+HOSTILE = [
+    "</script><script>document.title='bad'</script>",
+    "=cmd('x'),\"quoted\"\nnext line",
+    "<img src=x onerror=\"document.title='bad'\"> ünï\u202e☃ '&amp;",
+]
+NAMES = ["<b>length</b>", "</style>", "${x}`'\"", "petal & width"]
+
+
+def hostile_labels():
+    """Return iris labels under hostile names, some of them wrong."""
+    labels = np.array(HOSTILE)[codes]
+    labels[[3, 20, 81, 120]] = np.array(HOSTILE)[[1, 2, 2, 0]]
+    return labels
+
+
+def a_review(X=X, labels=None, names=NAMES, file="<i>table</i>.csv", others=None, **options):
+    """Review a table whose lines count from 2, as in a CSV file."""
+    labels = hostile_labels() if labels is None else labels
+    places = range(2, len(X) + 2)
+    others = {"<u>note</u>": HOSTILE * (len(X) // 3 + 1)} if others is None else others
+    table = Table(file, "line", places, X, X, list(names), "kind", others, "sha256:0123456789abcdef")
+    return make_review(table, find_issues(X, labels, **options))
+
+
+def a_review_of_digits():
+    """Review images, some with wrong labels."""
+    X, y = load_digits(return_X_y=True)
+    y[:40:8] = (y[:40:8] + 1) % 10
+    return a_review(X[:600], y[:600], [f"pixel_{i // 8}_{i % 8}" for i in range(64)], "digits.csv", {})
+
+
+def playground(folder):
+    """Put the playground's page into a folder, from the sources as they are; skip without a compiled core."""
+    spec = importlib.util.spec_from_file_location("build_playground", PLAYGROUND)
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)
+    if not build.WASM.is_file():
+        pytest.skip("no WebAssembly module of the core; `make playground` builds it")
+    path = folder / "playground.html"
+    path.write_text(build.build(), encoding="utf-8")
+    return path

@@ -1,21 +1,33 @@
-"""Data files for the tests: tables that each format can hold, and files that are damaged."""
+"""Data files for the tests: published ones, tables that each format can hold, and files that are damaged."""
 
 import gzip
 import io
+import os
 import struct
 import zipfile
+from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pathforest.datasets import Table
 
+FOLDER = Path(os.environ.get("PATHFOREST_DATA") or "data").resolve()  # of the published sets
 WITH_STRINGS = [".csv", ".csv.gz", ".tsv", ".tsv.gz", ".npz", ".parquet"]
 NAMELESS = [".dat", ".txt", ".libsvm", ".svm", ".svmlight"]
 ENDINGS = WITH_STRINGS + NAMELESS
 X = np.array([[0.1, -2.5], [1e-300, 3.0], [-0.0, 7.0]])
 X32 = X.astype(np.float32)
+
+
+def published(name):
+    """Path of a published set, or a reason to skip."""
+    path = FOLDER / f"{name}.csv.gz"
+    if not path.exists():
+        pytest.skip(f"needs {path.name} in a folder named by PATHFOREST_DATA")
+    return path
 
 
 def bits(values):

@@ -35,56 +35,15 @@ def sizes(smallest=1, largest=80):
     return st.one_of(st.sampled_from(seams), st.integers(smallest, largest))
 
 
-# One recipe per way to hurt; each takes (rng, n, d) and returns an (n, d) float64 array.
+# One recipe per way to hurt: an (n, d) float64 array of a random generator.
 
 
 def _grid(rng, n, d):
     return rng.integers(0, rng.integers(2, 6), size=(n, d)).astype(float)
 
 
-def _gaussian(rng, n, d):
-    return rng.normal(size=(n, d))
-
-
 def _duplicates(rng, n, d):
     return rng.normal(size=(max(1, n // 4), d))[rng.integers(0, max(1, n // 4), size=n)]
-
-
-def _collinear(rng, n, d):
-    return np.outer(rng.integers(-5, 6, size=n), rng.integers(-3, 4, size=d)).astype(float)
-
-
-def _constant_columns(rng, n, d):
-    return np.where(rng.random(d) < 0.5, 7.25, _grid(rng, n, d))
-
-
-def _all_equal(rng, n, d):
-    return np.full((n, d), rng.normal())
-
-
-def _tiny(rng, n, d):
-    return _grid(rng, n, d) * 1e-30
-
-
-def _huge(rng, n, d):
-    return (_grid(rng, n, d) - 1) * 1e30
-
-
-def _mixed_columns(rng, n, d):
-    return rng.normal(size=(n, d)) * 10.0 ** rng.choice([-30, 0, 30], size=d)
-
-
-def _mixed_values(rng, n, d):
-    return _grid(rng, n, d) * 10.0 ** rng.choice([-30, -3, 0, 3, 30], size=(n, d))
-
-
-def _signed_zeros(rng, n, d):
-    return rng.choice([-0.0, 0.0, 1.0], size=(n, d))
-
-
-def _offset_grid(rng, n, d):
-    # Squared norms dwarf the differences: |a|^2 + |b|^2 - 2ab has no digits left to tell them apart.
-    return _grid(rng, n, d) + 2.0 ** rng.integers(12, 23)
 
 
 def _near_ties(rng, n, d):
@@ -92,25 +51,22 @@ def _near_ties(rng, n, d):
     return np.where(rng.random((n, d)) < 0.3, np.nextafter(X, np.float32(9)), X).astype(float)
 
 
-def _far_clusters(rng, n, d):
-    return rng.integers(0, 3, size=(n, 1)) * 1000.0 + _grid(rng, n, d)
-
-
 RECIPES = {
     "grid": _grid,
-    "gaussian": _gaussian,
+    "gaussian": lambda rng, n, d: rng.normal(size=(n, d)),
     "duplicates": _duplicates,
-    "collinear": _collinear,
-    "constant columns": _constant_columns,
-    "all equal": _all_equal,
-    "tiny": _tiny,
-    "huge": _huge,
-    "mixed columns": _mixed_columns,
-    "mixed values": _mixed_values,
-    "signed zeros": _signed_zeros,
-    "offset grid": _offset_grid,
+    "collinear": lambda rng, n, d: 1.0 * np.outer(rng.integers(-5, 6, n), rng.integers(-3, 4, d)),
+    "constant columns": lambda rng, n, d: np.where(rng.random(d) < 0.5, 7.25, _grid(rng, n, d)),
+    "all equal": lambda rng, n, d: np.full((n, d), rng.normal()),
+    "tiny": lambda rng, n, d: _grid(rng, n, d) * 1e-30,
+    "huge": lambda rng, n, d: (_grid(rng, n, d) - 1) * 1e30,
+    "mixed columns": lambda rng, n, d: rng.normal(size=(n, d)) * 10.0 ** rng.choice([-30, 0, 30], size=d),
+    "mixed values": lambda rng, n, d: _grid(rng, n, d) * 10.0 ** rng.choice([-30, -3, 0, 3, 30], size=(n, d)),
+    "signed zeros": lambda rng, n, d: rng.choice([-0.0, 0.0, 1.0], size=(n, d)),
+    # Squared norms dwarf the differences: |a|^2 + |b|^2 - 2ab has no digits left to tell them apart.
+    "offset grid": lambda rng, n, d: _grid(rng, n, d) + 2.0 ** rng.integers(12, 23),
     "near ties": _near_ties,
-    "far clusters": _far_clusters,
+    "far clusters": lambda rng, n, d: rng.integers(0, 3, size=(n, 1)) * 1000.0 + _grid(rng, n, d),
 }
 
 
