@@ -70,8 +70,8 @@ src/pathforest/_utils/files.py | tests/cli/test_unwritable.py -k named
 - error.filename = os.fspath(path)
 + pass
 src/pathforest/_utils/files.py | tests/cli/test_unwritable.py -k signal
-- signal.signal(number, stop)
-+ pass
+- signal.signal(number, _end) for
++ None for
 
 cpp/include/pathforest/distances/engines/estimate.hpp | cpp
 - std::max(1e-12, 2 * steps * static_cast
@@ -151,7 +151,7 @@ src/pathforest/_engines/growing.py | tests/models/test_growing.py
 src/pathforest/_models/growing.py | tests/models/test_growing.py -k hide
 - {"magnitude": max(largest, magnitude(new))}
 + {"magnitude": magnitude(new)}
-src/pathforest/_utils/tables.py | tests/models/test_mixed_tables.py
+src/pathforest/_tables/frames.py | tests/models/test_mixed_tables.py
 -     if learned is not None and not len(learned):
 -         return
 src/pathforest/outlier.py | tests/models/test_outlier.py

@@ -15,8 +15,7 @@ from pathforest._models.classifier import ForestClassifier, keep_forest
 from pathforest._models.parameters import largest_neighborhood
 from pathforest._persistence.checks import MODELS, PARTS, array, density_rules, saved
 from pathforest._utils.progress import fitting
-from pathforest._utils.text import show
-from pathforest._utils.warnings import warn
+from pathforest._utils.text import show, warn
 from pathforest.forest import Forest, boundary_prototypes, grow_forest, grow_forest_complete
 from pathforest.graph import (
     COMPETITION_NEIGHBORS,

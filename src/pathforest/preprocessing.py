@@ -18,32 +18,31 @@ from sklearn.utils.validation import (
 
 from pathforest._models.base import documented_at
 from pathforest._models.parameters import Rules, boolean, check_parameters, integer, optional
-from pathforest._persistence.checks import PARTS, TABLE, array, indices, number, saved, whole
-from pathforest._utils.columns import (
+from pathforest._persistence.checks import PARTS, TABLE, array, indices, saved, whole
+from pathforest._persistence.checks import number as finite
+from pathforest._tables.columns import (
     CATEGORY,
-    DATE_KIND,
+    DATE,
     NOTHING,
     NUMBER,
-    Columns,
-    columns_of,
-    is_frame,
+    categories,
     is_gap,
-    is_number,
+    is_truth,
     kind_of,
+    number,
+    numbers,
+    reads_as,
 )
+from pathforest._tables.frames import Columns, columns_of, is_frame
 from pathforest._utils.progress import CallbackSupportMixin, fitting
-from pathforest._utils.text import show
-from pathforest._utils.warnings import warn
+from pathforest._utils.text import show, warn
 
 DROP = "drop"
 KINDS = NUMBER, CATEGORY, DROP
 SHOWN = 6  # categories listed for a column
 LISTED = 12  # columns listed in a message
 TRUTH = {"1": "True", "1.0": "True", "0": "False", "0.0": "False"}  # as files write it, besides words
-MISSING, OTHER = (
-    ("", "missing"),
-    ("", "other"),
-)  # keys of gaps and of rare texts; those of categories are shorter
+MISSING, OTHER = " (missing)", " (other)"  # shown behind the name of a column, as "=text" is
 
 
 class ColumnRule(NamedTuple):
@@ -150,7 +149,7 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             "kinds_": None,
             **dict.fromkeys(("fill_", "mean_", "scale_"), array("features")),
             **dict.fromkeys(("has_missing_", "has_other_"), array("features", (np.dtype(bool),))),
-            "category_value_": number(),
+            "category_value_": finite(),
             "n_samples_seen_": whole(1),
             "n_gaps_": None,
             "categories_": None,
@@ -277,30 +276,23 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
                 values[np.isnan(values)] = self.fill_[j]
                 parts.append((values - self.mean_[j])[:, None] / self.scale_[j])
             elif self.kinds_[j] == CATEGORY:
-                parts.append(self._one_hot(self._known_texts(column, j), j))
+                parts.append(self._one_hot(self._texts(column, j), j))
         return np.hstack(parts)
-
-    def _known_texts(self, column: np.ndarray, j: int) -> list[str | None]:
-        """Return a column as text; 1 and 0 are truth values if those were learned."""
-        texts = self._texts(column, j)
-        is_truth = {*self.categories_[j].tolist()} <= {*TRUTH.values()}
-        return [TRUTH.get(text, text) for text in texts] if is_truth else texts
 
     def _one_hot(self, texts: list[str | None], j: int) -> np.ndarray:
         """Return a column per category, then one for gaps and one for other texts, if they are."""
-        groups = self._groups(j)
-        places = {group: place for place, group in enumerate(groups)}
-        nowhere = places.get(OTHER, len(groups))  # a column more, which is cut off
-        rows = np.zeros((len(texts), len(groups) + 1))
-        rows[np.arange(len(texts)), [places.get(_key(text), nowhere) for text in texts]] = (
-            self.category_value_
-        )
-        return rows[:, : len(groups)]
+        # If truth values were learned, 1 and 0 are such.
+        as_truth = TRUTH if {*self.categories_[j].tolist()} <= {*TRUTH.values()} else {}
+        groups = {group: place for place, group in enumerate(self._groups(j))}
+        found = [MISSING if text is None else f"={as_truth.get(text, text)}" for text in texts]
+        # What has no column gets one more, which is cut off.
+        places = [groups.get(group, groups.get(OTHER, len(groups))) for group in found]
+        return self.category_value_ * np.eye(len(groups) + 1)[places, : len(groups)]
 
-    def _groups(self, j: int) -> list[tuple[str, ...]]:
-        """Return the keys of a column's categories: texts as tuples, which no text can be mistaken for."""
+    def _groups(self, j: int) -> list[str]:
+        """Return the categories of a column as they are shown behind its name."""
         extra = [MISSING] * bool(self.has_missing_[j]) + [OTHER] * bool(self.has_other_[j])
-        return [_key(text) for text in self.categories_[j].tolist()] + extra
+        return [f"={text}" for text in self.categories_[j].tolist()] + extra
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Name the columns that `transform` returns.
@@ -321,7 +313,7 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             if self.kinds_[j] == NUMBER:
                 names.append(name)
             elif self.kinds_[j] == CATEGORY:
-                names += [f"{name}{label}" for label in map(_label, self._groups(j))]
+                names += [f"{name}{group}" for group in self._groups(j)]
         return np.array(names, dtype=object)
 
     def _scaling_out(self) -> tuple[np.ndarray, np.ndarray]:
@@ -366,7 +358,7 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             filled = f", {gaps} gap{'s' * (gaps > 1)} filled with {self.fill_[j]:.4g}"
             return spread + filled * (gaps > 0)
         if self.kinds_[j] == CATEGORY:
-            names = [_label(group).strip("= ") for group in self._groups(j)]
+            names = [group[1:] for group in self._groups(j)]
             more = [f"{len(names) - SHOWN} more"] if len(names) > SHOWN else []
             return ", ".join([*names[:SHOWN], *more])
         if self._asked_kinds().get(j) == DROP:
@@ -420,7 +412,7 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     def _kind(self, column: np.ndarray, j: int) -> str:
         kind = kind_of(column)
-        if kind == DATE_KIND:
+        if kind == DATE:
             found = next(value for value in column if not is_gap(value))
             raise ValueError(
                 f"{self._name(j)} holds dates, such as {found}; turn them into numbers, such as days since "
@@ -432,8 +424,8 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     def _warn_typos(self, column: np.ndarray, j: int) -> None:
         """Warn if most values of a column are numbers: the others are probably mistakes."""
-        present = [v for v in column.tolist() if not is_gap(v) and not isinstance(v, bool | np.bool_)]
-        others = [value for value in present if not _reads_as_number(str(value).replace(",", "."))]
+        present = [str(value) for value in column.tolist() if not (is_gap(value) or is_truth(value))]
+        others = [text for text in present if not reads_as(text.replace(",", "."), number)]
         n_numbers = len(present) - len(others)
         if others and 2 * n_numbers > len(present):
             names = getattr(self, "feature_names_in_", range(self.n_features_in_))
@@ -446,12 +438,11 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     def _numbers(self, column: np.ndarray, j: int) -> np.ndarray:
         """Return a column as new float64 numbers, NaN for gaps."""
         try:
-            values = np.array([np.nan if is_gap(v) else v for v in column.tolist()], dtype=np.float64)
-        except (ValueError, TypeError):
-            wrong = next(v for v in column.tolist() if not (is_gap(v) or _reads_as_number(v)))
+            values = numbers(column, gaps=True).astype(np.float64)
+        except ValueError as error:
             raise ValueError(
-                f"{self._name(j)} is a column of numbers, and {show(wrong)} is not a number; correct it, or "
-                "fit with this column as a category"
+                f"{self._name(j)} is a column of numbers, and {error}; correct it, or fit with this column "
+                "as a category"
             ) from None
         if np.isinf(values).any():
             raise ValueError(f"{self._name(j)} has infinite values; replace them, by NaN if they are missing")
@@ -460,9 +451,9 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     def _texts(self, column: np.ndarray, j: int) -> list[str | None]:
         """Return a column as text, None for gaps."""
         try:
-            return [None if is_gap(value) else _text(value) for value in column.tolist()]
-        except TypeError as error:
-            raise TypeError(f"{self._name(j)}: {error}") from None
+            return [None if value is None else str(value) for value in categories(column).tolist()]
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"{self._name(j)}: {error}") from None
 
     def _name(self, j: int) -> str:
         names = getattr(self, "feature_names_in_", None)
@@ -472,32 +463,3 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 def _is_list_of_texts(values: Any) -> bool:
     is_array = type(values) is np.ndarray and values.ndim == 1 and values.dtype == object
     return is_array and len(set(values.tolist())) == len(values)
-
-
-def _reads_as_number(value: Any) -> bool:
-    """Say whether a value is a number, a truth value or the text of a number."""
-    try:
-        float(value)
-    except (ValueError, TypeError):
-        return False
-    return True
-
-
-def _text(value: Any) -> str:
-    """Return a category as text; whole numbers are the same with and without a point."""
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value))
-    if is_number(value):
-        return str(int(value)) if value == value // 1 else str(value)
-    raise TypeError(f"{show(value)} is not a category; the argument must be a string or a number")
-
-
-def _key(text: str | None) -> tuple[str, ...]:
-    return MISSING if text is None else (text,)
-
-
-def _label(group: tuple[str, ...]) -> str:
-    """Return how a category is shown behind the name of its column."""
-    return f"={group[0]}" if len(group) == 1 else f" ({group[1]})"

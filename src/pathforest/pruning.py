@@ -30,9 +30,9 @@ from pathforest._persistence.checks import (
     saved,
     whole,
 )
+from pathforest._tables.frames import as_table
 from pathforest._utils.progress import fitting
 from pathforest._utils.splits import validation_split
-from pathforest._utils.tables import as_table
 from pathforest._utils.text import show
 from pathforest.classifier import OPFClassifier
 from pathforest.fuzzy import FuzzyOPFClassifier

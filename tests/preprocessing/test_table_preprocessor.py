@@ -65,7 +65,8 @@ def test_one_and_zero_are_truth_values_to_a_column_of_those():
 def test_a_gap_in_text_is_a_category_if_there_were_gaps_in_training():
     table = TablePreprocessor().fit(PETS[["coat"]])
     assert table.get_feature_names_out().tolist() == ["coat=long", "coat=short", "coat (missing)"]
-    assert table.transform(pd.DataFrame({"coat": [None, "long"]})).tolist() == [[0, 0, 1], [1, 0, 0]]
+    for gap in (None, np.nan, "n/a", " "):  # as in files
+        assert table.transform(pd.DataFrame({"coat": [gap, "long"]})).tolist() == [[0, 0, 1], [1, 0, 0]]
 
 
 def test_new_texts_and_new_gaps_are_equally_far_from_all_categories():

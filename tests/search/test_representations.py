@@ -21,8 +21,8 @@ from pathforest._search.transformers import (
     KernelDiscriminant,
     QuadraticDiscriminant,
     RidgeDiscriminant,
+    principal_axes,
 )
-from pathforest._utils.linear import principal_axes
 
 LINEAR = ["as given", "standardised", "LDA"]
 KERNEL = [*LINEAR, *(f"kernel LDA {scale}/d" for scale in ("4", "1", "0.25", "0.0625"))]

@@ -29,10 +29,9 @@ from pathforest._cli.tables import (
 from pathforest._persistence.file import is_model_file
 from pathforest._search.representations import choose_preset
 from pathforest._tables.batches import Batch, Columns, Stream
-from pathforest._tables.columns import integer, listed
+from pathforest._tables.columns import CATEGORY, NUMBER, integer, listed
+from pathforest._tables.frames import is_text
 from pathforest._tables.libopf import POSITION
-from pathforest._utils.columns import CATEGORY, NUMBER
-from pathforest._utils.tables import is_text
 from pathforest._utils.text import show
 from pathforest.libopf import read_distances, read_model, read_positions
 from pathforest.preprocessing import TablePreprocessor

@@ -11,8 +11,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from pathforest._engines.metric import BOOLEAN_METRICS, Metric, sklearn_distances
 from pathforest._engines.samples import BLOCK_WORK, blocks
-from pathforest._utils.text import show
-from pathforest._utils.warnings import warn
+from pathforest._utils.text import show, warn
 
 logger = logging.getLogger("pathforest")
 

@@ -38,7 +38,7 @@ from pathforest._models.offers import (
 from pathforest._search.plan import ALL, Cell, Plan, Task, take_rows
 from pathforest._search.representations import fit_candidate
 from pathforest._search.scoring import Answered, asks_answers_only, call_scorer, log_losses
-from pathforest._utils.progress import Share, steps
+from pathforest._utils.progress import Share, progress
 from pathforest._utils.text import show
 from pathforest._utils.threads import map_threads, thread_count
 from pathforest.forest import Forest, SpanningTree, boundary_prototypes
@@ -107,7 +107,7 @@ Near = tuple[slice, list[Lists]]  # some evaluation samples, and the training sa
 def search(plan: Plan, build: EngineFactory) -> tuple[Plan, Scores]:
     """Score every cell here, fold by fold; return the plan with the lists that folds share."""
     plan, scores = share_lists(plan, build), empty_scores(plan)
-    with steps(len(plan.cells) * len(plan.splits), "search") as bar:
+    with progress(len(plan.cells) * len(plan.splits), "pathforest search") as bar:
         for _, tasks in groupby(plan.tasks(), attrgetter("fold")):
             work = FoldWork()
             for task in tasks:
@@ -317,7 +317,7 @@ def fitted(ready: Ready, cell: Cell, beta: float, forest: Forest) -> Any:
 def refit(plan: Plan, rows: Sequence[int], betas: Sequence[float], build: EngineFactory) -> list[Any]:
     """Fit cells on all samples: classifiers, or pipelines that end in one."""
     cells, work, forests, models = [plan.cells[row] for row in rows], FoldWork(), FoldWork(), []
-    with steps(len(cells), "refit") as bar:
+    with progress(len(cells), "pathforest refit") as bar:
         names = dict.fromkeys(cell.transform for cell in cells)
         ready = {name: prepare(plan, Task(ALL, name, []), work, build) for name in names}
         for cell, beta in zip(cells, betas, strict=True):

@@ -31,9 +31,9 @@ from pathforest._models.labels import check_labels, remember_label
 from pathforest._models.parameters import as_list, check_parameters, checked_metric
 from pathforest._search.representations import AS_GIVEN, Representations, choose_preset, resolve_transforms
 from pathforest._search.scoring import Scorer, resolve_scoring, shown_to_scorers
+from pathforest._tables.frames import as_table
 from pathforest._utils.progress import logger
 from pathforest._utils.splits import Split, cross_validation_splits
-from pathforest._utils.tables import as_table
 from pathforest._utils.text import show
 from pathforest.fuzzy import FuzzyOPFClassifier
 

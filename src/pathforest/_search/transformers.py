@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.linalg import cholesky, eigh, solve_triangular
+from scipy.linalg import cholesky, eigh, solve_triangular, svd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics.pairwise import euclidean_distances
@@ -29,7 +29,6 @@ from pathforest._persistence.checks import (
     transformer,
 )
 from pathforest._utils.checks import check_positive
-from pathforest._utils.linear import principal_axes
 
 LANDMARKS = 300  # samples that span the kernel features, at most
 JITTER = 1e-6  # added to the kernel of the landmarks, as a part of its diagonal: near ones make it singular
@@ -406,3 +405,13 @@ class ImportanceScaler(TreeFeatures):
         """Multiply the features by their weights."""
         check_is_fitted(self)
         return X * self.scale_
+
+
+def principal_axes(centred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return eigenvalues and eigenvectors of the scatter; those of value 0 are left out for wide samples."""
+    n, d = centred.shape
+    if d > n:
+        _, roots, axes = svd(centred, full_matrices=False)
+        return roots**2, axes.T
+    values, vectors = eigh(centred.T @ centred)
+    return np.maximum(values, 0), vectors

@@ -6,6 +6,7 @@ a formula gets an apostrophe before it.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -36,9 +37,10 @@ from pathforest._tables.columns import (
 )
 from pathforest._tables.read import Format, check_header, format_of, require_pyarrow, split_ending
 from pathforest._utils.files import check_writable, naming, replacing
-from pathforest._utils.text import TerminalOutput, show
+from pathforest._utils.text import escape, show
 
 STANDARD_OUTPUT = "the standard output"  # in messages
+KEPT = "\n\t"  # what tables of text consist of, besides printable characters
 FORMULA = re.compile(r"[=+\-@\t\r\n].", re.DOTALL)  # how a formula starts
 
 Write = Callable[[Columns], None]  # what a sink yields: it writes the columns of a batch, by name
@@ -260,9 +262,29 @@ def open_sink(path: str | os.PathLike[str] | None, ending: str | None, layout: L
             file: Any = stack.enter_context(replacing(path))
         else:  # into pipes byte by byte, on a terminal without what it would act on
             stack.enter_context(naming(STANDARD_OUTPUT))
-            file = TerminalOutput(sys.stdout.buffer) if sys.stdout.isatty() else sys.stdout.buffer
+            file = _Terminal(sys.stdout.buffer) if sys.stdout.isatty() else sys.stdout.buffer
         if is_packed:
             file = stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
         with SINKS[suffix](file, layout) as write:
             yield write
         file.flush()
+
+
+class _Terminal(io.RawIOBase):
+    """A file of UTF-8 text that is shown on a terminal, without what that would act on."""
+
+    def __init__(self, terminal: BinaryIO) -> None:
+        self._terminal = terminal
+        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: bytes) -> int:
+        text = self._decoder.decode(bytes(data))  # bytes may end within a character
+        self._terminal.write("".join(c if c in KEPT else escape(c) for c in text).encode())
+        return len(data)
+
+    def flush(self) -> None:
+        if not self.closed:
+            self._terminal.flush()

@@ -1,1 +1,1 @@
-"""Helpers for all rooms: files, progress, warnings, timers, checks of plain values, values in messages."""
+"""Helpers for all rooms: files, progress, threads, splits of samples, checks of plain values, messages."""

@@ -12,18 +12,13 @@ import signal
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
 from pathforest._utils.text import escape
 
 STOPS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-
-
-def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a whole file."""
-    with replacing(path) as file:
-        file.write(data)
+_begun: list[str] = []  # files that a signal removes
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -83,7 +78,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     # In the same folder, because a file can be moved in one step only within a disk. The name is short,
     # because that of the target may be as long as names can be.
     temporary = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.tmp")
-    with _stopped_late(), naming(path, temporary):
+    with _removed_by_signals(temporary), naming(path, temporary):
         try:
             with open(temporary, "x+b") as file:
                 yield file
@@ -93,34 +88,36 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 shutil.copymode(target, temporary)
             os.replace(temporary, target)
         except BaseException:
-            if os.path.exists(temporary):
+            with suppress(FileNotFoundError):
                 os.unlink(temporary)
             raise
 
 
-class _Stop(BaseException):
-    """A signal that asks the process to end; its number is the argument."""
+def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a whole file."""
+    with replacing(path) as file:
+        file.write(data)
 
 
 @contextmanager
-def _stopped_late() -> Iterator[None]:
-    """Let a signal that would end the process do so once what the caller has begun is cleared away."""
-
-    def stop(number: int, frame: Any) -> None:
-        raise _Stop(number)
-
+def _removed_by_signals(path: str) -> Iterator[None]:
+    """Let a signal that ends the process remove a file first."""
     taken = []
     if threading.current_thread() is threading.main_thread():  # no other may, and Python's handlers run in it
-        taken = [number for number in STOPS if signal.getsignal(number) is signal.SIG_DFL]
-    received = []
+        taken = [number for number in STOPS if signal.getsignal(number) in (signal.SIG_DFL, _end)]
+    before = [signal.signal(number, _end) for number in taken]
+    _begun.append(path)
     try:
-        for number in taken:
-            signal.signal(number, stop)
         yield
-    except _Stop as stopped:
-        received = list(stopped.args)
     finally:
-        for number in taken:
-            signal.signal(number, signal.SIG_DFL)
-    for number in received:
-        signal.raise_signal(number)
+        _begun.remove(path)
+        for number, handler in zip(taken, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _end(number: int, frame: Any) -> None:
+    for path in _begun:
+        with suppress(OSError):
+            os.unlink(path)
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)

@@ -15,8 +15,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from functools import cache, wraps
-from typing import Any, ParamSpec, Protocol, TypeVar
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from pathforest import _core
 
@@ -49,30 +49,6 @@ T = TypeVar("T", bound=tuple[Any, ...])
 P = ParamSpec("P")
 R = TypeVar("R")
 Fit = TypeVar("Fit", bound=Callable[..., Any])
-
-
-class Progress(Protocol):
-    """A bar that work is reported to."""
-
-    def update(self, n: float = 1) -> object:
-        """Report that `n` more steps are done."""
-
-
-class Silence:
-    """A bar that is not shown."""
-
-    def update(self, n: float = 1) -> None:
-        """Take a report and do nothing."""
-
-    def expect(self, n: float, name: str | None = None) -> None:
-        """Take an announcement and do nothing."""
-
-    def over(self, pieces: Iterable[T]) -> Iterable[T]:
-        """Return the pieces."""
-        return pieces
-
-
-SILENCE = Silence()
 
 
 class Bar:
@@ -136,10 +112,20 @@ class Bar:
             self._shown.refresh()
 
 
+class Silence(Bar):
+    """A bar that is never shown, for any number of workers at once."""
+
+    def _draw(self) -> None:
+        """Take a report and do nothing."""
+
+
+SILENCE = Silence(0, "", "")
+
+
 class Share:
     """Some steps of a bar that one piece of work reports in parts."""
 
-    def __init__(self, bar: Progress, steps: int) -> None:
+    def __init__(self, bar: Bar, steps: int) -> None:
         self._bar, self._steps, self._left = bar, steps, float(steps)
 
     def advance(self, part: float) -> None:
@@ -153,7 +139,7 @@ class Share:
         self.advance(1.0)
 
 
-_outermost: Bar | Silence | None = None
+_outermost: Bar | None = None
 
 
 @contextmanager
@@ -176,13 +162,8 @@ def progress(total: float, description: str, unit: str = "models") -> Iterator[A
         bar.close()
 
 
-def steps(total: int, name: str) -> Any:
-    """Show a bar of a stage that trains many models."""
-    return progress(total, f"pathforest {name}")
-
-
 @contextmanager
-def hidden_progress() -> Iterator[Silence]:
+def hidden_progress() -> Iterator[Bar]:
     """Show no bars meanwhile, for work that has a bar of its own."""
     global _outermost
     before, _outermost = _outermost, SILENCE
@@ -192,24 +173,15 @@ def hidden_progress() -> Iterator[Silence]:
         _outermost = before
 
 
-def is_wanted(stream: Any) -> bool:
-    """Say whether a bar belongs on a stream: if it is a terminal, and the switch does not say otherwise."""
-    wish = os.environ.get(SWITCH)
-    return wish == "1" or (wish != "0" and stream is not None and stream.isatty())
-
-
 def _make_bar(total: float, unit: str, seconds: float) -> Any:
     """Make tqdm's bar of work that has taken some time, if a person watches."""
-    if multiprocessing.current_process().name != "MainProcess":  # several workers share one terminal
-        return None
     notebook = {"ipykernel.zmqshell", "IPython.utils._process_emscripten"} & sys.modules.keys()
-    if not (os.environ.get(SWITCH) != "0" if notebook else is_wanted(sys.stderr)):
+    stream = sys.stdout if notebook else sys.stderr  # the latter has a red background in a notebook
+    is_watched = bool(notebook) or (stream is not None and stream.isatty())
+    is_wanted = {"0": False, "1": True}.get(os.environ.get(SWITCH, ""), is_watched)
+    # Several workers share one terminal.
+    if not is_wanted or multiprocessing.current_process().name != "MainProcess" or not (tqdm := _find_tqdm()):
         return None
-    tqdm = _find_tqdm()
-    if tqdm is None:
-        return None
-    # In a notebook the error stream has a red background.
-    stream = sys.stdout if notebook else sys.stderr
     # With a delay it draws nothing before the first refresh.
     form = COUNT if total == float("inf") else STAGES if unit == "stages" else FORMAT
     options = {"leave": False, "disable": False, "delay": 1e-9, "bar_format": form}
@@ -220,14 +192,13 @@ def _make_bar(total: float, unit: str, seconds: float) -> Any:
     return bar
 
 
-@cache
 def _find_tqdm() -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # without ipywidgets it advises to install them; bars of text do
         try:
             from tqdm.auto import tqdm
         except ImportError:
-            return None
+            tqdm = None
     return tqdm
 
 
@@ -235,7 +206,7 @@ def fitting(fit: Fit) -> Fit:
     """Make `fit` start from an unfitted estimator, leave one if it fails, and report on its stages.
 
     The class says in `_n_stages` how many there are at most, and in `_has_steps` whether they have bars of
-    their own, by :func:`steps`.
+    their own.
     """
 
     @wraps(fit)
@@ -282,7 +253,7 @@ class Stages:
         start = time.perf_counter()
         result = stage(*args, **kwargs)
         if self.estimator.verbose:
-            if isinstance(_outermost, Bar):
+            if _outermost is not None:
                 _outermost.hide()  # makes room for the message on the terminal
             logger.info("%s: %s took %.3f s", owner, name, time.perf_counter() - start)
         self._bar.update()

@@ -1,13 +1,13 @@
-"""Texts from elsewhere, safe and short on their way to a person: values in messages, data on a terminal."""
+"""Messages: values in them are short and cannot act on a terminal, warnings point at the user's own line."""
 
 from __future__ import annotations
 
-import codecs
-import io
-from typing import Any, BinaryIO
+import sys
+import warnings
+from typing import Any
 
 LONGEST = 100  # characters of one value in a message
-KEPT = "\n\t"  # what tables of text consist of, besides printable characters
+INSIDE = ("pathforest.", "sklearn.callback.")  # the last of them wraps `fit`
 
 
 def show(value: Any) -> str:
@@ -40,34 +40,9 @@ def escape(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-class TerminalOutput(io.RawIOBase):
-    r"""A file of UTF-8 text that is shown on a terminal.
-
-    Examples
-    --------
-    >>> import io
-    >>> from pathforest._utils.text import TerminalOutput
-    >>> shown = io.BytesIO()
-    >>> _ = TerminalOutput(shown).write(b"red\x1b[31m,1\n")
-    >>> shown.getvalue()
-    b'red\\x1b[31m,1\n'
-    """
-
-    def __init__(self, terminal: BinaryIO) -> None:
-        self._terminal = terminal
-        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
-
-    def writable(self) -> bool:
-        """Return that it can be written."""
-        return True
-
-    def write(self, data: bytes) -> int:
-        """Write bytes, which may end within a character."""
-        text = self._decoder.decode(bytes(data))
-        self._terminal.write("".join(c if c in KEPT else escape(c) for c in text).encode())
-        return len(data)
-
-    def flush(self) -> None:
-        """Show what was written."""
-        if not self.closed:
-            self._terminal.flush()
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning on behalf of the first caller outside the package, however deep the call came from."""
+    frame, level = sys._getframe(1), 2
+    while frame is not None and f"{frame.f_globals.get('__name__', '')}.".startswith(INSIDE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -12,7 +12,7 @@ from typing import Any, Self
 from dask.sizeof import sizeof
 from distributed import Client, Future, as_completed
 
-from pathforest._utils.warnings import warn
+from pathforest._utils.text import warn
 
 # Workers that die of the task itself would kill it for ever; Dask's own limit is 3 for each attempt.
 MOST_ATTEMPTS = 5

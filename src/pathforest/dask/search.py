@@ -23,7 +23,7 @@ from pathforest._models.offers import EXTRA_MEMBERS
 from pathforest._search import folds
 from pathforest._search.folds import FoldWork, Near, Part, Scores
 from pathforest._search.plan import Plan, Task
-from pathforest._utils.progress import steps
+from pathforest._utils.progress import progress
 from pathforest._utils.text import show
 from pathforest.dask import engine
 from pathforest.dask.futures import Sent, run_tasks, thread_counts
@@ -54,7 +54,8 @@ def search_on(client: Client, params: dict[str, Any]) -> Callable[[Plan, EngineF
         plan = folds.share_lists(plan, build, always=True)
         n_threads, scores = sum(thread_counts(client).values()), folds.empty_scores(plan)
         blocks = [evaluation_blocks(plan, task, n_threads / len(tasks)) for task in tasks]
-        with Sent(client, [Bench(plan)]) as sent, steps(len(plan.cells) * len(plan.splits), "search") as bar:
+        shown = progress(len(plan.cells) * len(plan.splits), "pathforest search")
+        with Sent(client, [Bench(plan)]) as sent, shown as bar:
 
             def send(i: int) -> Any:
                 near = [submit(client, sent, find_near, tasks[i], rows) for rows in blocks[i]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pathforest._utils.linear import principal_axes
+from pathforest._search.transformers import principal_axes
 from pathforest._utils.text import show
 
 if TYPE_CHECKING:
