@@ -90,7 +90,7 @@ src/pathforest/dask/futures.py | tests/dask/test_prediction.py -k dies_of
 + except KeyError:
 
 src/pathforest/datasets/published.py | tests/datasets/test_fetch.py
-- if not (os.environ.get(FOLDER) or
+- if not (named or
 + if not (True or
 src/pathforest/_tables/batches.py | tests/datasets/test_reading.py
 - return cells_of.check_finite(values) if finite else values
@@ -204,10 +204,10 @@ src/pathforest/_pages/page.py | tests/pages/test_page.py
 + or "'unsafe-inline'"
 
 src/pathforest/_persistence/checks.py | tests/persistence/test_persistence_forged.py
-- if (predecessor[reached] >= 0).any():
-+ if False:
-- if (np.diff(model.cost_[order]) < 0).any():
-+ if False:
+- demand((predecessor[reached] < 0).all(),
++ demand(True,
+- demand((np.diff(model.cost_[order]) >= 0).all(),
++ demand(True,
 
 src/pathforest/plotting/explanation.py | tests/plotting/test_explanation.py
 - model.classes_[code] != winner

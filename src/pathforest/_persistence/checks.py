@@ -63,6 +63,12 @@ def saved(*roles: dict[str, Any]) -> Callable[[type], type]:
     return register
 
 
+def demand(holds: Any, message: str) -> None:
+    """Raise ValueError unless something holds."""
+    if not holds:
+        raise ValueError(message)
+
+
 def check_model(model: Any) -> None:
     """Raise ValueError unless parameters and fitted attributes are there, and fit together."""
     model._settings()
@@ -84,28 +90,33 @@ def check_attributes(value: Any, table: Saved, sizes: Sizes) -> None:
 
 
 def _get(value: Any, name: str) -> Any:
-    if name not in vars(value):
-        raise ValueError(f"{name} is missing")
+    demand(name in vars(value), f"{name} is missing")
     return vars(value)[name]
 
 
-def array(shape: str, dtypes: Any = FEATURE_TYPES[1:], nonnegative: bool = False, gaps: bool = False) -> Rule:
+def array(
+    shape: str,
+    dtypes: Any = FEATURE_TYPES[1:],
+    nonnegative: bool = False,
+    gaps: bool = False,
+    finite: bool = True,
+) -> Rule:
     """Make the rule of an array whose lengths have these names, * for any; finite, but for gaps."""
 
     def check(value: Any, name: str, sizes: Sizes) -> np.ndarray:
         found, names = _get(value, name), shape.split()
-        if type(found) is not np.ndarray or found.dtype not in dtypes:
-            kind = getattr(found, "dtype", type(found).__name__)
-            raise ValueError(f"{name} should be an array of type {dtypes[-1]}, not {kind}")
+        kind = found.dtype if type(found) is np.ndarray else type(found)
+        is_type = type(found) is np.ndarray and kind in dtypes
+        demand(is_type, f"{name} should be an array of type {dtypes[-1]}, not {kind}")
         wanted = tuple(sizes.get(length, "any") for length in names)
         lengths = list(zip(names, found.shape, strict=False))
-        if len(names) != found.ndim or any(sizes.get(key, n) != n for key, n in lengths):
-            raise ValueError(f"{name} has shape {found.shape} instead of {wanted}")
+        is_shape = len(names) == found.ndim and all(sizes.get(key, n) == n for key, n in lengths)
+        demand(is_shape, f"{name} has shape {found.shape} instead of {wanted}")
         sizes |= {key: n for key, n in lengths if key != "*"}
-        if found.dtype.kind == "f" and not (np.isfinite(found) | (gaps & np.isnan(found))).all():
-            raise ValueError(f"{name} has values that are not finite")
-        if nonnegative and (found < 0).any():
-            raise ValueError(f"{name} has negative values")
+        if found.dtype.kind == "f" and finite:
+            is_finite = (np.isfinite(found) | (gaps & np.isnan(found))).all()
+            demand(is_finite, f"{name} has values that are not finite")
+        demand(not nonnegative or (found >= 0).all(), f"{name} has negative values")
         return found
 
     return check
@@ -116,10 +127,9 @@ def indices(shape: str, stop: str, start: int = 0, ascending: bool = False) -> R
 
     def check(value: Any, name: str, sizes: Sizes) -> np.ndarray:
         found = array(shape, INDEX_TYPES)(value, name, sizes)
-        if found.size and not (found.min() >= start and found.max() < sizes[stop]):
-            raise ValueError(f"{name} should be in the range {start} to {sizes[stop] - 1}")
-        if ascending and (np.diff(found) <= 0).any():
-            raise ValueError(f"{name} does not ascend")
+        is_within = not found.size or (found.min() >= start and found.max() < sizes[stop])
+        demand(is_within, f"{name} should be in the range {start} to {sizes[stop] - 1}")
+        demand(not ascending or (np.diff(found) > 0).all(), f"{name} does not ascend")
         return found
 
     return check
@@ -144,49 +154,44 @@ def whole(low: int, high: int = LARGEST) -> Rule:
 
 def one_of(kind: type, what: str) -> Rule:
     """Make the rule of an attribute of a type."""
-
-    def check(value: Any, name: str, sizes: Sizes) -> None:
-        if type(_get(value, name)) is not kind:
-            raise ValueError(f"{name} is not {what}")
-
-    return check
+    return lambda value, name, sizes: demand(type(_get(value, name)) is kind, f"{name} is not {what}")
 
 
 def check_features(value: Any, name: str, sizes: Sizes) -> None:
     """Check `n_features_in_`; names and categories, if there are any, must be those of each."""
-    n_features = whole(1)(value, name, sizes)
-    if sizes.setdefault("features", n_features) != n_features:
-        kind = type(value).__name__
-        raise ValueError(f"{name}={n_features} of a {kind} should be {sizes['features']}")
-    if "feature_names_in_" in vars(value):
-        names = value.feature_names_in_
-        is_array = type(names) is np.ndarray and names.dtype == object and names.shape == (n_features,)
-        if not is_array or not all(isinstance(text, str) for text in names):
-            raise ValueError("feature_names_in_ does not name each feature")
+    n_features, kind = whole(1)(value, name, sizes), type(value).__name__
+    is_same = sizes.setdefault("features", n_features) == n_features
+    demand(is_same, f"{name}={n_features} of a {kind} should be {sizes['features']}")
+    names = vars(value).get("feature_names_in_")
+    is_named = "feature_names_in_" not in vars(value) or (is_texts(names) and len(names) == n_features)
+    demand(is_named, "feature_names_in_ does not name each feature")
+
+
+def is_texts(values: Any) -> bool:
+    """Say whether something is a list of texts, as an array of objects."""
+    is_list = type(values) is np.ndarray and values.dtype == object and values.ndim == 1
+    return is_list and all(isinstance(text, str) for text in values)
 
 
 def check_categories(model: Any, name: str, sizes: Sizes) -> None:
     """Check the texts or booleans that codes of features stand for; None is for features that are numbers."""
     categories = vars(model)[name]
-    if type(categories) is not list or len(categories) != sizes["features"]:
-        raise ValueError("categories_ does not have an entry for each feature")
+    is_list = type(categories) is list and len(categories) == sizes["features"]
+    demand(is_list, "categories_ does not have an entry for each feature")
     for texts in categories:
         if texts is None or (type(texts) is np.ndarray and texts.dtype == bool and texts.tolist() == [0, 1]):
             continue
-        is_array = type(texts) is np.ndarray and texts.dtype == object and texts.ndim == 1
-        if not is_array or not all(isinstance(text, str) for text in texts):
-            raise ValueError("categories_ contains something other than texts, or False and True")
-        if (texts[:-1] >= texts[1:]).any():
-            raise ValueError("categories_ are not sorted, or one is repeated")
+        demand(is_texts(texts), "categories_ contains something other than texts, or False and True")
+        demand((texts[:-1] < texts[1:]).all(), "categories_ are not sorted, or one is repeated")
 
 
 def check_classes(model: Any, name: str, sizes: Sizes) -> np.ndarray:
     """Check labels, which must be in ascending order without repetition or missing values."""
     classes = _get(model, name)
-    if type(classes) is not np.ndarray or classes.ndim != 1 or not len(classes):
-        raise ValueError(f"{name} is not an array of labels")
-    if not ((classes == classes).all() and (classes[:-1] < classes[1:]).all()):
-        raise ValueError(f"{name} is not sorted, or a label is missing or repeated")
+    is_list = type(classes) is np.ndarray and classes.ndim == 1 and len(classes)
+    demand(is_list, f"{name} is not an array of labels")
+    is_sorted = (classes == classes).all() and (classes[:-1] < classes[1:]).all()
+    demand(is_sorted, f"{name} is not sorted, or a label is missing or repeated")
     sizes["classes"] = len(classes)
     return classes
 
@@ -196,16 +201,10 @@ def _check_neighborhood(model: Any, name: str, sizes: Sizes) -> None:
     whole(min(1, n_others), n_others)(model, name, sizes)
 
 
-def _check_curve(model: Any, name: str, sizes: Sizes) -> None:
-    values = vars(model)[name]
-    if type(values) is not np.ndarray or values.dtype != np.float64 or values.ndim != 1:
-        raise ValueError(f"{name} is not an array of numbers")
-
-
 def density_rules(curve: str = "cuts_") -> dict[str, Rule]:
     """List the rules of a density and of the curve that chose its neighbourhood."""
     density = array("samples", nonnegative=True)
-    return {"density_": density, "best_k_": _check_neighborhood, curve: _check_curve}
+    return {"density_": density, "best_k_": _check_neighborhood, curve: array("*", finite=False)}
 
 
 # Samples and their metric
@@ -214,13 +213,13 @@ def density_rules(curve: str = "cuts_") -> dict[str, Rule]:
 def check_metric(model: Any, name: str, sizes: Sizes) -> None:
     """Check the metric a model was fitted with, which must be one that has a name."""
     found = vars(model)[name]
-    if type(found) is not tuple or [type(part) for part in found] != [str, str, float, dict]:
-        raise ValueError("the metric is not described by name, kind, exponent and parameters")
+    is_metric = type(found) is tuple and [type(part) for part in found] == [str, str, float, dict]
+    demand(is_metric, "the metric is not described by name, kind, exponent and parameters")
     metric = Metric(*found)
     given = {"p": metric.p} if metric[:2] == ("minkowski", "features") else metric.params
-    takes_params = metric.kind == "matrix" or metric.name == "gower"
-    if resolve_metric(metric.name, given)[:3] != metric[:3] or (metric.params and not takes_params):
-        raise ValueError(f"metric={metric.name!r} does not have this kind or these parameters")
+    takes_params = metric.kind == "matrix" or metric.name == "gower" or not metric.params
+    is_known = resolve_metric(metric.name, given)[:3] == metric[:3] and takes_params
+    demand(is_known, f"metric={metric.name!r} does not have this kind or these parameters")
 
 
 def check_samples(model: Any, name: str, sizes: Sizes) -> None:
@@ -229,48 +228,42 @@ def check_samples(model: Any, name: str, sizes: Sizes) -> None:
     if algorithm == "sparse":
         _check_sparse_samples(X, metric, sizes)
         return
-    if algorithm not in (("kd_tree", "brute") if metric.kind == "features" else ("precomputed",)):
-        raise ValueError(f"the algorithm {algorithm!r} does not suit metric={metric.name!r}")
-    if metric.kind == "features":
-        check_algorithm(metric, algorithm)
+    known = ("kd_tree", "brute") if metric.kind == "features" else ("precomputed",)
+    demand(algorithm in known, f"the algorithm {algorithm!r} does not suit metric={metric.name!r}")
     if metric.kind == "precomputed":
-        if X is not None:
-            raise ValueError("a model of precomputed distances keeps no samples")
+        demand(X is None, "a model of precomputed distances keeps no samples")
         sizes["samples"] = sizes["features"]
         return
+    if metric.kind == "features":
+        check_algorithm(metric, algorithm)
     types = FEATURE_TYPES if metric.kind == "features" else FEATURE_TYPES[1:]
     array("samples features", types, gaps=metric.takes_gaps)(model, name, sizes)
-    if not len(X) or not X.flags.c_contiguous:
-        raise ValueError("the training samples are missing, or not stored row by row")
-    if metric.kind == "matrix":
-        _check_metric_params(metric, sizes["features"])
+    demand(len(X) and X.flags.c_contiguous, "the training samples are missing, or not stored row by row")
+    # SciPy does not always check the form of its parameters.
+    for key, value in metric.params.items() if metric.kind == "matrix" else ():
+        shape, values = (sizes["features"],) * len(SHAPES[key]), np.asarray(value)
+        is_array = values.dtype.kind in "biuf" and values.shape == shape
+        is_given = is_array or (key == "w" and value is None)
+        demand(is_given, f"metric={metric.name!r} needs {key} of shape {shape} in its parameters")
     check_training_values(X, complete_metric(metric, X))
-
-
-def _check_metric_params(metric: Metric, n_features: int) -> None:
-    """Check the form of arrays before SciPy uses them, because it does not always check."""
-    for name, value in metric.params.items():
-        shape, values = (n_features,) * len(SHAPES[name]), np.asarray(value)
-        if name == "w" and value is None:
-            continue
-        if values.dtype.kind not in "biuf" or values.shape != shape:
-            raise ValueError(f"metric={metric.name!r} needs {name} of shape {shape} in its parameters")
 
 
 def _check_sparse_samples(X: Any, metric: Metric, sizes: Sizes) -> None:
     """Check training samples of which a file has the values that are not 0."""
     check_sparse(metric, "auto")
-    if type(X) is not SparseSamples or type(X.n_features) is not int or X.n_features != sizes["features"]:
-        raise ValueError("the training samples are not a sparse matrix of as many features")
+    is_sparse = type(X) is SparseSamples and type(X.n_features) is int
+    is_wide = is_sparse and X.n_features == sizes["features"]
+    demand(is_wide, "the training samples are not a sparse matrix of as many features")
     indptr = array("*", INDEX_TYPES[1:])(X, "indptr", sizes)
     columns = indices("values", "features")(X, "indices", sizes)
     data = array("values", FEATURE_TYPES)(X, "data", sizes)
-    if len(indptr) < 2 or indptr[0] != 0 or indptr[-1] != len(columns) or (np.diff(indptr) < 0).any():
-        raise ValueError("indptr does not divide the values into rows")
+    is_divided = len(indptr) > 1 and indptr[0] == 0 and indptr[-1] == len(columns)
+    is_divided = is_divided and (np.diff(indptr) >= 0).all()
+    demand(is_divided, "indptr does not divide the values into rows")
     starts = np.zeros(len(columns) + 1, dtype=bool)
     starts[indptr] = True
-    if columns.dtype != np.int32 or not ((np.diff(columns) > 0) | starts[1:-1]).all() or not data.all():
-        raise ValueError("the features of a row do not ascend, or a value is 0")
+    is_sorted = columns.dtype == np.int32 and ((np.diff(columns) > 0) | starts[1:-1]).all()
+    demand(is_sorted and data.all(), "the features of a row do not ascend, or a value is 0")
     check_training_values(X, metric)
     sizes["samples"] = len(X)
 
@@ -278,24 +271,24 @@ def _check_sparse_samples(X: Any, metric: Metric, sizes: Sizes) -> None:
 def check_growth(model: Any, name: str, sizes: Sizes) -> None:
     """Check what a model keeps in order to grow."""
     grown, n_samples = vars(model)[name], sizes["samples"]
-    if type(grown) is not dict or not all(type(key) is str for key in grown):
-        raise ValueError("what is kept to grow is not a table of arrays")
+    is_table = type(grown) is dict and all(type(key) is str for key in grown)
+    demand(is_table, "what is kept to grow is not a table of arrays")
     part, sizes = SimpleNamespace(**grown), {"samples": n_samples, "arcs": n_samples - 1}
     if "magnitude" in grown:
         number()(part, "magnitude", sizes)
     if grown.get("indices") is not None:
         k = indices("samples neighbors", "samples")(part, "indices", sizes).shape[1]
         distances = array("samples neighbors", nonnegative=True)(part, "distances", sizes)
-        if k > n_samples - 1 or (np.diff(distances, axis=1) < 0).any():
-            raise ValueError("the neighbour lists do not ascend, or are longer than there are neighbours")
+        is_sorted = k < n_samples and (np.diff(distances, axis=1) >= 0).all()
+        demand(is_sorted, "the neighbour lists do not ascend, or are longer than there are neighbours")
     if grown.get("weight") is not None:
-        ends = [indices("arcs", "samples")(part, name, sizes) for name in ("source", "target")]
-        order = np.lexsort((*reversed(ends), array("arcs", nonnegative=True)(part, "weight", sizes)))
-        if not np.array_equal(order, np.arange(n_samples - 1)) or not (ends[0] < ends[1]).all():
-            raise ValueError("the arcs of the spanning tree are not in order")
+        source, target = ends = [indices("arcs", "samples")(part, end, sizes) for end in ("source", "target")]
+        order = np.lexsort((target, source, array("arcs", nonnegative=True)(part, "weight", sizes)))
+        is_sorted = (order == np.arange(n_samples - 1)).all() and (source < target).all()
+        demand(is_sorted, "the arcs of the spanning tree are not in order")
         arcs = coo_array((np.ones(n_samples - 1), ends), shape=(n_samples, n_samples))
-        if connected_components(arcs, directed=False, return_labels=False) > 1:
-            raise ValueError("the spanning tree does not join all samples")
+        n_parts = connected_components(arcs, directed=False, return_labels=False)
+        demand(n_parts == 1, "the spanning tree does not join all samples")
     if "codes" in grown:
         check_classes(part, "values", sizes)
         indices("samples", "classes")(part, "codes", sizes)
@@ -313,33 +306,30 @@ def check_paths(model: Any) -> np.ndarray:
     reached = np.where(predecessor < 0, np.arange(n_samples), predecessor)
     for _ in range(n_samples.bit_length()):
         reached = reached[reached]
-    if (predecessor[reached] >= 0).any():
-        raise ValueError("predecessor_ runs in circles")
+    demand((predecessor[reached] < 0).all(), "predecessor_ runs in circles")
     return reached
 
 
 def check_forest(model: Any, sizes: Sizes) -> None:
     """Check that paths lead to the root of every sample, a prototype, and carry its label."""
-    if not np.array_equal(check_paths(model), model.root_):
-        raise ValueError("predecessor_ does not lead to root_")
-    if not np.array_equal(np.flatnonzero(model.predecessor_ < 0), np.sort(model.prototypes_)):
-        raise ValueError("predecessor_ is not -1 exactly where paths start, at prototypes_")
+    demand(np.array_equal(check_paths(model), model.root_), "predecessor_ does not lead to root_")
+    starts = np.flatnonzero(model.predecessor_ < 0)
+    is_same = np.array_equal(starts, np.sort(model.prototypes_))
+    demand(is_same, "predecessor_ is not -1 exactly where paths start, at prototypes_")
     classes, codes = model.classes_, model._fit_codes
     # The type first: labels as wide as those of the classes take no more memory than `label_`.
     label = array("samples", (classes.dtype,))(model, "label_", sizes)
-    if not (np.array_equal(codes, codes[model.root_]) and np.array_equal(label, classes[codes])):
-        raise ValueError("label_ and the labels of the roots differ")
+    is_same = np.array_equal(codes, codes[model.root_]) and np.array_equal(label, classes[codes])
+    demand(is_same, "label_ and the labels of the roots differ")
 
 
 def check_order(model: Any, sizes: Sizes) -> None:
     """Check that `order_` lists every sample once, by ascending cost, which is 0 at prototypes."""
-    if model.cost_[model.prototypes_].any():
-        raise ValueError("cost_ is not 0 at the prototypes")
+    demand(not model.cost_[model.prototypes_].any(), "cost_ is not 0 at the prototypes")
     order = model.order_
-    if (np.bincount(order, minlength=len(order)) != 1).any():
-        raise ValueError("order_ does not list every sample once")
-    if (np.diff(model.cost_[order]) < 0).any():
-        raise ValueError("order_ does not sort cost_")
+    is_each = (np.bincount(order, minlength=len(order)) == 1).all()
+    demand(is_each, "order_ does not list every sample once")
+    demand((np.diff(model.cost_[order]) >= 0).all(), "order_ does not sort cost_")
 
 
 INPUT = {"feature_names_in_": None, "label_name_": one_of(str, "text")}  # the latter from tables
@@ -376,10 +366,8 @@ def check_transformer(transformer: Any, n_features: int) -> int:
     """Raise ValueError unless a transformer takes samples of `n_features`; return how many it gives."""
     if transformer is None or transformer == PASSED:
         return n_features
-    name = type(transformer).__name__
-    if name not in PARTS or not hasattr(transformer, "transform"):
-        raise ValueError(f"a {name} is not a transformer")
-    sizes = {"features": n_features}
+    name, sizes = type(transformer).__name__, {"features": n_features}
+    demand(name in PARTS and hasattr(transformer, "transform"), f"a {name} is not a transformer")
     check_attributes(transformer, TABLES[name], sizes)
     return sizes.get("outputs", n_features)
 
@@ -396,10 +384,9 @@ def transformer(given: str) -> Rule:
 def check_steps(pipeline: Any, n_features: int, stop: int | None = None) -> int:
     """Check the steps of a pipeline, up to `stop` as transformers; return how many features they give."""
     steps = pipeline.steps
-    if type(steps) is not list or not steps:
-        raise ValueError("a pipeline has no steps")
-    if not all(type(step) is tuple and len(step) == 2 and type(step[0]) is str for step in steps):
-        raise ValueError("the steps of a pipeline are not pairs of name and transformer")
+    demand(type(steps) is list and steps, "a pipeline has no steps")
+    is_named = all(type(step) is tuple and len(step) == 2 and type(step[0]) is str for step in steps)
+    demand(is_named, "the steps of a pipeline are not pairs of name and transformer")
     for _, step in steps[:stop]:
         n_features = check_transformer(step, n_features)
     return n_features
@@ -409,12 +396,11 @@ def check_pipeline_model(pipeline: Any) -> None:
     """Check a pipeline of transformers that ends with one of our models."""
     check_steps(pipeline, 1, 0)
     model = pipeline.steps[-1][1]
-    if type(model).__name__ not in MODELS:
-        raise ValueError("a pipeline does not end with a model of pathforest")
+    demand(type(model).__name__ in MODELS, "a pipeline does not end with a model of pathforest")
     first = next(step for _, step in pipeline.steps if step not in (None, PASSED))
-    n_features = check_steps(pipeline, whole(1)(first, "n_features_in_", {}), -1)
-    if model.n_features_in_ != n_features:
-        raise ValueError(f"a pipeline makes {n_features} features for a model of {model.n_features_in_}")
+    made = check_steps(pipeline, whole(1)(first, "n_features_in_", {}), -1)
+    wanted = model.n_features_in_
+    demand(wanted == made, f"a pipeline makes {made} features for a model of {wanted}")
 
 
 def _check_pipeline(pipeline: Any, sizes: Sizes) -> None:
@@ -423,8 +409,8 @@ def _check_pipeline(pipeline: Any, sizes: Sizes) -> None:
 
 def _check_output(transformer: Any, name: str, sizes: Sizes) -> None:
     config = vars(transformer)[name]  # of set_output
-    if type(config) is not dict or not {*config} <= {"transform"} or not {*config.values()} <= OUTPUTS:
-        raise ValueError("_sklearn_output_config does not name an output")
+    is_known = type(config) is dict and {*config} <= {"transform"} and {*config.values()} <= OUTPUTS
+    demand(is_known, "_sklearn_output_config does not name an output")
 
 
 TABLE = Saved(
@@ -440,8 +426,8 @@ def _scaler(**arrays: str) -> Saved:
         for name, wanted in arrays.items():
             if getattr(scaler, wanted, True):
                 array("features", FEATURE_TYPES)(scaler, name, sizes)
-        if not all(type(limit) in (int, float) for limit in getattr(scaler, "feature_range", ())):
-            raise ValueError("feature_range is not a pair of numbers")
+        limits = getattr(scaler, "feature_range", ())
+        demand({*map(type, limits)} <= {int, float}, "feature_range is not a pair of numbers")
 
     found = ("n_samples_seen_", "var_", "data_min_", "data_max_", "data_range_", "max_abs_")
     return TABLE.extended({}, dict.fromkeys((*arrays, *found)), check)

