@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pathforest import _core
-from pathforest._engines.samples import check_squares
+from pathforest._engines.matrix import check_squares
 from pathforest._utils.checks import check_integer
 from pathforest.graph import KnnGraph
 

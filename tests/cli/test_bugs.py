@@ -1,5 +1,6 @@
 """Errors that a user cannot mend: shown as bugs, with how to report them, and never as mistakes."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,6 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 import pathforest
 from pathforest import OPFClassifier
-from pathforest._engines.torch import devices
 
 BUG = "this is a bug in pathforest"
 LINE = f"train {IRIS} -e opf -o m.pf"
@@ -88,7 +88,7 @@ def test_a_missing_gpu_and_a_dead_process_are_no_bugs(folder, monkeypatch):
         __version__ = "0"
         cuda = type("cuda", (), {"is_available": staticmethod(lambda: False)})
 
-    monkeypatch.setattr(devices, "require_torch", lambda: Torch)
+    monkeypatch.setitem(sys.modules, "torch", Torch)
     assert ": device='cuda': PyTorch 0 sees no GPU" in fail(f"audit {IRIS} --set device=cuda -o a.html")
     break_fits(monkeypatch, raised(TerminatedWorkerError("killed")))
     assert "a process was killed, perhaps because memory ran out" in fail(LINE)

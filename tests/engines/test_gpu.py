@@ -14,9 +14,10 @@ from torch_device import DEVICE, torch
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier, _core
 from pathforest._engines.engine import Engine
-from pathforest._engines.torch import candidates, devices, tiles
+from pathforest._engines.metric import DEVICE_METRICS as METRICS
+from pathforest._engines.torch import candidates, devices, find_device
 from pathforest._engines.torch import engine as gpu_engine
-from pathforest._engines.torch.engine import METRICS, TorchEngine
+from pathforest._engines.torch.engine import TorchEngine
 from pathforest.distances import resolve_metric
 
 RECIPES = ["grid", "gaussian", "duplicates", "offset grid", "near ties", "mixed values", "far clusters"]
@@ -25,7 +26,7 @@ RECIPES = ["grid", "gaussian", "duplicates", "offset grid", "near ties", "mixed 
 def engines(X, metric="euclidean"):
     """The engine on a device beside one that is known to be right."""
     return (
-        TorchEngine(X, resolve_metric(metric), "brute", DEVICE),
+        TorchEngine(X, resolve_metric(metric), "brute", find_device(DEVICE)),
         _core.Engine.brute(X, metric, keep_order=True),
     )
 
@@ -389,7 +390,7 @@ def small_tiles(monkeypatch):
     """Tiles so small that few samples make many, and a list of what was left open."""
     # Interpreters before 3.9 do not know that NumPy turns no array of one value into a number any more.
     pytest.importorskip("triton", minversion=None if DEVICE == "cuda" else "3.9")
-    from pathforest._engines.torch import kernels
+    from pathforest._engines.torch import kernels, tiles
 
     shape = (64, 64, 8, 8, 4) if DEVICE == "cuda" else (32, 32, 16, 2, 512)
     for name, value in zip(("ROWS", "COLUMNS", "CELLS", "GROUP", "ITEMS"), shape, strict=True):
@@ -398,8 +399,8 @@ def small_tiles(monkeypatch):
     monkeypatch.setattr(tiles, "PROGRAMS", 4)
     found, original = [], tiles.Tiles.find
 
-    def find(self, Q, k, condition):
-        pairs, is_open = original(self, Q, k, condition)
+    def find(self, Q, *options):
+        pairs, is_open = original(self, Q, *options)
         found.append((len(pairs.query) / len(Q), float(is_open.float().mean())))
         return pairs, is_open
 
@@ -485,20 +486,22 @@ def test_kernels_leave_few_pairs(small_tiles):
 
 
 def test_without_triton_there_are_no_kernels(monkeypatch):
-    monkeypatch.setattr(tiles, "find_spec", lambda name: None)
-    assert not tiles.can_use(torch.device(DEVICE.removeprefix("torch-")))
+    monkeypatch.setattr(devices, "find_spec", lambda name: None)
+    assert not devices.can_use(torch.device(DEVICE.removeprefix("torch-")))
 
 
 def test_an_older_triton_is_not_used(monkeypatch):
     triton = pytest.importorskip("triton")
     device = torch.device(DEVICE.removeprefix("torch-"))
-    assert tiles.can_use(device)
+    assert devices.can_use(device)
     monkeypatch.setattr(triton, "__version__", "3.5.1")
-    assert not tiles.can_use(device)
+    assert not devices.can_use(device)
 
 
 def halves(X, split):
     """Samples as tiles hold them, and the bounds that tiles give for products of such."""
+    from pathforest._engines.torch import tiles
+
     samples = torch.as_tensor(X)
     made = tiles.Tiles(samples, candidates.Scaling(samples), split)
     order = made._order[: len(X)].long()

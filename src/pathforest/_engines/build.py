@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathforest import _core
 from pathforest._engines.engine import Engine, Samples, features_engine
 from pathforest._engines.matrix import distance_matrix, symmetric
-from pathforest._engines.metric import Metric, choose_algorithm
+from pathforest._engines.metric import DEVICE_METRICS, Metric, choose_algorithm
 from pathforest._engines.samples import SparseSamples
+from pathforest._utils.text import show
 
 # What a fit calls for its engine: `build_engine`, or a function of the same parameters for another place.
 EngineFactory = Callable[..., Engine]
@@ -30,13 +31,17 @@ def build_engine(
     if isinstance(X, SparseSamples):
         return _core.Engine.sparse(X, metric.name)
     if device != "cpu":
-        if metric.kind != "features":
+        if metric.name not in DEVICE_METRICS:
             raise ValueError(
-                f"metric={metric.name!r} is not computed on a device; use device='cpu', or metric='euclidean'"
+                f"metric={show(metric.name)} is not available with device={device!r}, only "
+                f"{', '.join(DEVICE_METRICS)}; use one of these, or device='cpu'"
             )
-        from pathforest._engines.torch.engine import TorchEngine  # imported by those who ask for it
+        from pathforest._engines.torch import find_device
 
-        return TorchEngine(X, metric, choose_algorithm(metric, X.shape[1], algorithm), device, n_threads)
+        found = find_device(device)  # says what is missing
+        from pathforest._engines.torch.engine import TorchEngine
+
+        return TorchEngine(X, metric, choose_algorithm(metric, X.shape[1], algorithm), found, n_threads)
     if metric.kind == "features":
         chosen = choose_algorithm(metric, X.shape[1], algorithm)
         return features_engine(X, metric, chosen, n_threads, keep_order)

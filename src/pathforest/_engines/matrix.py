@@ -1,4 +1,4 @@
-"""Full distance matrices, for metrics that no engine has."""
+"""Full distance matrices: computed for metrics that no engine has, and checked where they are given."""
 
 from __future__ import annotations
 
@@ -10,12 +10,21 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from pathforest._engines.metric import BOOLEAN_METRICS, Metric, sklearn_distances
-from pathforest._engines.samples import BLOCK_WORK, blocks
 from pathforest._utils.text import show, warn
 
 logger = logging.getLogger("pathforest")
 
+BLOCK_BYTES = 2**26  # rows of distances held at once, beside a full matrix
+BLOCK_WORK = 5 * 10**7  # feature values read in one call, well under a second: Ctrl-C waits for its end
+TINY = float(np.finfo(np.float64).tiny)  # smaller numbers have lost digits, or all of them
+SYMMETRY = 1e-10  # accepted |D - D^T|, as a share of the largest distance
 WARN_BYTES = 2**30  # a matrix larger than this is worth a warning: it is rarely what the user had in mind
+
+
+def blocks(n_rows: int, row_length: int, row_work: int = 1) -> Iterator[slice]:
+    """Slices of rows that stay within `BLOCK_BYTES` of float64 and `BLOCK_WORK` operations, or of one row."""
+    step = max(1, min(BLOCK_BYTES // (8 * max(1, row_length)), BLOCK_WORK // row_work))
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
 def distance_blocks(n_rows: int, X: np.ndarray, metric: Metric) -> Iterator[slice]:
@@ -53,8 +62,8 @@ def distance_matrix(X: np.ndarray, metric: Metric, verbose: int = 0) -> np.ndarr
     A warning, or the log if `verbose`, says how much memory they take before they are computed.
     """
     n = len(X)
-    size = f"{8 * n * n / 2**20:.1f} MiB"
-    text = f"metric={show(metric.name)} needs the full matrix of {n} x {n} distances, {size}"
+    size = f"{n} x {n} distances, {8 * n * n / 2**20:.1f} MiB"
+    text = f"metric={show(metric.name)} needs the full matrix of {size}"
     if verbose:
         logger.info(text)
     if 8 * n * n > WARN_BYTES:
@@ -63,22 +72,12 @@ def distance_matrix(X: np.ndarray, metric: Metric, verbose: int = 0) -> np.ndarr
     X = as_metric_takes(X, metric)
     # Python functions are called row by row, which asks for each pair once and lets Ctrl-C in.
     for rows in blocks(n, 1, BLOCK_WORK) if callable(metric.name) else distance_blocks(n, X, metric):
-        block = _distances(X[rows], X[rows.start :], metric)
-        np.fill_diagonal(block, 0)
-        block = _check_pairwise(block, metric, rows.start, rows.start)
+        block = pairwise(X[rows], X[rows.start :], metric, rows.start, own=True)
         size = len(block)
         D[rows, rows] = symmetric(block[:, :size])
         D[rows, rows.stop :] = block[:, size:]
         D[rows.stop :, rows] = block[:, size:].T
     return D
-
-
-def pairwise(X: np.ndarray, Y: np.ndarray, metric: Metric, first_row: int = 0) -> np.ndarray:
-    """Distances between the rows of `X` and those of `Y`, checked.
-
-    Both come from `as_metric_takes`. `first_row` is the number of the first row of `X` in error messages.
-    """
-    return _check_pairwise(_distances(X, Y, metric), metric, first_row)
 
 
 def as_metric_takes(X: np.ndarray, metric: Metric) -> np.ndarray:
@@ -88,10 +87,6 @@ def as_metric_takes(X: np.ndarray, metric: Metric) -> np.ndarray:
     if not np.isin(X, (0, 1)).all():
         warn(f"Data was converted to boolean for metric {metric.name}", DataConversionWarning)
     return X.astype(bool)
-
-
-def _distances(X: np.ndarray, Y: np.ndarray, metric: Metric) -> np.ndarray:
-    return (_call_metric if callable(metric.name) else sklearn_distances)(X, Y, metric)
 
 
 def _call_metric(X: np.ndarray, Y: np.ndarray, metric: Metric) -> np.ndarray:
@@ -110,20 +105,76 @@ def _call_metric(X: np.ndarray, Y: np.ndarray, metric: Metric) -> np.ndarray:
     return D
 
 
-def _check_pairwise(D: np.ndarray, metric: Metric, first_row: int, first_column: int = 0) -> np.ndarray:
-    """Return computed distances, clipped at 0, unless one of them cannot be a distance."""
+def pairwise(
+    X: np.ndarray, Y: np.ndarray, metric: Metric, first_row: int = 0, own: bool = False
+) -> np.ndarray:
+    """Distances between the rows of `X` and those of `Y`, checked and clipped at 0.
+
+    Both come from `as_metric_takes`. `first_row` is the number of the first row of `X` in error messages.
+    `own` says that `Y` begins with the samples of `X`, which are 0 from themselves.
+    """
+    D = (_call_metric if callable(metric.name) else sklearn_distances)(X, Y, metric)
+    if own:
+        np.fill_diagonal(D, 0)
     if not np.isfinite(D).all():
         row, column = np.argwhere(~np.isfinite(D))[0]
         raise ValueError(
             f"metric={show(metric.name)} gives {D[row, column]} between samples {row + first_row} and "
-            f"{column + first_column}; check those rows for constant or very large features, or choose "
+            f"{column + first_row * own}; check those rows for constant or very large features, or choose "
             "another metric"
         )
+    # A correlation distance can round to just below zero; anything more is not a distance.
+    if (smallest := D.min()) < -1e-12 * max(1.0, D.max()):
+        raise ValueError(
+            f"metric={show(metric.name)} gives the negative distance {smallest:.6g}; distances are >= 0"
+        )
+    return np.maximum(D, 0) if smallest < 0 else D
+
+
+# Given by users
+
+
+def check_distances(D: np.ndarray, square: bool, squares: bool = False) -> None:
+    """Raise unless `D` can be a matrix of distances.
+
+    `square` says that they are those between training samples, `squares` that a density will square them.
+    """
+    if square and D.shape[0] != D.shape[1]:
+        raise ValueError(
+            f"metric='precomputed' needs the square matrix of distances between training samples, got shape "
+            f"{D.shape}; pass all of them, or choose another metric for features"
+        )
     if (smallest := D.min()) < 0:
-        # A correlation distance can round to just below zero; anything more is not a distance.
-        if smallest < -1e-12 * max(1.0, D.max()):
+        row, column = np.unravel_index(np.argmin(D), D.shape)
+        raise ValueError(
+            f"Negative values in data passed to metric='precomputed', which needs distances >= 0: "
+            f"X[{row}, {column}] is {smallest:.6g}; clip rounding errors with np.maximum(X, 0)"
+        )
+    if not square:
+        return
+    largest = float(D.max())
+    for rows in blocks(*D.shape):
+        gap = np.abs(D[rows] - D[:, rows].T)
+        if gap.max() > SYMMETRY * largest:
+            row, column = np.unravel_index(np.argmax(gap), gap.shape)
             raise ValueError(
-                f"metric={show(metric.name)} gives the negative distance {smallest:.6g}; distances are >= 0"
+                f"metric='precomputed' needs a symmetric matrix, but X[{row + rows.start}, {column}] and its "
+                f"mirror image differ by {gap[row, column]:.3g}; symmetrise it, for example (X + X.T) / 2"
             )
-        D = np.maximum(D, 0)
-    return D
+    if squares:
+        check_squares(largest, least=TINY)
+
+
+def check_squares(longest: float, least: float) -> None:
+    """Raise if the longest distance has a square, which Eq. 3 takes, that overflows or is below `least`."""
+    if longest > np.sqrt(np.finfo(np.float64).max):
+        raise ValueError(f"distances up to {longest:.3g} overflow when the density squares them; rescale X")
+    if longest > 0 and longest * longest < least:
+        raise ValueError(
+            f"distances up to {longest:.3g} underflow when the density squares them; {enlarge(longest)}"
+        )
+
+
+def enlarge(size: float) -> str:
+    """Say by what to multiply samples so small."""
+    return f"multiply X by {10.0 ** min(300, int(-np.log10(size))):.0e}"

@@ -47,6 +47,9 @@ WITH_GAPS = ("gower", "nan_euclidean")
 # Metrics that take sparse matrices.
 SPARSE_METRICS = ("cosine", "euclidean", "sqeuclidean")
 
+# Metrics that a device computes.
+DEVICE_METRICS = ("euclidean", "sqeuclidean", "log_sqeuclidean")
+
 # Parameters of "gower".
 GOWER_PARAMS = ("categorical", "ranges", "weights")
 

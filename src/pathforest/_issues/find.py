@@ -9,8 +9,8 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from pathforest._engines.matrix import symmetric
-from pathforest._engines.samples import SparseSamples, blocks
+from pathforest._engines.matrix import blocks, symmetric
+from pathforest._engines.samples import SparseSamples
 from pathforest._issues.issues import Issues
 from pathforest._issues.offers import NONE, Offers, leave_one_out_offers
 from pathforest._models import parameters as rules

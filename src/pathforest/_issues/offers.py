@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pathforest._engines.engine import Engine, merge, without_self
-from pathforest._engines.matrix import distance_matrix, symmetric
-from pathforest._engines.samples import blocks
+from pathforest._engines.matrix import blocks, distance_matrix, symmetric
 from pathforest._models.base import FitData, KeptSamples
 from pathforest._models.offers import mean_offers
 from pathforest.graph import KnnGraph

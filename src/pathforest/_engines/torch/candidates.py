@@ -23,7 +23,9 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any, NamedTuple
 
-from pathforest._engines.torch.devices import pieces, require_torch
+import torch
+
+from pathforest._engines.torch.devices import pieces
 
 ROOM = 2.0**-22  # for the rounding of costs to float32
 ROUNDING = 2.0**-24
@@ -63,7 +65,6 @@ class Estimator:
     """Squared distances of queries to samples, in units of the scale."""
 
     def __init__(self, X: Any, scaling: Scaling, group: int) -> None:
-        torch = require_torch()
         n, d = X.shape
         self._scaling, self.scale = scaling, scaling.scale
         self._rate = (d + 24) * ROUNDING * 1.05
@@ -77,7 +78,6 @@ class Estimator:
 
     def estimate(self, Q: Any, shortened: bool) -> Estimates:
         """Estimate the squared distances of queries to all samples, from shortened values if asked."""
-        torch = require_torch()
         scaled = self._scaling(Q).float()
         norms = _squared_norms(scaled)
         lengths = norms.double().sqrt()
@@ -97,14 +97,12 @@ def _squared_norms(rows: Any) -> Any:
 
 
 def _shorten(values: Any) -> Any:
-    torch = require_torch()
     return (values.view(torch.int32) & ~0x1FFF).view(torch.float32)
 
 
 @contextmanager
 def _products(device: Any, shortened: bool) -> Iterator[None]:
     """Set the precision of products while it lasts, whatever users and other threads want for theirs."""
-    torch = require_torch()
     matmul = torch.backends.cuda.matmul
     # From 2.9 on torch refuses to report the older setting where the newer one has been used.
     is_new = hasattr(matmul, "fp32_precision")
@@ -146,7 +144,6 @@ def group_size(n: int, k: int) -> int:
 
 def make_costs(costs: Any, group: int, n_padded: int) -> Costs:
     """Take squared and scaled costs, ascending, one per sample."""
-    torch = require_torch()
     padded = torch.full((n_padded,), torch.inf, dtype=torch.float32, device=costs.device)
     padded[: len(costs)] = costs.float()
     below, above = padded * (1 - ROOM), padded * (1 + ROOM)
@@ -184,7 +181,6 @@ def find_candidates(
     most : int, default=None
         Candidates of a query that are welcome; None is any number.
     """
-    torch = require_torch()
     in_groups = estimates.brackets.view(len(estimates.norms), -1, group)
     norms, error = estimates.norms[:, None], estimates.error[:, None]
     nearest = in_groups.amin(2) + norms
@@ -218,7 +214,6 @@ def find_candidates(
 
 def _smallest(values: Any, k: int) -> Any:
     """Return the k-th smallest of each row; infinity where there are fewer."""
-    torch = require_torch()
     if values.shape[1] < k:
         return torch.full((len(values),), torch.inf, device=values.device)
     if k == 1:

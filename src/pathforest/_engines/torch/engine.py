@@ -1,11 +1,13 @@
-"""The four questions on a device: estimates discard, float64 sums in feature order decide."""
+"""The questions of an engine on a device: estimates discard, float64 sums in feature order decide."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import torch
 
 from pathforest._core import distances_of_sums
 from pathforest._engines.engine import KnnGraph, Lists, PythonEngine, Samples, TreeArrays
@@ -18,21 +20,12 @@ from pathforest._engines.torch.candidates import (
     group_size,
     make_costs,
 )
-from pathforest._engines.torch.devices import (
-    current,
-    find_device,
-    free_bytes,
-    in_blocks,
-    pieces,
-    require_torch,
-    room_for,
-)
-from pathforest._engines.torch.tiles import Condition, Tiles, can_use, is_worth_it
+from pathforest._engines.torch.devices import can_use, current, free_bytes, in_blocks, pieces, room_for
 from pathforest._engines.torch.tree import build_tree
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from pathforest._engines.torch.tiles import Tiles  # which needs Triton
 
-METRICS = ("euclidean", "sqeuclidean", "log_sqeuclidean")
 PROBE = 2**13  # queries of the first block, where a way of answering may leave many open
 CROWD = 8  # candidates per answer above which better estimates pay
 SETTLED = 2**27  # values whose differences are added up at a time, at most
@@ -45,16 +38,12 @@ class TorchEngine(PythonEngine):
     The competition over the complete graph asks one sample at a time, and runs on the host.
     """
 
-    def __init__(self, X: np.ndarray, metric: Metric, name: str, device: str, n_threads: int = 1) -> None:
-        if metric.name not in METRICS:
-            raise ValueError(
-                f"metric={metric.name!r} is not available with device={device!r}, only {', '.join(METRICS)}; "
-                "use one of these, or device='cpu'"
-            )
+    def __init__(self, X: np.ndarray, metric: Metric, name: str, device: Any, n_threads: int = 1) -> None:
         super().__init__(X, metric, name, n_threads)
-        self._asked_device, self._device = device, find_device(device)
+        self._device = device
         self._samples = self._load(X)
-        self._kept: dict[str, tuple[Any, Any]] = {}
+        self._tiles_made: dict[bool, Tiles] = {}
+        self._latest: tuple[int, Estimator] | None = None  # size of groups, and the estimates for it
 
     def knn(self, k: int, n_threads: int = 1, start: int = 0, stop: int | None = None) -> Lists:
         """Find the k nearest other samples of each sample, by (distance, index)."""
@@ -103,7 +92,7 @@ class TorchEngine(PythonEngine):
         if np.array_equal(order, np.arange(self.n_samples)):
             k = min(n_conquerors, self.n_samples)
             return self._best(self._load(queries), k, cost=np.asarray(cost))
-        ordered = TorchEngine(self._X[order], self._metric, self.name, self._asked_device, self._n_threads)
+        ordered = TorchEngine(self._X[order], self._metric, self.name, self._device, self._n_threads)
         places = np.arange(self.n_samples, dtype=np.int32)
         offers, indices = ordered.conquer(queries, cost[order], places, n_conquerors, n_threads)
         return offers, np.asarray(order, dtype=np.int32)[indices]
@@ -113,8 +102,7 @@ class TorchEngine(PythonEngine):
         Q, found = self._load(queries), np.empty((len(queries), self.n_samples))
 
         def block(rows: slice) -> None:
-            sums = _sums(Q[rows][:, None, :], self._samples)
-            found[rows] = self._finish(sums).cpu().numpy()
+            found[rows] = self._finish(_sums(Q[rows][:, None, :], self._samples)).cpu().numpy()
 
         in_blocks(self._device, len(Q), 32 * self.n_samples * self.n_features, block)
         return found
@@ -122,95 +110,36 @@ class TorchEngine(PythonEngine):
     def _foreign(self, Q: Any, own: Any, component: Any, reach: np.ndarray | None = None) -> Lists:
         return self._best(Q, 1, component=(own, component), reach=reach)
 
-    def _best(
-        self,
-        Q: Any,
-        k: int,
-        *,
-        own: np.ndarray | None = None,
-        component: tuple[Any, Any] | None = None,
-        reach: np.ndarray | None = None,
-        cost: np.ndarray | None = None,
-    ) -> Lists:
-        """Find the k best samples for each query, by offer and then index.
-
-        `own` names the sample that each query is, which is not to be found; `component` has those of queries
-        and of samples, of which the own one is not to be found; `reach` how far to look; `cost` what samples
-        cost, ascending.
-        """
-        values, indices = np.full((len(Q), k), np.inf), np.full((len(Q), k), -1, dtype=np.int32)
-        if k == 0 or not len(Q):
-            return values, indices
-        search, left = _Search(self, k, own, component, reach, cost), np.arange(len(Q))
-        for way in self._ways(search, k, own is not None):
-            left = self._answer(search, way, Q, left, values, indices)
-            if not len(left):
-                break
-        if reach is not None:  # estimates let some through
-            beyond = values > reach[:, None]
-            values[beyond], indices[beyond] = np.inf, -1
-        return values, indices
-
-    def _ways(self, search: _Search, k: int, finds_itself: bool) -> Iterator[_Way]:
-        """Yield ways to find the k best, from the fastest to those that always end."""
-        n_wanted = k + finds_itself
-        if can_use(self._device) and is_worth_it(*self._X.shape, n_wanted):
-            yield search.by_tiles(n_wanted, False)
-            yield search.by_tiles(n_wanted, True)
-        # Shortened values leave about twice as many groups in doubt.
-        yield search.by_groups(2 * k + 8, True)
-        n_chosen = k + max(4, k // 8)
-        while True:
-            yield search.by_groups(n_chosen, False)
-            n_chosen *= 4
-
-    def _answer(
-        self,
-        search: _Search,
-        way: _Way,
-        Q: Any,
-        left: np.ndarray,
-        values: np.ndarray,
-        indices: np.ndarray,
-    ) -> np.ndarray:
-        """Answer for some queries; return those that must be answered in another way."""
-        still: list[np.ndarray] = [left[:0]]
-
-        def block(rows: slice) -> None:
-            # A way that has decided too few so far is not tried any further.
-            if way.may_fail and sum(map(len, still)) > rows.start // 4:
-                still.append(left[rows])
-            else:
-                with current(self._device):
-                    still.append(search.run(way, Q, left[rows], values, indices))
-
-        in_blocks(self._device, len(left), way.row_bytes, block, PROBE if way.may_fail else None)
-        return np.concatenate(still)
+    def _best(self, Q: Any, k: int, **condition: Any) -> Lists:
+        return _Search(self, Q, k, **condition).answers()
 
     def _load(self, array: np.ndarray) -> Any:
         # Torch warns of arrays that are not writable, although nothing writes to them.
         array = np.require(array, requirements=["C", "W"])
         with room_for(f"an array of {array.nbytes:,} bytes"):
-            return require_torch().as_tensor(array, device=self._device)
+            return torch.as_tensor(array, device=self._device)
 
+    # What is made of the samples at first use.
+
+    @cached_property
     def _scaling(self) -> Scaling:
-        return self._made("scaling", None, lambda: Scaling(self._samples))
+        return Scaling(self._samples)
 
     def _tiles(self, split: bool) -> Tiles:
-        with room_for(f"a copy of the samples in half precision, {2 * self._X.size:,} bytes"):
-            return self._made(f"tiles, {split=}", None, lambda: Tiles(self._samples, self._scaling(), split))
+        from pathforest._engines.torch.tiles import Tiles
+
+        if split not in self._tiles_made:
+            with room_for(f"a copy of the samples in half precision, {2 * self._X.size:,} bytes"):
+                self._tiles_made[split] = Tiles(self._samples, self._scaling, split)
+        return self._tiles_made[split]
 
     def _estimator(self, group: int) -> Estimator:
-        with room_for(f"a copy of the samples in float32, {4 * self._X.size:,} bytes"):
-            return self._made("estimator", group, lambda: Estimator(self._samples, self._scaling(), group))
-
-    def _made(self, name: str, version: Any, make: Callable[[], T]) -> T:
-        """Return what is made of the samples at first use; of one name the latest version is kept."""
-        known, made = self._kept.get(name, (None, None))
-        if made is None or known != version:
-            made = make()
-            self._kept[name] = version, made  # threads keep theirs while they need it
-        return made
+        latest = self._latest
+        if latest is None or latest[0] != group:
+            with room_for(f"a copy of the samples in float32, {4 * self._X.size:,} bytes"):
+                latest = group, Estimator(self._samples, self._scaling, group)
+            self._latest = latest  # threads keep theirs while they need it
+        return latest[1]
 
     def _finish(self, sums: Any) -> Any:
         """Turn sums of squares into distances, rounded as the other engines round them.
@@ -218,7 +147,6 @@ class TorchEngine(PythonEngine):
         CUDA's root of a float64 is correctly rounded. Torch's own on the CPU is not, and logarithms differ
         everywhere, so those are the host's.
         """
-        torch = require_torch()
         if self._metric.name == "sqeuclidean":
             return sums
         if self._metric.name == "euclidean" and sums.is_cuda:
@@ -228,12 +156,10 @@ class TorchEngine(PythonEngine):
 
     def _squares(self, distances: np.ndarray) -> np.ndarray:
         """Return sums of squares that are about those of distances."""
+        if self._metric.name == "sqeuclidean":
+            return distances
         with np.errstate(over="ignore"):
-            if self._metric.name == "euclidean":
-                return distances**2
-            if self._metric.name == "sqeuclidean":
-                return distances
-            return np.expm1(distances / 1e5)
+            return distances**2 if self._metric.name == "euclidean" else np.expm1(distances / 1e5)
 
 
 class _Way(NamedTuple):
@@ -245,42 +171,75 @@ class _Way(NamedTuple):
 
 
 class _Search:
-    """What all blocks of one question share."""
+    """One question: the k best samples for each query, by offer and then index.
+
+    `own` names the sample that each query is, which is not to be found; `component` has those of queries and
+    of samples, of which the own one is not to be found; `reach` how far to look; `cost` what samples cost,
+    ascending.
+    """
 
     def __init__(
         self,
         engine: TorchEngine,
+        Q: Any,
         k: int,
-        own: np.ndarray | None,
-        component: tuple[Any, Any] | None,
-        reach: np.ndarray | None,
-        cost: np.ndarray | None,
+        own: np.ndarray | None = None,
+        component: tuple[Any, Any] | None = None,
+        reach: np.ndarray | None = None,
+        cost: np.ndarray | None = None,
     ) -> None:
-        self._engine, self._k, self._component = engine, k, component
-        self._own = None if own is None else self._tensor(own)
-        self._reach = None if reach is None else self._tensor(engine._squares(reach))
-        self._cost = None if cost is None else self._tensor(cost)
-        self._squared_cost = None if cost is None else self._tensor(engine._squares(cost))
-        self._torch = require_torch()
+        self._engine, self._Q, self._k, self._component, self._reach = engine, Q, k, component, reach
+        squares = (array if array is None else engine._squares(array) for array in (reach, cost))
+        self._own, self._cost, self._squared_reach, self._squared_cost = (
+            array if array is None else engine._load(array) for array in (own, cost, *squares)
+        )
+        self._values, self._indices = np.full((len(Q), k), np.inf), np.full((len(Q), k), -1, dtype=np.int32)
 
-    def by_tiles(self, n_wanted: int, split: bool) -> _Way:
+    def answers(self) -> Lists:
+        """Find the answers to all queries; infinity and -1 stand for samples out of reach."""
+        ways, left = self._ways(), np.arange(len(self._Q))
+        while self._k and len(left):
+            left = self._try(next(ways), left)
+        if self._reach is not None:  # estimates let some through
+            beyond = self._values > self._reach[:, None]
+            self._values[beyond], self._indices[beyond] = np.inf, -1
+        return self._values, self._indices
+
+    def _ways(self) -> Iterator[_Way]:
+        """Yield ways to find the k best, from the fastest to those that always end."""
+        engine, k = self._engine, self._k
+        n_wanted = k + (self._own is not None)  # each finds itself
+        if can_use(engine._device):
+            from pathforest._engines.torch.tiles import is_worth_it
+
+            if is_worth_it(*engine._X.shape, n_wanted):
+                yield self._by_tiles(n_wanted, False)
+                yield self._by_tiles(n_wanted, True)
+        # Shortened values leave about twice as many groups in doubt.
+        yield self._by_groups(2 * k + 8, True)
+        n_chosen = k + max(4, k // 8)
+        while True:
+            yield self._by_groups(n_chosen, False)
+            n_chosen *= 4
+
+    def _by_tiles(self, n_wanted: int, split: bool) -> _Way:
         """Look at products where they are computed, which needs a kernel."""
         tiles = self._engine._tiles(split)
         cost = None if self._cost is None else self._squared_cost * tiles.scale**2
 
         def find(queries: Any, block: Any) -> tuple[Pairs, Any]:
-            limit = None if self._reach is None else self._reach[block] * tiles.scale**2
+            limit = None if self._reach is None else self._squared_reach[block] * tiles.scale**2
             component = self._component and (self._component[0][block], self._component[1])
-            return tiles.find(queries, n_wanted, Condition(limit, component, cost))
+            return tiles.find(queries, n_wanted, limit, component, cost)
 
         return _Way(find, tiles.row_bytes(n_wanted), True)
 
-    def by_groups(self, n_chosen: int, shortened: bool) -> _Way:
+    def _by_groups(self, n_chosen: int, shortened: bool) -> _Way:
         """Write products to memory, and look into the groups of columns that may count."""
         group = group_size(self._engine.n_samples, self._k)
         estimator = self._engine._estimator(group)
         scale = estimator.scale**2
-        limits = None if self._reach is None else (self._reach * scale).float() * (1 + 2.0**-20)
+        limits = None if self._reach is None else (self._squared_reach * scale).float() * (1 + 2.0**-20)
         costs = None
         if self._cost is not None:
             costs = make_costs(self._squared_cost * scale, group, estimator.n_padded)
@@ -296,16 +255,31 @@ class _Search:
         inside = min(n_chosen, n_groups) * group
         return _Way(find, 4 * estimator.n_padded + 32 * n_groups + 40 * inside, shortened)
 
-    def run(self, way: _Way, Q: Any, rows: np.ndarray, values: np.ndarray, indices: np.ndarray) -> np.ndarray:
-        """Answer for some queries; return those that must be answered in another way."""
-        block = self._tensor(rows)
-        queries = Q if len(rows) == len(Q) else Q[block]
+    def _try(self, way: _Way, left: np.ndarray) -> np.ndarray:
+        """Answer some queries; return those that must be answered in another way."""
+        still: list[np.ndarray] = [left[:0]]
+
+        def block(rows: slice) -> None:
+            # A way that has decided too few so far is not tried any further.
+            if way.may_fail and sum(map(len, still)) > rows.start // 4:
+                still.append(left[rows])
+            else:
+                with current(self._engine._device):
+                    still.append(self._run(way, left[rows]))
+
+        in_blocks(self._engine._device, len(left), way.row_bytes, block, PROBE if way.may_fail else None)
+        return np.concatenate(still)
+
+    def _run(self, way: _Way, rows: np.ndarray) -> np.ndarray:
+        block = self._engine._load(rows)
+        queries = self._Q if len(rows) == len(self._Q) else self._Q[block]
         pairs, is_open = way.find(queries, block)
         best = self._settle(queries, self._allowed(pairs, block))
         is_open = is_open.cpu().numpy()
-        for found, target in zip(best, (values, indices), strict=True):
-            if _is_range(rows) and not is_open.any():
-                self._torch.from_numpy(target[rows[0] : rows[-1] + 1]).copy_(found)
+        is_range = rows[-1] - rows[0] == len(rows) - 1  # they ascend
+        for found, target in zip(best, (self._values, self._indices), strict=True):
+            if is_range and not is_open.any():
+                torch.from_numpy(target[rows[0] : rows[-1] + 1]).copy_(found)
             else:
                 target[rows[~is_open]] = found.cpu().numpy()[~is_open]
         return rows[is_open]
@@ -314,28 +288,26 @@ class _Search:
         """Put out of reach what a query must not find: itself, or its component."""
         if self._own is not None:
             own = self._own[block].long()
-            brackets[self._torch.arange(len(own), device=own.device), own] = self._torch.inf
+            brackets[torch.arange(len(own), device=own.device), own] = torch.inf
         if self._component is not None:
             of_query, of_sample = self._component
             same = of_query[block][:, None] == of_sample
-            brackets[:, : len(of_sample)].masked_fill_(same, self._torch.inf)
+            brackets[:, : len(of_sample)].masked_fill_(same, torch.inf)
 
     def _allowed(self, pairs: Pairs, block: Any) -> Pairs:
         """Leave out what was infinitely far, and found because nothing nearer was."""
-        allowed = pairs.sample < self._engine.n_samples
-        pairs = Pairs(pairs.query[allowed], pairs.sample[allowed])
+        query, sample = (array[pairs.sample < self._engine.n_samples] for array in pairs)
         if self._own is not None:
-            allowed = pairs.sample != self._own[block].long()[pairs.query]
+            allowed = sample != self._own[block].long()[query]
         elif self._component is not None:
             of_query, of_sample = self._component
-            allowed = of_sample[pairs.sample] != of_query[block][pairs.query]
+            allowed = of_sample[sample] != of_query[block][query]
         else:
-            return pairs
-        return Pairs(pairs.query[allowed], pairs.sample[allowed])
+            return Pairs(query, sample)
+        return Pairs(query[allowed], sample[allowed])
 
     def _settle(self, queries: Any, pairs: Pairs) -> tuple[Any, Any]:
         """Compare pairs exactly; return the k best offers to each query and their samples, or inf and -1."""
-        torch = self._torch
         offers = torch.empty(len(pairs.query), dtype=torch.float64, device=pairs.query.device)
         n_values = min(SETTLED, free_bytes(self._engine._device) // SETTLED_BYTES)
         step = max(1, n_values // queries.shape[1])
@@ -360,9 +332,6 @@ class _Search:
         samples[query, rank] = pairs.sample[order].int()
         return best, samples
 
-    def _tensor(self, array: np.ndarray) -> Any:
-        return self._engine._load(array)
-
 
 def _sums(first: Any, second: Any) -> Any:
     """Add squared differences of rows in feature order, each product and each sum rounded on its own."""
@@ -372,7 +341,3 @@ def _sums(first: Any, second: Any) -> Any:
     for square in squares[1:]:
         total += square
     return total
-
-
-def _is_range(rows: np.ndarray) -> bool:
-    return rows[-1] - rows[0] == len(rows) - 1  # they ascend

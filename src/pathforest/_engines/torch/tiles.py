@@ -22,12 +22,13 @@ A sample's offer is the larger of its cost and its distance; for plain neighbour
 
 from __future__ import annotations
 
-import os
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
+import torch
+
+from pathforest._engines.torch import kernels
 from pathforest._engines.torch.candidates import CONVERTED, ROOM, Pairs, Scaling
-from pathforest._engines.torch.devices import pieces, require_torch
+from pathforest._engines.torch.devices import pieces
 
 FIRST = 2**13  # columns of the first look, or more for large k
 GROWTH = 4  # how many times as many columns have been seen after the next look
@@ -36,16 +37,7 @@ FAR = 2.0**14  # from the centre, queries are not answered: half precision ends 
 HUGE = 2.0**100  # above all squares that are computed
 SLACK = 1 + 2.0**-20  # for numbers that are rounded to float32
 MAX_FEATURES = 2**14  # so that e stays small
-OLDEST_TRITON = 3, 6  # that the kernels have been tried with
 PROGRAMS = 2**11  # keep all multiprocessors busy
-
-
-class Condition(NamedTuple):
-    """What makes a sample count for a query, besides being near; None if it does not matter."""
-
-    limit: Any = None  # (m,) squared distances, in units of the tiles, beyond which no sample is wanted
-    component: tuple[Any, Any] | None = None  # of queries and of samples; those of the own are not wanted
-    cost: Any = None  # (n,) squares of what samples cost, in units of the tiles
 
 
 class Groups(NamedTuple):
@@ -63,20 +55,6 @@ class Limits(NamedTuple):
     is_open: Any  # (m,) whether groups have been lost, or nothing is known
 
 
-def can_use(device: Any) -> bool:
-    """Tell whether there are kernels for a device."""
-    torch = require_torch()
-    if find_spec("triton") is None:
-        return False
-    import triton
-
-    if tuple(int(part) for part in triton.__version__.split(".")[:2]) < OLDEST_TRITON:
-        return False
-    if device.type != "cuda":
-        return os.environ.get("TRITON_INTERPRET") == "1"  # slow, for tests
-    return torch.version.cuda is not None and torch.cuda.get_device_capability(device) >= (8, 0)
-
-
 def is_worth_it(n: int, d: int, k: int) -> bool:
     """Tell whether there are enough samples to look at some of them first."""
     return n >= GROWTH * _first_look(k) and d <= MAX_FEATURES
@@ -86,10 +64,6 @@ class Tiles:
     """Samples in half precision, in random order; `split` makes two halves of each value."""
 
     def __init__(self, X: Any, scaling: Scaling, split: bool) -> None:
-        torch = require_torch()
-        from pathforest._engines.torch import kernels  # which needs Triton
-
-        self._kernels = kernels
         self._X, self._scaling, self._split = X, scaling, split
         self.scale = scaling.scale * REACH
         n, d = X.shape
@@ -114,21 +88,26 @@ class Tiles:
 
     def row_bytes(self, k: int) -> int:
         """Return how much memory the work on one query takes."""
-        width, kept = _first_look(k) // self._kernels.GROUP, _kept(k)
-        return 16 * width + 60 * kept + 12 * kept * self._kernels.GROUP + 24 * self._X.shape[1]
+        width, kept = _first_look(k) // kernels.GROUP, _kept(k)
+        return 16 * width + 60 * kept + 12 * kept * kernels.GROUP + 24 * self._X.shape[1]
 
-    def find(self, Q: Any, k: int, condition: Condition) -> tuple[Pairs, Any]:
-        """Return the pairs that may be among the k best, and which queries must be asked in another way."""
-        groups, limits = self._look(Q, k, condition)
+    def find(
+        self, Q: Any, k: int, limit: Any, component: tuple[Any, Any] | None, cost: Any
+    ) -> tuple[Pairs, Any]:
+        """Return the pairs that may be among the k best, and which queries must be asked in another way.
+
+        Conditions are None if they do not matter: `limit` has the squared distances, in units of the tiles,
+        beyond which a query wants no sample; `component` those of queries and of samples, of which the own is
+        not wanted; `cost` the squares of what samples cost, in units of the tiles.
+        """
+        groups, limits = self._look(k, _Scan(self, Q, limit, component, cost))
         is_wanted = (groups.value >= limits.value[:, None]) & ~limits.is_open[:, None]
         query, place = is_wanted.nonzero(as_tuple=True)
-        pairs = self._open_groups(Q, query, groups.number[query, place], limits.square, condition.cost)
+        pairs = self._open_groups(Q, query, groups.number[query, place], limits.square, cost)
         return pairs, limits.is_open
 
-    def _look(self, Q: Any, k: int, condition: Condition) -> tuple[Groups, Limits]:
+    def _look(self, k: int, scan: _Scan) -> tuple[Groups, Limits]:
         """Find the groups of samples that may count."""
-        torch, kernels = require_torch(), self._kernels
-        scan = _Scan(self, Q, condition)
         first, kept = _first_look(k) // kernels.COLUMNS, _kept(k)
         groups, seen = scan.all_groups(first), first
         while True:
@@ -147,7 +126,6 @@ class Tiles:
 
     def _open_groups(self, Q: Any, query: Any, group: Any, limit: Any, cost: Any) -> Pairs:
         """Return the samples in groups that are near enough, by query and sample."""
-        torch, kernels = require_torch(), self._kernels
         n, d = self._X.shape
         squares = torch.empty((len(query), kernels.GROUP), device=Q.device)
         if len(query):
@@ -195,9 +173,8 @@ class Tiles:
 class _Scan:
     """Looks at columns for one block of queries, and what they have shown."""
 
-    def __init__(self, tiles: Tiles, Q: Any, condition: Condition) -> None:
-        torch, kernels = require_torch(), tiles._kernels
-        self._torch, self._kernels, self._tiles, self._condition = torch, kernels, tiles, condition
+    def __init__(self, tiles: Tiles, Q: Any, limit: Any, component: Any, cost: Any) -> None:
+        self._tiles, self._component, self._cost = tiles, component, cost
         self._m, self._m_padded = len(Q), -(-len(Q) // kernels.ROWS) * kernels.ROWS
         self._device = Q.device
         self._queries = self._padded(torch.half, 0, tiles._depth)
@@ -212,8 +189,8 @@ class _Scan:
         self._norms[is_open] = 0
         self._base = (1 - tiles._rate) * self._norms - tiles._absolute
         square = torch.full((self._m,), HUGE, dtype=torch.float64, device=Q.device)
-        if condition.limit is not None:
-            square = torch.minimum(square, condition.limit * SLACK)
+        if limit is not None:
+            square = torch.minimum(square, limit * SLACK)
         self.limits = Limits(square, self._value_at(square), is_open)
         self._sides = self._make_sides()
 
@@ -222,7 +199,7 @@ class _Scan:
         tiles = self._tiles
         low = self._base - 2 * value.double()
         high = (low + 6 * tiles._rate * self._norms + 2 * tiles._absolute) / (1 - 4 * tiles._rate)
-        square = self._torch.minimum(self.limits.square, high * SLACK)
+        square = torch.minimum(self.limits.square, high * SLACK)
         self.limits = self.limits._replace(square=square, value=self._value_at(square))
 
     def leave_open(self, which: Any) -> None:
@@ -231,15 +208,14 @@ class _Scan:
 
     def all_groups(self, n_tiles: int) -> Groups:
         """Return all groups of the first tiles."""
-        width = n_tiles * self._kernels.CELLS
-        value = self._padded(self._torch.float32, 0, width)
+        width = n_tiles * kernels.CELLS
+        value = self._padded(torch.float32, 0, width)
         self._run(0, n_tiles, value, value, value, value, is_dense=True)
-        number = self._torch.arange(width, dtype=self._torch.int32, device=self._device)
+        number = torch.arange(width, dtype=torch.int32, device=self._device)
         return Groups(value[: self._m], number.expand(self._m, -1))
 
     def more_groups(self, known: Groups, n_known: Any, first: int, last: int) -> Groups:
         """Return known groups, of which the first `n_known` count, and those in further tiles that do."""
-        torch = self._torch
         kept = known.value.shape[1]
         width = 3 * kept
         value, number = self._padded(torch.float32, -torch.inf, width), self._padded(torch.int32, 0, width)
@@ -254,7 +230,7 @@ class _Scan:
     def _run(
         self, first: int, n_tiles: int, value: Any, number: Any, counts: Any, wanted: Any, is_dense: bool
     ) -> None:
-        tiles, kernels = self._tiles, self._kernels
+        tiles = self._tiles
         blocks = self._m_padded // kernels.ROWS
         each = -(-n_tiles // min(n_tiles, -(-PROGRAMS // blocks)))
         kernels.scan_kernel[(blocks, -(-n_tiles // each))](
@@ -276,8 +252,8 @@ class _Scan:
             kernels.COLUMNS,
             kernels.CELLS,
             is_dense,
-            self._condition.component is not None,
-            self._condition.cost is not None,
+            self._component is not None,
+            self._cost is not None,
             num_warps=kernels.WARPS,
             num_stages=kernels.STAGES,
         )
@@ -288,27 +264,24 @@ class _Scan:
 
     def _make_sides(self) -> tuple[Any, Any]:
         """Return what a condition compares: components, or costs and what to subtract them from."""
-        torch, condition, order = self._torch, self._condition, self._tiles._order
-        if condition.component is not None:
-            of_query, of_sample, kind = *condition.component, torch.int32
-        elif condition.cost is not None:
-            of_query, of_sample, kind = self._base / 2, condition.cost * ((1 - ROOM) / 2), torch.float32
+        if self._component is not None:
+            of_query, of_sample, kind = *self._component, torch.int32
+        elif self._cost is not None:
+            of_query, of_sample, kind = self._base / 2, self._cost * ((1 - ROOM) / 2), torch.float32
         else:
             return self._queries, self._queries  # not looked at
         queries = self._padded(kind, 0)
         queries[: self._m] = of_query
         # A column without a sample gets what belongs to the last one; it is infinitely far.
-        return queries, of_sample[order.long()].to(kind)
+        return queries, of_sample[self._tiles._order.long()].to(kind)
 
     def _padded(self, kind: Any, fill: float, *width: int) -> Any:
         """Return an array with a row for each query, and some that fill the last block up."""
-        return self._torch.full((self._m_padded, *width), fill, dtype=kind, device=self._device)
+        return torch.full((self._m_padded, *width), fill, dtype=kind, device=self._device)
 
 
 def _first_look(k: int) -> int:
     """Return how many columns are looked at first: enough for limits that leave few."""
-    from pathforest._engines.torch import kernels
-
     least = kernels.GROUP * max(8 * k, _kept(k))
     return max(FIRST, -(-least // kernels.COLUMNS) * kernels.COLUMNS)
 

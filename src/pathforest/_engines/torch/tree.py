@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from pathforest._engines.torch.devices import require_torch
+import torch
 
 LAST = 2**62  # after every pair of ends
 
@@ -40,7 +40,6 @@ def build_tree(
     `nearest_foreign` takes samples, the component of every sample, and how far to look from each of those
     asked; it returns the distance and index of the nearest sample of another component, -1 if there is none.
     """
-    torch = require_torch()
     n, k = indices.shape
     sample = torch.arange(n, device=indices.device)
     component, found = sample, [_between(n, sample[:0], sample[:0], distances[:0, 0])] if k else []
@@ -81,7 +80,6 @@ def build_tree(
 
 
 def _between(n: int, first: Any, second: Any, weight: Any) -> Arcs:
-    torch = require_torch()
     return Arcs(weight, torch.minimum(first, second) * n + torch.maximum(first, second))
 
 
@@ -89,7 +87,6 @@ def _nearest_known(
     distances: Any, indices: Any, component: Any, asked: Any, asked_distance: Any
 ) -> tuple[Any, Any]:
     """Return the nearest outsider that each sample knows and its distance, or -1."""
-    torch = require_torch()
     outside = component.index_select(0, indices.flatten()).view(indices.shape) != component[:, None]
     place = outside.byte().argmax(1, keepdim=True)  # the first of them
     in_list = outside.gather(1, place)[:, 0]
@@ -100,7 +97,6 @@ def _nearest_known(
 
 def _lightest(arcs: Arcs, component: Any, is_known: Any) -> Arcs:
     """Return the lightest of the known arcs of each component."""
-    torch = require_torch()
     weight = torch.full_like(arcs.weight, torch.inf)
     weight.scatter_reduce_(0, component[is_known], arcs.weight[is_known], "amin")
     is_tied = is_known & (arcs.weight == weight[component])
@@ -111,7 +107,6 @@ def _lightest(arcs: Arcs, component: Any, is_known: Any) -> Arcs:
 
 def _merge(component: Any, best: Arcs, is_settled: Any) -> tuple[Any, Any]:
     """Join settled components to others along their arcs; return components, and who added an arc."""
-    torch = require_torch()
     n = len(component)
     settled = is_settled.nonzero()[:, 0]
     low, high = component[best.ends[settled] // n], component[best.ends[settled] % n]
