@@ -65,7 +65,8 @@ class Parts(NamedTuple):
         bounds = list(whole if whole in self.engines else self.bounds)
         while len(bounds) > 2 and bounds[-2] - bounds[-3] < 2 * (bounds[-1] - bounds[-2]):
             del bounds[-2]
-        return self._with(bounds)
+        parts = pairwise(bounds)
+        return Parts(tuple(bounds), {part: self.engines[part] for part in parts if part in self.engines})
 
     def without(self, leaving: np.ndarray) -> Parts:
         """Leave out samples; parts that lose none keep their engines."""
@@ -76,9 +77,6 @@ class Parts(NamedTuple):
             if not leaving[start:stop].any()
         }
         return Parts(tuple(np.unique(stay[list(self.bounds)]).tolist()), engines).balanced()
-
-    def _with(self, bounds: list[int]) -> Parts:
-        return Parts(tuple(bounds), {p: self.engines[p] for p in pairwise(bounds) if p in self.engines})
 
 
 class Known(NamedTuple):
@@ -224,9 +222,8 @@ class GrowingEngine(PythonEngine):
         distances[:n, :width], indices[:n, :width] = old.distances[:, :width], old.indices[:, :width]
         if k and self._n_new:
             last = distances[:n, -1].copy()
-            changed = np.flatnonzero(
-                self._nearest_new(last, n_threads)[0] < last
-            )  # on ties the old one stays
+            nearest, _ = self._nearest_new(last, n_threads)
+            changed = np.flatnonzero(nearest < last)  # on ties the old one stays
             new = self._engine(n, self.n_samples)
             found = new.query(self._X[changed], min(k, self._n_new), n_threads)
             rows = merge(distances[changed], indices[changed], found[0], found[1] + np.int32(n))

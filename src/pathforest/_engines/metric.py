@@ -18,25 +18,14 @@ from pathforest._utils.text import shorten, show
 
 ALIASES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
 
-# What sklearn.metrics.pairwise_distances knows beyond the engines' own metrics (scikit-learn 1.6 to 1.9), and
-# the parameters of each.
-MATRIX_METRICS = {
-    "correlation": ("w",),
-    "dice": ("w",),
-    "hamming": ("w",),
-    "haversine": (),
-    "jaccard": ("w",),
-    "mahalanobis": ("VI",),
-    "matching": ("w",),
-    "rogerstanimoto": ("w",),
-    "russellrao": ("w",),
-    "seuclidean": ("V",),
-    "sokalsneath": ("w",),
-    "yule": ("w",),
-}
-
 # Metrics of matrices that are defined for booleans only.
 BOOLEAN_METRICS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
+
+# What sklearn.metrics.pairwise_distances knows beyond the engines' own metrics (scikit-learn 1.6 to 1.9), and
+# the parameters of each.
+MATRIX_METRICS = {"haversine": (), "mahalanobis": ("VI",), "seuclidean": ("V",)} | dict.fromkeys(
+    ("correlation", "hamming", "matching", *BOOLEAN_METRICS), ("w",)
+)
 
 # Metrics that take no negative values.
 NONNEGATIVE = ("braycurtis", "chi2", "precomputed")
@@ -270,35 +259,29 @@ def complete_metric(metric: Metric, X: np.ndarray) -> Metric:
 
 
 def _complete_params(name: str, params: dict[str, Any], X: np.ndarray) -> dict[str, Any]:
-    if name == "seuclidean" and params.get("V") is None:
-        _need_two_samples(name, "V", X)
-        params["V"] = np.var(X, axis=0, ddof=1)
-    if name == "mahalanobis":
-        if params.get("VI") is None:
-            params["VI"] = _inverse_covariance(X)
-        d = X.shape[1]
-        if np.shape(params["VI"]) != (d, d):  # SciPy does not check it, and reads past its end
+    """Estimate what is learned of a metric of matrices, and check what SciPy would not."""
+    d, learned = X.shape[1], LEARNED.get(name)
+    if learned and params.get(learned) is None:
+        if len(X) < 2:
             raise ValueError(
-                f"metric='mahalanobis' needs VI of shape ({d}, {d}) for {d} feature(s), got shape "
-                f"{np.shape(params['VI'])}; pass their inverse covariance in metric_params, or leave VI out"
+                f"metric={name!r} cannot be estimated from 1 sample; pass {learned} in metric_params"
             )
-    return params
-
-
-def _inverse_covariance(X: np.ndarray) -> np.ndarray:
-    _need_two_samples("mahalanobis", "VI", X)
-    try:
-        return np.linalg.inv(np.atleast_2d(np.cov(X.T))).T
-    except np.linalg.LinAlgError:
+        try:
+            estimate = (
+                np.linalg.inv(np.atleast_2d(np.cov(X.T))).T if learned == "VI" else np.var(X, 0, ddof=1)
+            )
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                "metric='mahalanobis' needs an invertible covariance and that of X is singular; drop "
+                "constant or dependent features, or pass VI in metric_params"
+            ) from None
+        params[learned] = estimate
+    if learned == "VI" and np.shape(params["VI"]) != (d, d):  # SciPy would read past its end
         raise ValueError(
-            "metric='mahalanobis' needs an invertible covariance and that of X is singular; drop "
-            "constant or dependent features, or pass VI in metric_params"
-        ) from None
-
-
-def _need_two_samples(name: str, param: str, X: np.ndarray) -> None:
-    if len(X) < 2:
-        raise ValueError(f"metric={name!r} cannot be estimated from 1 sample; pass {param} in metric_params")
+            f"metric='mahalanobis' needs VI of shape ({d}, {d}) for {d} feature(s), got shape "
+            f"{np.shape(params['VI'])}; pass their inverse covariance in metric_params, or leave VI out"
+        )
+    return params
 
 
 def sklearn_distances(X: np.ndarray, Y: np.ndarray, metric: Metric) -> np.ndarray:
@@ -352,11 +335,14 @@ def complete_gower(params: Mapping[str, Any], X: np.ndarray) -> dict[str, np.nda
     weights = np.ones(n_features) if weights is None else _per_feature("weights", weights, n_features)
     if not weights.any():
         raise ValueError("metric_params: weights are all 0; give some feature a weight above 0")
-    return {
-        "categorical": categorical_features(params.get("categorical", ()), n_features),
-        "ranges": _ranges(X) if ranges is None else _per_feature("ranges", ranges, n_features),
-        "weights": weights,
-    }
+    categorical = categorical_features(params.get("categorical", ()), n_features)
+    if ranges is None:
+        low, high = (reduce(X, axis=0).astype(np.float64) for reduce in (np.fmin.reduce, np.fmax.reduce))
+        with np.errstate(over="ignore"):  # such widths are refused with the samples
+            ranges = np.where(np.isnan(low), 0.0, high - low)  # 0 where all values are missing
+    else:
+        ranges = _per_feature("ranges", ranges, n_features)
+    return {"categorical": categorical, "ranges": ranges, "weights": weights}
 
 
 def with_categories(metric: Metric, coded: Coded, names: Sequence[str] | None) -> Metric:
@@ -379,14 +365,6 @@ def engine_ranges(params: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return the ranges as the engine takes them: 0 marks categories, infinity features that are constant."""
     ranges = np.where(params["ranges"] > 0, params["ranges"], np.inf)
     return np.where(params["categorical"], 0.0, ranges)
-
-
-def _ranges(X: np.ndarray) -> np.ndarray:
-    """Width of each feature, in float64; 0 where all values are missing."""
-    low, high = (reduce(X, axis=0).astype(np.float64) for reduce in (np.fmin.reduce, np.fmax.reduce))
-    with np.errstate(over="ignore"):  # such widths are refused with the samples
-        width = high - low
-    return np.where(np.isnan(width), 0.0, width)
 
 
 def _per_feature(name: str, given: Any, n_features: int) -> np.ndarray:

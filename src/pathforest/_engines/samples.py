@@ -83,11 +83,6 @@ class SparseSamples:
         """Type of the values."""
         return self.data.dtype
 
-    @property
-    def nbytes(self) -> int:
-        """Memory that they take."""
-        return self.indptr.nbytes + self.indices.nbytes + self.data.nbytes
-
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
@@ -203,9 +198,20 @@ def validated(estimator: Any, X: Any, **options: Any) -> np.ndarray:
     try:
         values = validate_data(estimator, X, **options)
     except (TypeError, ValueError) as error:
-        refuse_text(X)
+        columns = [(show(name), column, column.tolist()) for name, column in named_columns(X)]
+        for name, column, values in columns:
+            text = next((value for value in values if isinstance(value, str)), None)
+            if column.dtype.kind not in "biufcmM" and text is not None:
+                raise ValueError(
+                    f"column {name} holds text, such as {show(text)}, and distances need numbers; encode "
+                    "it with make_pipeline(TablePreprocessor(), model) or "
+                    "TablePreprocessor().fit_transform(X), or pass metric='gower'"
+                ) from None
         if "Input X contains NaN" in str(error):
-            raise ValueError(f"Input X contains NaN{_first_gaps(X)}.\n{GAPS}") from None
+            counts = ((name, sum(map(is_gap, values))) for name, _, values in columns)
+            name, n = next((each for each in counts if each[1]), ("", 0))
+            where = f": column {name} has {n} missing value{'s' * (n > 1)}" if n else ""
+            raise ValueError(f"Input X contains NaN{where}.\n{GAPS}") from None
         if "Sparse data was passed" in str(error):
             raise type(error)(f"{error}\n{DENSE}") from None
         raise
@@ -225,26 +231,6 @@ def refuse_missing_dates(given: Any, values: np.ndarray) -> None:
             f"X contains {missing.sum()} missing date(s) (NaT), the first in row {row}, column {column}; "
             "drop those rows or fill in their dates"
         )
-
-
-def refuse_text(X: Any) -> None:
-    """Raise if samples have a column of text, and say what to do about it."""
-    for name, column in named_columns(X):
-        texts = (value for value in column.tolist() if isinstance(value, str))
-        if column.dtype.kind not in "biufcmM" and (text := next(texts, None)) is not None:
-            raise ValueError(
-                f"column {show(name)} holds text, such as {show(text)}, and distances need numbers; encode "
-                "it with make_pipeline(TablePreprocessor(), model) or TablePreprocessor().fit_transform(X), "
-                "or pass metric='gower'"
-            ) from None
-
-
-def _first_gaps(X: Any) -> str:
-    """Say which column has missing values, if samples have columns."""
-    for name, column in named_columns(X):
-        if n := sum(map(is_gap, column.tolist())):
-            return f": column {show(name)} has {n} missing value{'s' * (n > 1)}"
-    return ""
 
 
 # Ranges
@@ -354,9 +340,8 @@ def _widest_range(X: np.ndarray | SparseSamples) -> float:
 def _check_in_common(X: np.ndarray, known: np.ndarray) -> None:
     """Refuse samples that share no feature with one of the known: their distance would be undefined."""
     has, known_has = ~np.isnan(X), ~np.isnan(known)
-    if (has.all(axis=0) & known_has.all(axis=0)).any():
-        return
-    if has.sum(axis=1).min() + known_has.sum(axis=1).min() > X.shape[1]:
+    fewest = has.sum(axis=1).min() + known_has.sum(axis=1).min()
+    if (has.all(axis=0) & known_has.all(axis=0)).any() or fewest > X.shape[1]:
         return
     # One sample stands for all with gaps in the same places.
     (has, first), (known_has, known_first) = (
