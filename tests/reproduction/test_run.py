@@ -19,8 +19,13 @@ def finished(tmp_path_factory):
     return out, run.reproduce(SETTINGS, out)
 
 
-def numbers(experiment):
-    return experiment.results.drop(columns=SECONDS)
+def same(one, other, dataset=None):
+    """Compare all but the seconds, of one dataset or of all."""
+    for name in ("results", "landscapes", "ties"):
+        tables = [getattr(this, name).drop(columns=SECONDS, errors="ignore") for this in (one, other)]
+        if dataset:
+            tables = [table[table["dataset"] == dataset].reset_index(drop=True) for table in tables]
+        pd.testing.assert_frame_equal(*tables)
 
 
 def count_runs(monkeypatch):
@@ -46,19 +51,13 @@ def test_tables_have_a_row_for_everything_that_ran(finished):
 
 @pytest.mark.slow
 def test_more_jobs_change_no_number(finished, tmp_path):
-    _, experiment = finished
-    other = run.reproduce(SETTINGS, tmp_path, jobs=2)
-    pd.testing.assert_frame_equal(numbers(other), numbers(experiment))
-    pd.testing.assert_frame_equal(other.landscapes, experiment.landscapes)
-    pd.testing.assert_frame_equal(other.ties, experiment.ties)
+    same(run.reproduce(SETTINGS, tmp_path, jobs=2), finished[1])
 
 
 def test_the_seed_decides_the_splits_and_other_datasets_do_not(finished, tmp_path):
-    _, experiment = finished
     settings = SETTINGS._replace(datasets=("boat_like",))
     alone, other = (run.reproduce(settings._replace(seed=seed), tmp_path) for seed in (0, 1))
-    expected = numbers(experiment)[experiment.results["dataset"] == "boat_like"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(numbers(alone), expected)
+    same(alone, finished[1], "boat_like")
     assert not other.landscapes["accuracy"].equals(alone.landscapes["accuracy"])
 
 
@@ -71,7 +70,7 @@ def test_only_what_is_missing_or_torn_is_run_again(finished, monkeypatch, end):
     calls = count_runs(monkeypatch)
     again = run.reproduce(SETTINGS, out)
     assert sorted(calls) == [["knn1"], ["opf"]]
-    pd.testing.assert_frame_equal(numbers(again), numbers(experiment))
+    same(again, experiment)
     calls.clear()
     pd.testing.assert_frame_equal(run.reproduce(SETTINGS, out).results, again.results)
     assert calls == []
@@ -88,7 +87,6 @@ def test_a_file_of_another_experiment_is_not_taken(finished, tmp_path, field):
 
 
 def test_an_interrupted_experiment_goes_on(finished, monkeypatch, tmp_path):
-    _, experiment = finished
     original, left = contestants.run, [3]
 
     def interrupted(names, parts):
@@ -102,7 +100,7 @@ def test_an_interrupted_experiment_goes_on(finished, monkeypatch, tmp_path):
         run.reproduce(SETTINGS, tmp_path)
     monkeypatch.undo()
     calls = count_runs(monkeypatch)
-    pd.testing.assert_frame_equal(numbers(run.reproduce(SETTINGS, tmp_path)), numbers(experiment))
+    same(run.reproduce(SETTINGS, tmp_path), finished[1])
     assert len(calls) == 4 * 4 - 3  # four groups of classifiers in four units
 
 

@@ -26,35 +26,31 @@ def judged(results):
     return statistics.agreement(statistics.summarise(results, published.CLASSIFIERS))
 
 
-def test_the_summary_has_means_deviations_and_f1():
-    summary = statistics.summarise(table({"opf": [0.5, 0.7, 0.9]})).loc["boat", "opf"]
-    assert summary["mean"] == pytest.approx(0.7)
-    assert summary["std"] == pytest.approx(np.std([0.5, 0.7, 0.9]))
-    assert summary["f1"] == pytest.approx(0.35)
-
-
-def test_the_best_and_what_is_as_good_are_bold():
+def test_means_deviations_and_f1_and_bold_marks_of_the_best_and_what_is_as_good():
     rng = np.random.default_rng(0)
     best = rng.uniform(0.8, 0.9, 20)
     equal, worse = best + rng.choice([-0.01, 0.009], 20), best - rng.uniform(0.01, 0.02, 20)
-    bold = statistics.summarise(table({"opf": best, "fuzzy_opf": equal, "knn1": worse}))["bold"]
-    assert bold.to_list() == [True, True, False]
+    results = table({"opf": best, "fuzzy_opf": equal, "knn1": worse})
+    found = statistics.summarise(results).loc["boat"]
+    assert found["bold"].to_list() == [True, True, False]
+    expected = [best.mean(), best.std(), best.mean() / 2]
+    assert found.loc["opf", ["mean", "std", "f1"]].tolist() == pytest.approx(expected)
+    alone = statistics.summarise(results, ["knn1"])["bold"]  # only those asked for compete
+    assert alone.to_list() == [True]
 
 
-def test_only_the_classifiers_asked_for_compete_for_bold():
-    scores = {"opf": np.linspace(0.5, 0.6, 20), "knn1": np.linspace(0.7, 0.8, 20)}
-    assert statistics.summarise(table(scores), ["opf"])["bold"].to_list() == [True]
-    assert statistics.summarise(table(scores))["bold"].to_list() == [False, True]
-
-
-def test_few_runs_have_an_exact_p_value():
+@pytest.mark.parametrize(
+    ("difference", "expected"),
+    [
+        ([0.01, 0.02, 0.03, 0.04, 0.05], 2 / 2**5),
+        ([0.01, 0.02, 0.03, 0.04, 0], 2 / 2**4),
+        ([-0.01, 0.01, 0, 0, 0], 1),
+        ([4e-17, 0, 0, 0, 0], 1),  # equal but for rounding
+    ],
+)
+def test_few_runs_have_an_exact_p_value(difference, expected):
     few = pd.Series([0.1, 0.2, 0.3, 0.4, 0.5])
-    assert statistics.p_value(few, few - [0.01, 0.02, 0.03, 0.04, 0.05]) == 2 / 2**5
-    assert statistics.p_value(few, few - [0.01, 0.02, 0.03, 0.04, 0]) == 2 / 2**4
-    assert statistics.p_value(few, few + [0.01, -0.01, 0, 0, 0]) == 1
-    assert (
-        statistics.p_value(pd.Series([0.1 + 0.2, 0.5]), pd.Series([0.3, 0.5])) == 1
-    )  # equal but for rounding
+    assert statistics.p_value(few, few - difference) == expected
 
 
 @pytest.mark.parametrize(("runs", "method"), [(9, "exact"), (10, "exact"), (11, "approx"), (20, "approx")])
@@ -64,29 +60,25 @@ def test_p_values_are_those_of_scipy(runs, method):
     assert statistics.p_value(pd.Series(first), pd.Series(second)) == pytest.approx(expected, rel=1e-12)
 
 
-def test_agreement_counts_in_standard_errors_of_both():
+def test_agreement_counts_in_standard_errors_of_both(monkeypatch):
     values = np.array([0.95, 1.0] * 10)
     row = judged(table({"opf": values[:10]})).iloc[0]
     theirs = published.TABLE.loc[("boat", "opf")]
     error = np.sqrt(theirs["std"] ** 2 / 20 + values.std() ** 2 / 10)
     assert row["z"] == pytest.approx((0.975 - theirs["mean"]) / error)
     assert row["agrees"] == (abs(row["z"]) <= 2)
+    assert judged(table({"knn1": [1.0]})).empty
+    monkeypatch.setattr(published, "TABLE", published.TABLE.assign(mean=0.5, std=0.0))  # no deviation at all
+    for value, z in ((0.5, 0), (0.25, -np.inf)):
+        assert judged(table({"opf": [value] * 20}))["z"].item() == z
 
 
 def test_published_values_agree_with_themselves():
     found = pd.concat(
-        judged(table({name: score["mean"] + score["std"] * np.array([-1, 1] * 10)}, dataset))
+        table({name: score["mean"] + score["std"] * np.array([-1, 1] * 10)}, dataset)
         for (dataset, name), score in published.TABLE.loc[list(published.PUBLIC)].iterrows()
     )
-    assert found["agrees"].all()
-    assert found["z"].abs().max() < 1e-6
-
-
-def test_no_deviation_at_all_is_no_division_by_zero(monkeypatch):
-    monkeypatch.setattr(published, "TABLE", published.TABLE.assign(mean=0.5, std=0.0))
-    assert judged(table({"opf": [0.5] * 20}))["z"].item() == 0
-    assert judged(table({"opf": [0.25] * 20}))["z"].item() == -np.inf
-    assert judged(table({"knn1": [1.0]})).empty
+    assert judged(found)["z"].abs().max() < 1e-6
 
 
 def test_verdicts_that_more_runs_change_are_listed():
@@ -103,21 +95,20 @@ def test_verdicts_that_more_runs_change_are_listed():
 def test_gains_are_the_mean_differences_of_runs():
     results = an_experiment().results
     runs = results.pivot(index=["dataset", "run"], columns="classifier", values="accuracy")
-    found = statistics.gains(results).set_index(["dataset", "classifier"])
+    found = statistics.gains(results)
     assert len(found) == 10
-    for dataset, classifier in found.index:
-        ours, plain = runs.loc[dataset, classifier], runs.loc[dataset, "opf"]
-        assert found.loc[(dataset, classifier), "gain"] == pytest.approx((ours - plain).mean())
-        assert found.loc[(dataset, classifier), "p_value"] == statistics.p_value(ours, plain)
+    for line in found.itertuples():
+        ours, plain = runs.loc[line.dataset, line.classifier], runs.loc[line.dataset, "opf"]
+        assert line.gain == pytest.approx((ours - plain).mean())
+        assert line.p_value == statistics.p_value(ours, plain)
     assert statistics.gains(an_experiment(runs=1).results)["p_value"].isna().all()
 
 
 def test_tables_of_the_summary_are_in_the_paper_s_order():
     found = statistics.summary(an_experiment())
     order = ["boat", "cone_torus", "data1", "breast_tissue", "made"]
-    assert found.gains["dataset"].unique().tolist() == order
-    assert found.sensitivity["dataset"].unique().tolist() == order
-    assert found.agreement["dataset"].unique().tolist() == order[:4]
+    for table in (found.gains, found.sensitivity, found.agreement):
+        assert table["dataset"].unique().tolist() == order[: table["dataset"].nunique()]
     assert found.agreement["classifier"].unique().tolist() == list(published.CLASSIFIERS)
 
 

@@ -1,8 +1,10 @@
 """A browser without a window, and pages to look at: reviews of hostile tables and the playground."""
 
 import importlib.util
+import re
 import shutil
 from contextlib import contextmanager
+from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -144,3 +146,45 @@ def playground(folder):
     path = folder / "playground.html"
     path.write_text(build.build(), encoding="utf-8")
     return path
+
+
+class Page(HTMLParser):
+    """A page of one file: its elements, its text outside scripts, and its tables as rows of cells.
+
+    Every element is closed, names are unique, links lead to one of them, and nothing is asked for.
+    """
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.open, self.text, self.rows = [], [], "", []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+        names, links = self.values("id"), self.values("href", "src", "xlink:href")
+        assert len(names) == len(set(names))
+        assert {link for link in links if not link.startswith("data:")} <= {f"#{name}" for name in names}
+        assert set(re.findall(r"url\((.*?)\)", text)) <= {f"#{name}" for name in names}
+        assert "@import" not in text
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in {"meta", "link", "br", "img", "col"}:
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not {"script", "style"} & set(self.open):
+            self.text += data
+            if {"td", "th"} & set(self.open):
+                self.rows[-1][-1] += data.strip("\n")
+
+    def values(self, *names):
+        return [
+            value for _, attributes in self.elements for name, value in attributes.items() if name in names
+        ]
