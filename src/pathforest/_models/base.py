@@ -35,7 +35,7 @@ from pathforest._engines.samples import (
     read_samples,
 )
 from pathforest._models import parameters as rules
-from pathforest._models.labels import Labels, check_labels, remember_label, require_labels
+from pathforest._models.labels import Labels, read_labels
 from pathforest._persistence import save
 from pathforest._persistence.checks import SAMPLES, Saved
 from pathforest._utils.progress import (
@@ -186,15 +186,10 @@ class FitData:
 def open_fit(model: OPFEstimator, X: Any, y: Any = None, *, labelled: bool = False) -> FitData:
     """Check parameters, samples and labels, once; nothing is computed before all of them are right."""
     settings = model._settings()
-    if labelled:
-        require_labels(model, y)
     X, metric = check_training(model, X, settings)
-    labels = None
-    if labelled:
-        values = check_labels(y)
-        check_consistent_length(X, values)
-        remember_label(model, y)
-        labels = Labels.of(values)
+    labels = read_labels(model, y) if labelled else None
+    if labels is not None:
+        check_consistent_length(X, labels.codes)
     return FitData(model, X, settings._replace(metric=metric), labels)
 
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_consistent_length
 from pathforest._models.base import FitData, answering, check_queries, keep_samples
 from pathforest._models.explanation import Explanation, explain_queries
 from pathforest._models.growing import Growing, add, changed_labels, retrain, unchanged_on_failure
-from pathforest._models.labels import Labels, check_labels, remember_label, require_labels
+from pathforest._models.labels import Labels, check_labels, read_labels
 from pathforest._models.offers import KeptForest, class_costs, decide, probabilities
 from pathforest._persistence.checks import FOREST, GROWTH, check_order, indices, number
 from pathforest.forest import Forest
@@ -144,8 +144,7 @@ class ForestClassifier(ClassifierMixin, Growing):
         """
 
         def add_labels(grown: dict[str, Any], n_new: int) -> dict[str, Any]:
-            require_labels(self, y)
-            labels = Labels.of(check_labels(y))
+            labels = read_labels(self, y, reset=False)
             check_consistent_length(np.empty(n_new), labels.codes)
             named = grown.get("named")
             if classes is not None:
@@ -155,9 +154,7 @@ class ForestClassifier(ClassifierMixin, Growing):
                 labels = Labels(grown["values"], grown["codes"]).extended(labels)
             return {**labels.in_use(named)._asdict(), "named": named}
 
-        retrain(self, *add(self, X, add_labels))
-        remember_label(self, y, reset=False)
-        return self
+        return retrain(self, *add(self, X, add_labels))
 
     @unchanged_on_failure
     def set_labels(self, indices: Any, y: Any) -> Self:

@@ -65,10 +65,13 @@ def narrow(values: np.ndarray) -> np.ndarray:
     return values.astype(f"U{np.char.str_len(values).max(initial=1)}")
 
 
-def require_labels(estimator: Any, y: Any) -> None:
-    """Refuse None instead of labels, in the words that scikit-learn looks for."""
-    if y is None:
+def read_labels(estimator: Any, y: Any, *, reset: bool = True) -> Labels:
+    """Check the labels that an estimator is to learn, and remember their name."""
+    if y is None:  # in the words that scikit-learn looks for
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    labels = Labels.of(check_labels(y))
+    remember_label(estimator, y, reset=reset)
+    return labels
 
 
 def remember_label(estimator: Any, y: Any, *, reset: bool = True) -> None:

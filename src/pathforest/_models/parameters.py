@@ -68,6 +68,17 @@ def choice(*choices: str) -> Rule:
     return lambda name, value: check_choice(name, value, choices)
 
 
+def share(least: float, most: float, words: str, advice: str) -> Rule:
+    """Make the rule of a number from `least` to `most`, which a message says in words."""
+
+    def check(name: str, value: Any) -> None:
+        check_number(name, value, advice)
+        if not least <= value <= most:
+            raise ValueError(f"{name}={show(value)} must {words}: {advice}")
+
+    return check
+
+
 def optional(rule: Rule) -> Rule:
     """Make a rule that lets None pass."""
     return lambda name, value: None if value is None else rule(name, value)
@@ -114,28 +125,12 @@ def validation_fraction(name: str, value: Any) -> None:
         raise ValueError(f"{name}={show(value)} must be below 1, so that samples are left to train with")
 
 
-def noise(name: str, value: Any) -> None:
-    """Refuse anything but a number from 0 to below 1."""
-    advice = "it is a share of each cluster, such as 0.05; 0 leaves no sample out"
-    check_number(name, value, advice)
-    if not 0 <= value < 1:
-        raise ValueError(f"{name}={show(value)} must be at least 0 and below 1: {advice}")
-
-
-def max_loss(name: str, value: Any) -> None:
-    """Refuse anything but a number from 0 to 1."""
-    check_number(name, value, "it is an accuracy, such as 0.01")
-    if not 0 <= value <= 1:
-        raise ValueError(f"{name}={show(value)} must lie between 0 and 1: it is an accuracy, such as 0.01")
-
-
 def contamination(name: str, value: Any) -> None:
     """Refuse anything but ``"auto"`` and numbers above 0, up to 0.5."""
-    if isinstance(value, str) and value == "auto":
-        return
-    check_positive(name, value, "use a share up to 0.5, or 'auto'")
-    if value > 0.5:
-        raise ValueError(f"{name}={show(value)} must be at most 0.5: outliers are the smaller part")
+    if not (isinstance(value, str) and value == "auto"):
+        check_positive(name, value, "use a share up to 0.5, or 'auto'")
+        if value > 0.5:
+            raise ValueError(f"{name}={show(value)} must be at most 0.5: outliers are the smaller part")
 
 
 def random_state(name: str, value: Any) -> None:
@@ -185,6 +180,11 @@ competition = choice("complete", "tree")
 n_conquerors = integer(1, "1 is the paper's rule")
 beta = positive("8.0 is the default")
 k_max = integer(1, "it is the largest neighbourhood tried, 20 by default")
+max_loss = share(0, 1, "lie between 0 and 1", "it is an accuracy, such as 0.01")
+noise = share(
+    *(0, np.nextafter(1.0, 0.0), "be at least 0 and below 1"),
+    "it is a share of each cluster, such as 0.05; 0 leaves no sample out",
+)
 max_iter = integer(0, "100 is the default, 0 prunes nothing")
 
 # What several estimators declare together. A metric is checked with its parameters, by `checked_metric`.
