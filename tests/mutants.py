@@ -85,7 +85,7 @@ cpp/src/forest/geodesic.cpp | cpp
 src/pathforest/dask/futures.py | tests/dask/test_failures.py -k refitted
 - GONE = "lost", "cancelled"
 + GONE = ()
-src/pathforest/dask/futures.py | tests/dask/test_prediction.py -k dies_of
+src/pathforest/dask/futures.py | tests/dask/test_failures.py -k dies_of
 - except (OSError, KeyError):
 + except KeyError:
 

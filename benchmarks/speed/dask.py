@@ -22,7 +22,7 @@ from benchmarks.speed.machine import describe
 from benchmarks.tables import head, line
 from pathforest import FuzzyOPFClassifierCV, OPFClassifier, _core
 from pathforest._engines.build import build_engine
-from pathforest.dask import DaskFuzzyOPFClassifierCV, DaskOPFClassifier
+from pathforest.dask import OnCluster
 from pathforest.dask.engine import DaskEngine
 from pathforest.distances import resolve_metric
 
@@ -102,12 +102,10 @@ def draw(size: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, str]:
 
 
 def fits(
-    local: type, on_cluster: type, clients: dict[str, Client | None], X: Any, y: Any, **params: Any
+    local: Any, clients: dict[str, Client | None], X: Any, y: Any
 ) -> dict[str, tuple[Callable[[], Any], Client | None]]:
     """Prepare the same fit for every contender."""
-    models = {
-        name: local(**params) if c is None else on_cluster(**params, client=c) for name, c in clients.items()
-    }
+    models = {name: local if c is None else OnCluster(local, c) for name, c in clients.items()}
     return {name: (partial(model.fit, X, y), clients[name]) for name, model in models.items()}
 
 
@@ -127,13 +125,12 @@ def main() -> None:
         clients = {"1 thread, no Dask": None, "1 worker": single, "2 workers": double}
         base = "1 thread, no Dask"
         X, y, size = draw(SEARCH_SIZE)
-        as_given = {"transforms": None}
-        searches = race(fits(FuzzyOPFClassifierCV, DaskFuzzyOPFClassifierCV, clients, X, y, **as_given))
+        searches = race(fits(FuzzyOPFClassifierCV(transforms=None), clients, X, y))
         report(f"FuzzyOPFClassifierCV.fit, {size}", searches, base)
         X, y, size = draw(SIZE)
         race_of_passes = race({name: (neighbour_pass(X, c), c) for name, c in clients.items()})
         report(f"neighbour pass, k = {K}, {size}", race_of_passes, base)
-        race_of_fits = race(fits(OPFClassifier, DaskOPFClassifier, clients, X, y))
+        race_of_fits = race(fits(OPFClassifier(), clients, X, y))
         report(f"OPFClassifier.fit, {size}", race_of_fits, base)
     print(f"\nload at the end {os.getloadavg()[0]:.1f}; {_core.simd_level()}")
 

@@ -1,31 +1,45 @@
-"""On a cluster the estimators learn what the local ones learn, bit for bit, whatever chunks and blocks."""
+"""On a cluster estimators learn and answer what they do here, bit for bit, whatever chunks and blocks."""
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.impute import SimpleImputer
 from sklearn.metrics import pairwise_distances
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, ShuffleSplit
+from sklearn.preprocessing import StandardScaler
 
-from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier
-from pathforest._engines.build import build_engine
-from pathforest._engines.engine import Engine
+from pathforest import FuzzyOPFClassifier, OPFClassifier
 from pathforest.distances import resolve_metric
 
 pytest.importorskip("distributed", reason="needs pathforest[dask]")
 
 import dask.array as da
+import distributed
 from checks import same
-from dask_cases import SMALL_SEARCH, N, draw, every_pair, quiet
+from dask_cases import ESTIMATORS, N, draw, hostile, quiet, search, shown_on
 
-from pathforest.dask import DaskFuzzyOPFClassifier, DaskFuzzyOPFClassifierCV, DaskOPFClassifier
+from pathforest.dask import OnCluster
 from pathforest.dask import engine as dask_engine
+from pathforest.dask import prediction as dask_prediction
+from pathforest.dask import search as dask_search
 
 pytestmark = quiet
 
-
 CHUNKS = [((N,), (5,)), ((100, 140), (2, 3)), ((1, 7, 200, 32), (5,)), ((60,) * 4, (1, 4))]
+METHODS = "predict", "predict_proba", "class_costs"
 
 
-@every_pair
+def equal_fits(client, estimator, X, y, *groups):
+    expected = clone(estimator).fit(*(np.asarray(one) for one in (X, y, *groups)))
+    model = OnCluster(estimator, client).fit(X, y, *groups)
+    same(model.to_local(), expected)
+    return model, expected
+
+
+# Fits
+
+
+@pytest.mark.parametrize("name", ["plain", "complete", "tree", "search"])
 @pytest.mark.parametrize(
     ("kind", "dtype", "chunks"),
     [
@@ -33,16 +47,13 @@ CHUNKS = [((N,), (5,)), ((100, 140), (2, 3)), ((1, 7, 200, 32), (5,)), ((60,) * 
         ("tied", np.float64, CHUNKS[1]),
         ("tied", np.float32, CHUNKS[2]),
         ("duplicated", np.float64, CHUNKS[3]),
+        ("far apart", np.float64, CHUNKS[0]),
     ],
-    ids=["random", "tied64", "tied32", "duplicated"],
+    ids=["random", "tied64", "tied32", "duplicated", "far apart"],
 )
-def test_fitted_arrays_are_those_of_the_local_class(
-    client, many_blocks, on_cluster, local, params, kind, dtype, chunks
-):
+def test_fitted_arrays_are_those_of_the_local_class(client, many_blocks, name, kind, dtype, chunks):
     X, y = draw(kind, dtype)
-    labels = da.from_array(y, chunks=50)
-    model = on_cluster(**params, client=client).fit(da.from_array(X, chunks=chunks), labels)
-    same(model.to_local(), local(**params).fit(X, y))
+    equal_fits(client, ESTIMATORS[name], da.from_array(X, chunks=chunks), da.from_array(y, chunks=50))
 
 
 @pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
@@ -52,27 +63,23 @@ def test_fitted_arrays_are_those_of_the_local_class(
 def test_neither_chunks_nor_blocks_nor_engines_matter(client, monkeypatch, algorithm, block_rows, chunks):
     monkeypatch.setattr(dask_engine, "BLOCK_BYTES", block_rows * 5 * 8)
     X, y = draw("tied", n=12 if block_rows == 1 else N)  # one row: a task for each pair of samples
-    params = {"algorithm": algorithm, "k_max": 8}
-    model = DaskFuzzyOPFClassifier(**params, client=client).fit(da.from_array(X, chunks=chunks), y)
-    same(model.to_local(), FuzzyOPFClassifier(**params).fit(X, y))
+    equal_fits(client, FuzzyOPFClassifier(algorithm=algorithm, k_max=8), da.from_array(X, chunks=chunks), y)
 
 
-def test_far_clusters_have_the_same_tree(client, many_blocks):
-    X, y = draw("tied")
-    X[:80] += 1000
-    X[80:90] -= 500
-    model = DaskOPFClassifier(client=client).fit(X, y)
-    same(model.to_local(), OPFClassifier().fit(X, y))
+@pytest.mark.parametrize("metric", ["manhattan", "cosine", "minkowski", "correlation", "precomputed"])
+def test_every_kind_of_metric_gives_the_local_model(client, many_blocks, metric):
+    X, y = draw("random")
+    X = pairwise_distances(X) if metric == "precomputed" else X
+    estimator = OPFClassifier(metric=metric, metric_params={"p": 3} if metric == "minkowski" else None)
+    model, expected = equal_fits(client, estimator, da.from_array(X, chunks=(70, -1)), y)
+    answers = model.predict(da.from_array(X[:9], chunks=(4, 2)))
+    np.testing.assert_array_equal(answers.compute(), expected.predict(X[:9]))
 
 
-def test_the_engine_fulfils_the_contract(client):
-    assert isinstance(dask_engine.DaskEngine(np.eye(3), resolve_metric("euclidean"), "brute", client), Engine)
-
-
-def test_the_competition_asks_about_the_same_distances(client):
-    (X, _), metric = draw("random"), resolve_metric("minkowski", {"p": 3})
-    engine = dask_engine.DaskEngine(X, metric, "brute", client)
-    same(engine.distances(X[:9], 1), build_engine(X, metric, "brute").distances(X[:9], 1))
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_few_samples_give_the_local_model(client, many_blocks, n):
+    X, y = draw("tied", n=n)
+    equal_fits(client, FuzzyOPFClassifier(), da.from_array(X, chunks=1), da.from_array(y, chunks=2))
 
 
 def test_the_tree_looks_as_far_as_it_has_to_and_no_farther(client, many_blocks):
@@ -88,65 +95,216 @@ def test_the_tree_looks_as_far_as_it_has_to_and_no_farther(client, many_blocks):
     assert (found[0] < np.inf).tolist() == (found[1] >= 0).tolist() == (near == 0)[:, None].tolist()
 
 
-@pytest.mark.parametrize("metric", ["manhattan", "cosine", "minkowski", "correlation", "precomputed"])
-def test_every_kind_of_metric_gives_the_local_model(client, many_blocks, metric):
-    X, y = draw("random")
-    X = pairwise_distances(X) if metric == "precomputed" else X
-    params = {"metric": metric, "metric_params": {"p": 3} if metric == "minkowski" else None}
-    model = DaskOPFClassifier(**params, client=client).fit(da.from_array(X, chunks=(70, -1)), y)
-    same(model.to_local(), OPFClassifier(**params).fit(X, y))
-    new = da.from_array(X[:9], chunks=(4, 2))
-    np.testing.assert_array_equal(model.predict(new).compute(), model.to_local().predict(X[:9]))
+@pytest.mark.parametrize("seconds", [0, 0.25])
+def test_the_cluster_does_the_work_that_is_worth_it(client, monkeypatch, seconds):
+    counts, run_tasks = [0], dask_engine.run_tasks
+    monkeypatch.setattr(dask_engine, "run_tasks", lambda *args: counts.append(args[1]) or run_tasks(*args))
+    monkeypatch.setattr(dask_engine, "LOCAL_SECONDS", seconds)
+    OnCluster(OPFClassifier(), client).fit(*draw("random"))
+    assert (max(counts) > 2) == (seconds == 0)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
-def test_few_samples_give_the_local_model(client, many_blocks, n):
-    X, y = draw("tied", n=n)
-    model = DaskFuzzyOPFClassifier(client=client).fit(da.from_array(X, chunks=1), da.from_array(y, chunks=2))
-    same(model.to_local(), FuzzyOPFClassifier().fit(X, y))
+# Searches
 
 
-def test_groups_reach_the_splitter(client):
-    X, y = draw("random")
-    groups = np.arange(N) % 4 + 0.5  # no labels of classes
-    params = {**SMALL_SEARCH, "cv": GroupKFold(2)}
-    model = DaskFuzzyOPFClassifierCV(**params, client=client)
-    model.fit(X, y, groups=da.from_array(groups, chunks=100))
-    same(model.to_local().cv_results_, FuzzyOPFClassifierCV(**params).fit(X, y, groups).cv_results_)
+def rising(X, y):
+    return np.linspace(0, 1, len(X))
 
 
-@every_pair
-def test_predictions_of_arrays_are_lazy_and_right(client, on_cluster, local, params):
-    X, y = draw("random")
-    model = on_cluster(**params, client=client).fit(X, np.array(["ham", "eggs", "spam"])[y])
+def manhattan(a, b):
+    return np.abs(a - b).sum()
 
-    def fail(block):
-        raise RuntimeError("computed")
 
-    chunked = da.from_array(X, chunks=(70, 2))
-    for method in "predict", "predict_proba", "class_costs":
-        getattr(model, method)(chunked.map_blocks(fail, dtype=X.dtype, meta=X[:0]))
-        answers = getattr(model, method)(chunked)
-        expected = getattr(model.to_local(), method)(X)
-        assert (answers.shape, answers.dtype) == (expected.shape, expected.dtype)
-        assert answers.chunks[0] == chunked.chunks[0]
-        np.testing.assert_array_equal(answers.compute(), expected)
+def thread(model, X, y):
+    import threading
+
+    return threading.get_ident()
 
 
 @pytest.fixture
-def asked(monkeypatch):
-    """How many tasks the engine has asked for, each time."""
-    counts, run_tasks = [], dask_engine.run_tasks
-    monkeypatch.setattr(dask_engine, "run_tasks", lambda *args: counts.append(args[1]) or run_tasks(*args))
-    return counts
+def blocks(monkeypatch):
+    """How many blocks of evaluation samples the tasks of searches have."""
+    found, divide = [], dask_search.evaluation_blocks
+    monkeypatch.setattr(
+        dask_search, "evaluation_blocks", lambda *args: found.append(len(it := divide(*args))) or it
+    )
+    return found
 
 
-def test_the_cluster_does_the_work(client, asked):
-    DaskOPFClassifier(client=client).fit(*draw("random"))
-    assert max(asked) > 2
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [
+        ("random", {}),
+        ("duplicated", {"scoring": "balanced_accuracy"}),
+        ("tied", {"scoring": "neg_log_loss"}),
+        ("tied", {"transforms": [None, StandardScaler()]}),
+        ("tied", {"transforms": "linear"}),
+        ("tied", {"cv": 4}),
+        ("tied", {"cv": ShuffleSplit(1, train_size=0.3, random_state=0)}),
+        ("tied", {"membership": rising}),
+        ("tied", {"metric": manhattan}),
+        ("tied", {"n_best": 1}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "+".join(value),
+)
+def test_every_kind_of_search_is_that_of_the_local_class(client, blocks, kind, params):
+    equal_fits(client, search(n_conquerors=(1, 4), betas=(1, 8), **params), *hostile(kind))
+    assert min(blocks) > 1 or {"transforms", "metric"} & params.keys()
 
 
-def test_work_that_is_not_worth_it_stays_at_the_client(client, asked, monkeypatch):
-    monkeypatch.setattr(dask_engine, "LOCAL_SECONDS", 0.25)
-    DaskOPFClassifier(client=client).fit(*draw("random"))
-    assert not asked
+def test_distances_missing_values_and_groups_reach_what_takes_them(client):
+    X, y = hostile("random")
+    equal_fits(client, search(metric="precomputed"), pairwise_distances(X), y)
+    X[5, 2] = np.nan
+    groups = da.from_array(np.arange(N) % 4 + 0.5, chunks=100)
+    expected = search(transforms=[SimpleImputer()], cv=GroupKFold(2))
+    equal_fits(client, expected, da.from_array(X, chunks=60), y, groups)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "n", "found"),
+    [
+        ("engine.TASK_SECONDS", 1e-9, 24, [12, 12]),
+        ("search.NEAR_BYTES", 120 * 4 * (4 + 2) * 12 - 1, N, [0, 0]),
+    ],
+    ids=["blocks of one sample", "neighbours too many to travel"],
+)
+def test_blocks_of_evaluation_samples_change_nothing(client, blocks, monkeypatch, name, value, n, found):
+    monkeypatch.setattr(f"pathforest.dask.{name}", value)
+    equal_fits(client, search(n_conquerors=(1, 4)), *hostile("tied", n))
+    assert blocks == found
+
+
+@pytest.mark.parametrize(("n_workers", "n_threads"), [(1, 1), (3, 1), (2, 4)])
+def test_the_number_of_workers_and_their_threads_changes_nothing(n_workers, n_threads):
+    workers = {"n_workers": n_workers, "threads_per_worker": n_threads, "processes": False}
+    with (
+        distributed.LocalCluster(**workers, dashboard_address=":0") as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        equal_fits(client, search(cv=3, transforms=[None, StandardScaler()]), *hostile("duplicated"))
+
+
+@pytest.mark.parametrize("seconds", [0, 0.25])
+def test_workers_call_the_scorer_if_the_search_is_worth_it(client, monkeypatch, seconds):
+    monkeypatch.setattr(dask_engine, "LOCAL_SECONDS", seconds)
+    model = OnCluster(search(scoring=thread), client).fit(*hostile("random")).to_local()
+    assert (thread(None, None, None) in model.cv_results_["split0_test_score"]) == (seconds > 0)
+
+
+# Answers
+
+
+@pytest.fixture(params=[1, 3], ids=["whole", "parts"])
+def n_parts(request, monkeypatch):
+    """Into how many parts a model is divided."""
+    monkeypatch.setattr(dask_prediction, "count_parts", lambda client, model: request.param)
+
+
+def with_queries(kind, n=N):
+    X, y = hostile(kind, n)
+    return X, y, np.concatenate([X[: n // 2], X[: n // 4] + 0.5])
+
+
+def fail(block):
+    raise RuntimeError("computed")
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("kind", ["tied", "duplicated"])
+def test_answers_are_lazy_and_right(client, n_parts, name, kind):
+    X, y, queries = with_queries(kind)
+    expected = clone(ESTIMATORS[name]).fit(X, y)
+    model, chunked = shown_on(client, expected), da.from_array(queries, chunks=(70, 2))
+    for method in METHODS:
+        ask, values = getattr(model, method), getattr(expected, method)(queries)
+        ask(chunked.map_blocks(fail, dtype=X.dtype, meta=X[:0]))
+        got = ask(chunked)
+        assert (got.shape, got.dtype, got.chunks[0]) == (values.shape, values.dtype, chunked.chunks[0])
+        np.testing.assert_array_equal(got.compute(), values)
+        np.testing.assert_array_equal(ask(queries), values)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_answers_for_frames_have_their_index(client, n_parts, method):
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    X, y, _ = with_queries("tied")
+    frame = pd.DataFrame(X, columns=list("abcde"), index=np.arange(N)[::-1])
+    labels = pd.Series(y, name="breakfast")
+    lazy = dd.from_pandas(frame, npartitions=3, sort=False)
+    model = OnCluster(OPFClassifier(), client).fit(lazy, dd.from_pandas(labels, npartitions=2))
+    expected = OPFClassifier().fit(frame, labels)
+    same(model.to_local(), expected)
+    values, answers = getattr(expected, method)(frame), getattr(model, method)(lazy)
+    got = answers.compute()
+    if method == "predict":
+        pd.testing.assert_series_equal(got, pd.Series(values, frame.index, got.dtype, method))
+        assert answers.dtype == got.dtype
+    else:
+        pd.testing.assert_frame_equal(got, pd.DataFrame(values, frame.index, expected.classes_))
+        assert answers.dtypes.tolist() == got.dtypes.tolist()
+    assert len(getattr(model, method)(lazy[lazy["a"] > 100]).compute()) == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_chunks_may_have_unknown_sizes_or_be_empty(client, many_blocks, n_parts, method):
+    X, y = draw("tied")
+    kept = (X[:, 0] > 0) & (np.arange(N) >= 60)  # the first chunk is left empty
+    lazy_X, lazy_kept = da.from_array(X, chunks=(60, 2)), da.from_array(kept, chunks=60)
+    lazy_y = da.from_array(y, chunks=40)[lazy_kept.rechunk(40)]
+    model = OnCluster(OPFClassifier(), client).fit(lazy_X[lazy_kept], lazy_y)
+    expected = OPFClassifier().fit(X[kept], y[kept])
+    same(model.to_local(), expected)
+    answers = getattr(model, method)(lazy_X[lazy_kept]).compute()
+    np.testing.assert_array_equal(answers, getattr(expected, method)(X[kept]))
+
+
+def test_parts_of_one_sample_answer_as_the_whole_model(client, monkeypatch):
+    X, y, queries = with_queries("tied", 12)
+    monkeypatch.setattr(dask_prediction, "count_parts", lambda client, model: len(X))
+    expected = OPFClassifier(n_conquerors=5).fit(X, y)
+    for method in METHODS:
+        got = getattr(shown_on(client, expected), method)(da.from_array(queries, chunks=(1, -1)))
+        np.testing.assert_array_equal(got.compute(), getattr(expected, method)(queries))
+
+
+def test_parts_check_queries_as_the_whole_model_does(client, n_parts):
+    X, y, queries = with_queries("random")
+    expected = OPFClassifier().fit(X.astype(np.float32), y)  # which would round the queries
+    model = shown_on(client, expected)
+    got = model.class_costs(da.from_array(queries, chunks=100)).compute()
+    np.testing.assert_array_equal(got, expected.class_costs(queries))
+    queries[5, 0] = np.nan
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        model.predict(da.from_array(queries, chunks=50)).compute()
+
+
+@pytest.mark.parametrize(("memory", "n_parts"), [(np.inf, 1), (8, 1), (7.9, 2), (2, 4), (1.9, 6), (1e-9, N)])
+def test_a_model_is_divided_if_its_samples_need_an_eighth_of_the_memory(client, monkeypatch, memory, n_parts):
+    X, y, queries = with_queries("random")
+    model, sent, divide = OPFClassifier().fit(X, y), [], dask_prediction.divide
+    monkeypatch.setattr(dask_prediction, "worker_memory", lambda client: memory * X.nbytes)
+    monkeypatch.setattr(dask_prediction, "divide", lambda *args: sent.extend(divide(*args)) or sent)
+    shown_on(client, model).predict(da.from_array(queries, chunks=50))
+    assert len(sent) == (n_parts if n_parts > 1 else 0)
+    assert {len(part.shards[0].forest.samples.X) for part in sent} <= {N // n_parts}
+
+
+def test_memory_is_that_of_the_workers(client):
+    limits = {worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()}
+    assert dask_prediction.worker_memory(client) == min(limits) > 2**20
+
+
+@pytest.mark.parametrize("metric", ["precomputed", "correlation"])
+def test_models_that_need_all_distances_stay_whole(client, monkeypatch, metric):
+    X, y, _ = with_queries("random")
+    X = pairwise_distances(X) if metric == "precomputed" else X
+    monkeypatch.setattr(dask_prediction, "worker_memory", lambda client: 1)
+    assert dask_prediction.count_parts(client, OPFClassifier(metric=metric).fit(X, y)) == 1
+
+
+def test_samples_that_models_of_a_search_share_are_counted_and_sent_once():
+    X, y, _ = with_queries("random")
+    part, *_ = dask_prediction.divide(search(competitions="complete").fit(X, y), 2)
+    assert len({id(shard.forest.samples.X) for shard in part.shards}) == 1 < len(part.shards)
+    assert part.__sizeof__() - object.__sizeof__(part) == X.nbytes

@@ -1,130 +1,141 @@
-"""Workers and schedulers may die, and users press Ctrl-C: a fit ends well, or says what happened."""
+"""Workers and schedulers may die, and users press Ctrl-C: a call ends well, or says what happened."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from pathforest import FuzzyOPFClassifierCV, OPFClassifier
+from pathforest import OPFClassifier
+from pathforest._search.plan import make_plan
 
 pytest.importorskip("distributed", reason="needs pathforest[dask]")
 
+import dask
 import dask.array as da
 import distributed
 from checks import same
-from dask_cases import SMALL_SEARCH, draw, quiet, wait_for_no_tasks
+from dask_cases import draw, hostile, quiet, search, shown_on, wait_for_no_tasks
 from machines import interrupted
 
-from pathforest.dask import DaskFuzzyOPFClassifierCV, DaskOPFClassifier
+from pathforest.dask import OnCluster
 from pathforest.dask import engine as dask_engine
 from pathforest.dask import futures as dask_futures
-from pathforest.dask import tasks as dask_tasks
+from pathforest.dask import prediction as dask_prediction
+from pathforest.dask import search as dask_search
 
 pytestmark = quiet
 
 PATIENCE = 240  # seconds that clients go on trying to reach a scheduler; a busy machine starts one slowly
+plain, ours = OPFClassifier(), search()
 
 
-def once(action):
-    pending = [action]
-    return lambda: pending.pop()() if pending else None
+def after(place, name, action, task=None):
+    """Arrange that something is done once, after a call: of any kind, or of `submit` for a task."""
 
+    def arrange(monkeypatch):
+        call, pending = getattr(place, name), [action]
 
-def at_the_first_result(monkeypatch, action):
-    """Do something once, as soon as the first result has come."""
-    get, act = dask_futures.Results.__next__, once(action)
+        def observed(self, *args, **kwargs):
+            result = call(self, *args, **kwargs)
+            if pending and (task is None or args[0] is task):
+                pending.pop()()
+            return result
 
-    def interrupted(self):
-        future = get(self)
-        act()
-        return future
-
-    monkeypatch.setattr(dask_futures.Results, "__next__", interrupted)
-
-
-def at_the_first(task):
-    """Do something once, as soon as the first task of a kind has been submitted."""
-
-    def arrange(monkeypatch, action):
-        submit, act = dask_engine.DaskEngine._submit, once(action)
-
-        def interrupted(self, block, function, *args):
-            future = submit(self, block, function, *args)
-            if function is task:
-                act()
-            return future
-
-        monkeypatch.setattr(dask_engine.DaskEngine, "_submit", interrupted)
+        monkeypatch.setattr(place, name, observed)
 
     return arrange
 
 
+def at_the_first_result(monkeypatch, action):
+    after(dask_futures.Results, "__next__", action)(monkeypatch)
+
+
 def at_the_first_block(monkeypatch, action):
-    """Do something once, as soon as the first block is on the cluster."""
-    scatter, act = distributed.Client.scatter, once(action)
-
-    def interrupted(*args, **kwargs):
-        futures = scatter(*args, **kwargs)
-        act()
-        return futures
-
-    monkeypatch.setattr(distributed.Client, "scatter", interrupted)
+    after(distributed.Client, "scatter", action)(monkeypatch)
 
 
-def draw_far_apart(n):
-    """Samples whose neighbour lists leave questions to the spanning tree."""
-    X, y = draw("random", n=n)
-    X[: n // 3] += 1000
-    return X, y
+def at_the_first(task):
+    return lambda monkeypatch, action: after(distributed.Client, "submit", action, task)(monkeypatch)
+
+
+abroad, foreign = at_the_first(dask_engine.neighbours_abroad), at_the_first(dask_engine.foreign_neighbours)
+near, scores = at_the_first(dask_search.find_near), at_the_first(dask_search.score)
 
 
 @pytest.mark.parametrize(
-    ("block_rows", "stage"),
-    [(250, at_the_first_result), (4000, at_the_first(dask_tasks.foreign_neighbours))],
-    ids=["distributed", "one block"],
+    ("estimator", "block_rows", "stage"),
+    [
+        (plain, 250, at_the_first_result),
+        (plain, 4000, foreign),
+        (ours, 4000, near),
+        (ours, 4000, scores),
+        # The client builds a spanning tree of its own only in the refit: those of the folds grow on workers.
+        (ours, 4000, foreign),
+    ],
+    ids=["distributed", "one block", "near", "scores", "refitted"],
 )
-def test_a_killed_worker_changes_nothing(client, monkeypatch, block_rows, stage):
+def test_a_killed_worker_changes_nothing(mortal, monkeypatch, estimator, block_rows, stage):
     monkeypatch.setattr(dask_engine, "BLOCK_BYTES", block_rows * 5 * 8)
-    client.wait_for_workers(2)
-    X, y = draw_far_apart(2000)
+    X, y = draw("far apart", n=2000 if estimator is plain else 600)
     victims = []
 
     def kill():
-        victims.append(next(iter(client.run(os.getpid).values())))
+        victims.append(next(iter(mortal.run(os.getpid).values())))
         os.kill(victims[0], signal.SIGKILL)
 
     stage(monkeypatch, kill)
-    model = DaskOPFClassifier(client=client).fit(X, y)
+    model = OnCluster(estimator, mortal).fit(X, y)
     assert victims
-    same(model.to_local(), OPFClassifier().fit(X, y))
-    client.wait_for_workers(1)
+    same(model.to_local(), clone(estimator).fit(X, y))
 
 
-def test_a_worker_killed_while_a_search_is_refitted_changes_nothing(client, monkeypatch):
-    client.wait_for_workers(2)
-    X, y = draw_far_apart(600)
-    victims = []
+def deadly(values, place, nth):
+    """Return an array; the process that reads it from a message for the n-th time dies of it."""
 
-    def kill():
-        victims.append(next(iter(client.run(os.getpid).values())))
-        os.kill(victims[0], signal.SIGKILL)
+    class Deadly(np.ndarray):  # in a function, so that messages bring the code and nothing has to be imported
+        def __reduce_ex__(self, protocol):
+            return read, (np.asarray(self),)
 
-    # The client builds a spanning tree of its own only in the refit: those of the folds grow on workers.
-    at_the_first(dask_tasks.foreign_neighbours)(monkeypatch, kill)
-    model = DaskFuzzyOPFClassifierCV(**SMALL_SEARCH, client=client).fit(X, y)
-    assert victims
-    same(model.to_local(), FuzzyOPFClassifierCV(**SMALL_SEARCH).fit(X, y))
-    client.wait_for_workers(1)
+    def read(values):
+        count = 1
+        while (place / str(count)).exists():
+            count += 1
+        (place / str(count)).touch(exist_ok=False)
+        if count == nth:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return values.view(Deadly)
+
+    return values.view(Deadly)
 
 
-def fail_to_send(monkeypatch, error, times):
+@pytest.mark.parametrize(("n_parts", "nth"), [(1, 1), (1, 2), (2, 3)], ids=["sent", "copied", "parts"])
+def test_a_worker_that_dies_of_the_model_does_not_stop_predictions(
+    mortal, monkeypatch, tmp_path, n_parts, nth
+):
+    monkeypatch.setattr(dask_prediction, "count_parts", lambda client, model: n_parts)
+    X, y = hostile("random")
+    expected = OPFClassifier(n_conquerors=5).fit(X, y)
+    answers, model = expected.predict(X), shown_on(mortal, expected)
+    expected.classes_ = deadly(expected.classes_, tmp_path, nth)
+    lazy = model.predict(da.from_array(X, chunks=50))
+    assert (tmp_path / str(nth)).exists()
+    np.testing.assert_array_equal(lazy.compute(), answers)
+
+
+@pytest.mark.parametrize("error", [OSError, KeyError])  # Dask raises either, by when the worker has died
+@pytest.mark.parametrize("is_once_too_often", [False, True])
+def test_what_could_not_be_sent_is_sent_again_but_not_for_ever(client, monkeypatch, error, is_once_too_often):
     monkeypatch.setattr(dask_futures, "SECONDS_TO_NOTICE", 0)
-    scatter, failures = distributed.Client.scatter, [error] * times
+    scatter = distributed.Client.scatter
+    failures = [error] * (dask_futures.MOST_ATTEMPTS - 1 + is_once_too_often)
 
     def failing(*args, **kwargs):
         if failures:
@@ -132,104 +143,46 @@ def fail_to_send(monkeypatch, error, times):
         return scatter(*args, **kwargs)
 
     monkeypatch.setattr(distributed.Client, "scatter", failing)
+    sent = dask_futures.Sent(client, ["ham"])
+    if is_once_too_often:
+        with pytest.raises(error):
+            sent[0]
+    else:
+        assert sent[0].result() == "ham"
 
 
-# Dask raises the one or the other, depending on when the worker has died.
-either_error = pytest.mark.parametrize("error", [OSError, KeyError])
-
-
-@either_error
-def test_what_could_not_be_sent_is_sent_again(client, monkeypatch, error):
-    fail_to_send(monkeypatch, error, dask_futures.MOST_ATTEMPTS - 1)
-    assert dask_futures.Sent(client, ["ham"])[0].result() == "ham"
-
-
-@either_error
-def test_what_can_never_be_sent_is_not_tried_for_ever(client, monkeypatch, error):
-    fail_to_send(monkeypatch, error, dask_futures.MOST_ATTEMPTS)
-    with pytest.raises(error):
-        dask_futures.Sent(client, ["ham"])[0]
-
-
-def run_and_lose(client, losses):
-    """Run two tasks whose data are lost so often; return their results."""
+@pytest.mark.parametrize("is_once_too_often", [False, True])
+def test_tasks_whose_data_are_lost_are_submitted_again_but_not_for_ever(client, is_once_too_often):
     results, attempts = {}, [0, 0]
 
     def submit(i):
         attempts[i] += 1
         future = client.submit(int, i, pure=False)
-        if attempts[i] <= losses:
+        if attempts[i] < dask_futures.MOST_ATTEMPTS + is_once_too_often:
             future.cancel()
         return future
 
-    dask_futures.run_tasks(client, 2, submit, results.__setitem__)
-    return results
+    if is_once_too_often:
+        with pytest.raises(RuntimeError, match="workers were lost 5 times with the data of one task"):
+            dask_futures.run_tasks(client, 2, submit, results.__setitem__)
+    else:
+        dask_futures.run_tasks(client, 2, submit, results.__setitem__)
+        assert results == {0: 0, 1: 1}
 
 
-def test_tasks_whose_data_are_lost_are_submitted_again(client):
-    assert run_and_lose(client, dask_futures.MOST_ATTEMPTS - 1) == {0: 0, 1: 1}
+def fussy(model, X, y):
+    raise ValueError(f"{len(X)} samples")
 
 
-def test_tasks_whose_data_are_always_lost_end_with_an_error(client):
-    with pytest.raises(RuntimeError, match="workers were lost 5 times with the data of one task"):
-        run_and_lose(client, dask_futures.MOST_ATTEMPTS)
+def burn(block, block_info=None):
+    if block_info and block_info[0]["chunk-location"][0] == 0:
+        raise RuntimeError("disk on fire")
+    return block
 
 
-@pytest.mark.parametrize(
-    "stage",
-    [
-        at_the_first_result,
-        at_the_first_block,
-        at_the_first(dask_tasks.neighbours_abroad),
-        at_the_first(dask_tasks.foreign_neighbours),
-    ],
-    ids=["checks", "blocks", "neighbours", "spanning tree"],
-)
-def test_ctrl_c_leaves_no_tasks_and_no_model(client, many_blocks, monkeypatch, stage):
-    X, y = draw_far_apart(600)
-    stage(monkeypatch, lambda: signal.raise_signal(signal.SIGINT))
-    model = DaskOPFClassifier(client=client)
-    with interrupted() as raised:
-        model.fit(da.from_array(X, chunks=(200, -1)), y)
-    assert wait_for_no_tasks(client) == []
-    assert raised.tb is not None  # which keeps all frames of `fit` alive, as a notebook does
-    with pytest.raises(NotFittedError):
-        model.to_local()
-
-
-def test_a_chunk_that_cannot_be_computed_ends_the_others(client):
-    def compute(block, block_info=None):
-        if block_info and block_info[0]["chunk-location"][0] == 0:
-            raise RuntimeError("disk on fire")
-        time.sleep(0.2)
-        return block
-
-    X, y = draw("random")
-    lazy = da.from_array(X, chunks=(20, -1)).map_blocks(compute, dtype=X.dtype, meta=X[:0])
-    with pytest.raises(RuntimeError, match="disk on fire") as raised:
-        DaskOPFClassifier(client=client).fit(lazy, y)
-    assert wait_for_no_tasks(client) == []
-    assert raised.tb is not None  # which keeps all frames of `fit` alive
-
-
-def test_a_fit_leaves_nothing_on_the_cluster(client, many_blocks):
-    X, y = draw("tied")
-    model = DaskFuzzyOPFClassifierCV(**SMALL_SEARCH, client=client)
-    model.fit(da.from_array(X, chunks=50), da.from_array(y, chunks=60))
-    assert wait_for_no_tasks(client) == []
-
-
-def test_blocks_are_distributed_evenly(client):
-    client.wait_for_workers(2)
-    workers, sent = sorted(client.nthreads()), dask_futures.Sent(client, list(range(6)))
-    assert [sent.workers(i) for i in range(6)] == [[workers[0]], [workers[1]]] * 3
-
-
-def test_a_lone_block_goes_to_every_worker(client):
-    client.wait_for_workers(2)
-    workers, lone = sorted(client.nthreads()), dask_futures.Sent(client, [0])
-    assert lone.workers(0) == workers
-    assert sorted(client.who_has([lone[0]])[lone[0].key]) == workers
+def read_once(place):
+    place.touch(exist_ok=False)
+    return ReadOnce(place)
 
 
 class ReadOnce:
@@ -242,50 +195,98 @@ class ReadOnce:
         return read_once, (self.place,)
 
 
-def read_once(place):
-    place.touch(exist_ok=False)
-    return ReadOnce(place)
-
-
-def test_data_that_a_worker_cannot_read_end_the_fit(client, monkeypatch, tmp_path):
+def send_what_cannot_be_read(client, monkeypatch, folder):
     monkeypatch.setattr(dask_futures, "SECONDS_TO_COPY", 1)
-    client.wait_for_workers(2)
-    with (
-        pytest.raises(RuntimeError, match=r"a worker .* has no copy of the data .*install") as raised,
-        dask_futures.Sent(client, [ReadOnce(tmp_path / "read")]) as sent,
-    ):
+    with dask_futures.Sent(client, [ReadOnce(folder / "read")]) as sent:
         sent[0]
-    assert raised.tb is not None  # which keeps all frames alive
-    assert wait_for_no_tasks(client) == []
+
+
+X0, y0 = draw("random")
+burning = da.from_array(X0, chunks=(20, -1)).map_blocks(burn, dtype=X0.dtype, meta=X0[:0])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda client, *_: OnCluster(search(scoring=fussy), client).fit(X0, y0), "120 samples"),
+        (lambda client, *_: OnCluster(plain, client).fit(burning, y0), "disk on fire"),
+        (send_what_cannot_be_read, "a worker .* has no copy of the data .*install"),
+    ],
+    ids=["scorer", "chunk", "data"],
+)
+def test_an_error_of_a_worker_ends_all_tasks(mortal, monkeypatch, tmp_path, call, message):
+    with pytest.raises((ValueError, RuntimeError), match=message) as raised:
+        call(mortal, monkeypatch, tmp_path)
+    assert wait_for_no_tasks(mortal) == []
+    assert raised.tb is not None  # which keeps all frames alive, as a notebook does
+
+
+@pytest.mark.parametrize(
+    ("estimator", "stage"),
+    [
+        (plain, at_the_first_result),
+        (plain, at_the_first_block),
+        (plain, abroad),
+        (plain, foreign),
+        (ours, near),
+        (ours, scores),
+    ],
+    ids=["checks", "blocks", "neighbours", "spanning tree", "near", "scores"],
+)
+def test_ctrl_c_leaves_no_tasks_and_no_model(mortal, many_blocks, monkeypatch, estimator, stage):
+    X, y = draw("far apart", n=600)
+    stage(monkeypatch, lambda: signal.raise_signal(signal.SIGINT))
+    model = OnCluster(estimator, mortal)
+    with interrupted() as raised:
+        model.fit(da.from_array(X, chunks=(200, -1)), y)
+    assert wait_for_no_tasks(mortal) == []
+    assert raised.tb is not None  # which keeps all frames of `fit` alive
+    with pytest.raises(NotFittedError):
+        model.to_local()
+
+
+def test_objects_are_distributed_evenly_and_a_lone_one_goes_to_every_worker(mortal):
+    workers, sent = sorted(mortal.nthreads()), dask_futures.Sent(mortal, list(range(6)))
+    assert [sent.workers(i) for i in range(6)] == [[workers[0]], [workers[1]]] * 3
+    lone = dask_futures.Sent(mortal, [0])
+    assert lone.workers(0) == workers == sorted(mortal.who_has([lone[0]])[lone[0].key])
+
+
+def deadly_scorer(model, X, y):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.filterwarnings("ignore:the Dask cluster at .* has no workers")
+def test_a_scorer_that_kills_workers_does_not_hang_the_search(monkeypatch):
+    monkeypatch.setattr(dask_futures, "MOST_ATTEMPTS", 1)
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),  # each costs the start of a worker
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+        ) as cluster,  # of its own: workers that die so often may not come back
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        with pytest.raises((distributed.KilledWorker, RuntimeError)):
+            OnCluster(search(scoring=deadly_scorer), client).fit(*hostile("tied"))
+        assert wait_for_no_tasks(client) == []
 
 
 @pytest.fixture
 def doomed(tmp_path):
-    """A scheduler in a process of its own, with one worker, and a client of both."""
+    """Stops a scheduler in a process of its own, and waits until its client knows; it has one worker."""
     file = str(tmp_path / "scheduler.json")
-    command = [sys.executable, "-m", "distributed.cli.dask_"]
-    commands = [
-        ["scheduler", "--scheduler-file", file, "--host", "127.0.0.1", "--port", "0", "--no-dashboard"],
-        [
-            "worker",
-            "--scheduler-file",
-            file,
-            "--host",
-            "127.0.0.1",
-            "--nthreads",
-            "1",
-            "--no-nanny",
-            "--no-dashboard",
-        ],
-    ]
+    common = ["--scheduler-file", file, "--host", "127.0.0.1", "--no-dashboard"]
     processes = [
-        subprocess.Popen([*command[:2], command[2] + name, *options], stderr=subprocess.DEVNULL)
-        for name, *options in commands
+        subprocess.Popen([sys.executable, "-m", *words, *common], stderr=subprocess.DEVNULL)
+        for words in (
+            ["distributed.cli.dask_scheduler", "--port", "0"],
+            ["distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny"],
+        )
     ]
     try:
         with distributed.Client(scheduler_file=file, set_as_default=False, timeout=PATIENCE) as client:
             client.wait_for_workers(1, timeout=PATIENCE)
-            yield processes[0], client
+            yield Stop(processes[0], client)
     finally:
         for process in processes:
             process.kill()
@@ -293,10 +294,8 @@ def doomed(tmp_path):
 
 
 class Stop:
-    """Stops a scheduler, and waits until its client knows."""
-
-    def __init__(self, scheduler, client, how=signal.SIGKILL):
-        self.scheduler, self.client, self.how = scheduler, client, how
+    def __init__(self, scheduler, client):
+        self.scheduler, self.client, self.how = scheduler, client, signal.SIGKILL
 
     def __call__(self):
         self.scheduler.send_signal(self.how)
@@ -304,51 +303,45 @@ class Stop:
             time.sleep(0.01)
         self.moment = time.monotonic()
 
-    def seconds(self):
-        """How long ago that was."""
-        return time.monotonic() - self.moment
+    def is_recent(self):
+        """Whether that was long before the client would have given up itself."""
+        return time.monotonic() - self.moment < PATIENCE / 4
 
 
 @pytest.mark.parametrize(
     ("how", "stage"),
-    [
-        (signal.SIGTERM, at_the_first_result),
-        (signal.SIGKILL, at_the_first(dask_tasks.neighbours_abroad)),
-    ],
+    [(signal.SIGTERM, at_the_first_result), (signal.SIGKILL, abroad)],
     ids=["checks", "neighbours"],
 )
 def test_a_scheduler_that_is_gone_ends_the_fit_within_seconds(doomed, many_blocks, monkeypatch, how, stage):
-    stop, (X, y) = Stop(*doomed, how), draw_far_apart(600)
-    stage(monkeypatch, stop)
+    (X, y), doomed.how = draw("far apart", n=600), how
+    stage(monkeypatch, doomed)
     with pytest.raises(ConnectionError, match=r"scheduler at tcp://.* use a new Client"):
-        DaskOPFClassifier(client=stop.client).fit(da.from_array(X, chunks=(200, -1)), y)
-    assert stop.seconds() < PATIENCE / 4
+        OnCluster(plain, doomed.client).fit(da.from_array(X, chunks=(200, -1)), y)
+    assert doomed.is_recent()
 
 
 def test_ctrl_c_is_not_hidden_by_a_scheduler_that_is_gone(doomed, many_blocks, monkeypatch):
-    stop, (X, y) = Stop(*doomed), draw_far_apart(600)
-
     def interrupt():
-        stop.client._timeout = 0.5  # the client then gives up, and refuses to cancel tasks
-        stop()
-        while stop.client.status != "closed":
+        doomed.client._timeout = 0.5  # the client then gives up, and refuses to cancel tasks
+        doomed()
+        while doomed.client.status != "closed":
             time.sleep(0.01)
         raise KeyboardInterrupt
 
-    at_the_first(dask_tasks.neighbours_at_home)(monkeypatch, interrupt)
+    at_the_first(dask_engine.neighbours_at_home)(monkeypatch, interrupt)
     with pytest.raises(KeyboardInterrupt):
-        DaskOPFClassifier(client=stop.client).fit(X, y)
-    assert stop.seconds() < PATIENCE / 4
+        OnCluster(plain, doomed.client).fit(*draw("far apart", n=600))
+    assert doomed.is_recent()
 
 
 @contextmanager
 def workers_that_come_late(monkeypatch, n_workers):
     """A cluster that gets a worker once the fit has said that it has none, and its client."""
     monkeypatch.setattr(dask_futures, "SECONDS_ALONE", 0.5)
+    options = {"threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     with (
-        distributed.LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, processes=False, dashboard_address=":0"
-        ) as cluster,
+        distributed.LocalCluster(n_workers=n_workers, **options) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         warn = dask_futures.warn
@@ -356,21 +349,25 @@ def workers_that_come_late(monkeypatch, n_workers):
         yield cluster, client
 
 
-def test_a_fit_says_that_it_waits_for_workers(monkeypatch):
-    X, y = draw("random")
-    with (
-        workers_that_come_late(monkeypatch, 0) as (_, client),
-        pytest.warns(UserWarning, match="has no workers, and the call waits for one") as caught,
-    ):
-        model = DaskOPFClassifier(client=client).fit(X, y)
+@pytest.mark.parametrize("n_workers", [0, 1], ids=["none yet", "all leave"])
+def test_a_fit_says_once_that_it_waits_for_workers(many_blocks, monkeypatch, n_workers):
+    X, y = draw("far apart", n=600)
+    with workers_that_come_late(monkeypatch, n_workers) as (cluster, client):
+        if n_workers:
+            abroad(monkeypatch, lambda: cluster.scale(0))
+        with pytest.warns(UserWarning, match="has no workers, and the call waits for one") as caught:
+            model = OnCluster(plain, client).fit(X, y)
     assert len([warning for warning in caught if "no workers" in str(warning.message)]) == 1
     same(model.to_local(), OPFClassifier().fit(X, y))
 
 
-def test_a_fit_whose_workers_leave_says_that_it_waits(many_blocks, monkeypatch):
-    X, y = draw_far_apart(600)
-    with workers_that_come_late(monkeypatch, 1) as (cluster, client):
-        at_the_first(dask_tasks.neighbours_abroad)(monkeypatch, lambda: cluster.scale(0))
-        with pytest.warns(UserWarning, match="has no workers, and the call waits for one"):
-            model = DaskOPFClassifier(client=client).fit(X, y)
-    same(model.to_local(), OPFClassifier().fit(X, y))
+def test_a_plan_with_folds_that_a_worker_has_prepared_can_go_to_another():
+    """Dask copies it from worker to worker; if it cannot, it says nothing and waits for ever."""
+    bench = dask_search.Bench(make_plan(search(), *hostile("tied")))
+    for task in bench.plan.tasks():
+        dask_search.find_near(bench, task, slice(0, 3))
+    copy = pickle.loads(pickle.dumps(bench))
+    assert len(bench._works) == dask_search.KEPT_FOLDS
+    assert not copy._works
+    task = copy.plan.tasks()[0]
+    np.testing.assert_array_equal(dask_search.score(copy, task, []), dask_search.score(bench, task, []))

@@ -1,113 +1,216 @@
-"""The classes of a cluster take the parameters of the local ones, a client, and part with it again."""
+"""What `OnCluster` takes and refuses, and how it parts with its client."""
 
 import asyncio
 import os
 import pickle
+import threading
 
 import joblib
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
+from sklearn.utils import get_tags
 
 import pathforest
-from pathforest import FuzzyOPFClassifier, OPFClassifier
+from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering
 
 pytest.importorskip("distributed", reason="needs pathforest[dask]")
 
+import dask
 import dask.array as da
+import dask.bag
 import distributed
 from checks import same
-from dask_cases import draw, every_pair, quiet
+from dask_cases import N, draw, quiet, search, wait_for_no_tasks
 
-from pathforest.dask import DaskFuzzyOPFClassifier, DaskOPFClassifier
+from pathforest.dask import OnCluster
 
 pytestmark = quiet
 
 
-def test_without_a_client_the_error_says_what_to_do(monkeypatch):
+def locked(model, X, y, lock=threading.Lock()):  # noqa: B008
+    """A scorer that cannot be pickled."""
+
+
+locked.__module__ = "__main__"  # so that it would travel by value
+plain, X0, y0 = OPFClassifier(), *draw("random")
+
+
+def spoiled(how):
+    """Samples in four chunks, the third changed by a function that Dask's bookkeeping knows nothing of."""
+
+    def change(block, block_info=None):
+        return how(block.copy()) if block_info and block_info[0]["chunk-location"][0] == 2 else block
+
+    return da.from_array(X0, chunks=(60, -1)).map_blocks(change, dtype=X0.dtype, meta=X0[:0])
+
+
+def put(value):
+    def change(block):
+        block[7, 3] = value
+        return block
+
+    return change
+
+
+def halves(last):
+    """Labels in two chunks, numbers and others."""
+    first = da.from_array(y0[:120].astype(object), chunks=120)
+    return da.concatenate([first, da.from_array(np.array(last * 60, dtype=object), chunks=120)])
+
+
+def renamed():
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame({"b": [1.0, 2.0, 3.0, 4.0]})
+    return dd.from_map(lambda name: frame.rename(columns={"b": name}), ["b", "c"], meta=frame)
+
+
+def with_gap():
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame({"a": pd.array([1, 2, 3, None] * 60, dtype="Int64"), "b": 1.0})
+    return dd.from_pandas(frame, npartitions=60, sort=False)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "X", "y", "kind", "message"),
+    [
+        (OPFClustering(), X0, y0, TypeError, r"OPFClustering\(\) is not for clusters; pass an OPFClassifier"),
+        (OPFClassifier(device="cuda"), X0, y0, ValueError, "'cuda' is not for clusters; use device='cpu'"),
+        (OPFClassifier(beta=-1), X0, y0, ValueError, "beta=-1 must be"),
+        (plain, scipy.sparse.eye(N, 5, format="csr"), y0, ValueError, "no sparse matrix; fit OPFClassifier"),
+        (search(scoring=locked), X0, y0, TypeError, "scoring=.* cannot be sent to workers: cannot pickle"),
+        (
+            plain,
+            spoiled(lambda block: block[:, :3]),
+            y0,
+            ValueError,
+            "block 2 .* 3 columns and block 0 .* 5",
+        ),
+        (plain, spoiled(put(np.nan)), y0, ValueError, "block 2 of X contains nan in its row 7, column 3"),
+        (plain, spoiled(put(-np.inf)), y0, ValueError, "block 2 of X contains -inf in its row 7, column 3"),
+        (plain, spoiled(lambda block: block[:, 0]), y0, ValueError, r"block 2 of X has 1 dimension\(s\)"),
+        (plain, spoiled(lambda b: np.full(b.shape, "x")), y0, ValueError, "2 of X cannot be read as numbers"),
+        (plain, spoiled(scipy.sparse.csr_matrix), y0, ValueError, r"a csr_matrix; convert .* toarray\(\)"),
+        (plain, with_gap, y0, ValueError, "block 0 of X contains nan in its row 3, column 'a'"),
+        (plain, renamed, y0, ValueError, r"has the columns \['c'\] and block 0 has \['b'\]"),
+        (plain, da.from_array(X0[:0], chunks=5), y0[:0], ValueError, r"Found array with 0 sample\(s\)"),
+        (plain, X0, halves(["a", "b"]), TypeError, "block 1 of y holds text and block 0 numbers"),
+        (plain, X0, halves(["a", 1]), ValueError, "block 1 of y cannot be used: y mixes text"),
+        (plain, X0, halves([0.0, np.nan]), ValueError, "block 1 of y cannot be used: y has 60 missing"),
+        (plain, X0, da.ones((120, 2), chunks=(60, 1)), ValueError, "block 0 of y .* 1d array"),
+        (plain, X0, da.ones(9).sum(), ValueError, "y is a single value"),
+        (plain, X0, dask.delayed(y0), TypeError, "y is a Dask Delayed.*; pass a Dask array"),
+        (plain, X0, dask.bag.from_sequence([1]), TypeError, "y is a Dask Bag; pass a Dask array"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_cannot_be_used_is_named(client, estimator, X, y, kind, message):
+    with pytest.raises(kind, match=message):
+        OnCluster(estimator, client).fit(X() if callable(X) else X, y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "X", "kind", "message"),
+    [
+        (plain, da.ones((10, 3), chunks=5), ValueError, "X has 3 features, but OPFClassifier is expecting 5"),
+        (plain, da.ones(10, chunks=5), ValueError, r"X has 1 dimension\(s\) and must have 2"),
+        (plain, dask.delayed(np.ones((10, 5))), TypeError, "X is a Dask Delayed.*; pass a Dask array"),
+        (search(refit=False), da.ones((10, 5)), AttributeError, "no attribute .predict"),
+    ],
+    ids=["features", "dimensions", "collection", "no model"],
+)
+def test_bad_queries_are_refused_before_anything_is_computed(client, estimator, X, kind, message):
+    model = OnCluster(estimator, client).fit(X0, y0)
+    with pytest.raises(kind, match=message):
+        model.predict(X)
+
+
+def test_groups_are_for_searches():
+    with pytest.raises(ValueError, match="groups are for the folds of a search, which OPFClassifier"):
+        OnCluster(plain).fit(X0, y0, groups=y0)
+
+
+def test_a_client_is_needed(monkeypatch):
     monkeypatch.setattr(distributed.client, "_get_global_client", lambda: None)
     with pytest.raises(ValueError, match=r"no Dask client is active; make one with distributed\.Client"):
-        DaskOPFClassifier().fit(*draw("random"))
-
-
-def test_something_else_than_a_client_is_refused():
+        OnCluster(plain).fit(X0, y0)
     with pytest.raises(TypeError, match=r"client='tcp://here' must be a distributed\.Client or None"):
-        DaskOPFClassifier(client="tcp://here").fit(*draw("random"))
+        OnCluster(plain, "tcp://here").fit(X0, y0)
 
 
 @pytest.mark.parametrize("is_given", [True, False])
 def test_an_asynchronous_client_is_refused(client, is_given):
     async def fit():
         async with distributed.Client(client.scheduler.address, asynchronous=True) as other:
-            DaskOPFClassifier(client=other if is_given else None).fit(*draw("random"))
+            OnCluster(plain, other if is_given else None).fit(X0, y0)
 
     with pytest.raises(ValueError, match="is asynchronous, and fit waits for its results"):
         asyncio.run(fit())
 
 
-@pytest.mark.parametrize("blocks", ["many", "one"])
-def test_a_client_that_is_not_the_active_one_is_used(blocks, client, request, monkeypatch):
-    if blocks == "many":
-        request.getfixturevalue("many_blocks")
-    X, y = draw("random")
-    lazy = da.from_array(X, chunks=100)
+@pytest.mark.parametrize("block_rows", [60, N], ids=["many", "one"])
+def test_a_client_that_is_not_the_active_one_is_used(client, block_rows, monkeypatch):
+    monkeypatch.setattr("pathforest.dask.engine.BLOCK_BYTES", block_rows * 5 * 8)
+    lazy = da.from_array(X0, chunks=100)
     with distributed.Client(client.scheduler.address, set_as_default=False) as other:
         monkeypatch.setattr(distributed.client, "_get_global_client", lambda: None)
-        model = DaskOPFClassifier(client=other).fit(lazy, y)
+        model = OnCluster(plain, other).fit(lazy, y0)
         answers = other.compute(model.predict(lazy)).result()
-    same(model.to_local(), OPFClassifier().fit(X, y))
-    np.testing.assert_array_equal(answers, model.to_local().predict(X))
+    same(model.to_local(), OPFClassifier().fit(X0, y0))
+    np.testing.assert_array_equal(answers, model.to_local().predict(X0))
 
 
-def test_another_device_is_refused(client):
-    with pytest.raises(ValueError, match=r"device='cuda' is not for clusters; use device='cpu'"):
-        DaskOPFClassifier(client=client, device="cuda").fit(*draw("random"))
+def test_persisted_data_stay_on_the_cluster(client, many_blocks):
+    persisted = da.from_array(X0, chunks=(50, -1)).persist()
+    OnCluster(plain, client).fit(persisted, y0)
+    assert {future.status for future in distributed.futures_of(persisted)} == {"finished"}
 
 
-@pytest.mark.parametrize("on_cluster", [DaskOPFClassifier, DaskFuzzyOPFClassifier])
-@pytest.mark.parametrize("change", ["partial_fit", "forget", "set_labels"])
-def test_models_that_do_not_grow_say_so_when_asked(on_cluster, change):
-    assert not hasattr(on_cluster(), change)
-    with pytest.raises(AttributeError, match=r"does not grow; use pathforest\.\w*OPFClassifier"):
-        getattr(on_cluster(), change)
+def test_it_shows_what_scikit_learn_asks_for(client):
+    estimator = FuzzyOPFClassifier(metric="gower")
+    model = OnCluster(estimator, client).set_params(estimator__beta=4.0)
+    copied = clone(model)
+    assert (copied.client, copied.estimator.beta) == (client, 4.0)
+    assert copied.estimator is not estimator
+    expected = get_tags(estimator)
+    expected.input_tags.sparse = False
+    assert get_tags(model) == expected
+    local = model.fit(X0, y0).to_local()
+    assert model.score(X0, y0) == local.score(X0, y0)
+    assert (model.n_features_in_, model.classes_.tolist()) == (5, [0, 1, 2])
 
 
-@every_pair
-def test_parameters_are_those_of_the_local_class_and_a_client(on_cluster, local, params):
-    expected = {**local().get_params(), "client": None}
-    assert on_cluster().get_params() == expected
-
-
-def test_clones_keep_the_client(client):
-    copied = clone(DaskOPFClassifier(beta=4.0, client=client))
-    assert (copied.client, copied.beta) == (client, 4.0)
-
-
-def test_pickles_do_not_keep_the_client(client):
-    model = DaskOPFClassifier(client=client).fit(*draw("random"))
+def test_pickles_and_files_do_not_keep_the_client(client, tmp_path):
+    model = OnCluster(plain, client).fit(X0, y0)
     loaded = pickle.loads(pickle.dumps(model))
-    assert (loaded.client, model.client) == (None, client)
+    assert (loaded.client, model.client, loaded.client_) == (None, client, client)
     same(loaded.to_local(), model.to_local())
-    assert loaded.client_ is client  # the active one
-
-
-def test_saved_models_are_local(client, tmp_path):
-    model = DaskOPFClassifier(client=client).fit(*draw("random"))
     model.save(tmp_path / "model.pf")
     same(pathforest.load(tmp_path / "model.pf"), model.to_local())
 
 
-def test_grid_search_runs_on_joblibs_dask_backend(client):
-    client.wait_for_workers(2)  # with a single one joblib would not bother
-    X, y = draw("random")
-    search = GridSearchCV(FuzzyOPFClassifier(k_max=5), {"sigma": [0.4, 1.0], "n_conquerors": [1, 5]}, cv=3)
-    expected = clone(search).fit(X, y)
+def test_a_local_model_that_grows_leaves_the_one_of_the_cluster_alone(client):
+    model = OnCluster(plain, client).fit(X0, y0)
+    before = model.predict(X0)
+    model.to_local().fit(X0[:9], y0[:9])
+    np.testing.assert_array_equal(model.predict(X0), before)
+
+
+def test_a_fit_leaves_nothing_on_the_cluster(mortal, many_blocks):
+    model = OnCluster(search(), mortal).fit(da.from_array(X0, chunks=50), da.from_array(y0, chunks=60))
+    assert wait_for_no_tasks(mortal) == []
+    assert model.classes_.tolist() == [0, 1, 2]
+
+
+def test_grid_search_runs_on_joblibs_dask_backend(mortal):
+    grid = GridSearchCV(FuzzyOPFClassifier(k_max=5), {"sigma": [0.4, 1.0], "n_conquerors": [1, 5]}, cv=3)
+    expected = clone(grid).fit(X0, y0)
     with joblib.parallel_config(backend="dask"):
-        search.fit(X, y)
-        where = clone(search).set_params(scoring=lambda *_: os.getpid(), refit=False).fit(X, y)
-    assert where.cv_results_["split0_test_score"][0] in client.run(os.getpid).values()
-    np.testing.assert_array_equal(
-        search.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"]
-    )
-    same(search.best_estimator_, expected.best_estimator_)
+        grid.fit(X0, y0)
+        where = clone(grid).set_params(scoring=lambda *_: os.getpid(), refit=False).fit(X0, y0)
+    assert where.cv_results_["split0_test_score"][0] in mortal.run(os.getpid).values()
+    means = [one.cv_results_["mean_test_score"] for one in (grid, expected)]
+    np.testing.assert_array_equal(*means)
+    same(grid.best_estimator_, expected.best_estimator_)

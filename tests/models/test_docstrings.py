@@ -34,6 +34,7 @@ OWN_TEXT = {
     "spanning_tree_by_asking": {"X"},
     "learn": {"model", "X_val"},
     "find_issues": {"y", "method", "n_conquerors"},
+    "OnCluster": {"estimator"},
     "explain": {"estimator", "X"},
     "save": {"growable", "model", "path"},
 }

@@ -393,17 +393,6 @@ def test_beside_what_is_refused_is_what_is_taken():
     same_models(OPFClassifier().fit(table.sparse.to_coo(), Y), OPFClassifier().fit(X, Y))
 
 
-def test_a_cluster_is_refused():
-    pytest.importorskip("distributed")
-    from pathforest.dask import DaskFuzzyOPFClassifierCV, DaskOPFClassifier
-
-    for model in (DaskOPFClassifier(), DaskFuzzyOPFClassifierCV()):
-        with pytest.raises(
-            ValueError, match=r"takes no sparse matrix; fit \w*OPF\w*, or reduce the features"
-        ):
-            model.fit(SPARSE, Y)
-
-
 BROKEN = {
     "descending": ([0, 2], [1, 0], [1.0, 2.0]),
     "twice": ([0, 2], [1, 1], [1.0, 2.0]),

@@ -1,34 +1,40 @@
-"""Samples, comparisons and marks of the tests on a Dask cluster."""
+"""Samples, estimators and marks of the tests on a Dask cluster."""
 
 import gc
 import time
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier
-from pathforest.dask import DaskFuzzyOPFClassifier, DaskFuzzyOPFClassifierCV, DaskOPFClassifier
+from pathforest.dask import OnCluster
 
 # What clusters warn of, and what a few labels lose in the competition, is not what these tests are about.
 quiet = [
     pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning"),
+    pytest.mark.filterwarnings("ignore:The least populated class"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets of workers that were killed
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
 N = 240
-SMALL_SEARCH = {
-    "k_max": (3, 8), "sigmas": (0.5, 1.0), "competitions": ("tree", "complete"), "transforms": None, "cv": 2,
-}  # fmt: skip
-PAIRS = [
-    (DaskOPFClassifier, OPFClassifier, {}),
-    (DaskFuzzyOPFClassifier, FuzzyOPFClassifier, {"sigma": 0.6}),
-    (DaskFuzzyOPFClassifier, FuzzyOPFClassifier, {"competition": "tree", "sigma": 0.3, "k_max": 12}),
-    (DaskFuzzyOPFClassifierCV, FuzzyOPFClassifierCV, SMALL_SEARCH),
-]
-every_pair = pytest.mark.parametrize(
-    ("on_cluster", "local", "params"), PAIRS, ids=["plain", "complete", "tree", "search"]
-)
+
+
+def search(**params):
+    small = {"k_max": (3, 8), "sigmas": (0.5, 1.0), "competitions": ("tree", "complete"), "cv": 2}
+    return FuzzyOPFClassifierCV(**{**small, "transforms": None, **params})
+
+
+ESTIMATORS = {
+    "plain": OPFClassifier(),
+    "conquerors": OPFClassifier(n_conquerors=5),
+    "complete": FuzzyOPFClassifier(sigma=0.6),
+    "tree": FuzzyOPFClassifier(competition="tree", sigma=0.3, k_max=12),
+    "search": search(),
+    "best": search(n_best=1),
+    "transforms": search(transforms=[None, StandardScaler()], n_best=12),
+}
 
 
 def draw(kind, dtype=np.float64, n=N):
@@ -38,7 +44,23 @@ def draw(kind, dtype=np.float64, n=N):
         X = rng.integers(0, 3, size=(n, 5))
     elif kind == "duplicated":
         X = X[rng.integers(0, 12, size=n)]
+    elif kind == "far apart":  # neighbour lists leave questions to the spanning tree
+        X[: n // 3] += 1000
     return X.astype(dtype), rng.integers(0, 3, size=n)
+
+
+def hostile(kind, n=N):
+    """Samples of a kind with words for labels, one of them rare enough to be missing in a training part."""
+    X, y = draw(kind, n=n)
+    y[:2] = 3
+    return X, np.array(["ham", "eggs", "spam", "bacon"])[y]
+
+
+def shown_on(client, model):
+    """Show a model that was fitted here as one of the cluster, whose fits are equal."""
+    shown = OnCluster(model, client)
+    shown._fit_model, shown.classes_ = model, model.classes_
+    return shown
 
 
 def tasks_on(client):

@@ -292,11 +292,14 @@ class KeptSamples(NamedTuple):
             yield rows, distances, members[positions]
 
 
-def check_queries(model: OPFEstimator, X: Any) -> np.ndarray:
-    """Check new samples, and the parameters that act on them; give them a dtype that loses nothing."""
+def check_queries(model: OPFEstimator, X: Any, kept: KeptSamples | None = None) -> np.ndarray:
+    """Check new samples, and the parameters that act on them; give them a dtype that loses nothing.
+
+    `kept` are the training samples to compare them with, those of the model if None.
+    """
     check_is_fitted(model)
     rules.check_parameters(model, rules.AT_PREDICTION)
-    kept = model._samples
+    kept = model._samples if kept is None else kept
     if is_sparse(X) and not isinstance(kept.X, SparseSamples):
         raise ValueError(
             "this model was fitted to a dense array and takes no sparse matrix; pass X.toarray(), or fit "

@@ -46,23 +46,16 @@ def gather_samples(client: Client, X: Any, finite: bool) -> Any:
     return _gather(client, check_table(X), "X", partial(inspect_samples, finite=finite))
 
 
-def gather_labels(client: Client, y: Any) -> Any:
-    """Bring labels to the client, as one array or series; local data stay as they are."""
-    return _gather_column(client, y, "y", inspect_labels)
-
-
-def gather_values(client: Client, values: Any, name: str) -> Any:
-    """Bring any other values, one per sample, to the client; local data stay as they are."""
-    return _gather_column(client, values, name, inspect_values)
-
-
-def _gather_column(client: Client, data: Any, name: str, inspect: Callable[[Any], Summary]) -> Any:
-    if not is_dask_collection(data):
-        return data
-    _check_collection(name, data)
-    if data.ndim == 0:
+def gather_column(
+    client: Client, values: Any, name: str, inspect: Callable[[Any], Summary] | None = None
+) -> Any:
+    """Bring one value per sample to the client, as one array or series; local data stay as they are."""
+    if not is_dask_collection(values):
+        return values
+    _check_collection(name, values)
+    if values.ndim == 0:
         raise ValueError(f"{name} is a single value and must have one for each sample")
-    return _gather(client, _join_rows(data), name, inspect)
+    return _gather(client, _join_rows(values), name, inspect or inspect_values)
 
 
 def _check_collection(name: str, data: Any) -> None:

@@ -143,8 +143,12 @@ class Sent:
     def __getitem__(self, position: int) -> Future:
         return self._send(position)[0]
 
-    def __len__(self) -> int:
-        return len(self._objects)
+    def all(self) -> list[Future]:
+        """Return all of them, once none has been lost while the others were sent."""
+        while True:
+            futures = [self[position] for position in range(len(self._objects))]
+            if not any(future.status in GONE for future in futures):
+                return futures
 
     def workers(self, position: int) -> list[str]:
         """Return the workers an object was sent to."""
@@ -200,14 +204,6 @@ class Sent:
                 self._client.cancel([future, *fetched])
                 raise
             n_copies *= 3
-
-
-def send_all(*groups: Sent) -> list[list[Future]]:
-    """Send groups of objects; return their futures once none has been lost while the others were sent."""
-    while True:
-        futures = [[group[i] for i in range(len(group))] for group in groups]
-        if not any(future.status in GONE for group in futures for future in group):
-            return futures
 
 
 def run_tasks(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import ceil, inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import dask.array as da
 import numpy as np
@@ -18,14 +18,18 @@ from pathforest._core import mean_offers
 from pathforest._engines.metric import Metric
 from pathforest._models.base import check_queries
 from pathforest._models.classifier import ForestClassifier
-from pathforest._models.offers import bids, cheapest_class, probabilities, ranks
-from pathforest._search.ensemble import check_samples, classifier_of, represent
+from pathforest._models.offers import KeptForest, bids, cheapest_class, probabilities
+from pathforest._search.ensemble import check_samples, represent
 from pathforest.dask.data import check_table
-from pathforest.dask.futures import Sent, naming_a_lost_scheduler, send_all, thread_counts
-from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
+from pathforest.dask.futures import Sent, naming_a_lost_scheduler, thread_counts
 
 # A worker takes samples of an eighth of its memory: engines have copies of them, and queries need room.
 MEMORY_SHARE = 1 / 8
+
+# What a model without samples knows.
+KNOWN = {
+    "classes_", "n_features_in_", "feature_names_in_", "categories_", "_fit_metric", "_fit_untouched",
+}  # fmt: skip
 
 
 def predict_lazily(client: Client, model: Any, X: Any, method: str) -> Any:
@@ -34,19 +38,16 @@ def predict_lazily(client: Client, model: Any, X: Any, method: str) -> Any:
     # Other features than those of `fit` are refused now, not when blocks are computed.
     example = np.empty((0, X.shape[1])) if is_array else X._meta
     validate_data(model, example, reset=False, skip_check_array=True)
+    meta = _answer(X._meta[:0], model, method)
     with naming_a_lost_scheduler(client):
         n_parts = count_parts(client, model)
         if n_parts > 1:
-            return _ask_parts(client, model, n_parts, X, method)
-        sent = Sent(client, [model], _sample_bytes(_classifiers(model)))[0]
-    wide = method != "predict"
-    meta = _empty(model, wide)
+            return _ask_parts(client, model, n_parts, X, method, meta)
+        sent = Sent(client, [model], _sample_bytes(one._fit_X for one in _classifiers(model)))[0]
     if not is_array:
-        meta = _label_frame(model, X._meta, method, meta)
-        return X.map_partitions(_predict_block, sent, method, meta=meta)
-    chunks = {"chunks": (X.chunks[0], (len(model.classes_),))} if wide else {"drop_axis": 1}
-    asked = {"model": delayed(sent), "method": method}
-    return X.map_blocks(_predict_block, **asked, dtype=meta.dtype, meta=meta, **chunks)
+        return X.map_partitions(_answer, sent, method, meta=meta)
+    chunks = {"drop_axis": 1} if meta.ndim == 1 else {"chunks": (X.chunks[0], meta.shape[1:])}
+    return X.map_blocks(_answer, model=delayed(sent), method=method, dtype=meta.dtype, meta=meta, **chunks)
 
 
 def count_parts(client: Client, model: Any) -> int:
@@ -54,7 +55,7 @@ def count_parts(client: Client, model: Any) -> int:
     classifiers = _classifiers(model)
     if any(Metric(*one._fit_metric).kind != "features" for one in classifiers):
         return 1  # has no samples, or needs distances to all of them at once
-    n_parts = ceil(_sample_bytes(classifiers) / (MEMORY_SHARE * worker_memory(client)))
+    n_parts = ceil(_sample_bytes(one._fit_X for one in classifiers) / (MEMORY_SHARE * worker_memory(client)))
     if n_parts <= 1:
         return 1
     n_workers = max(1, len(thread_counts(client)))
@@ -67,42 +68,39 @@ def worker_memory(client: Client) -> float:
     return min((worker["memory_limit"] for worker in workers if worker["memory_limit"]), default=inf)
 
 
-def _predict_block(block: Any, model: Any, method: str) -> Any:
-    """Answer for one block, on a worker; an empty one gets an empty answer."""
-    values = getattr(model, method)(block) if block.shape[0] else _empty(model, method != "predict")
-    return _label_frame(model, block, method, values) if hasattr(block, "columns") else values
+def _answer(block: Any, model: Any, method: str, offers: Sequence[list[Offers]] | None = None) -> Any:
+    """Answer for one block, on a worker; for a divided model by the offers of its parts.
 
-
-def _empty(model: Any, wide: bool) -> np.ndarray:
-    return np.empty((0, len(model.classes_))) if wide else model.classes_[:0]
-
-
-def _label_frame(model: Any, block: Any, method: str, values: np.ndarray) -> Any:
-    """Give answers the index of the block they belong to: a series, or a frame with a column per class."""
+    Answers for a frame have its index: a series, or a frame with a column for each class.
+    """
+    if not block.shape[0]:
+        values = model.classes_[:0] if method == "predict" else np.empty((0, len(model.classes_)))
+    else:
+        values = getattr(model, method)(block) if offers is None else _decide(model, offers, method)
+    if not hasattr(block, "columns"):
+        return values
     import pandas as pd  # whose frames these are, so it is there
 
     if values.ndim == 2:
-        return pd.DataFrame(values, index=block.index[: len(values)], columns=pd.Index(model.classes_))
-    dtype = pd.Series(model.classes_).dtype
-    return pd.Series(values, index=block.index[: len(values)], dtype=dtype, name=method)
+        return pd.DataFrame(values, index=block.index, columns=pd.Index(model.classes_))
+    return pd.Series(values, index=block.index, dtype=pd.Series(model.classes_).dtype, name=method)
 
 
-def _ask_parts(client: Client, model: Any, n_parts: int, X: Any, method: str) -> Any:
+# Models that are divided among the workers
+
+
+def _ask_parts(client: Client, model: Any, n_parts: int, X: Any, method: str, meta: Any) -> Any:
     """Ask every part of a model about each block, and merge their offers."""
     # Distributed: Dask then moves blocks to parts, which are larger.
-    parts, [rest] = send_all(Sent(client, divide(model, n_parts)), Sent(client, [_without_samples(model)]))
-    blocks = np.ravel(X.to_delayed()).tolist()
+    *parts, rest = Sent(client, [*divide(model, n_parts), _bare(model)]).all()
     answers = []
-    for block in blocks:
+    for block in np.ravel(X.to_delayed()).tolist():
         queries = delayed(take_queries, pure=False)(rest, block)
         offers = [delayed(make_offers, pure=False)(part, queries) for part in parts]
-        answers.append(delayed(answer, pure=False)(rest, block, offers, method))
-    wide = method != "predict"
-    meta = _empty(model, wide)
+        answers.append(delayed(_answer, pure=False)(block, rest, method, offers))
     if not isinstance(X, da.Array):
         import dask.dataframe as dd
 
-        meta = _label_frame(model, X._meta, method, meta)
         divisions = X.divisions if X.known_divisions else None
         return dd.from_delayed(answers, meta=meta, divisions=divisions, verify_meta=False)
     shapes = [(rows, *meta.shape[1:]) for rows in X.chunks[0]]
@@ -111,80 +109,72 @@ def _ask_parts(client: Client, model: Any, n_parts: int, X: Any, method: str) ->
     return da.concatenate(arrays, allow_unknown_chunksizes=True)
 
 
-class Part:
-    """Some training samples of a model: a classifier fitted to them for each that it has."""
-
-    def __init__(self) -> None:
-        self.classifiers: list[ForestClassifier] = []
-        self.ranks: list[np.ndarray] = []  # place of each sample in the order of the whole forest
-
-    def __sizeof__(self) -> int:
-        """Tell Dask how much memory a worker needs: engines have copies of the samples."""
-        return object.__sizeof__(self) + 2 * _sample_bytes(self.classifiers)
-
-
 # For each class that has samples, its cheapest offers, ascending, and the rank of the first.
 Offers = dict[int, tuple[np.ndarray, np.ndarray]]
 
 
+class Shard(NamedTuple):
+    """Some training samples of a classifier."""
+
+    model: ForestClassifier  # knows its features, to check queries
+    forest: KeptForest  # of these samples
+    rank: np.ndarray  # place of each sample in the order of the whole forest
+
+    def without_engines(self) -> Shard:
+        """Return what can travel."""
+        return self._replace(forest=self.forest._replace(samples=self.forest.samples._replace(cache={})))
+
+
+class Part:
+    """Some training samples of a model: a shard of each classifier that it has."""
+
+    def __init__(self, shards: list[Shard]) -> None:
+        self.shards = shards
+
+    def __sizeof__(self) -> int:
+        """Tell Dask how much memory a worker needs: engines have copies of the samples."""
+        return object.__sizeof__(self) + 2 * _sample_bytes(shard.forest.samples.X for shard in self.shards)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Part, ([shard.without_engines() for shard in self.shards],)
+
+
 def divide(model: Any, n_parts: int) -> list[Part]:
     """Divide the training samples of a model into parts, each with some of every classifier's."""
-    parts = [Part() for _ in range(n_parts)]
+    parts: list[Part] = [Part([]) for _ in range(n_parts)]
     samples: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}  # of classifiers that share them, once
     for one in _classifiers(model):
+        forest, bare = one._forest, _bare(one)
         if id(one._fit_X) not in samples:
             # Class by class, so that few parts make offers for each.
-            chosen = np.array_split(np.argsort(one._fit_codes, kind="stable"), n_parts)
+            chosen = np.array_split(np.argsort(forest.code, kind="stable"), n_parts)
             samples[id(one._fit_X)] = [(rows, one._fit_X[rows]) for rows in chosen]
-        rank = ranks(one.order_)
         for part, (rows, X) in zip(parts, samples[id(one._fit_X)], strict=True):
-            part.classifiers.append(_with_samples(one, rows, X, rank[rows]))
-            part.ranks.append(rank[rows])
+            shard = forest.take(rows)
+            kept = shard.samples._replace(X=X, n_threads=1)  # tasks use one thread
+            part.shards.append(Shard(bare, shard._replace(samples=kept), forest.rank[rows]))
     return parts
 
 
 def _classifiers(model: Any) -> list[ForestClassifier]:
-    return (
-        [classifier_of(one) for one in model.estimators_]
-        if isinstance(model, FuzzyOPFClassifierCV)
-        else [model]
-    )
+    """Return the classifiers of a search, or the one that the model is."""
+    models = getattr(model, "estimators_", [model])
+    return [one[-1] if isinstance(one, Pipeline) else one for one in models]
 
 
-def _sample_bytes(classifiers: Sequence[ForestClassifier]) -> int:
-    return sum({id(one._fit_X): getattr(one._fit_X, "nbytes", 0) for one in classifiers}.values())
-
-
-def _with_samples(
-    model: ForestClassifier, rows: np.ndarray, X: np.ndarray, rank: np.ndarray
-) -> ForestClassifier:
-    """Return a classifier that makes the offers of some samples only; tasks use one thread."""
-    part = _bare(model).set_params(n_jobs=None)
-    part._fit_X, part._fit_codes, part.cost_ = X, model._fit_codes[rows], model.cost_[rows]
-    part._fit_metric, part._fit_algorithm, part._fit_cache = model._fit_metric, model._fit_algorithm, {}
-    part.order_ = np.argsort(rank)
-    return part
-
-
-def _without_samples(model: Any) -> Any:
-    bare = _bare(model)
-    if isinstance(model, FuzzyOPFClassifierCV):
-        bare._fit_metric, bare._fit_untouched = model._fit_metric, model._fit_untouched
-        bare.estimators_ = [
-            Pipeline([*one.steps[:-1], ("classifier", _bare(one[-1]))])
-            if isinstance(one, Pipeline)
-            else _bare(one)
-            for one in model.estimators_
-        ]
-    return bare
+def _sample_bytes(samples: Iterable[Any]) -> int:
+    """Return the size of arrays of samples; those that occur twice count once."""
+    return sum({id(X): getattr(X, "nbytes", 0) for X in samples}.values())
 
 
 def _bare(model: Any) -> Any:
-    """Return a model that knows its classes and features, and nothing else."""
+    """Return a model without samples, which knows its classes and represents what is new."""
+    if isinstance(model, Pipeline):
+        return Pipeline([*model.steps[:-1], ("classifier", _bare(model[-1]))])
     bare = clone(model)
-    for name in ("classes_", "n_features_in_", "feature_names_in_", "categories_"):
-        if hasattr(model, name):
-            setattr(bare, name, getattr(model, name))
+    vars(bare).update((name, value) for name, value in vars(model).items() if name in KNOWN)
+    if hasattr(model, "estimators_"):
+        bare.estimators_ = [_bare(one) for one in model.estimators_]
     return bare
 
 
@@ -192,7 +182,7 @@ def take_queries(model: Any, block: Any) -> list[Any]:
     """Represent a block for each classifier, on a worker; an empty one for none."""
     if not block.shape[0]:
         return []
-    if not isinstance(model, FuzzyOPFClassifierCV):
+    if not hasattr(model, "estimators_"):
         return [block]
     samples = check_samples(model, block)
     return [represent(one, samples) for one in model.estimators_]
@@ -202,20 +192,14 @@ def make_offers(part: Part, queries: list[Any]) -> list[Offers]:
     """Ask the samples of one part, on a worker."""
     if not queries:
         return []
-    return [_offers(*one) for one in zip(part.classifiers, part.ranks, queries, strict=True)]
+    return [_offers(*shard, X) for shard, X in zip(part.shards, queries, strict=True)]
 
 
-def _offers(classifier: ForestClassifier, rank: np.ndarray, X: Any) -> Offers:
+def _offers(model: ForestClassifier, forest: KeptForest, rank: np.ndarray, X: Any) -> Offers:
     found: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
-    for _, code, offers, conquerors in bids(classifier._forest, check_queries(classifier, X)):
+    for _, code, offers, conquerors in bids(forest, check_queries(model, X, forest.samples)):
         found.setdefault(code, []).append((offers, rank[conquerors[:, 0]]))
     return {code: tuple(map(np.concatenate, zip(*made, strict=True))) for code, made in found.items()}
-
-
-def answer(model: Any, block: Any, offers: Sequence[list[Offers]], method: str) -> Any:
-    """Merge the offers of all parts and answer, on a worker, for a model without samples."""
-    values = _decide(model, offers, method) if block.shape[0] else _empty(model, method != "predict")
-    return _label_frame(model, block, method, values) if hasattr(block, "columns") else values
 
 
 def _decide(model: Any, offers: Sequence[list[Offers]], method: str) -> np.ndarray:

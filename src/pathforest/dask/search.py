@@ -8,7 +8,7 @@ transformer: the search for their neighbours takes longer than the rest.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from math import ceil
 from typing import Any
@@ -43,32 +43,28 @@ LIST_BYTES = 12  # of a distance and an index
 KEPT_FOLDS = 2
 
 
-def search_on(client: Client, params: dict[str, Any]) -> Callable[[Plan, EngineFactory], tuple[Plan, Scores]]:
-    """Return what scores the cells of a plan as tasks on a cluster; `params` are those of the search."""
+def search(client: Client, params: dict[str, Any], plan: Plan, build: EngineFactory) -> tuple[Plan, Scores]:
+    """Score every cell of a plan as tasks on a cluster; `params` are those of the search."""
+    tasks = plan.tasks()
+    if len(tasks) * len(plan.y) * SAMPLE_SECONDS < engine.LOCAL_SECONDS:
+        return folds.search(plan, build)
+    _check_travellers(params)
+    plan = folds.share_lists(plan, build, always=True)
+    n_threads, scores = sum(thread_counts(client).values()), folds.empty_scores(plan)
+    blocks = [evaluation_blocks(plan, task, n_threads / len(tasks)) for task in tasks]
+    shown = progress(len(plan.cells) * len(plan.splits), "pathforest search")
+    with Sent(client, [Bench(plan)]) as sent, shown as bar:
 
-    def search(plan: Plan, build: EngineFactory) -> tuple[Plan, Scores]:
-        tasks = plan.tasks()
-        if len(tasks) * len(plan.y) * SAMPLE_SECONDS < engine.LOCAL_SECONDS:
-            return folds.search(plan, build)
-        _check_travellers(params)
-        plan = folds.share_lists(plan, build, always=True)
-        n_threads, scores = sum(thread_counts(client).values()), folds.empty_scores(plan)
-        blocks = [evaluation_blocks(plan, task, n_threads / len(tasks)) for task in tasks]
-        shown = progress(len(plan.cells) * len(plan.splits), "pathforest search")
-        with Sent(client, [Bench(plan)]) as sent, shown as bar:
+        def send(i: int) -> Any:
+            near = [submit(client, sent, find_near, tasks[i], rows) for rows in blocks[i]]
+            return submit(client, sent, score, tasks[i], near)
 
-            def send(i: int) -> Any:
-                near = [submit(client, sent, find_near, tasks[i], rows) for rows in blocks[i]]
-                return submit(client, sent, score, tasks[i], near)
+        def take(i: int, found: Scores) -> None:
+            folds.put_scores(scores, tasks[i], found)
+            bar.update(len(tasks[i].rows))
 
-            def take(i: int, found: Scores) -> None:
-                folds.put_scores(scores, tasks[i], found)
-                bar.update(len(tasks[i].rows))
-
-            run_tasks(client, len(tasks), send, take)
-        return plan, scores
-
-    return search
+        run_tasks(client, len(tasks), send, take)
+    return plan, scores
 
 
 def submit(client: Client, sent: Sent, function: Any, *args: Any) -> Any:

@@ -1,0 +1,260 @@
+"""A classifier on a Dask cluster: trained by its local class, with the large searches on the workers."""
+
+from __future__ import annotations
+
+import copy
+import traceback
+from functools import partial, update_wrapper
+from typing import Any, Self
+
+from dask import is_dask_collection
+from distributed import Client, default_client
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from pathforest._engines.metric import WITH_GAPS
+from pathforest._engines.samples import SVD, is_sparse
+from pathforest._models.base import documented_at, open_fit
+from pathforest._models.parameters import check_parameters
+from pathforest._search.plan import make_plan
+from pathforest._utils.progress import fitting, reset
+from pathforest._utils.text import show
+from pathforest.classifier import OPFClassifier
+from pathforest.dask.data import gather_column, gather_samples, inspect_labels
+from pathforest.dask.engine import engines_on
+from pathforest.dask.futures import naming_a_lost_scheduler, wait_for_workers
+from pathforest.dask.prediction import predict_lazily
+from pathforest.dask.search import search
+from pathforest.fuzzy import FuzzyOPFClassifier
+from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
+
+
+class OnCluster(ClassifierMixin, BaseEstimator):
+    """A classifier that is fitted, and answers, on a Dask cluster.
+
+    Workers find the neighbours of all samples and score the candidates of a search, folds side by side; the
+    client does the rest. What is learned equals, bit for bit, what `estimator` learns from the same data.
+    For many fits to few samples use joblib's Dask backend with scikit-learn's GridSearchCV instead.
+
+    Parameters
+    ----------
+    estimator : OPFClassifier, FuzzyOPFClassifier or FuzzyOPFClassifierCV
+        What to fit; a copy of it is fitted. Its `n_jobs` counts threads of the client; tasks on the cluster
+        use one each. Metrics without an engine of their own, callables and ``"precomputed"`` are computed by
+        the client alone, as locally. Scorers, transformers and callables of a search run on the workers and
+        must be picklable. `device` must be ``"cpu"``.
+    client : distributed.Client, default=None
+        The cluster to use; None is the client that is active at the time. Pickles do not keep it.
+
+    Attributes
+    ----------
+    client_ : distributed.Client
+        The client in use.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels. All else that was learned is in ``to_local()``.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X has names that are all strings.
+
+    See Also
+    --------
+    pathforest.OPFClassifier : Plain Optimum-Path Forest.
+    pathforest.FuzzyOPFClassifier : Fuzzy Optimum-Path Forest.
+    pathforest.FuzzyOPFClassifierCV : The same with cross-validated parameters.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from pathforest import OPFClassifier
+    >>> from pathforest.dask import OnCluster
+    >>> X = da.from_array([[0.0], [1.0], [3.0], [4.5]], chunks=(2, 1))
+    >>> y = da.from_array(["a", "a", "b", "b"], chunks=3)
+    >>> with Client(processes=False, dashboard_address=":0") as client:
+    ...     model = OnCluster(OPFClassifier(), client).fit(X, y)
+    ...     model.predict(X).compute().tolist()
+    ['a', 'a', 'b', 'b']
+    >>> model.to_local()
+    OPFClassifier()
+    """
+
+    _doc_link_module, _doc_link_template = "pathforest", property(documented_at)
+
+    def __init__(self, estimator: Any, client: Client | None = None) -> None:
+        self.estimator = estimator
+        self.client = client
+
+    @property
+    def client_(self) -> Client:
+        """The client given, or the one that Dask would use."""
+        client = self.client
+        if client is None:
+            try:
+                client = default_client()
+            except ValueError:
+                raise ValueError(
+                    f"{type(self).__name__} has client=None and no Dask client is active; make one with "
+                    "distributed.Client(), or pass client="
+                ) from None
+        if not isinstance(client, Client):
+            raise TypeError(f"client={show(client)} must be a distributed.Client or None")
+        if client.asynchronous:
+            raise ValueError(
+                f"client={show(client)} is asynchronous, and fit waits for its results; make the client "
+                "without asynchronous=True"
+            )
+        return client
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+        """Fit to Dask collections or local data.
+
+        Parameters
+        ----------
+        X : dask array, dask data frame or array-like of shape (n_samples, n_features)
+            Training samples, in chunks of any size, known or not.
+        y : dask array, dask series or array-like of shape (n_samples,)
+            Class labels. Their chunks need not be those of X.
+        groups : dask array, dask series or array-like of shape (n_samples,), default=None
+            Groups that a splitter in the `cv` of a search keeps together.
+
+        Returns
+        -------
+        self : OnCluster
+            The fitted estimator.
+        """
+        reset(self)
+        model = _unfitted(self.estimator, X, groups)
+        self._fit_model = _train(model, X, y, groups, self.client_)
+        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Give each sample its class, as the local class does.
+
+        Parameters
+        ----------
+        X : dask array, dask data frame or array-like of shape (n_queries, n_features)
+            New samples. Local ones are answered here and at once.
+
+        Returns
+        -------
+        y : dask array, dask series or ndarray of shape (n_queries,)
+            Class labels; for a Dask collection lazy, in its chunks and with its index.
+        """
+        return self._ask("predict", X)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Turn class costs into probabilities.
+
+        Parameters
+        ----------
+        X : dask array, dask data frame or array-like of shape (n_queries, n_features)
+            New samples. Local ones are answered here and at once.
+
+        Returns
+        -------
+        probabilities : dask array, dask data frame or ndarray of shape (n_queries, n_classes)
+            For a Dask collection lazy. The columns of a data frame are the classes.
+        """
+        return self._ask("predict_proba", X)
+
+    def class_costs(self, X: Any) -> Any:
+        """Return what each class offers each sample.
+
+        Parameters
+        ----------
+        X : dask array, dask data frame or array-like of shape (n_queries, n_features)
+            New samples. Local ones are answered here and at once.
+
+        Returns
+        -------
+        costs : dask array, dask data frame or ndarray of shape (n_queries, n_classes)
+            For a Dask collection lazy. The columns of a data frame are the classes.
+        """
+        return self._ask("class_costs", X)
+
+    def to_local(self) -> Any:
+        """Return the fitted estimator without Dask, which can explain, grow, be saved and be pickled.
+
+        Returns
+        -------
+        model : OPFClassifier, FuzzyOPFClassifier or FuzzyOPFClassifierCV
+            It shares its arrays with this estimator.
+        """
+        check_is_fitted(self)
+        return copy.copy(self._fit_model)
+
+    def save(self, path: Any) -> None:
+        """Write the local model to one file, to be read by :func:`pathforest.load`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+        """
+        self.to_local().save(path)
+
+    def _ask(self, method: str, X: Any) -> Any:
+        check_is_fitted(self)
+        answer = getattr(self._fit_model, method)  # there is none after a search with refit=False
+        if is_dask_collection(X):
+            return predict_lazily(self.client_, self._fit_model, X, method)
+        return answer(X)
+
+    def __sklearn_tags__(self):
+        tags = get_tags(self.estimator)
+        tags.input_tags.sparse = False
+        return tags
+
+    def __sklearn_clone__(self) -> Self:
+        # A client cannot be copied; that of the copy is the same one.
+        return type(self)(clone(self.estimator), self.client)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "client": None}
+
+
+def _unfitted(estimator: Any, X: Any, groups: Any) -> Any:
+    """Return an unfitted copy of an estimator, once everything is checked that needs no cluster."""
+    if not isinstance(estimator, OPFClassifier | FuzzyOPFClassifier | FuzzyOPFClassifierCV):
+        raise TypeError(
+            f"estimator={show(estimator)} is not for clusters; pass an OPFClassifier, FuzzyOPFClassifier or "
+            "FuzzyOPFClassifierCV, or fit it here to X.compute()"
+        )
+    name = type(estimator).__name__
+    if is_sparse(X):
+        raise ValueError(f"a cluster takes no sparse matrix; fit {name} itself, or {SVD}")
+    if groups is not None and not isinstance(estimator, FuzzyOPFClassifierCV):
+        raise ValueError(f"groups are for the folds of a search, which {name} does not have; leave them out")
+    check_parameters(estimator)
+    if estimator.device != "cpu":
+        raise ValueError(
+            f"device={show(estimator.device)} is not for clusters; use device='cpu', or the local class"
+        )
+    return clone(estimator)
+
+
+@fitting
+def _train(model: Any, X: Any, y: Any, groups: Any, client: Client) -> Any:
+    """Fit a local model with its large searches on the cluster."""
+    # Transformers that the user passes may take missing values; they are refused later if they do not.
+    finite = isinstance(getattr(model, "transforms", None), str | None) and model.metric not in WITH_GAPS
+    try:
+        with naming_a_lost_scheduler(client), engines_on(client) as build:
+            wait_for_workers(client)
+            X = gather_samples(client, X, finite)
+            y, groups = gather_column(client, y, "y", inspect_labels), gather_column(client, groups, "groups")
+            if isinstance(model, FuzzyOPFClassifierCV):
+                own = update_wrapper(partial(search, client, model.get_params(deep=False)), search)
+                return model._fit(make_plan(model, X, y, groups), build, own)
+            data = open_fit(model, X, y, labelled=True)
+            data.engine = build(data.X, data.metric, model.algorithm, data.n_threads, model.verbose)
+            return model._fit(data)
+    except KeyboardInterrupt as error:
+        # A notebook keeps the traceback, and its frames hold futures of whatever was on its way just then.
+        traceback.clear_frames(error.__traceback__)
+        raise
