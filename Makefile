@@ -67,7 +67,7 @@ bench: $(BENCH)/.package  #- measure us beside the peers: a table and JSON in bu
 study: $(BENCH)/.package  #- run a study of benchmarks/studies, such as STUDY=accuracy; it can be resumed
 	$(BENCH)/venv/bin/python -m benchmarks.studies.$(STUDY) $(ARGS)
 
-mutants: $(PACKAGE) $(TESTERS)  #- break one promise at a time and see its tests go red; an hour
+mutants: cpp-test $(TESTERS)  #- break one promise at a time and see its tests go red; an hour, or ARGS=room
 	$(BIN)/python tests/mutants.py $(ARGS)
 
 cpp-test: $(PACKAGE)  #- build and run the C++ tests: containers and orders on their own

@@ -328,11 +328,11 @@ def build() -> bool:
     """Compile the core and put it where Python finds it; say whether that worked."""
     from pathforest import _core  # where it lies, asked of the installed package
 
-    folder = max(ROOT.glob("build/cp3*/build.ninja"), key=lambda file: file.stat().st_mtime).parent
+    newest = max(ROOT.glob("build/cp3*/build.ninja"), key=lambda file: file.stat().st_mtime, default=None)
     cmake = shutil.which("cmake", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    if run(cmake, "--build", str(folder), "--target", "_core", "pathforest_tests"):
+    if newest is None or run(cmake, "--build", str(newest.parent), "--target", "_core", "pathforest_tests"):
         return False
-    shutil.copyfile(next(folder.glob("_core*")), f"{_core.__file__}.new")
+    shutil.copyfile(next(newest.parent.glob("_core*")), f"{_core.__file__}.new")
     os.replace(f"{_core.__file__}.new", _core.__file__)
     return True
 
@@ -340,11 +340,11 @@ def build() -> bool:
 def color(tests: str) -> str:
     """Return "green" or "red", or what kept the tests from running."""
     if tests == "cpp":
-        code = run(*map(str, ROOT.glob("build/cp3*/pathforest_tests")))
+        code = run("sh", "-c", "exec build/cp3*/pathforest_tests")
     else:
         code = run(sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider", *shlex.split(tests))
-    # Below 0 is a crash; above 1 pytest says that it found no test, or could not read one.
-    return "green" if code == 0 else "red" if code <= 1 else f"not run: pytest ends with {code}"
+    # Below 0 is a crash; above 1 pytest found no test or could not read one, and the shell found no binary.
+    return "green" if code == 0 else "red" if code <= 1 else f"not run (exit code {code})"
 
 
 color_before = cache(color)
@@ -365,7 +365,7 @@ def judge(mutant: Mutant) -> str:
     try:
         file.write_text(text.replace(mutant.old, mutant.new))
         if native and not build():
-            return "it does not compile"
+            return "it does not compile here"
         return ", ".join(f"{tests} is {now}" for tests in mutant.tests if (now := color(tests)) != "red")
     finally:
         file.write_text(text)
