@@ -134,7 +134,6 @@ src/pathforest/_utils/progress.py | tests/models tests/utils
 src/pathforest/_models/density.py | tests/models/test_clustering.py
 - _core.query_density(near, self.largest_arc, self.squared)
 + _core.query_density(near, near.max(), self.squared)
-src/pathforest/_models/domes.py | tests/models/test_clustering.py
 - (share * sizes).astype(np.intp)]
 + (share * sizes).astype(np.intp) - 1]
 - CLEAR = 2.0

@@ -12,13 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 from pathforest import _core
 from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, Settings, answering, check_queries, keep_samples, open_fit
-from pathforest._models.density import density_conquerors, graph_and_density, largest_arc
-from pathforest._models.domes import (
+from pathforest._models.density import (
     DOME_TREE,
     MEASURES,
     as_tree,
     count_above_gap,
+    density_conquerors,
     dome_tree,
+    graph_and_density,
+    largest_arc,
     merge_domes,
     noise_levels,
 )

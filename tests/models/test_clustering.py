@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from strategies import METRICS, distance_settings, make_samples, problems
 
 from pathforest import OPFClustering
-from pathforest._models.domes import MEASURES, count_above_gap, dome_tree
+from pathforest._models.density import MEASURES, count_above_gap, dome_tree
 from pathforest.graph import KnnGraph
 
 measures = st.sampled_from(MEASURES)
