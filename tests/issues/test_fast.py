@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 import reference
-import reference_issues
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import issues as reference_issues
 from sklearn.metrics import pairwise_distances
 from strategies import BRUTE_METRICS, DTYPES, METRICS, NON_NEGATIVE, problems
 

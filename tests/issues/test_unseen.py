@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-import reference_issues
+from reference import issues as reference_issues
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier

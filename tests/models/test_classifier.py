@@ -8,7 +8,7 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from reference_models import class_costs, plain_model
+from reference.models import class_costs, plain_model
 from strategies import BRUTE_METRICS, METRICS, NON_NEGATIVE, problems
 
 from pathforest import OPFClassifier

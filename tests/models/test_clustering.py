@@ -5,7 +5,7 @@ import pytest
 import reference
 from hypothesis import example, given
 from hypothesis import strategies as st
-from reference_models import cluster_model, predict_cluster
+from reference.models import cluster_model, predict_cluster
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.exceptions import NotFittedError
 from strategies import METRICS, distance_settings, make_samples, problems

@@ -8,7 +8,7 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from reference_models import class_costs, estimate_density, fuzzy_model
+from reference.models import class_costs, estimate_density, fuzzy_model
 from strategies import METRICS, distance_settings, problems
 
 from pathforest import FuzzyOPFClassifier, TrainingErrorWarning

@@ -5,7 +5,7 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from reference_models import cluster_model, knn_model, predict_knn
+from reference.models import cluster_model, knn_model, predict_knn
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 from strategies import CODE_KINDS, METRICS, distance_settings, make_codes, make_samples, problems

@@ -8,7 +8,7 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from reference_models import estimate_density
+from reference.models import estimate_density
 from strategies import METRICS, distance_settings, make_samples, problems
 
 from pathforest import OPFClustering, OPFOutlierDetector

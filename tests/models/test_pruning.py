@@ -7,7 +7,7 @@ import reference
 from checks import same, same_model
 from hypothesis import given
 from hypothesis import strategies as st
-from reference_models import plain_model
+from reference.models import plain_model
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from strategies import problems, seeds

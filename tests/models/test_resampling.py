@@ -7,7 +7,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 from machines import little_memory
-from reference_models import cluster_model, plain_model
+from reference.models import cluster_model, plain_model
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import GridSearchCV
 from strategies import make_samples, problems, seeds

@@ -6,7 +6,7 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from reference_models import plain_model
+from reference.models import plain_model
 from strategies import METRICS, distance_settings, problems
 
 from pathforest import OPFClassifier, OPFSemiSupervisedClassifier

@@ -9,17 +9,9 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import additive_chi2_kernel, nan_euclidean_distances
-from strategies import BRUTE_METRICS, METRICS, NON_NEGATIVE, memberships, problems
+from strategies import BRUTE_METRICS, METRICS, memberships, problems
 
 EVERY_METRIC = METRICS + BRUTE_METRICS
-
-
-@pytest.mark.parametrize(("metric", "p"), EVERY_METRIC)
-@given(data=st.data())
-def test_matrix_repeats_the_scalar_definition(metric, p, data):
-    X, _, Q, _ = data.draw(problems(largest=10, non_negative=metric in NON_NEGATIVE))
-    expected = [[reference.distance(a, b, metric, p) for b in X] for a in Q]
-    assert reference.distance_matrix(Q, X, metric, p).tolist() == expected
 
 
 @pytest.mark.parametrize(("metric", "p"), EVERY_METRIC)

@@ -1,8 +1,9 @@
-"""The stages of reference.py joined into models, from a distance matrix."""
+"""The stages joined into models, from a distance matrix."""
 
 from typing import NamedTuple
 
 import numpy as np
+
 import reference
 
 
@@ -98,7 +99,7 @@ def knn_model(D, codes, squared, k):
     """OPF on the k nearest neighbours, classes kept apart; and the density with the width of its kernel."""
     estimate = estimate_density(D, squared, n_neighbors=k)
     rho = reference.scale_density(estimate.density)
-    forest = reference.compete_within_classes(*reference.knn(D, k), rho, codes)
+    forest = reference.cluster(*reference.knn(D, k), rho, codes)[1:4]
     prototypes = np.flatnonzero(forest[0] == -1)
     return WithinClasses(*forest, estimate.density, prototypes, codes[forest[1]]), estimate
 
