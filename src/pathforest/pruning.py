@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -19,18 +18,7 @@ from pathforest._models.classifier import ForestClassifier
 from pathforest._models.labels import check_labels, check_labels_like, remember_label
 from pathforest._models.offers import KeptForest, bids, class_costs, decide, probabilities
 from pathforest._models.parameters import check_parameters
-from pathforest._persistence.checks import (
-    INPUT,
-    LARGEST,
-    MODELS,
-    Saved,
-    check_categories,
-    check_classes,
-    check_features,
-    indices,
-    saved,
-    whole,
-)
+from pathforest._persistence import checks as stored
 from pathforest._tables.frames import as_table
 from pathforest._utils.progress import fitting
 from pathforest._utils.splits import validation_split
@@ -38,7 +26,6 @@ from pathforest._utils.text import show
 from pathforest.classifier import OPFClassifier
 from pathforest.fuzzy import FuzzyOPFClassifier
 
-DTYPES = [np.float64, np.float32]
 # What OPFPruner takes. Labels of a semi-supervised model are not given, and a search has several models.
 PRUNABLE = (OPFClassifier, FuzzyOPFClassifier)
 
@@ -56,13 +43,6 @@ def _check_prunable(name: str, value: Any) -> None:
         raise TypeError(
             f"{name}={show(value)} cannot be pruned; use an OPFClassifier or a FuzzyOPFClassifier"
         )
-
-
-class Judgement(NamedTuple):
-    """What validation samples say about a model."""
-
-    n_right: int  # validation samples that get their own label
-    relevant: np.ndarray  # (n,) whether a training sample had a part in any answer
 
 
 def prune(
@@ -134,19 +114,13 @@ def prune(
     Q, y_val = check_queries(model, X_val), check_labels_like(model.classes_, y_val)
     check_consistent_length(Q, y_val)
     # Plain OPF gives every training sample its own label, so those of the model are those it was fitted to.
-    pruned = _prune(
-        model, model.label_, y_val, lambda kept: model._fit_X[kept], lambda *_: Q, max_loss, max_iter
-    )
-    pass_on_names(model, pruned.model)
-    return pruned
+    return _prune(model, model._fit_X, model.label_, Q, y_val, max_loss, max_iter)
 
 
 def pass_on_names(source: Any, model: Any) -> None:
     """Give a model, which was fitted to plain arrays, the names that the features have in another."""
-    if hasattr(source, "feature_names_in_"):
-        model.feature_names_in_ = source.feature_names_in_
-    if hasattr(source, "categories_"):
-        model.categories_ = source.categories_
+    names = ("feature_names_in_", "categories_")
+    vars(model).update({name: value for name, value in vars(source).items() if name in names})
 
 
 def _check_pruned(model: OPFPruner, sizes: dict[str, int]) -> None:
@@ -159,8 +133,8 @@ def _check_pruned(model: OPFPruner, sizes: dict[str, int]) -> None:
         raise ValueError("classes_ and those of estimator_ differ")
     n_features, n_kept = model.n_features_in_, len(inner.order_)
     pairwise = Metric(*inner._fit_metric).kind == "precomputed"
-    sizes |= {"kept": n_kept, "given": n_features if pairwise else LARGEST}
-    indices("kept", "given", ascending=True)(model, "sample_indices_", sizes)
+    sizes |= {"kept": n_kept, "given": n_features if pairwise else stored.LARGEST}
+    stored.indices("kept", "given", ascending=True)(model, "sample_indices_", sizes)
     if inner.n_features_in_ != (n_kept if pairwise else n_features):
         raise ValueError("estimator_ has other features")
 
@@ -191,7 +165,7 @@ def _unpack_template(model: OPFPruner) -> None:
         del model._fit_template
 
 
-@saved(MODELS)
+@stored.saved(stored.MODELS)
 class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
     """Optimum-Path Forest classifier that keeps only the training samples it needs.
 
@@ -257,15 +231,15 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
     [0, 0, 0]
     """
 
-    _saved = Saved(
+    _saved = stored.Saved(
         {
-            "n_features_in_": check_features,
-            "classes_": check_classes,
-            "n_iter_": whole(0),
+            "n_features_in_": stored.check_features,
+            "classes_": stored.check_classes,
+            "n_iter_": stored.whole(0),
             "sample_indices_": None,
             "estimator_": None,
         },
-        INPUT | {"categories_": check_categories, "_fit_template": None},
+        stored.INPUT | {"categories_": stored.check_categories, "_fit_template": None},
         (_check_pruned,),
         derive=_unpack_template,
         pack=_pack_template,
@@ -328,23 +302,17 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
             check_distances(X, square=True)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         rows, val = validation_split(codes, self.validation_fraction, self.random_state)
-
-        def among(chosen: np.ndarray, kept: np.ndarray) -> np.ndarray:
-            return X[np.ix_(chosen, rows[kept])] if pairwise else _safe_indexing(X, chosen)
-
-        everyone = np.arange(len(rows))
-        pruned = Pruned(clone(template).fit(among(rows, everyone), labels[rows]), everyone, 0)
+        samples, held_out = (
+            X[np.ix_(part, rows)] if pairwise else _safe_indexing(X, part) for part in (rows, val)
+        )
+        model, kept, n_iter = clone(template).fit(samples, labels[rows]), np.arange(len(rows)), 0
         if len(val):
-            pruned = _prune(
-                pruned.model,
-                labels[rows],
-                labels[val],
-                lambda kept: among(rows[kept], kept),
-                lambda model, kept: check_queries(model, among(val, kept)),
-                self.max_loss,
-                self.max_iter,
+            known = samples if pairwise else model._fit_X
+            validation = check_queries(model, held_out), labels[val]
+            model, kept, n_iter = _prune(
+                model, known, labels[rows], *validation, self.max_loss, self.max_iter
             )
-        self.estimator_, self.sample_indices_, self.n_iter_ = pruned.model, rows[pruned.kept], pruned.n_iter
+        self.estimator_, self.sample_indices_, self.n_iter_ = model, rows[kept], n_iter
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -397,7 +365,7 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
         if metric.name == "gower" and (table := as_table(X)) is not None:
             return validate_data(self, table, reset=reset, skip_check_array=True)
         # The classifier says which sparse matrices it takes.
-        options = {"dtype": DTYPES, "accept_sparse": "csr"}
+        options = {"dtype": [np.float64, np.float32], "accept_sparse": "csr"}
         return validated(self, X, reset=reset, **array_options(metric) | options)
 
     def _asked(self, X: Any) -> tuple[KeptForest, np.ndarray]:
@@ -411,70 +379,57 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
 
 def _prune(
     model: ForestClassifier,
+    X: Any,
     y: np.ndarray,
+    Q: Any,
     y_val: np.ndarray,
-    samples: Callable[[np.ndarray], np.ndarray],
-    queries: Callable[[ForestClassifier, np.ndarray], np.ndarray],
     max_loss: float,
     max_iter: int,
 ) -> Pruned:
     """Remove irrelevant samples until there are none, or the accuracy falls too far.
 
-    `samples` returns the training samples at these indices, `queries` the checked validation samples for a
-    model of those.
+    X and y are what the model was fitted to, or its distances; Q are the checked validation samples.
     """
-    kept = np.arange(len(y))
-    judgement = _judge(model, queries(model, kept), y_val)
+    first, pairwise, kept = model, model._fit_X is None, np.arange(len(y))
+    n_right, relevant = _judge(model, Q, y_val)
     # The tolerance is for products such as 0.29 * 100, which round to less than they are.
-    fewest = judgement.n_right - float(max_loss) * len(y_val) - 1e-9
+    fewest = n_right - float(max_loss) * len(y_val) - 1e-9
     needed = getattr(model, "n_neighbors", None) or 0
     n_iter = 0
     for n_iter in range(1, int(max_iter) + 1):  # noqa: B007
-        relevant = _with_every_class(model, judgement.relevant, y[kept])
+        own = y[kept]
+        lost = np.setdiff1d(own, own[relevant])  # classes, which keep their prototypes
+        relevant[model.prototypes_[np.isin(own[model.prototypes_], lost)]] = True
         if relevant.all() or relevant.sum() <= needed:
             break
-        smaller = _unfitted_copy(model).fit(samples(kept[relevant]), y[kept[relevant]])
-        judgement = _judge(smaller, queries(smaller, kept[relevant]), y_val)
-        if judgement.n_right < fewest:
+        rest = kept[relevant]
+        smaller = _unfitted_copy(model).fit(X[np.ix_(rest, rest)] if pairwise else X[rest], y[rest])
+        n_right, relevant = _judge(smaller, Q[:, rest] if pairwise else Q, y_val)
+        if n_right < fewest:
             break
-        model, kept = smaller, kept[relevant]
+        model, kept = smaller, rest
+    pass_on_names(first, model)
     return Pruned(model, kept, n_iter)
 
 
 def _unfitted_copy(model: ForestClassifier) -> ForestClassifier:
     """Return a classifier to fit with the same metric, also if that was estimated from the samples."""
     metric = Metric(*model._fit_metric)
-    if metric.params:
-        return clone(model).set_params(metric_params=metric.params)
-    return clone(model)
+    return clone(model).set_params(metric_params=metric.params) if metric.params else clone(model)
 
 
-def _judge(model: ForestClassifier, Q: np.ndarray, y_val: np.ndarray) -> Judgement:
-    """Classify the validation samples, and mark all that had a part in it, paths included."""
-    codes, relevant = _mark_conquerors(model, Q)
+def _judge(model: ForestClassifier, Q: Any, y_val: np.ndarray) -> tuple[int, np.ndarray]:
+    """Count validation samples that get their label; mark what had a part in any answer, paths included."""
+    forest = model._forest
+    code, conqueror = decide(forest, Q)
+    relevant = np.zeros(len(forest.order), dtype=bool)
+    relevant[conqueror] = True
+    if forest.r > 1:
+        for rows, bidder, _, indices in bids(forest, Q):
+            relevant[indices[code[rows] == bidder]] = True
     newest = np.flatnonzero(relevant)
     while newest.size:
         parents = np.unique(model.predecessor_[newest])
         newest = parents[(parents >= 0) & ~relevant[parents]]
         relevant[newest] = True
-    return Judgement(int((model.classes_[codes] == y_val).sum()), relevant)
-
-
-def _mark_conquerors(model: ForestClassifier, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find the winning class of each query, and mark all training samples that decided for it."""
-    forest = model._forest
-    code, conqueror = decide(forest, Q)
-    decided = np.zeros(len(forest.order), dtype=bool)
-    decided[conqueror] = True
-    if forest.r > 1:
-        for rows, bidder, _, indices in bids(forest, Q):
-            decided[indices[code[rows] == bidder]] = True
-    return code, decided
-
-
-def _with_every_class(model: ForestClassifier, relevant: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Add the prototypes of classes that would be lost."""
-    lost = np.setdiff1d(y, y[relevant])
-    relevant = relevant.copy()
-    relevant[model.prototypes_[np.isin(y[model.prototypes_], lost)]] = True
-    return relevant
+    return int((model.classes_[code] == y_val).sum()), relevant
