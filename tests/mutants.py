@@ -113,7 +113,6 @@ src/pathforest/_issues/find.py | tests/issues/test_fast.py
 + np.arange(len(codes))
 - (size < most[codes[first]])
 + (first > 0)
-src/pathforest/_issues/offers.py | tests/issues/test_fast.py
 - wins = (value <= to_beat)
 + wins = (value < to_beat)
 - (nearest == other) & (self.indices[:, 0] < others.indices[:, 0])

@@ -6,19 +6,24 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
-from pathforest._engines.matrix import blocks, symmetric
+from pathforest._engines.engine import Engine, merge, without_self
+from pathforest._engines.matrix import blocks, distance_matrix, symmetric
 from pathforest._engines.samples import SparseSamples
 from pathforest._issues.issues import Issues
-from pathforest._issues.offers import NONE, Offers, leave_one_out_offers
 from pathforest._models import parameters as rules
-from pathforest._models.base import FitData, OPFEstimator, Settings, open_fit
+from pathforest._models.base import FitData, KeptSamples, OPFEstimator, Settings, open_fit
+from pathforest._models.offers import mean_offers
 from pathforest.graph import KnnGraph
 from pathforest.membership import density
 from pathforest.outlier import lower_fence, scale
 
+NONE = -1  # no sample, no class
+# How far a class is searched, as a multiple of the cost that it has to beat: what it has there nearly always
+# proves that it does not; if not, it is searched again without a limit.
+REACH = 1.1
 # Two classes that cost nearly the same, the cheaper one at least this share of the other, meet at a sample.
 BORDER = 0.9
 # So near, as a share of the median distance from a sample to its nearest other, two samples are nearly equal.
@@ -122,7 +127,12 @@ def find_issues(
     >>> print(issues.suggested[2], issues.score[2].round(2))
     low 0.13
     """
-    _refuse_collections(X, y)
+    for array in (X, y):  # Dask's would be gathered in memory unasked
+        if type(array).__module__.partition(".")[0] == "dask":
+            raise TypeError(
+                f"find_issues takes samples in memory, not a Dask {type(array).__name__}; pass "
+                "X.compute() and y.compute() if they fit"
+            )
     question = _Question(
         method=method,
         n_conquerors=n_conquerors,
@@ -134,17 +144,14 @@ def find_issues(
         random_state=random_state,
     )
     data = open_fit(question, X, y, labelled=True)
-    codes, probability = data.labels.codes, None
-    if method == "thorough":
-        from pathforest._issues.unseen import ask_unseen  # the search is slow to import
+    if method == "fast":
+        offers = leave_one_out_offers(data, question)
+        return _report(data, method, offers, compare_costs(offers))
+    from pathforest._issues.unseen import ask_unseen  # the search is slow to import
 
-        probability = ask_unseen(data, question)
-    rivals = None if probability is None else _likeliest_others(probability, codes)
-    offers = leave_one_out_offers(data, question, rivals)
-    if probability is None:
-        opinion = compare_costs(offers)
-    else:
-        opinion = compare_probabilities(probability, codes, offers.rival)
+    codes, probability = data.labels.codes, ask_unseen(data, question)
+    offers = leave_one_out_offers(data, question, _likeliest_others(probability, codes))
+    opinion = compare_probabilities(probability, codes, offers.rival)
     return _report(data, method, offers, opinion)
 
 
@@ -170,14 +177,121 @@ class _Question(OPFEstimator):
 _Question.__name__ = "find_issues"  # as messages name it
 
 
-def _refuse_collections(*arrays: Any) -> None:
-    """Refuse Dask's collections, which would be gathered in memory unasked."""
-    for array in arrays:
-        if type(array).__module__.partition(".")[0] == "dask":
-            raise TypeError(
-                f"find_issues takes samples in memory, not a Dask {type(array).__name__}; pass "
-                "X.compute() and y.compute() if they fit"
-            )
+# What each class offers every sample when the sample itself is left out, from one pass over all samples
+
+
+class Lists(NamedTuple):
+    """The nearest others of each sample, by (distance, index); behind the last one inf and -1."""
+
+    distances: np.ndarray  # (n, r) float64
+    indices: np.ndarray  # (n, r) int32
+
+    def take(self, rows: np.ndarray) -> Lists:
+        """Return the lists of some samples."""
+        return Lists(self.distances[rows], self.indices[rows])
+
+    def put(self, rows: np.ndarray, new: tuple[np.ndarray, np.ndarray]) -> None:
+        """Replace the lists of some samples."""
+        self.distances[rows], self.indices[rows] = new
+
+    def begin_before(self, others: Lists) -> np.ndarray:
+        """Say which lists begin with a sample that is nearer, or as near and has the lower index."""
+        nearest, other = self.distances[:, 0], others.distances[:, 0]
+        return (nearest < other) | (nearest == other) & (self.indices[:, 0] < others.indices[:, 0])
+
+
+class Offers(NamedTuple):
+    """Leave-one-out costs of the given class and of its rival, with the samples behind them."""
+
+    own: np.ndarray  # (n,) cost of the given class, inf if it has no other sample
+    own_lists: Lists
+    rival: np.ndarray  # (n,) code of the other class that is compared, -1 if there is none
+    rival_cost: np.ndarray  # (n,) inf if there is none
+    rival_lists: Lists
+    nearest: KnnGraph  # of any class
+
+
+def leave_one_out_offers(data: FitData, question: Any, rivals: np.ndarray | None = None) -> Offers:
+    """Let each class offer every sample the mean distance of its members nearest to it.
+
+    The rival of the given class is the cheapest other one or, if they are given as a mask of samples and
+    classes, one of the `rivals`. Of several the one with the nearer member wins, then the one whose member
+    comes first.
+    """
+    codes, n = data.labels.codes, len(data.labels.codes)
+    r = min(int(question.n_conquerors), n)  # no class has more
+    classes = _classes(data, question, r)
+    own, other = _empty(n, r), _empty(n, r)
+    for code, one in enumerate(classes):
+        for rows in one.parts(np.flatnonzero(codes == code), r):
+            own.put(rows, without_self(*one.ask(rows, r + 1), rows))
+    nearest = Lists(own.distances.copy(), own.indices.copy())
+    cost, cheapest = np.full(n, np.inf), np.full(n, NONE)
+    for code, one in enumerate(classes):
+        for rows in one.parts(np.flatnonzero(codes != code), r):
+            to_beat = cost[rows] if rivals is None else np.where(rivals[rows, code], np.inf, -np.inf)
+            reach = np.maximum(REACH * to_beat, nearest.distances[rows, -1])
+            lists = one.ask(rows, r, reach)
+            useful = lists.distances[:, 0] <= nearest.distances[rows, -1]
+            near = rows[useful]
+            nearest.put(near, merge(*nearest.take(near), *lists.take(useful)))
+            # A sum of larger terms is not smaller, rounding included: missing members count as much as reach.
+            size = min(r, one.size)
+            known = np.where(lists.indices[:, :size] == NONE, reach[:, None], lists.distances[:, :size])
+            value = mean_offers(known, size)
+            again = np.flatnonzero((lists.indices[:, size - 1] == NONE) & (value <= to_beat))
+            if len(again):
+                lists.put(again, one.ask(rows[again], r))
+                value[again] = mean_offers(lists.distances[again], size)
+            wins = (value <= to_beat) & (value < np.inf) & lists.begin_before(other.take(rows))
+            if rivals is None:
+                wins |= value < to_beat
+            cost[rows[wins]], cheapest[rows[wins]] = value[wins], code
+            other.put(rows[wins], lists.take(wins))
+    graph = KnnGraph(*(np.ascontiguousarray(array[:, : min(r, n - 1)]) for array in nearest))
+    return Offers(mean_offers(own.distances, r), own, cheapest, cost, other, graph)
+
+
+class _Class(NamedTuple):
+    """The members of a class that can be in a list."""
+
+    samples: KeptSamples
+    members: np.ndarray
+    engine: Engine
+    size: int  # of all members
+
+    def parts(self, rows: np.ndarray, r: int) -> list[np.ndarray]:
+        """Divide samples into parts that bound memory."""
+        return [rows[part] for part in blocks(len(rows), max(self.samples.X.shape[1], r))]
+
+    def ask(self, rows: np.ndarray, width: int, reach: np.ndarray | None = None) -> Lists:
+        """List the members nearest to samples; those beyond reach may be missing."""
+        k, found = min(width, self.size), _empty(len(rows), width)
+        X, is_matrix = self.samples.X, self.samples.metric.kind != "features"
+        queries = X[np.ix_(rows, self.members)] if is_matrix else X[rows]
+        found.distances[:, :k], places = self.engine.query(queries, k, self.samples.n_threads, reach)
+        found.indices[:, :k] = np.where(places == NONE, NONE, self.members[places])
+        return found
+
+
+def _classes(data: FitData, question: Any, r: int) -> list[_Class]:
+    X, metric, codes = data.X, data.metric, data.labels.codes
+    if metric.kind != "features":
+        X = symmetric(X) if metric.kind == "precomputed" else distance_matrix(X, metric)
+        metric = metric._replace(kind="precomputed")
+    samples = KeptSamples(X, metric, question.algorithm, data.n_threads, question.device, {})
+    found = []
+    for code in range(len(data.labels.values)):
+        everyone = np.flatnonzero(codes == code)
+        # No list takes more than r + 1 equal rows. A sample left out here has that many before it.
+        members = samples.without_spare_copies(everyone, r + 1)
+        engine = samples.engine(members, X.dtype, keep_order=False)
+        found.append(_Class(samples, members, engine, len(everyone)))
+    return found
+
+
+def _empty(n: int, r: int) -> Lists:
+    return Lists(np.full((n, r), np.inf), np.full((n, r), NONE, dtype=np.int32))
 
 
 # Labels
@@ -257,30 +371,18 @@ def duplicate_groups(data: FitData) -> np.ndarray:
 
     Of a distance matrix those samples are equal that distances of 0 join.
     """
-    X = data.X
     if data.metric.kind == "precomputed":
-        return _number_groups(_joined_by_zeros(symmetric(X)), smallest=2)
-    if isinstance(X, SparseSamples):
-        return _number_groups(np.array(X.row_keys(), dtype=object), smallest=2)
-    rows = np.ascontiguousarray(X + 0.0)  # -0.0 + 0.0 is 0.0: equal values have equal bytes
-    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
-    return _number_groups(np.unique(keys, return_inverse=True)[1], smallest=2)
+        return _number_groups(connected_components(csr_array(symmetric(data.X) == 0), directed=False)[1])
+    if isinstance(data.X, SparseSamples):
+        return _number_groups(np.array(data.X.row_keys(), dtype=object))
+    rows = np.ascontiguousarray(data.X + 0.0)  # -0.0 + 0.0 is 0.0: equal values have equal bytes
+    return _number_groups(rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0])
 
 
-def _joined_by_zeros(D: np.ndarray) -> np.ndarray:
-    pairs = [
-        np.argwhere(np.triu(D[rows] == 0, rows.start + 1)) + [rows.start, 0] for rows in blocks(*D.shape)
-    ]
-    source, target = np.concatenate(pairs).T
-    graph = coo_array((np.ones(len(source), dtype=bool), (source, target)), shape=D.shape)
-    return connected_components(graph, directed=False)[1]
-
-
-def _number_groups(labels: np.ndarray, smallest: int) -> np.ndarray:
-    """Give groups numbers from 0, in the order of their first samples, and -1 to those that are too small."""
+def _number_groups(labels: np.ndarray) -> np.ndarray:
+    """Give groups of two or more numbers from 0, in the order of their first samples; -1 to a single one."""
     _, first, group, size = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
-    kept = np.flatnonzero(size >= smallest)
-    number = np.full(len(size), -1)
+    kept, number = np.flatnonzero(size > 1), np.full(len(size), -1)
     number[kept[np.argsort(first[kept])]] = np.arange(len(kept))
     return number[group]
 
@@ -309,20 +411,23 @@ def islands(graph: KnnGraph, codes: np.ndarray, largest: int) -> np.ndarray:
     np.maximum.at(most, codes[first], size)
     is_island = (size <= largest) & (size < most[codes[first]])
     alone = np.arange(n) + len(size)  # a group of one each, for all samples that are in no island
-    return _number_groups(np.where(is_island[part], part, alone), smallest=2)
+    return _number_groups(np.where(is_island[part], part, alone))
 
 
 def _report(data: FitData, method: str, offers: Offers, opinion: Opinion) -> Issues:
-    (classes, codes), (near_distances, near) = data.labels, offers.nearest
-    n_conquerors, k = offers.own_lists.indices.shape[1], near.shape[1]
+    (classes, codes), n_conquerors = data.labels, offers.own_lists.indices.shape[1]
     suggested = np.where(opinion.prefers_rival, opinion.rival, codes)
     is_issue, noise_share = flag(opinion, codes)
-    rho = density(offers.nearest, k, data.metric.squared)
-    normal = scale(np.log(rho), rho)
-    group = duplicate_groups(data)
-    nearest_distance = near_distances[:, 0] if k else np.full(len(codes), np.inf)
+    rho = density(offers.nearest, offers.nearest.indices.shape[1], data.metric.squared)
+    normal, group = scale(np.log(rho), rho), duplicate_groups(data)
+    nearest = _empty(len(codes), 1)  # of a single sample
+    if len(codes) > 1:
+        nearest = Lists(*(array[:, :1] for array in offers.nearest))
+    nearest_distance = nearest.distances[:, 0]
     apart = nearest_distance[(nearest_distance > 0) & np.isfinite(nearest_distance)]
-    border = _border_scores(offers)
+    low, high = np.minimum(offers.own, offers.rival_cost), np.maximum(offers.own, offers.rival_cost)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        border = np.where(high == 0, 1.0, np.where(np.isinf(high), 0.0, low / high))
     return Issues(
         method=method,
         n_conquerors=n_conquerors,
@@ -343,7 +448,7 @@ def _report(data: FitData, method: str, offers: Offers, opinion: Opinion) -> Iss
         is_outlier=normal < lower_fence(normal),
         duplicate_group=group,
         is_conflict=_conflicts(group, codes),
-        nearest=near[:, 0] if k else np.full(len(codes), NONE),
+        nearest=nearest.indices[:, 0],
         nearest_distance=nearest_distance,
         is_near_duplicate=nearest_distance <= (NEAR * np.median(apart) if len(apart) else 0.0),
         border_score=border,
@@ -353,10 +458,3 @@ def _report(data: FitData, method: str, offers: Offers, opinion: Opinion) -> Iss
             len(classes), -1
         ),
     )
-
-
-def _border_scores(offers: Offers) -> np.ndarray:
-    """Divide the smaller cost of the two classes by the larger; 1 if both are 0, 0 if one is infinite."""
-    low, high = np.minimum(offers.own, offers.rival_cost), np.maximum(offers.own, offers.rival_cost)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(high == 0, 1.0, np.where(np.isinf(high), 0.0, low / high))
