@@ -11,7 +11,6 @@ import base64
 import warnings
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
@@ -22,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from pathforest import FuzzyOPFClassifierCV, OPFClassifier
+from pathforest._models.explanation import Explanation
 from pathforest._pages.page import render
 from pathforest._reproduction import report as paper
 from pathforest._reproduction import statistics
@@ -39,17 +39,6 @@ DATA = {
 }  # splits
 MOST = 400  # training samples
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "wrong_labels.png"
-
-
-class Answer(NamedTuple):
-    """One prediction and the images along its path."""
-
-    label: int
-    offer: float
-    rival: int  # the class with the next cheapest offer
-    rival_offer: float
-    images: list[np.ndarray]  # the new sample, then the path to the prototype
-    costs: list[float]  # of the samples on the path
 
 
 def contestants(n_features: int) -> dict[str, object]:
@@ -90,31 +79,23 @@ def split(X, y, share, most, seed):
     return scaler.transform(X_train), noisy, scaler.transform(X_test), y_test
 
 
-def explain_one() -> Answer:
-    """Explain the digit, of those answered right, whose path has the most different costs and fits a page."""
+def explain_one() -> tuple[Explanation, list[np.ndarray]]:
+    """Explain the digit, of those answered right, whose path has the most different costs and fits a page.
+
+    The images are those of the new sample, then of the path to the prototype.
+    """
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=MOST, stratify=y, random_state=0)
-    model = OPFClassifier().fit(X_train, y_train)
-    reasons = model.explain(X_test)
+    reasons = OPFClassifier().fit(X_train, y_train).explain(X_test)
     right = [i for i, reason in enumerate(reasons) if reason.label == y_test[i] and len(reason.path) <= 7]
     i = max(right, key=lambda i: len(set(reasons[i].costs)))
-    reason, offers = reasons[i], model.class_costs(X_test[i : i + 1])[0]
-    rival = int(np.argsort(offers)[1])
-    images = [X_test[i], *X_train[reason.path]]
-    return Answer(
-        int(reason.label), reason.offer, int(model.classes_[rival]), offers[rival], images, reason.costs
-    )
-
-
-def small_table(out: Path) -> Experiment:
-    """Repeat the paper's experiment on three small sets that need no download."""
-    return reproduce(Settings(datasets=("cone_torus_like", "iris", "wine"), runs=3), out)
+    return reasons[i], [X_test[i], *X_train[reasons[i].path]]
 
 
 # The page
 
 
-def report(scores, answer: Answer, experiment: Experiment, seconds: float) -> str:
+def report(scores, answer: Explanation, images: list, experiment: Experiment, seconds: float) -> str:
     """Return the text of the page."""
     means = {place: float(np.mean(list(values.values()))) for place, values in scores.items()}
     titles = {0.0: "all labels right", 0.2: "a fifth of the training labels wrong"}
@@ -147,6 +128,7 @@ def report(scores, answer: Answer, experiment: Experiment, seconds: float) -> st
         },
         most=MOST,
         answer=answer,
+        images=images,
         tables=score_tables(statistics.summary(experiment)),
         facts={
             "Time": f"{seconds:.0f} s",
@@ -181,9 +163,12 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # with a fifth of wrong labels, models warn of what is shown here
         scores = measure()
-        answer, experiment = explain_one(), small_table(out)
+        answer, images = explain_one()
+        # The paper's experiment, on three small sets that need no download.
+        experiment = reproduce(Settings(datasets=("cone_torus_like", "iris", "wine"), runs=3), out)
     path = out / "report.html"
-    path.write_text(report(scores, answer, experiment, perf_counter() - start), encoding="utf-8")
+    page = report(scores, answer, images, experiment, perf_counter() - start)
+    path.write_text(page, encoding="utf-8")
     for title in dict(scores):
         mean = np.mean(list(scores[title].values()))
         print(f"{title[0]:21} {title[1]:4.0%} of the training labels wrong: {mean:5.1f} % right")

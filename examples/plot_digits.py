@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from pathforest import OPFClassifier
-from pathforest.plotting import plot_explanation, plot_forest
+from pathforest.plotting import plot_explanation
 
 digits = load_digits()
 X_train, X_test, y_train, y_test = train_test_split(digits.data, digits.target, random_state=0)
@@ -30,11 +30,4 @@ chosen = [next(i for i in by_length if explanations[i].label == label) for label
 fig, panels = plt.subplots(len(chosen), figsize=(10, 6.2), layout="constrained")
 for i, ax in zip(chosen, panels, strict=True):
     plot_explanation(model, X_test[i], image_shape=(8, 8), ax=ax)
-plt.show()
-
-# %%
-# The whole forest, drawn in two of its 64 dimensions.
-
-fig, ax = plt.subplots(figsize=(8, 6), layout="constrained")
-plot_forest(model, ax=ax)
 plt.show()

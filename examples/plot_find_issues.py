@@ -51,15 +51,5 @@ print(
     f"{len(issues.suspects)} labels called wrong; {hits} of them are, of {is_wrong.sum()} wrong labels in all"
 )
 print(f"{(issues.relabel() != digits.target).sum()} wrong labels are left after relabelling")
-
-# %%
-# Scores of right and wrong labels hardly overlap.
-
-fig, ax = plt.subplots(figsize=(8, 3.5), layout="constrained")
-bins = np.linspace(issues.score.min(), issues.score.max(), 60)
-ax.hist(issues.score[~is_wrong], bins, color="#0072B2", label="right labels")
-ax.hist(issues.score[is_wrong], bins, color="#D55E00", label="wrong labels")
-ax.axvline(0.5, color="0.4", linewidth=1, linestyle="--")
-ax.set(yscale="log", xlabel="score: how well the label fits", ylabel="samples")
-ax.legend(frameon=False)
+show(issues, issues.suspects[:3])
 plt.show()

@@ -3,8 +3,7 @@ Memberships from other detectors
 ================================
 
 Density is one measure of how typical a sample is; scikit-learn has others. Any function of samples and labels
-can replace it. Six maps of the same data show how much they differ; ``memberships.py`` measures what they are
-worth.
+can replace it. Six maps of the same data show how much they differ.
 """
 
 import matplotlib.pyplot as plt

@@ -7,7 +7,7 @@ features, time grows slightly faster than the number of samples. These curves ar
 runs, with one thread; ``make bench`` measures carefully and compares with other libraries.
 """
 
-from time import perf_counter
+import timeit
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,12 +20,7 @@ SIZES = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000]
 
 def seconds(call, *arguments):
     """Best of two, because the machine may be busy."""
-    times = []
-    for _ in range(2):
-        start = perf_counter()
-        call(*arguments)
-        times.append(perf_counter() - start)
-    return min(times)
+    return min(timeit.repeat(lambda: call(*arguments), number=1, repeat=2))
 
 
 # %%
@@ -34,14 +29,14 @@ def seconds(call, *arguments):
 X, cloud = make_blobs(2 * SIZES[-1], centers=15, cluster_std=1.5, random_state=0)
 X, y = X.astype(np.float32), cloud % 5
 Q = X[SIZES[-1] :]
-curves = {"OPF": [], "fuzzy OPF, tree": [], "fuzzy OPF, complete": [], "clustering": [], "predict": []}
-for n in SIZES:
-    plain = OPFClassifier()
-    curves["OPF"].append(seconds(plain.fit, X[:n], y[:n]))
-    curves["fuzzy OPF, tree"].append(seconds(FuzzyOPFClassifier(competition="tree").fit, X[:n], y[:n]))
-    curves["fuzzy OPF, complete"].append(seconds(FuzzyOPFClassifier().fit, X[:n], y[:n]))
-    curves["clustering"].append(seconds(OPFClustering().fit, X[:n]))
-    curves["predict"].append(seconds(plain.predict, Q[:n]))
+models = {
+    "OPF": OPFClassifier(),
+    "fuzzy OPF, tree": FuzzyOPFClassifier(competition="tree"),
+    "fuzzy OPF, complete": FuzzyOPFClassifier(),
+    "clustering": OPFClustering(),
+}
+curves = {name: [seconds(model.fit, X[:n], y[:n]) for n in SIZES] for name, model in models.items()}
+curves["predict"] = [seconds(OPFClassifier().fit(X[:n], y[:n]).predict, Q[:n]) for n in SIZES]
 
 # %%
 # On these axes the dotted line of slope 1 means time in proportion to the number of samples.

@@ -37,7 +37,7 @@ def experiment(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(answer, experiment):
-    return demo.report(SCORES, answer, experiment, 12.0)
+    return demo.report(SCORES, *answer, experiment, 12.0)
 
 
 def test_scores_are_those_of_the_same_labels_by_hand():
@@ -76,16 +76,17 @@ def test_the_page_tells_the_story(page):
 @pytest.mark.parametrize("best", TITLES)
 def test_the_best_is_named_whoever_it_is(answer, experiment, best):
     scores = {place: {"iris": 90.0 if place[0] == best else 50.0} for place in SCORES}
-    page = demo.report(scores, answer, experiment, 12.0)
+    page = demo.report(scores, *answer, experiment, 12.0)
     assert f"Who is best here?</strong> {best}, with 90.0 %." in page
 
 
 def test_the_answer_ends_at_a_prototype(page, answer):
+    answer, images = answer
     assert answer.costs[-1] == 0
-    assert answer.offer < answer.rival_offer
+    assert answer.cost < answer.rival.cost
     drawn = re.findall(r'<svg viewBox="0 0 8 8".*?</svg>', page, re.DOTALL)
-    assert len(drawn) == len(answer.images) == len(answer.costs) + 1
-    for svg, image in zip(drawn, answer.images, strict=True):
+    assert len(drawn) == len(images) == len(answer.costs) + 1
+    for svg, image in zip(drawn, images, strict=True):
         pixels = np.zeros((8, 8))
         for value, x, y in re.findall(r'fill-opacity="(.*?)" d="M(\d) (\d)h', svg):
             pixels[int(y), int(x)] = float(value)
