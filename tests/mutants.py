@@ -102,7 +102,7 @@ src/pathforest/_tables/write.py | tests/datasets/test_writing.py
 - reads_as(text, number, decimal)
 + reads_as(text, number)
 
-src/pathforest/_utils/threads.py | tests/engines/test_threads.py
+src/pathforest/_utils/checks.py | tests/engines/test_threads.py
 - _core.max_threads()))
 + 10**6))
 cpp/bindings/arrays.hpp | tests/engines/test_runtime.py -k other_threads

@@ -21,7 +21,7 @@ from strategies import make_codes, make_samples
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering, _core
 from pathforest._engines import matrix
 from pathforest._engines.metric import resolve_metric
-from pathforest._utils.threads import thread_count
+from pathforest._utils.checks import thread_count
 from pathforest.forest import path_to_root
 
 PATIENCE = 300  # seconds until a process counts as hung

@@ -10,7 +10,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from pathforest import _core
-from pathforest._utils.threads import thread_count
+from pathforest._utils.checks import thread_count
 
 
 def has_threads():

@@ -11,8 +11,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from strategies import problems
 
 from pathforest import _core
-from pathforest._engines.engine import features_engine
-from pathforest._engines.metric import resolve_metric
+from pathforest._engines.metric import features_engine, resolve_metric
 from pathforest.graph import KnnGraph, knn_graph, spanning_tree, spanning_tree_by_asking
 
 pytestmark = pytest.mark.kernel

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pathforest import _core
-from pathforest._engines.engine import Engine, Samples, features_engine
+from pathforest._engines.engine import Engine, Samples
 from pathforest._engines.matrix import distance_matrix, symmetric
-from pathforest._engines.metric import DEVICE_METRICS, Metric, choose_algorithm
+from pathforest._engines.metric import DEVICE_METRICS, Metric, choose_algorithm, features_engine
 from pathforest._engines.samples import SparseSamples
 from pathforest._utils.text import show
 

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from pathforest import _core
 from pathforest._core import TreeBuilder
-from pathforest._engines.metric import Metric, engine_ranges
+from pathforest._engines.metric import Metric, features_engine
 from pathforest._engines.samples import SparseSamples
 
 # Lists of this length leave few components for the slower search of the tree's remaining arcs.
@@ -198,16 +197,6 @@ def answered(
         if not len(samples):
             return SpanningTree(*builder.arcs())
         builder.answer(*nearest_foreign(samples, component, reach))
-
-
-def features_engine(
-    X: np.ndarray, metric: Metric, algorithm: str, n_threads: int = 1, keep_order: bool = False
-) -> _core.Engine:
-    """Build the engine in C++ over features; `algorithm` is ``"kd_tree"`` or ``"brute"``."""
-    if algorithm == "kd_tree":
-        return _core.Engine.kd_tree(X, metric.name, metric.p, n_threads)
-    of_features = (engine_ranges(metric.params), metric.params["weights"]) if metric.name == "gower" else ()
-    return _core.Engine.brute(X, metric.name, metric.p, keep_order, n_threads, *of_features)
 
 
 def merge(

@@ -29,11 +29,10 @@ from pathforest._engines.engine import (
     SpanningTree,
     TreeArrays,
     answered,
-    features_engine,
     merge,
     without_self,
 )
-from pathforest._engines.metric import Metric
+from pathforest._engines.metric import Metric, features_engine
 
 # Up to this many new samples, a scan for each takes less time than one for each old sample.
 FEW = 16

@@ -235,6 +235,22 @@ def array_options(metric: Metric) -> dict[str, Any]:
     }
 
 
+def features_engine(
+    X: np.ndarray, metric: Metric, algorithm: str, n_threads: int = 1, keep_order: bool = False
+) -> _core.Engine:
+    """Build the engine in C++ over features; `algorithm` is ``"kd_tree"`` or ``"brute"``."""
+    if algorithm == "kd_tree":
+        return _core.Engine.kd_tree(X, metric.name, metric.p, n_threads)
+    of_features = (engine_ranges(metric.params), metric.params["weights"]) if metric.name == "gower" else ()
+    return _core.Engine.brute(X, metric.name, metric.p, keep_order, n_threads, *of_features)
+
+
+def engine_ranges(params: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the ranges as the engine takes them: 0 marks categories, infinity features that are constant."""
+    ranges = np.where(params["ranges"] > 0, params["ranges"], np.inf)
+    return np.where(params["categorical"], 0.0, ranges)
+
+
 def complete_metric(metric: Metric, X: np.ndarray) -> Metric:
     """Fix what a metric takes from the training samples; try one of a matrix on the first of them.
 
@@ -359,12 +375,6 @@ def gower_terms(a: np.ndarray, b: np.ndarray, params: Mapping[str, np.ndarray]) 
     apart, ranges = np.abs(a - b), engine_ranges(params)
     terms = np.divide(apart, ranges, out=(apart > 0).astype(np.float64), where=ranges > 0)
     return np.where(np.isnan(apart), np.nan, terms * params["weights"])
-
-
-def engine_ranges(params: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return the ranges as the engine takes them: 0 marks categories, infinity features that are constant."""
-    ranges = np.where(params["ranges"] > 0, params["ranges"], np.inf)
-    return np.where(params["categorical"], 0.0, ranges)
 
 
 def _per_feature(name: str, given: Any, n_features: int) -> np.ndarray:

@@ -38,6 +38,7 @@ from pathforest._models import parameters as rules
 from pathforest._models.labels import Labels, read_labels
 from pathforest._persistence import save
 from pathforest._persistence.checks import SAMPLES, Saved
+from pathforest._utils.checks import thread_count
 from pathforest._utils.progress import (
     SILENCE,
     CallbackSupportMixin,
@@ -45,7 +46,6 @@ from pathforest._utils.progress import (
     progress,
     stages_of,
 )
-from pathforest._utils.threads import thread_count
 
 T = TypeVar("T")
 

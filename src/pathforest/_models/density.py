@@ -1,7 +1,7 @@
 """Density of training samples, paths that are worth their lowest density, and the domes of the density.
 
-A dome is what lies above a level around a maximum. Which domes absorb which, how many count as clusters, and
-which samples are noise is told from their sizes.
+A dome is what lies above a level around a maximum. Domes absorb one another as the level falls; the largest
+count as clusters, and the thinnest part of each may count as noise.
 """
 
 from __future__ import annotations

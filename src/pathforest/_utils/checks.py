@@ -1,4 +1,4 @@
-"""Checks of plain values, each with a message that names the way out."""
+"""Checks of plain values, each with a message that names the way out; `n_jobs` and `random_state`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
+import joblib
 import numpy as np
 from sklearn.utils import check_random_state
 
+from pathforest import _core
 from pathforest._utils.text import show
 
 
@@ -68,3 +70,13 @@ def random_generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, Integral):
         return np.random.default_rng(random_state)
     return np.random.Generator(check_random_state(random_state)._bit_generator)
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Threads for scikit-learn's `n_jobs`, within what the core allows here.
+
+    That is ``OMP_NUM_THREADS``, CPU affinity or a limit of threadpoolctl. joblib sets the variable for each
+    worker of a parallel grid search, to keep it from starting a full set of threads.
+    """
+    # threadpoolctl refuses a numpy integer, which joblib returns as given.
+    return max(1, min(int(joblib.effective_n_jobs(n_jobs)), _core.max_threads()))

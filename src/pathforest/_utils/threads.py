@@ -1,4 +1,4 @@
-"""Threads: how many scikit-learn's `n_jobs` asks for, and calls on several of them."""
+"""Threads: calls on several of them, and the limits that users set for those of the core."""
 
 from __future__ import annotations
 
@@ -6,20 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import joblib
 import threadpoolctl
-
-from pathforest import _core
-
-
-def thread_count(n_jobs: int | None) -> int:
-    """Threads for scikit-learn's `n_jobs`, within what the core allows here.
-
-    That is ``OMP_NUM_THREADS``, CPU affinity or a limit of threadpoolctl. joblib sets the variable for each
-    worker of a parallel grid search, to keep it from starting a full set of threads.
-    """
-    # threadpoolctl refuses a numpy integer, which joblib returns as given.
-    return max(1, min(int(joblib.effective_n_jobs(n_jobs)), _core.max_threads()))
 
 
 def map_threads(function: Callable[..., Any], n_threads: int, *arguments: Iterable[Any]) -> Iterator[Any]:

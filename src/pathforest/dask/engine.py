@@ -20,8 +20,8 @@ from distributed import Client
 
 from pathforest import _core
 from pathforest._engines.build import EngineFactory, build_engine
-from pathforest._engines.engine import Engine, PythonEngine, Samples, features_engine, merge
-from pathforest._engines.metric import Metric, choose_algorithm
+from pathforest._engines.engine import Engine, PythonEngine, Samples, merge
+from pathforest._engines.metric import Metric, choose_algorithm, features_engine
 from pathforest.dask.futures import Sent, run_tasks, thread_counts
 
 # Samples of one block, at most. A lone block is copied to every worker. Several are distributed, as many to
