@@ -107,36 +107,3 @@ def test_members_that_carry_another_class_make_no_offer():
 def test_means_stop_where_offers_end():
     made = np.array([[1.0, 2.0, np.inf], [np.inf, np.inf, np.inf]])
     np.testing.assert_array_equal(_core.mean_offers(made, COUNTS).T, [[1, 1.5, 1.5, 1.5], [np.inf] * 4])
-
-
-def arguments():
-    return {
-        "distances": np.zeros((2, 3)),
-        "members": np.zeros((2, 3), dtype=np.int32),
-        "cost": np.zeros(4),
-        "rank": np.arange(4, dtype=np.int32),
-        "further": np.empty((2, 0)),
-        "further_first": np.zeros(2, dtype=np.int32),
-        "n_conquerors": np.ones(1, dtype=np.int32),
-        "n_samples": 9,
-    }
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"members": np.zeros((2, 2), dtype=np.int32)}, "differ in shape"),
-        ({"members": np.full((2, 3), 4, dtype=np.int32)}, "members contains an index"),
-        ({"distances": np.array([[0.0, 2.0, 1.0]] * 2)}, "ascending order"),
-        ({"cost": np.zeros(2)}, "one entry per member"),
-        ({"further": np.empty((1, 0))}, "one entry per query"),
-        ({"further_first": np.zeros(1, dtype=np.int32)}, "one entry per query"),
-        ({"n_conquerors": np.array([0], dtype=np.int32)}, "at least 1"),
-        ({"n_conquerors": np.array([2, 1], dtype=np.int32)}, "ascending"),
-        ({"n_conquerors": np.array([], dtype=np.int32)}, "one or more"),
-    ],
-)
-def test_arguments_that_do_not_fit_are_refused(change, message):
-    _core.class_costs(**arguments())
-    with pytest.raises(ValueError, match=message):
-        _core.class_costs(**{**arguments(), **change})

@@ -1,5 +1,7 @@
 """Offers of equal value: the arc that set the cost decides, by its own length first (SPEC 1.1)."""
 
+from pathlib import Path
+
 import checks
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ import reference
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathforest import FuzzyOPFClassifier, _core
+from pathforest import FuzzyOPFClassifier, OPFClassifier, _core
 from pathforest.graph import KnnGraph
 from pathforest.membership import density, fuzzy_membership
 
@@ -74,3 +76,29 @@ def test_competition_on_small_grids_equals_the_definition(engine, side, data):
     checks.same_arrays(
         _core.compete_tree(*tree, seeds, F, source), reference.compete(D, seeds, F, side, tree)
     )
+
+
+# The integer grid of data/tied_grid.csv, where equal distances cost textbook OPF most of a class.
+
+
+@pytest.fixture(scope="module")
+def grid():
+    rows = np.loadtxt(Path(__file__).parents[1] / "data" / "tied_grid.csv", delimiter=",", skiprows=1)
+    return rows[:, :2], rows[:, 2].astype(int)
+
+
+def test_textbook_opf_loses_most_of_a_class(grid):
+    X, y = grid
+    found = reference.textbook_opf(reference.distance_matrix(X, X), y)
+    assert min(np.mean(found[y == c] == c) for c in range(3)) < 0.2
+
+
+def test_opf_keeps_every_training_label(grid):
+    X, y = grid
+    np.testing.assert_array_equal(OPFClassifier().fit(X, y).label_, y)
+
+
+@pytest.mark.parametrize("sigma", [0.2, 0.8, 1.0])
+def test_fuzzy_opf_along_the_tree_keeps_every_training_label(grid, sigma):
+    X, y = grid
+    np.testing.assert_array_equal(FuzzyOPFClassifier(sigma=sigma, competition="tree").fit(X, y).label_, y)

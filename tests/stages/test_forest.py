@@ -81,35 +81,11 @@ def test_plain_forest_refuses_arcs_that_close_a_cycle(n, data):
         grow_forest(arcs, [0])
 
 
-@sides
-@given(data=st.data())
-def test_competition_makes_a_valid_forest(side, data):
-    X, codes, _, k = data.draw(problems())
-    F = data.draw(memberships(len(X)))
-    engine = _core.Engine.brute(X, "euclidean")
-    lists = engine.knn(k)
-    seeds = reference.prototypes(engine.spanning_tree(lists), codes)
-    checks.valid_forest(*engine.compete(*lists, seeds, F, side == "source"), seeds)
-
-
-@sides
-@given(data=st.data())
-def test_complete_competition_does_not_depend_on_the_length_of_the_lists(side, data):
-    X, codes, _, _ = data.draw(problems(smallest=2))
-    F = data.draw(memberships(len(X)))
-    engine = _core.Engine.kd_tree(X, "euclidean")
-    seeds = reference.prototypes(engine.spanning_tree(engine.knn(1)), codes)
-    lengths = sorted({1, len(X) // 2, len(X) - 1})
-    forests = [engine.compete(*engine.knn(k), seeds, F, side == "source") for k in lengths]
-    for forest in forests[1:]:
-        checks.same_arrays(forest, forests[0])
-
-
 @given(problems())
 def test_prototypes_are_the_ends_of_tree_arcs_that_join_two_classes(problem):
     tree = reference.spanning_tree(reference.distance_matrix(problem.X, problem.X))
-    got = boundary_prototypes(SpanningTree(*tree), problem.codes)
-    np.testing.assert_array_equal(got, reference.prototypes(tree, problem.codes))
+    expected = reference.prototypes(tree, problem.codes)
+    np.testing.assert_array_equal(boundary_prototypes(SpanningTree(*tree), problem.codes), expected)
 
 
 @given(problems(smallest=2))
@@ -117,30 +93,15 @@ def test_plain_cost_is_the_minimax_distance_to_the_nearest_prototype(problem):
     D = reference.distance_matrix(problem.X, problem.X)
     tree = reference.spanning_tree(D)
     seeds = reference.prototypes(tree, problem.codes)
-    cost = grow_forest(SpanningTree(*tree), seeds).cost
+    forest = grow_forest(SpanningTree(*tree), seeds)
+    checks.valid_forest(*forest, seeds)
+    paths = [path_to_root(forest.predecessor, u) for u in range(len(D))]
+    assert [(path[0], path[-1]) for path in paths] == list(enumerate(forest.root))
     minimax = D.copy()
     for via in range(len(D)):
         minimax = np.minimum(minimax, np.maximum(minimax[:, via, None], minimax[None, via]))
     np.fill_diagonal(minimax, 0)
-    np.testing.assert_array_equal(cost, minimax[:, seeds].min(axis=1))
-
-
-@given(problems(smallest=2))
-def test_plain_cost_is_the_larger_of_the_predecessor_s_cost_and_the_arc(problem):
-    D = reference.distance_matrix(problem.X, problem.X)
-    tree = reference.spanning_tree(D)
-    forest = grow_forest(SpanningTree(*tree), reference.prototypes(tree, problem.codes))
-    child = np.flatnonzero(forest.predecessor >= 0)
-    parent = forest.predecessor[child]
-    np.testing.assert_array_equal(forest.cost[child], np.maximum(forest.cost[parent], D[parent, child]))
-
-
-@given(problems())
-def test_paths_end_at_the_root(problem):
-    tree = reference.spanning_tree(reference.distance_matrix(problem.X, problem.X))
-    forest = grow_forest(SpanningTree(*tree), reference.prototypes(tree, problem.codes))
-    paths = [path_to_root(forest.predecessor, u) for u in range(len(problem.X))]
-    assert [(path[0], path[-1]) for path in paths] == list(enumerate(forest.root))
+    np.testing.assert_array_equal(forest.cost, minimax[:, seeds].min(axis=1))
 
 
 @every_query_engine

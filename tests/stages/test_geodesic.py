@@ -115,9 +115,3 @@ def test_of_equal_paths_the_one_with_the_first_last_arc_wins(lengths, predecesso
     indices = np.array([[2], [4], [3], [4], [1]], dtype=np.int32)
     paths = _core.geodesic_paths(distances, indices, np.array([0, 1], dtype=np.int32), np.ones(2))
     assert [array[3] for array in paths] == [4.0, predecessor, 0 if predecessor == 2 else 1]
-
-
-def test_paths_that_are_too_long_for_a_number_are_refused():
-    lists = KnnGraph(np.full((4, 1), 1.5e308), np.array([[1], [2], [3], [2]], dtype=np.int32))
-    with pytest.raises(ValueError, match=r"the path to sample 2 is infinitely long.*rescale"):
-        grow_forest_geodesic(make_engine(np.eye(4)), lists, [0])

@@ -7,11 +7,11 @@ import reference
 from engine_cases import every_engine, every_query_engine, needs_non_negative, open_engine
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse.csgraph import minimum_spanning_tree
-from strategies import problems
+from strategies import DTYPES, problems
 
 from pathforest import _core
-from pathforest._engines.metric import features_engine, resolve_metric
+from pathforest._search.folds import list_length, lists_of_part
+from pathforest.distances import make_engine
 from pathforest.graph import KnnGraph, knn_graph, spanning_tree, spanning_tree_by_asking
 
 pytestmark = pytest.mark.kernel
@@ -41,28 +41,10 @@ def test_query_equals_a_full_sort(case, data):
 def test_spanning_tree_equals_kruskal(case, data):
     X, _, Q, k = data.draw(problems(non_negative=needs_non_negative(case)))
     opened = open_engine(case, X, Q)
-    lists = opened.engine.knn(k)
-    got = opened.engine.spanning_tree(lists, n_threads=data.draw(threads))
-    checks.same_arrays(got, reference.spanning_tree(opened.D))
-
-
-@every_engine
-@given(data=st.data())
-def test_spanning_tree_without_lists_equals_kruskal(case, data):
-    X, _, Q, _ = data.draw(problems(non_negative=needs_non_negative(case)))
-    opened = open_engine(case, X, Q)
-    got = opened.engine.spanning_tree(None, data.draw(threads))
-    checks.same_arrays(got, reference.spanning_tree(opened.D))
-
-
-@every_engine
-@given(data=st.data())
-def test_spanning_tree_does_not_depend_on_the_length_of_the_lists(case, data):
-    X, _, Q, _ = data.draw(problems(smallest=2, largest=50, non_negative=needs_non_negative(case)))
-    engine = open_engine(case, X, Q).engine
-    trees = [engine.spanning_tree(engine.knn(k)) for k in sorted({0, 1, len(X) // 2, len(X) - 1})]
-    for tree in trees[1:]:
-        checks.same_arrays(tree, trees[0])
+    lists = [None, *(opened.engine.knn(length) for length in {0, k, len(X) - 1})]
+    for each in lists:
+        got = opened.engine.spanning_tree(each, n_threads=data.draw(threads))
+        checks.same_arrays(got, reference.spanning_tree(opened.D))
 
 
 def test_a_distance_of_minus_zero_is_zero():
@@ -72,24 +54,6 @@ def test_a_distance_of_minus_zero_is_zero():
     assert list(zip(tree.source.tolist(), tree.target.tolist(), tree.weight.tolist(), strict=True)) == [
         (0, 1, 0.0), (3, 4, 0.0), (0, 2, 1.0), (2, 3, 2.0),
     ]  # fmt: skip
-
-
-@given(problems())
-def test_stage_functions_return_valid_graphs(problem):
-    engine = _core.Engine.brute(problem.X, "euclidean")
-    graph = knn_graph(engine, problem.k)
-    checks.valid_knn_graph(graph.distances, graph.indices, len(problem.X))
-    tree = spanning_tree(engine, graph)
-    checks.valid_spanning_tree(tree.source, tree.target, tree.weight, len(problem.X))
-
-
-@pytest.mark.parametrize("name", ["kd_tree", "brute", "precomputed"])
-@pytest.mark.parametrize("d", [2, 20])
-def test_spanning_tree_weighs_what_scipy_weighs(name, d):
-    X = np.random.default_rng(0).normal(size=(700, d))
-    opened = open_engine((name, "euclidean", 2.0), X, X[:1])
-    weight = opened.engine.spanning_tree(opened.engine.knn(10))[2]
-    assert weight.sum() == pytest.approx(minimum_spanning_tree(opened.D).sum(), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["kd_tree", "brute"])
@@ -148,18 +112,30 @@ def test_a_tree_built_by_asking_equals_kruskal(problem, k):
     checks.same_arrays(spanning_tree_by_asking(lists, nearest_foreign), reference.spanning_tree(D))
 
 
-@pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
-def test_samples_that_are_infinitely_far_apart_are_refused(algorithm):
-    engine = features_engine(np.array([[1e200], [-1e200], [1.0]]), resolve_metric("euclidean"), algorithm, 1)
-    with pytest.raises(OverflowError, match="infinitely far"):
-        engine.spanning_tree((np.empty((3, 0)), np.empty((3, 0), dtype=np.int32)))
+# Lists of a part of the samples, read from those of all, equal a pass over that part.
 
 
-def test_answers_that_do_not_fit_the_question_are_refused():
-    lists = np.array([[1.0], [1.0], [0.5], [0.5]]), np.array([[1], [0], [3], [2]], dtype=np.int32)
-    builder = _core.TreeBuilder(*lists)
-    samples, _, _ = builder.ask()
-    with pytest.raises(ValueError, match="one answer per sample"):
-        builder.answer(np.zeros(len(samples) + 1), np.zeros(len(samples) + 1, dtype=np.int32))
-    with pytest.raises(ValueError, match="not a sample"):
-        builder.answer(np.zeros(len(samples)), np.full(len(samples), 4, dtype=np.int32))
+@given(data=st.data())
+def test_lists_of_a_part_equal_a_pass_over_it(data):
+    X = data.draw(problems(smallest=3, dtypes=DTYPES)).X
+    chosen = np.flatnonzero(data.draw(st.lists(st.booleans(), min_size=len(X), max_size=len(X))))
+    if len(chosen) < 2:
+        chosen = np.array([0, len(X) - 1])
+    k, n_threads = data.draw(st.integers(1, len(chosen) - 1)), data.draw(st.sampled_from([1, 3]))
+    algorithm = data.draw(st.sampled_from(["kd_tree", "brute"]))
+    part = np.ascontiguousarray(X[chosen])
+    engine = make_engine(part, algorithm=algorithm)
+    # A share of 1 and a small k make lists that run out, as samples at the edge of a part do.
+    length = min(list_length(data.draw(st.integers(1, k)), 1.0), len(X) - 1)
+    long = knn_graph(make_engine(X, algorithm=algorithm), length, n_threads)
+    got, expected = lists_of_part(long, chosen, engine, part, k, n_threads), knn_graph(engine, k)
+    checks.same_arrays(got, expected)
+
+
+def test_lists_are_long_enough_for_random_parts():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 2))
+    lists = knn_graph(make_engine(X), list_length(30, 0.8))
+    chosen = np.flatnonzero(rng.random(3000) < 0.8).astype(np.int32)
+    *_, short = _core.subset_lists(*lists, chosen, 30)
+    assert len(short) < 0.03 * len(chosen)

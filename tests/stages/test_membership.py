@@ -13,7 +13,7 @@ from strategies import METRICS, make_samples, problems
 
 from pathforest import _core
 from pathforest.graph import KnnGraph
-from pathforest.membership import fuzzy_membership, search_k, values_to_membership
+from pathforest.membership import fuzzy_membership, search_k
 
 pytestmark = pytest.mark.kernel
 
@@ -42,21 +42,14 @@ def kernel_value(d):
 
 
 @given(st.one_of(st.floats(0, 5), st.floats(0, 745.1), st.floats(700, 745.1)))
-def test_the_exponential_is_within_one_unit_in_the_last_place(d):
+def test_the_exponential_is_within_one_unit_in_the_last_place_and_underflows_to_zero(d):
     with localcontext() as context:
         context.prec = 60
         exact = Decimal(-d).exp()
         error = abs(Decimal(float(kernel_value(d))) - exact)
         assert error <= Decimal(math.ulp(float(exact)))
-
-
-@pytest.mark.parametrize("d", [745.2, 746.0, 1e4, 1e300, math.inf])
-def test_the_exponential_underflows_to_zero(d):
-    assert kernel_value(d) == 0
-
-
-def test_the_exponential_of_zero_is_one():
     assert kernel_value(0.0) == 1
+    assert [kernel_value(far) for far in (745.2, 746.0, 1e4, 1e300, math.inf)] == [0] * 5
 
 
 @given(st.integers(1, 300), st.integers(1, 40), st.data())
@@ -88,12 +81,14 @@ def test_clustering_equals_algorithm_2(metric, p, data):
 
 
 @given(data=st.data())
-def test_clustering_equals_algorithm_2_on_any_plateaus(data):
-    distances, indices, k, _ = draw_lists(data, "euclidean")
+def test_clustering_equals_algorithm_2_on_any_plateaus_and_within_classes(data):
+    X, codes, _, k = data.draw(problems(smallest=2))
+    distances, indices = reference.knn(reference.distance_matrix(X, X), k)
     levels = np.array([1.0, 1.5, 2.0, 3.0, 500.0, 999.5, 1000.0])
-    rho = levels[np.random.default_rng(data.draw(st.integers(0, 99))).integers(0, 7, size=len(distances))]
-    expected = reference.cluster(distances[:, :k], indices[:, :k], rho)[:4]
-    checks.same_arrays(_core.cluster(distances, indices, k, rho), expected)
+    rho = levels[np.random.default_rng(data.draw(st.integers(0, 99))).integers(0, 7, size=len(X))]
+    for given_codes in (None, codes.astype(np.int32), np.zeros(len(X), dtype=np.int32)):
+        expected = reference.cluster(distances, indices, rho, given_codes)[:4]
+        checks.same_arrays(_core.cluster(distances, indices, k, rho, given_codes), expected)
 
 
 @pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates", "far clusters"])
@@ -145,12 +140,6 @@ def test_density_of_new_samples_uses_the_training_width(metric, data):
 def test_membership_equals_equation_5(sigma, values):
     rho = np.array(values)
     np.testing.assert_array_equal(fuzzy_membership(rho, sigma), reference.membership(rho, sigma))
-
-
-@pytest.mark.parametrize("sigma", [0.2, 0.8, 1.2])
-def test_given_values_replace_the_squared_density(sigma):
-    values = np.linspace(0, 1, 11)
-    np.testing.assert_array_equal(values_to_membership(values, sigma), (1 - sigma) * values + sigma)
 
 
 def test_all_distances_zero_give_density_one():

@@ -5,29 +5,6 @@ from types import FunctionType
 import numpy as np
 
 
-def valid_knn_graph(distances, indices, n):
-    """Lists of distinct others, sorted by (distance, index)."""
-    assert distances.shape == indices.shape == (n, indices.shape[1])
-    assert distances.dtype == np.float64
-    assert indices.dtype == np.int32
-    for i, (row, near) in enumerate(zip(distances.tolist(), indices.tolist(), strict=True)):
-        assert i not in near
-        assert set(near) <= set(range(n))
-        assert list(zip(row, near, strict=True)) == sorted(set(zip(row, near, strict=True)))
-
-
-def valid_spanning_tree(source, target, weight, n):
-    """n - 1 arcs with source < target, in ascending order, joining everything."""
-    assert source.shape == target.shape == weight.shape == (n - 1,)
-    arcs = list(zip(weight.tolist(), source.tolist(), target.tolist(), strict=True))
-    assert arcs == sorted(arcs)
-    component = np.arange(n)
-    for _, i, j in arcs:
-        assert 0 <= i < j < n
-        assert component[i] != component[j]
-        component[component == component[j]] = component[i]
-
-
 def valid_forest(cost, predecessor, root, order, prototypes):
     """Paths end at prototypes, which cost 0 and are their own roots; order sorts cost."""
     n = len(cost)
