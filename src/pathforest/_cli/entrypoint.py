@@ -8,9 +8,10 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import is_dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -25,7 +26,7 @@ from pathforest._cli.commands.info import info
 from pathforest._cli.commands.predict import predict
 from pathforest._cli.commands.reproduce import reproduce
 from pathforest._cli.commands.train import train
-from pathforest._cli.options import UsageError, say, spread
+from pathforest._cli.options import UsageError, flag, say
 from pathforest._utils.text import escape
 
 # In the order of `--help`: from data to models to answers.
@@ -37,19 +38,18 @@ MISTAKES = (ValueError, OSError, ImportError, MemoryError)
 RAISED = (TypeError, AttributeError, RuntimeError)
 PACKAGE = Path(__file__).parents[1]
 FAILED, MISTYPED, INTERRUPTED = 1, 2, 130  # exit codes; typer has 2 for options it does not know
-DEBUG = Annotated[bool, typer.Option("--debug", help="If the command fails, print the traceback too.")]
+DEBUG = flag("--debug", "If the command fails, print the traceback too.")
 MISTYPED_ERROR = typer.BadParameter.__bases__[0]  # click's, of which some versions of typer have a copy
 
 
 class Flags:
     """Flags without a type in the help: they take no value."""
 
-    def get_params(self, *args: Any) -> Any:
+    def get_params(self, context: Any) -> Any:
         """Return the options and arguments."""
-        params = super().get_params(*args)
+        params = super().get_params(context)
         for param in params:
-            if getattr(param, "is_flag", False):
-                param.metavar = " "
+            param.metavar = " " if getattr(param, "is_flag", False) else param.metavar
         return params
 
 
@@ -58,15 +58,15 @@ class Command(Flags, TyperCommand):
 
 
 class Group(Flags, TyperGroup):
-    """The commands, with what click says of mistyped options made safe to print."""
+    """The commands."""
 
-    def parse_args(self, *args: Any) -> Any:
-        """Read what comes before a command."""
-        return _escaped(super().parse_args, *args)
+    def invoke(self, context: Any) -> Any:
+        """Run a command, and make what click says of its mistyped options safe to print."""
+        return _escaped(super().invoke, context)
 
-    def invoke(self, *args: Any) -> Any:
-        """Read a command's own options and run it."""
-        return _escaped(super().invoke, *args)
+    def parse_args(self, context: Any, args: list[str]) -> Any:
+        """Do the same for what comes before a command."""
+        return _escaped(super().parse_args, context, args)
 
 
 def _escaped(function: Any, *args: Any) -> Any:
@@ -77,14 +77,21 @@ def _escaped(function: Any, *args: Any) -> Any:
         raise
 
 
-def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Turn what goes wrong in a command into a line on the error stream and an exit code, and add --debug."""
-    parameters, call = spread(command)
+def as_typer_takes(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command for typer: dataclasses as their fields, --debug, and what goes wrong as a line."""
+    groups, parameters = {}, {}
+    for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
+        parameters[name] = parameter
+        if is_dataclass(parameter.annotation):
+            groups[name] = inspect.signature(parameter.annotation, eval_str=True).parameters
+            parameters |= groups[name]
 
     def run(*, debug: bool, **values: Any) -> None:
         try:
+            for name, fields in groups.items():
+                values[name] = parameters[name].annotation(**{field: values.pop(field) for field in fields})
             with _one_line_warnings():
-                call(**values)
+                command(**values)
         except BrokenPipeError:
             raise  # the reader, `head` for instance, has seen enough; typer ends quietly
         except Exception as error:
@@ -97,9 +104,10 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
             say("stopped")
             raise typer.Exit(INTERRUPTED) from error
 
-    own = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=DEBUG)
-    run.__signature__ = inspect.Signature([*parameters, own])
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in (*parameters, own)}
+    shown = [parameter for name, parameter in parameters.items() if name not in groups]
+    shown.append(inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=DEBUG, annotation=bool))
+    run.__signature__ = inspect.Signature([one.replace(kind=one.KEYWORD_ONLY) for one in shown])
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
     return run
 
 
@@ -163,9 +171,7 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
-    ] = False,
+    version: bool = flag("--version", "Print the version.", callback=_show_version, is_eager=True),
 ) -> None:
     pass
 
@@ -178,4 +184,4 @@ def _help(docstring: str) -> str:
 
 
 for command in COMMANDS:
-    app.command(command.__name__, cls=Command, help=_help(command.__doc__))(one_line_errors(command))
+    app.command(command.__name__, cls=Command, help=_help(command.__doc__))(as_typer_takes(command))

@@ -8,8 +8,7 @@ import re
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from importlib.util import find_spec
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import joblib
@@ -39,6 +38,10 @@ from pathforest.preprocessing import TablePreprocessor
 LIBOPF = ".opf"  # the ending of LibOPF's files of models; nothing in them says what they are
 SHOWN = 20  # columns listed in the terminal
 MIXED = "gower"  # the metric that takes text and gaps as they are
+UNSCALED = {
+    "precomputed": "distances cannot be standardised; leave it out",
+    MIXED: f"metric={MIXED} divides by the ranges of numbers itself; leave it out",
+}
 FACTOR = 30  # between the widest and the narrowest feature, from which on we warn
 # Names of columns that number the rows: id, row_id, PassengerId, index, Unnamed: 0 (from pandas).
 ROW_NUMBER = re.compile(r"(?i:(.*[ _.-])?(id|index)|unnamed: \d+|row( ?(number|no))?)|.*[a-z0-9]I[dD]|")
@@ -63,12 +66,11 @@ def parse_settings(
         if not equals:
             raise UsageError(f"--set {text}: write {text}=VALUE")
         chosen[name] = _value(value)
-    if scale and chosen.get("transforms", "auto") != "auto":
-        raise UsageError("--scale: not with --set transforms; choose one of them")
-    if scale and chosen.get("metric") == "precomputed":
-        raise UsageError("--scale: distances cannot be standardised; leave it out")
-    if scale and chosen.get("metric") == MIXED:
-        raise UsageError(f"--scale: metric={MIXED} divides by the ranges of numbers itself; leave it out")
+    reason = UNSCALED.get(str(chosen.get("metric")))
+    if chosen.get("transforms", "auto") != "auto":
+        reason = "not with --set transforms; choose one of them"
+    if scale and reason:
+        raise UsageError(f"--scale: {reason}")
     return chosen
 
 
@@ -121,22 +123,20 @@ def prepare(model: Any, samples: Samples, *, scale: bool, warns: bool = True) ->
     from sklearn.preprocessing import StandardScaler
 
     X, names, params = samples.X, samples.features, model.get_params(deep=False)
-    warn_row_numbers(X, names)
+    searches, columns = "transforms" in params, columns_of(X, names)
+    _warn_row_numbers(columns)
     if params.get("metric") == MIXED:
         return Prepared(as_matrix(X))
-    if isinstance(X, np.ndarray):
-        if scale and "transforms" in params:
-            model.set_params(transforms=[StandardScaler()])  # by a search, in each of its folds
-        unscaled = not scale and params.get("metric") != "precomputed" and params.get("transforms") is None
-        if unscaled and warns:
-            warn_spans(X, names)
-        if not scale or "transforms" in params:
-            return Prepared(X)
-    columns = columns_of(X, names)
+    if isinstance(X, np.ndarray) and (searches or not scale):
+        if scale:
+            model.set_params(transforms=[StandardScaler()])  # by the search, in each of its folds
+        elif warns and params.get("metric") != "precomputed" and params.get("transforms") is None:
+            _warn_spans(X, names)
+        return Prepared(X)
     with ignorable():
         table = TablePreprocessor(samples.kinds or None).fit(columns)
     encoded = table.transform(columns)
-    if "transforms" not in params:
+    if not searches:
         return Prepared(encoded, table)
     # A part of the rows may look like another kind of column, such as dates beside one other text.
     kinds = {name: NUMBER if c.dtype.kind in "iuf" else CATEGORY for name, c in columns.items()}
@@ -163,11 +163,9 @@ def fit(estimator: Any, prepared: Prepared, y: np.ndarray | None, jobs: int | No
     return time.perf_counter() - start
 
 
-@contextmanager
-def threads(jobs: int | None) -> Iterator[None]:
+def threads(jobs: int | None) -> joblib.parallel_config:
     """Use `jobs` threads (None: all cores) without changing the model's parameters."""
-    with joblib.parallel_config(backend="threading", n_jobs=-1 if jobs is None else jobs):
-        yield
+    return joblib.parallel_config(backend="threading", n_jobs=-1 if jobs is None else jobs)
 
 
 def save(
@@ -211,9 +209,9 @@ def rule_facts(table: TablePreprocessor | None) -> list[dict[str, str]] | None:
 # Warnings about tables that are probably not what the user means
 
 
-def warn_row_numbers(X: Cells, names: Sequence[str]) -> None:
+def _warn_row_numbers(columns: Columns) -> None:
     """Warn of features that look like numbers of rows: they are uninformative for new samples."""
-    found = [name for name, column in columns_of(X, names).items() if _numbers_rows(name, column)]
+    found = [name for name, column in columns.items() if _numbers_rows(name, column)]
     if found:
         several = len(found) > 1
         quoted = ['"' + name.replace('"', '""') + '"' if {*name} & {*',"'} else name for name in found]
@@ -241,7 +239,7 @@ def warn_one_class(y: np.ndarray, label: str | None) -> None:
         )
 
 
-def warn_spans(X: np.ndarray, names: Sequence[str]) -> None:
+def _warn_spans(X: np.ndarray, names: Sequence[str]) -> None:
     """Warn if one feature has a far wider range than another, and so is likely to outweigh it."""
     spans = np.ptp(X, axis=0)
     moving = np.flatnonzero(spans > 0)  # constant features have no scale
@@ -259,35 +257,15 @@ def warn_spans(X: np.ndarray, names: Sequence[str]) -> None:
 
 
 class Loaded(NamedTuple):
-    """A model, the names of its features if it knows them, and what is done to columns before it."""
+    """A model, and what it needs to know of tables."""
 
     model: Any
-    names: list[str] | None
+    names: list[str] | None  # of its features, if it knows them
+    n_features: int  # columns that it takes
+    label: str | None  # the column of the labels in the training table
+    kinds: dict[str, str] | None  # what columns are treated as; None if they have to be numbers
     before: Any = None  # a pipeline of transformers, or None for a table of numbers
     table: TablePreprocessor | None = None  # the first of them, if it is one of tables
-
-    @property
-    def label(self) -> str | None:
-        """Return the column of the labels in the training table."""
-        return getattr(self.model, "label_name_", None)
-
-    @property
-    def n_features(self) -> int:
-        """Return the number of columns that the model takes."""
-        return (self.before or self.model).n_features_in_
-
-    @property
-    def kinds(self) -> dict[str, str] | None:
-        """Return what columns are treated as; None if they have to be numbers."""
-        categories = getattr(self.model, "categories_", None)
-        if self.before is None and categories is None:
-            return None
-        if self.names is None or (self.before is not None and self.table is None):
-            return {}
-        if self.table is not None:
-            return dict(zip(self.names, self.table.kinds_.tolist(), strict=True))
-        learned = zip(self.names, categories, strict=True)
-        return {name: CATEGORY for name, known in learned if is_text(known)}
 
 
 def is_model(path: str) -> bool:
@@ -296,17 +274,15 @@ def is_model(path: str) -> bool:
 
 
 def _is_ours(path: str) -> bool:
-    if os.path.exists(path) and not os.path.isfile(path):
-        return False  # a pipe can be read only once
-    return is_model_file(path)
+    return os.path.isfile(path) and is_model_file(path)  # a pipe can be read only once
 
 
 def load_model(path: str, distances: str | None = None, *, needs: str | None = None) -> Loaded:
-    """Read a model and the names of its features, which it forgets, so that it takes arrays.
+    """Read a model, which forgets the names of its features, so that it takes arrays.
 
     It must have the method that is needed, if one is.
     """
-    names = before = table = None
+    names = before = table = kinds = None
     if path.endswith(LIBOPF) and not _is_ours(path):
         model = read_model(path, metric="log_sqeuclidean" if distances is None else "precomputed")
         if distances is not None:
@@ -315,14 +291,24 @@ def load_model(path: str, distances: str | None = None, *, needs: str | None = N
         model = pathforest.load(path)
         names = getattr(model, "feature_names_in_", None)
         names = None if names is None else names.tolist()
-        if hasattr(model, "steps"):
+        steps = [step for _, step in getattr(model, "steps", [(None, model)])]
+        if len(steps) > 1:
             model, before = model[-1], model[:-1]
-            table = before[0] if isinstance(before[0], TablePreprocessor) else None
+        if isinstance(steps[0], TablePreprocessor):
+            table, kinds = steps[0], {}
+            kinds = dict(zip(names or (), table.kinds_.tolist(), strict=names is not None))
         else:
-            vars(model).pop("feature_names_in_", None)
+            for step in steps:
+                if hasattr(step, "feature_names_in_"):
+                    del step.feature_names_in_
+    categories = getattr(model, "categories_", None)
+    if kinds is None and categories is not None:
+        columns = zip(names or (), categories, strict=names is not None)
+        kinds = {name: CATEGORY for name, known in columns if is_text(known)}
     if needs is not None and not hasattr(model, needs):
         raise ValueError(f"{path}: {type(model).__name__} has no {needs}")
-    return Loaded(model, names, before, table)
+    label = getattr(model, "label_name_", None)
+    return Loaded(model, names, (before or model).n_features_in_, label, kinds, before, table)
 
 
 # New samples for a model
@@ -344,26 +330,19 @@ def new_samples(
             )
         narrow = stream.narrow(len(columns))
         return ((batch, {}, D[np.ix_(positions_of(batch, D, distances), columns)]) for batch in narrow)
-    names, kinds = _features(stream, loaded, label), loaded.kinds
+    names = _features(stream, loaded, label)
     present = [name for name in names if name in stream.names]
 
     def read(batch: Batch) -> tuple[Batch, Columns, np.ndarray]:
-        if kinds is None:
+        if loaded.kinds is None:
             X = batch.samples(names)
-            return batch, columns_of(X, names), X
-        found = batch.table(present, kinds)
-        nothing = np.full(len(batch.places), None)  # of a column that the model leaves out
-        columns = {name: found.get(name, nothing) for name in names}
-        if loaded.before is None:
-            return batch, columns, as_matrix(columns)
-        X = columns
-        if loaded.names is None or (loaded.table is None and find_spec("pandas") is None):
-            X = np.column_stack(list(columns.values()))
-        elif loaded.table is None:
-            import pandas
-
-            X = pandas.DataFrame(columns)
-        return batch, columns, loaded.before.transform(X)
+            columns = columns_of(X, names)
+        else:
+            nothing = np.full(len(batch.places), None)  # of a column that the model leaves out
+            found = batch.table(present, loaded.kinds)
+            columns = {name: found.get(name, nothing) for name in names}
+            X = as_matrix(columns) if loaded.table is None or loaded.names is None else columns
+        return batch, columns, X if loaded.before is None else loaded.before.transform(X)
 
     return map(read, stream.batches)
 
@@ -376,16 +355,15 @@ def _training_positions(names: Sequence[str] | None, path: str) -> np.ndarray:
 
 
 def _features(stream: Stream, loaded: Loaded, label: str | None) -> list[str]:
-    names, n_features = loaded.names, loaded.n_features
-    if names is None:
+    if loaded.names is None:
         chosen = choose_features(stream, find_label(stream, label, needed=False, known=loaded.label))
-        if len(chosen) != n_features:
+        if len(chosen) != loaded.n_features:
             raise ValueError(
                 f"{stream.name}: there are {len(chosen)} columns besides labels, and the model, which knows "
-                f"no names, needs {n_features}"
+                f"no names, needs {loaded.n_features}"
             )
         return chosen
-    kinds = loaded.kinds or {}
+    names, kinds = loaded.names, loaded.kinds or {}
     missing = [name for name in names if name not in stream.names and kinds.get(name) != "drop"]
     if missing and missing[0].removeprefix(f"{POSITION} ").isdecimal():
         raise ValueError("the model was trained with distances; pass them with --distances")

@@ -1,13 +1,12 @@
-"""Options of the commands, how typer gets them, and what goes wrong in them as a line a user can act on."""
+"""Options of the commands, as dataclasses where several commands share them, and messages."""
 
 from __future__ import annotations
 
 import csv
-import inspect
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
 
@@ -32,6 +31,13 @@ class UsageError(ValueError):
     """A mistake on the command line that shows without a look at any file."""
 
 
+def refuse(*mistakes: tuple[Any, str]) -> None:
+    """Stop at the first of some mistakes, of which each has its condition."""
+    for is_made, message in mistakes:
+        if is_made:
+            raise UsageError(message)
+
+
 def say(text: str) -> None:
     """Print a message on the error stream: one line, not too long, without control characters."""
     text = escape(" ".join(text.split()))
@@ -49,19 +55,24 @@ def option(help: str, *names: str, default: Any = None, shown: str | None = None
     return typer.Option(default, *names, help=help, show_default=shown or True, **more)
 
 
+def flag(name: str, help: str, **more: Any) -> Any:
+    """Return an option for typer that takes no value."""
+    return typer.Option(False, name, help=help, **more)
+
+
 Data = Annotated[str, typer.Argument(metavar="DATA", help=f"A file: {FORMATS}; - for standard input.")]
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model that train wrote, or LibOPF's.")]
 
 OUT = option("File to write.", "--out", "-o", shown="the standard output")
-TO = option(
-    "Format of the output: csv, tsv, json, jsonl or parquet.", shown="by the name of the output, or csv"
-)
-SET = option(
-    "A parameter, such as k_max=30, sigmas=0.2,1 or metric=l1. Repeatable.", "--set", metavar="NAME=VALUE"
+TO = option("Format: csv, tsv, json, jsonl or parquet.", shown="by the name of the output, or csv")
+SET = option("A parameter, such as k_max=30 or sigmas=0.2,1. Repeatable.", "--set", metavar="NAME=VALUE")
+LISTED = ", ".join(ESTIMATORS)
+ESTIMATOR = option(
+    f"One of {LISTED}.", "--estimator", "-e", default="fuzzy-cv", autocompletion=lambda: [*ESTIMATORS]
 )
 DISTANCES = option("LibOPF's file of distances to use instead of features; DATA holds positions in it.")
 JOBS = option("Threads. They change time, never answers.", min=1, shown="all cores")
-JSON = option("Print the result as JSON.", "--json", default=False)
+JSON = flag("--json", "Print the result as JSON.")
 
 
 @dataclass(frozen=True)
@@ -69,10 +80,7 @@ class Reading:
     """How a table is read, and which column has the labels."""
 
     label: str | None = option(
-        "Column of the labels: its name, or its position from 0; -1 is the last.",
-        "--label",
-        "-l",
-        shown="label",
+        "Column of the labels: name, or position from 0.", "--label", "-l", shown="label"
     )
     from_: str | None = option("Format of DATA, such as csv or dat, if its name does not say it.", "--from")
     sep: str | None = option("Separator of a CSV file, such as ';' or tab.", shown="found")
@@ -83,12 +91,12 @@ class Reading:
     def format(self) -> dict[str, str | None]:
         """Return how a file is to be opened."""
         sep = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}.get(self.sep, self.sep)
-        if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
-            raise UsageError(f"--sep {sep}: give one character, such as ';', or tab")
-        if self.decimal not in (None, ".", ","):
-            raise UsageError(f"--decimal {self.decimal}: give . or ,")
-        if self.decimal == "," == sep:
-            raise UsageError("--sep and --decimal are both a comma; they have to differ")
+        is_odd = sep is not None and (len(sep) != 1 or sep in '"\r\n')
+        refuse(
+            (is_odd, f"--sep {sep}: give one character, such as ';', or tab"),
+            (self.decimal not in (None, ".", ","), f"--decimal {self.decimal}: give . or ,"),
+            (self.decimal == "," == sep, "--sep and --decimal are both a comma; they have to differ"),
+        )
         return {"ending": self.from_, "sep": sep, "decimal": self.decimal, "encoding": self.encoding}
 
 
@@ -97,15 +105,11 @@ class Chosen:
     """Which columns are features."""
 
     features: list[str] | None = option(
-        "Columns to use, by name or position, separated by commas. Repeatable.",
+        "Columns to use, by name or position, such as 0,age or 'a,\"b, c\"'. Repeatable.",
         metavar="COLUMNS",
         shown="all but the label",
     )
-    ignore: list[str] | None = option(
-        "Columns to leave out, as --features; names with commas in double quotes: 'a,\"b, c\"'.",
-        metavar="COLUMNS",
-        shown="none",
-    )
+    ignore: list[str] | None = option("Columns to leave out, as --features.", metavar="COLUMNS", shown="none")
 
     def how(self) -> dict[str, Any]:
         """Return how samples are read: which columns, None for all, and which not."""
@@ -117,15 +121,9 @@ class Chosen:
 class Treated(Chosen):
     """Which columns are features, and what is done to them."""
 
-    scale: bool = option("Standardise the features, as part of the model.", "--scale", default=False)
-    columns: list[str] | None = option(
-        "Treat a column as number, category or drop. Repeatable.",
-        metavar="NAME=KIND",
-        shown="by what they hold",
-    )
-    no_encode: bool = option(
-        "Refuse text and empty cells; use the numbers as they are.", "--no-encode", default=False
-    )
+    scale: bool = flag("--scale", "Standardise the features, as part of the model.")
+    columns: list[str] | None = option("Take a column as number, category or drop.", metavar="NAME=KIND")
+    no_encode: bool = flag("--no-encode", "Refuse text and empty cells; use the numbers as they are.")
 
     def how(self) -> dict[str, Any]:
         """Return how samples are read; what columns are treated as counts only if they may be encoded."""
@@ -135,8 +133,8 @@ class Treated(Chosen):
         for text in self.columns or ():
             for pair in _split(text):
                 name, _, kind = pair.rpartition("=")
-                if kind not in KINDS or not name:
-                    raise UsageError(f"--columns {text}: write NAME=KIND with one of {', '.join(KINDS)}")
+                is_odd = kind not in KINDS or not name
+                refuse((is_odd, f"--columns {text}: write NAME=KIND with one of {', '.join(KINDS)}"))
                 kinds[name.strip()] = kind
         return super().how() | {"encode": not self.no_encode, "kinds": kinds}
 
@@ -151,29 +149,3 @@ def _split(text: str) -> list[str]:
         return next(csv.reader([text], skipinitialspace=True, strict=True), [])
     except csv.Error as error:
         raise UsageError(f"{text}: {error}; write names such as 'a,\"b, c\"'") from None
-
-
-def spread(command: Callable[..., Any]) -> tuple[list[inspect.Parameter], Callable[..., Any]]:
-    """Return a command's parameters as typer takes them, and the command called with their values.
-
-    Parameters that are dataclasses become their fields.
-    """
-    hints, parameters, groups = get_type_hints(command, include_extras=True), [], {}
-    for name, parameter in inspect.signature(command).parameters.items():
-        found = [(name, parameter.default, hints[name])]
-        if is_dataclass(hints[name]):
-            own, groups[name] = get_type_hints(hints[name]), hints[name]
-            found = [(field.name, field.default, own[field.name]) for field in fields(hints[name])]
-        parameters += [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-            for name, default, kind in found
-        ]
-
-    def call(**values: Any) -> None:
-        made = {
-            name: kind(**{field.name: values.pop(field.name) for field in fields(kind)})
-            for name, kind in groups.items()
-        }
-        command(**made, **values)
-
-    return parameters, call

@@ -20,7 +20,7 @@ from pathforest._tables.read import open_stream
 from pathforest._tables.write import STANDARD_OUTPUT, Write, check_sink, json_value, open_sink
 from pathforest._utils.files import check_writable, naming
 from pathforest._utils.progress import progress
-from pathforest._utils.text import escape, show
+from pathforest._utils.text import escape, shorten, show
 from pathforest.libopf import read_distances
 
 NONE = ("text", "-")  # instead of a number
@@ -36,8 +36,8 @@ def find_column(stream: Stream, wanted: str, way_out: str = "") -> str:
         return wanted
     shown = show(wanted)
     with suppress(ValueError, IndexError):
-        shown = str(integer(wanted))
-        return stream.names[integer(wanted)]
+        shown = position = integer(wanted)
+        return stream.names[position]
     meant = did_you_mean(wanted, stream.names)
     raise ValueError(
         f"{stream.name}: there is no column {shown}{meant}, only {listed_names(stream.names)}{way_out}"
@@ -87,9 +87,8 @@ def ignorable(choice: str = "") -> Iterator[None]:
         yield
     except ValueError as error:
         text, way_out = str(error), "leave the column out"
-        known = f"{text} (--ignore leaves a column out)"
-        known = text.replace(way_out, f"{way_out} with --ignore") if way_out in text else known
-        raise ValueError(known + choice) from None
+        text = text if way_out in text else f"{text} (--ignore leaves a column out)"
+        raise ValueError(text.replace(way_out, f"{way_out} with --ignore") + choice) from None
 
 
 # Whole tables
@@ -143,10 +142,10 @@ def read_samples(
     y = None
     if column is not None and labels != "left out":
         known, found = known_labels(rows, column) if empty_labels else (np.True_, None)
-        y = as_labels(rows.labels(column) if known.all() else found)
+        y = found = as_labels(rows.labels(column) if known.all() else found)
         if empty_labels:
-            some, y = y, np.ma.masked_all(len(known), y.dtype)
-            y[known] = some
+            y = np.ma.masked_all(len(known), found.dtype)
+            y[known] = found
     return Samples(X, y, chosen, column, stream, rows, {n: k for n, k in kinds.items() if n in chosen})
 
 
@@ -277,15 +276,13 @@ def _plain(value: Any) -> Any:
 
 def visible(value: Any) -> str:
     """Return a name or a label as one short line that a terminal only prints."""
-    text = escape(str(value)[: LONGEST + 1])
-    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+    return shorten(str(value), LONGEST)
 
 
 def listed(values: Iterable[Any], most: int) -> str:
     """List names or labels, the first of many."""
-    values = list(values)
-    more = f" and {len(values) - most} more" if len(values) > most else ""
-    return ", ".join(map(visible, values[:most])) + more
+    values = list(map(visible, values))
+    return ", ".join(values[:most]) + (f" and {len(values) - most} more" if len(values) > most else "")
 
 
 @naming(STANDARD_OUTPUT)

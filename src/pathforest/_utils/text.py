@@ -27,10 +27,10 @@ def show(value: Any) -> str:
         return f"<{type(value).__name__}>"
 
 
-def shorten(text: str) -> str:
+def shorten(text: str, longest: int = LONGEST) -> str:
     """Cut a text if it is long, and escape its control characters."""
-    text = escape(text[: LONGEST + 1])
-    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+    text = escape(text[: longest + 1])
+    return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
 def escape(text: str) -> str:

@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
 import shlex
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from pathforest._cli import models, options
-from pathforest._cli.options import UsageError, option
-from pathforest._cli.tables import (
-    Samples,
-    TableOutput,
-    check_outputs,
-    columns_of,
-    find_column,
-    find_label,
-    read_samples,
-    show_facts,
-    show_table,
-)
-from pathforest._pages.decisions import (
-    CHANGE_TO,
-    DECISION,
-    GIVEN,
-    ROW,
-    TABLE,
-    apply_decisions,
-    fingerprint,
-    read_decisions,
-)
+from pathforest._cli import models, options, tables
+from pathforest._cli.options import option, refuse
+from pathforest._cli.tables import Samples, TableOutput, check_outputs, show_facts, show_table
+from pathforest._pages import decisions
+from pathforest._pages.decisions import CHANGE_TO, DECISION, GIVEN, ROW, TABLE
 from pathforest._pages.images import FileImages, no_image, parse_shape, pixel_images
 from pathforest._pages.review import MOST, Review, Table, counted, make_review, review_html
-from pathforest._tables.columns import as_labels
-from pathforest._tables.read import format_of, open_stream
+from pathforest._tables.columns import as_labels, objects
+from pathforest._tables.read import FORMATS, format_of, open_stream, split_ending
 from pathforest._tables.write import open_sink
 from pathforest._utils.files import replace_file
 from pathforest.classifier import OPFClassifier
@@ -48,31 +28,16 @@ SCORE_DIGITS = 6  # of a score in a file
 def audit(
     data: options.Data,
     *,
-    out: str | None = option(
-        "HTML page to review the labels; with --apply, the cleaned table.", "--out", "-o"
-    ),
+    out: str | None = option("HTML page for the review; with --apply, the cleaned table.", "--out", "-o"),
     reading: options.Reading,
     treated: options.Treated,
     suspects: str | None = option("File for the suspects: .csv, .tsv, .json, .jsonl or .parquet."),
-    apply: str | None = option(
-        "Apply decisions that the page exported; only --label counts besides.", metavar="DECISIONS"
-    ),
+    apply: str | None = option("Apply the decisions that the page exported.", metavar="DECISIONS"),
     settings: list[str] | None = options.SET,
-    image_shape: str | None = option(
-        "Show samples as images of this shape, such as 8x8 or 32x32x3.", metavar="HxW"
-    ),
-    image_column: str | None = option(
-        "Make the image files that this column names part of the page; it is not a feature.",
-        metavar="COLUMN",
-    ),
-    images: str | None = option(
-        "With --image-column: the folder of the files; none outside it is read.",
-        metavar="FOLDER",
-        shown="the folder of DATA",
-    ),
-    most: int | None = option(
-        "Suspects that the page shows in full.", min=1, shown=f"{MOST}, if they fit 4 MB"
-    ),
+    image_shape: str | None = option("Show samples as images: 8x8, or 32x32x3 for colours.", metavar="HxW"),
+    image_column: str | None = option("Column of image files to show; not a feature.", metavar="COLUMN"),
+    images: str | None = option("Only show files below this folder.", metavar="FOLDER", shown="DATA's own"),
+    most: int | None = option("Suspects to show in full.", min=1, shown=f"{MOST}, if they fit 4 MB"),
     jobs: int | None = options.JOBS,
     as_json: bool = options.JSON,
 ) -> None:
@@ -96,25 +61,35 @@ def audit(
         return
     from pathforest._issues.find import find_issues
 
-    known = inspect.signature(find_issues).parameters.values()
-    known = {one.name: one.default for one in known if one.kind == one.KEYWORD_ONLY}
+    known = dict(find_issues.__kwdefaults__)
     chosen = known | models.parse_settings(settings, known, "find_issues", scale=treated.scale)
     metric, method = chosen["metric"], chosen["method"]
-    if metric == models.MIXED and method == "thorough":
-        raise UsageError(f"--set method=thorough: it needs numbers; leave out metric={metric}, or use 'fast'")
-    if out is not None:
-        _refuse_table(out)
-    folder = _image_folder(data, image_shape, image_column, images)
+    is_table, folder = out is not None and split_ending(out)[0] in FORMATS, Path(images or Path(data).parent)
+    is_mixed, has_files = metric == models.MIXED, image_column is not None
+    refuse(
+        (
+            is_mixed and method == "thorough",
+            f"--set method=thorough: it needs numbers; leave out metric={metric}, or use 'fast'",
+        ),
+        (is_table, f"--out {out}: without --apply it is an HTML page; end its name with .html"),
+        (images and not has_files, "--images: name the column of the files with --image-column"),
+        (image_shape and has_files, "--image-shape: not with --image-column; leave one of them out"),
+        (
+            has_files and data == "-" and not images,
+            "--image-column: a pipe has no folder; name that of the files with --images",
+        ),
+        (images and not folder.is_dir(), f"--images {images}: there is no such folder"),
+    )
     listing = None if suspects is None else TableOutput(suspects)
     check_outputs([out, suspects], [data])
     how = treated.how()
-    if image_column is not None:
+    if has_files:
         how["ignore"].append(image_column)
-    samples = read_samples(data, reading, **how)
+    samples = tables.read_samples(data, reading, **how)
     models.warn_one_class(samples.y, samples.label)
     stream, rows = samples.stream, samples.rows
     shape = None if image_shape is None else parse_shape(image_shape, len(samples.features))
-    column = None if image_column is None else find_column(stream, image_column)
+    column = tables.find_column(stream, image_column) if has_files else None
     if column == samples.label:
         raise ValueError(f"--image-column {column}: this is the column of the labels; name another")
     model = OPFClassifier(metric=metric)
@@ -123,13 +98,12 @@ def audit(
         issues = find_issues(prepared.X, samples.y, **chosen)
     shown, compared, features = _features(samples, prepared)
     others = {name: rows.texts(name) for name in stream.names if name not in {samples.label, *features}}
-    where = stream.name, stream.place, rows.places
-    table = Table(*where, shown, compared, features, samples.label, others, fingerprint(rows))
-    review = make_review(table, issues)
+    where, taken = (stream.name, stream.place, rows.places), decisions.fingerprint(rows)
+    review = make_review(Table(*where, shown, compared, features, samples.label, others, taken), issues)
     if listing is not None:
-        listed = _suspect_columns(review, samples, as_written=not listing.has_types)
-        with listing.open(list(listed), labels=(GIVEN, CHANGE_TO)) as write:
-            write(listed)
+        columns = _suspect_columns(review, samples, as_written=not listing.has_types)
+        with listing.open(list(columns), labels=(GIVEN, CHANGE_TO)) as write:
+            write(columns)
     show = no_image
     if shape is not None:
         show = pixel_images(shown, shape)
@@ -150,33 +124,11 @@ def audit(
     _show(review, out, suspects, show if isinstance(show, FileImages) else None, as_json)
 
 
-def _image_folder(data: str, shape: str | None, column: str | None, folder: str | None) -> Path:
-    """Return the folder below which image files are shown."""
-    if column is None and folder is not None:
-        raise UsageError("--images: name the column of the files with --image-column")
-    if column is not None and shape is not None:
-        raise UsageError("--image-shape: not with --image-column; leave one of them out")
-    if column is not None and folder is None and data == "-":
-        raise UsageError("--image-column: a pipe has no folder; name that of the files with --images")
-    if folder is not None and not Path(folder).is_dir():
-        raise UsageError(f"--images {folder}: there is no such folder")
-    return Path(data).parent if folder is None else Path(folder)
-
-
-def _refuse_table(out: str) -> None:
-    """Refuse to write the page where a table is expected."""
-    try:
-        format_of(out)
-    except ValueError:
-        return
-    raise UsageError(f"--out {out}: without --apply it is an HTML page; end its name with .html")
-
-
 def _features(samples: Samples, prepared: models.Prepared) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Return the features as the page shows them, as they are compared, and their names."""
     if prepared.table is None and isinstance(samples.X, np.ndarray):
         return samples.X, samples.X, samples.features
-    X = columns_of(samples.X, samples.features)
+    X = tables.columns_of(samples.X, samples.features)
     table = prepared.table or TablePreprocessor(samples.kinds or None).fit(X)  # Gower took X itself
     Z = table.transform(X)
     names, shown = table.get_feature_names_out().tolist(), Z.copy()
@@ -201,24 +153,18 @@ def _suspect_columns(review: Review, samples: Samples, as_written: bool) -> dict
     """Return the suspects as columns, which are decisions once the column of that name is filled in."""
     rows = [suspect.row for suspect in review.suspects]
     table, classes = review.table, np.array(review.classes)
-    given, rivals = (
-        classes[[getattr(suspect, name) for suspect in review.suspects]] for name in ("given", "rival")
-    )
     if as_written:  # each label as the input has it where it comes first
         labels = map(str, samples.y[::-1].tolist())
         written = dict(zip(labels, samples.rows.texts(samples.label)[::-1], strict=True))
-        given, rivals = (
-            np.array([written[str(label)] for label in found.tolist()], dtype=object)
-            for found in (given, rivals)
-        )
+        classes = objects([written[label] for label in review.classes])
     places = {} if table.place == ROW else {table.place: np.array([table.places[row] for row in rows])}
     return {
         ROW: np.array(rows),
         **places,
-        GIVEN: given,
+        GIVEN: classes[[suspect.given for suspect in review.suspects]],
         "score": np.array([round(suspect.score, SCORE_DIGITS) for suspect in review.suspects]),
         DECISION: np.full(len(rows), "", dtype="U1"),
-        CHANGE_TO: rivals,
+        CHANGE_TO: classes[[suspect.rival for suspect in review.suspects]],
         TABLE: np.full(len(rows), table.fingerprint),
     }
 
@@ -227,6 +173,7 @@ def _show(
     review: Review, out: str | None, suspects: str | None, images: FileImages | None, as_json: bool
 ) -> None:
     issues, table = review.issues, review.table
+    header = [table.place, GIVEN, "suggested", "score"]
     found = [
         {
             ROW: suspect.row,
@@ -237,73 +184,65 @@ def _show(
         }
         for suspect in review.suspects
     ]
-    facts = {
-        "data": table.name,
-        "page": out,
-        "images": None if images is None else images.counts,
-        "suspects_file": suspects,
-        "table": table.fingerprint,
-        "n_samples": len(review.codes),
-        "classes": issues.classes,
-        "n_label_issues": issues.is_label_issue.sum(),
-        "noise_share": issues.noise_share,
-        "mixed_classes": issues.mixed_classes,
-        "n_outliers": issues.is_outlier.sum(),
-        "n_duplicate_groups": len(review.duplicates),
-        "n_conflict_groups": len(review.conflicts),
-        "n_near_duplicates": issues.is_near_duplicate.sum(),
-        "n_border": issues.is_border.sum(),
-        "n_islands": len(review.islands),
-        "suspects": found,
-    }
     if as_json:
+        facts = {
+            "data": table.name,
+            "page": out,
+            "images": None if images is None else images.counts,
+            "suspects_file": suspects,
+            "table": table.fingerprint,
+            "n_samples": len(review.codes),
+            "classes": issues.classes,
+            "n_label_issues": issues.is_label_issue.sum(),
+            "noise_share": issues.noise_share,
+            "mixed_classes": issues.mixed_classes,
+            "n_outliers": issues.is_outlier.sum(),
+            "n_duplicate_groups": len(review.duplicates),
+            "n_conflict_groups": len(review.conflicts),
+            "n_near_duplicates": issues.is_near_duplicate.sum(),
+            "n_border": issues.is_border.sum(),
+            "n_islands": len(review.islands),
+            "suspects": found,
+        }
         show_facts(facts, [], as_json=True)
         return
     show_facts(None, str(issues).splitlines())
-    if found:
-        show_facts(None, [""])
-        header = [table.place, "given", "suggested", "score"]
-        show_table(header, [[_text(suspect[name]) for name in header] for suspect in found[:FIRST]])
-        if len(found) > FIRST:
-            show_facts(None, [f"and {len(found) - FIRST} more"])
     lines = [f"{path}: {counted(len(found), 'suspect')}" for path in (out, suspects) if path]
     if images is not None and out is not None:
         count = images.counts
         lines[0] += f", {counted(count['embedded'], 'image')} embedded from {count['folder']}"
         if count["left_out"]:
             lines[0] += f"; {count['left_out']} left out: outside it, missing, no image, or too large"
-    for line in lines:
-        show_facts(None, [line])
-
-
-def _text(value: Any) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    if found:
+        show_facts(None, [""])
+        shown = [suspect | {"score": f"{suspect['score']:.3f}"} for suspect in found[:FIRST]]
+        show_table(header, [[str(suspect[name]) for name in header] for suspect in shown])
+    if len(found) > FIRST:
+        lines.insert(0, f"and {len(found) - FIRST} more")
+    if lines:
+        show_facts(None, lines)
 
 
 def _apply(
-    data: str,
-    decisions: str,
-    out: str | None,
-    suspects: str | None,
-    reading: options.Reading,
-    as_json: bool,
+    data: str, path: str, out: str | None, suspects: str | None, reading: options.Reading, as_json: bool
 ) -> None:
-    if out is None:
-        raise UsageError("--apply: name the cleaned table with --out")
-    if suspects is not None:
-        raise UsageError("--suspects: not with --apply, which looks for no suspects")
+    refuse(
+        (out is None, "--apply: name the cleaned table with --out"),
+        (suspects is not None, "--suspects: not with --apply, which looks for no suspects"),
+    )
     (_, wanted, _), (_, given, _) = format_of(data, reading.from_), format_of(out)
-    if wanted != given:
-        raise UsageError(
-            f"--out {out}: the cleaned table has the format of DATA, {wanted}; convert changes formats"
+    refuse(
+        (
+            wanted != given,
+            f"--out {out}: the cleaned table has the format of DATA, {wanted}; convert changes formats",
         )
-    check_outputs([out], [data, decisions])
+    )
+    check_outputs([out], [data, path])
     with open_stream(data, **reading.format) as stream:
-        column = find_label(stream, reading.label)
+        column = tables.find_label(stream, reading.label)
         rows = stream.gather()
-    y = as_labels(rows.labels(column))
-    found = read_decisions(decisions, y, fingerprint(rows))
-    cleaned = apply_decisions(rows, column, found)
+    found = decisions.read_decisions(path, as_labels(rows.labels(column)), decisions.fingerprint(rows))
+    cleaned = decisions.apply_decisions(rows, column, found)
     with open_sink(out, None, stream) as write:
         write(cleaned.columns)
     facts = {
@@ -314,8 +253,7 @@ def _apply(
         "n_dropped": len(found.dropped),
     }
     text = (
-        f"{out}: {counted(facts['n_samples'], 'sample')}; "
-        f"{counted(facts['n_changed'], 'label')} changed, "
+        f"{out}: {counted(facts['n_samples'], 'sample')}; {counted(facts['n_changed'], 'label')} changed, "
         f"{counted(facts['n_dropped'], 'sample')} dropped, {facts['n_kept']} kept"
     )
     show_facts(facts, [text], as_json)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
@@ -13,7 +14,7 @@ import typer
 
 from pathforest._cli import options
 from pathforest._cli.models import LIBOPF
-from pathforest._cli.options import UsageError, option, say
+from pathforest._cli.options import flag, option, refuse, say
 from pathforest._cli.tables import Samples, check_outputs, find_label, read_samples, show_facts
 from pathforest._tables.columns import default_names, listed
 from pathforest._tables.libopf import POSITION
@@ -30,32 +31,24 @@ def convert(
         list[str], typer.Argument(metavar="DATA...", help="Files with the same columns, one below the other.")
     ],
     *,
-    out: str = option(
-        "File to write; its ending chooses the format. With --parts: a folder.", "--out", "-o", default=...
-    ),
+    out: str = option("File to write, in the format of its ending.", "--out", "-o", default=...),
     reading: options.Reading,
     chosen: options.Chosen,
-    parts: str | None = option(
-        "Cut the file into parts: names and shares, such as train=75,test=25, or a number of equal folds."
-    ),
+    parts: str | None = option("Parts to cut the file into: train=75,test=25, or a number of equal folds."),
     seed: int = option("For --parts: decides which part a sample goes to.", default=0, min=0),
-    normalize: bool = option(
-        "Give each feature mean 0 and standard deviation 1.", "--normalize", default=False
-    ),
-    metric: str | None = option(
-        "Write the distances between all samples, as LibOPF does. For a LibOPF model: its metric.",
-        shown="for a model, log_sqeuclidean",
-    ),
+    normalize: bool = flag("--normalize", "Give each feature mean 0 and standard deviation 1."),
+    metric: str | None = option("Write the distances between all samples; of a LibOPF model, its metric."),
     as_json: bool = options.JSON,
 ) -> None:
     """Turn data files into another format or into parts, or a LibOPF model into one of ours.
 
     Several files become one. Labels stay if there are any. Text columns must be left out with --ignore.
-    LibOPF's .dat holds float32, to which values are rounded.
+    LibOPF's .dat holds float32, to which values are rounded. The metric of a LibOPF model is log_sqeuclidean,
+    unless --metric names another.
 
-    With --parts, the classes have the same shares in each part; without labels, rows are drawn from the whole
-    file. Parts have the format of the input and all its columns; rows keep their order. Existing files are
-    replaced.
+    With --parts, --out is a folder, and the classes have the same shares in each part; without labels, rows
+    are drawn from the whole file. Parts have the format of the input and all its columns; rows keep their
+    order. Existing files are replaced.
 
     Examples
     --------
@@ -76,8 +69,7 @@ def convert(
     if parts is not None:
         others = {"--normalize": normalize, "--metric": metric, "--features": chosen.features}
         for name, given in (others | {"--ignore": chosen.ignore, "a second file": data[1:]}).items():
-            if given:
-                raise UsageError(f"--parts {parts}: not with {name}; parts have all columns of one file")
+            refuse((given, f"--parts {parts}: not with {name}; parts have all columns of one file"))
         _write_parts(data[0], Path(out), parts, seed, reading, as_json)
         return
     check_outputs([out], data)
@@ -99,7 +91,7 @@ def convert(
         return
     _write_table(out, X, y, tables)
     facts = {"out": out, "n_samples": len(X), "n_features": X.shape[1], "has_labels": y is not None}
-    text = f"{out}: {len(X)} samples, {X.shape[1]} features, {'with' if y is not None else 'no'} labels"
+    text = f"{out}: {len(X)} samples, {X.shape[1]} features, {'no' if y is None else 'with'} labels"
     show_facts(facts, [text], as_json)
 
 
@@ -114,22 +106,20 @@ def _write_parts(
         rows = stream.gather()
     labels = np.zeros(len(rows.places)) if column is None else rows.labels(column)
     part_of = _draw(np.asarray(labels), list(shares.values()), np.random.default_rng(seed))
-    empty = [name for i, name in enumerate(shares) if not (part_of == i).any()]
-    if empty:
+    empty = next((name for i, name in enumerate(shares) if i not in part_of), None)
+    if empty is not None:
         raise ValueError(
-            f"{data}: {len(part_of)} samples leave none for {show(empty[0])}; give it a larger share"
+            f"{data}: {len(part_of)} samples leave none for {show(empty)}; give it a larger share"
         )
     if column is None:
         say("not stratified: no labels; --label names their column")
     out.mkdir(parents=True, exist_ok=True)
     check_outputs(paths, [data])
-    facts = {}
     for i, path in enumerate(paths):
-        chosen = np.flatnonzero(part_of == i)
         with open_sink(path, None, stream) as write_columns:
-            write_columns(rows.take(chosen).columns)
-        facts[path] = len(chosen)
-    lines = [f"{path}: {n} samples" for path, n in facts.items()]
+            write_columns(rows.take(np.flatnonzero(part_of == i)).columns)
+    facts = dict(zip(paths, np.bincount(part_of).tolist(), strict=True))
+    lines = (f"{path}: {n} samples" for path, n in facts.items())
     show_facts({"parts": facts, "label": column}, lines, as_json)
 
 
@@ -140,13 +130,12 @@ def _shares(text: str) -> dict[str, Fraction]:
     shares: dict[str, Fraction] = {}
     for part in text.split(","):
         name, _, share = (piece.strip() for piece in part.partition("="))
-        is_new = name not in shares
-        try:
-            shares[name] = Fraction(share if "e" not in share.lower() else "")  # 1e999999 takes forever
-        except (ValueError, ZeroDivisionError):
-            shares[name] = Fraction(0)
-        if not name or shares[name] <= 0 or Path(name).name != name or not is_new:
-            raise UsageError(f"--parts {text}: {show(part)} is not a NAME=SHARE of its own, such as train=80")
+        is_name, size = name and name not in shares and Path(name).name == name, Fraction(0)
+        with suppress(ValueError, ZeroDivisionError):
+            size = Fraction(share if "e" not in share.lower() else "")  # 1e999999 takes forever
+        mistake = f"--parts {text}: {show(part)} is not a NAME=SHARE of its own, such as train=80"
+        refuse((not is_name or size <= 0, mistake))
+        shares[name] = size
     return {name: share / sum(shares.values()) for name, share in shares.items()}
 
 
@@ -179,14 +168,12 @@ def _write_table(out: str, X: np.ndarray, y: np.ndarray | None, tables: Sequence
 
 def _write_distances(out: str, X: np.ndarray, metric: str, tables: Sequence[Samples]) -> None:
     positions = _positions(tables)
-    if positions is None:
-        positions = np.arange(len(X))
-    if not np.array_equal(np.sort(positions), np.arange(len(X))):
+    rows = np.arange(len(X)) if positions is None else np.argsort(positions)
+    if positions is not None and (positions[rows] != np.arange(len(X))).any():
         raise ValueError(
             f"{tables[0].stream.name}: the positions of its {len(X)} samples are not those from 0 to "
             f"{len(X) - 1}; distances are for a whole set, so give all its parts"
         )
-    rows = np.argsort(positions)
     write_distances(out, make_engine(X[rows], metric=metric).distances(X[rows]))
 
 
@@ -201,23 +188,19 @@ def _stack(tables: Sequence[Samples]) -> tuple[np.ndarray, np.ndarray | None]:
             )
         if (table.y is None) != (first.y is None):
             raise ValueError(
-                f"of {first.stream.name} and {table.stream.name}, one has labels and one has none"
+                f"of {first.stream.name} and {table.stream.name}, only one has labels; give both or none"
             )
-    X = np.concatenate([table.X for table in tables])
+    X, labels = np.concatenate([table.X for table in tables]), [table.y for table in tables]
     if first.y is None:
         return X, None
-    labels = [table.y for table in tables]
-    if len({y.dtype.kind for y in labels}) > 1:  # integers here, names there
-        labels = [y.astype(str) for y in labels]
-    return X, np.concatenate(labels)
+    is_mixed = len({y.dtype.kind for y in labels}) > 1  # integers here, names there
+    return X, np.concatenate([y.astype(str) for y in labels] if is_mixed else labels)
 
 
 def _as_float32(X: np.ndarray) -> np.ndarray:
-    with np.errstate(over="ignore"):
-        rounded = X.astype(np.float32)
-    if not np.isfinite(rounded).all():
+    if np.abs(X).max() > np.finfo(np.float32).max:
         raise ValueError(f"{np.abs(X).max()} is beyond float32, which .dat files hold; write another format")
-    return rounded
+    return X.astype(np.float32)
 
 
 def _positions(tables: Sequence[Samples]) -> np.ndarray | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pathforest._cli import options
 from pathforest._cli.models import Loaded, load_model, new_samples, threads
-from pathforest._cli.options import UsageError, option
+from pathforest._cli.options import flag, option, refuse
 from pathforest._cli.tables import TableOutput, check_outputs, check_unused, counted, show_facts, visible
 from pathforest._models.explanation import in_units_of_table, with_names
 from pathforest._tables.read import open_stream
@@ -25,13 +25,10 @@ def predict(
     out: str | None = options.OUT,
     to: str | None = options.TO,
     reading: options.Reading,
-    proba: bool = option("Add a column of probabilities per class.", "--proba", default=False),
-    only: bool = option("Write the new columns, without those of the input.", "--only", default=False),
+    proba: bool = flag("--proba", "Add a column of probabilities per class."),
+    only: bool = flag("--only", "Write the new columns, without those of the input."),
     column: str = option("Name of the column of predictions.", default="prediction"),
-    explain: str | None = option(
-        "Print why these samples get their class instead: positions from 0, such as 0,7 or 0-9.",
-        metavar="ROWS",
-    ),
+    explain: str | None = option("Explain these samples instead, such as 0,7 or 0-9.", metavar="ROWS"),
     distances: str | None = options.DISTANCES,
     jobs: int | None = options.JOBS,
     as_json: bool = options.JSON,
@@ -43,9 +40,10 @@ def predict(
     training; info says how. The prediction is the last column. Samples are read in batches, so files may be
     larger than the memory. --label matters only for models that know no names of features.
 
-    --explain prints for each sample: the class and its cost, what the other classes cost, the path from the
-    training sample that conquered it to a prototype, and its features beside those of its conqueror and of
-    the best sample of the next class. Training samples are named by their position in the training data.
+    --explain prints for each sample, named by its position from 0: the class and its cost, what the other
+    classes cost, the path from the training sample that conquered it to a prototype, and its features beside
+    those of its conqueror and of the best sample of the next class. Training samples are named by their
+    position in the training data.
 
     Examples
     --------
@@ -58,9 +56,8 @@ def predict(
       zcat new.csv.gz | pathforest predict iris.pf - > predictions.csv
     """
     rows = None if explain is None else _positions(explain)
-    for name, given in (("--out", out), ("--to", to), ("--proba", proba), ("--only", only)):
-        if rows is not None and given:
-            raise UsageError(f"--explain {explain}: not with {name}; it prints text, or JSON with --json")
+    for name, given in {"--out": out, "--to": to, "--proba": proba, "--only": only}.items():
+        refuse((rows and given, f"--explain {explain}: not with {name}; it prints text, or JSON with --json"))
     table = TableOutput(out, to, as_json=as_json)
     check_outputs([table.path], [model, data, distances])
     needs = "predict" if rows is None else "explain"
@@ -100,8 +97,7 @@ def _positions(text: str) -> list[int]:
     for part in text.split(","):
         found = RANGE.fullmatch(part.strip())
         first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
-        if first > last:
-            raise UsageError(f"--explain {text}: name samples by position from 0, such as 0,7 or 0-9")
+        refuse((first > last, f"--explain {text}: name samples by position from 0, such as 0,7 or 0-9"))
         positions.extend(range(first, last + 1))
     return positions
 
@@ -124,7 +120,8 @@ def _explain(loaded: Loaded, row: int, x: np.ndarray) -> tuple[dict[str, Any], l
     """Explain a prediction, for programs and for people."""
     model, before, names = loaded.model, loaded.before, loaded.names
     if before is not None:
-        names = before.get_feature_names_out().tolist() if hasattr(before, "get_feature_names_out") else None
+        has_names = hasattr(before, "get_feature_names_out")
+        names = before.get_feature_names_out(names).tolist() if has_names else None
     found = with_names(model.explain(x)[0], names)
     if before is not None:
         found = in_units_of_table(found, before)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from joblib import cpu_count
 
-from pathforest._cli.options import option, say
+from pathforest._cli.options import flag, option, say
 from pathforest._cli.tables import show_facts, show_table
 
 QUICK_RUNS, MOST_RUNS = 5, 10_000
@@ -15,19 +15,13 @@ QUICK_RUNS, MOST_RUNS = 5, 10_000
 
 def reproduce(
     *,
-    quick: bool = option("Small sets, no download, 5 runs: results in a minute.", "--quick", default=False),
-    datasets: str | None = option(
-        "Datasets by name, separated by commas.", shown="the paper's ten public ones"
-    ),
+    quick: bool = flag("--quick", "Small sets, no download, 5 runs: results in a minute."),
+    datasets: str | None = option("Datasets by name, with commas.", shown="the paper's ten public ones"),
     classifiers: str | None = option("Classifiers by name, separated by commas.", shown="all seven"),
-    runs: int | None = option(
-        "Random splits of each dataset.", min=1, max=MOST_RUNS, shown="20, or 5 with --quick"
-    ),
+    runs: int | None = option("Random splits of a set.", min=1, max=MOST_RUNS, shown="20; --quick: 5"),
     seed: int = option("Decides the splits. Same seed, same numbers.", default=0, min=0),
     jobs: int | None = option("Processes. They change time, never numbers.", min=1, shown="all cores"),
-    preset: str = option(
-        "'paper', or 'clean': scaling and search keep to the training part.", default="paper"
-    ),
+    preset: str = option("'paper', or 'clean': only training samples are learned from.", default="paper"),
     out: Path = option("Folder for results and report.", default=Path("reproduction")),
 ) -> None:
     """Repeat the experiment of the Fuzzy OPF paper and write a report.

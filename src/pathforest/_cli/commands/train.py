@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import Any
 
 import numpy as np
 
-from pathforest._cli import models, options
-from pathforest._cli.options import UsageError, option
-from pathforest._cli.tables import Cells, Samples, TableOutput, check_outputs, read_samples, show_facts
+from pathforest._cli import models, options, tables
+from pathforest._cli.options import option, refuse
 from pathforest.learning import learn as learn_from
 from pathforest.pruning import prune as prune_by
-
-LISTED = ", ".join(options.ESTIMATORS)
 
 
 def train(
@@ -23,20 +21,14 @@ def train(
     out: str = option("File for the model.", "--out", "-o", default=...),
     reading: options.Reading,
     treated: options.Treated,
-    estimator: str = option(
-        f"One of {LISTED}.",
-        "--estimator",
-        "-e",
-        default="fuzzy-cv",
-        autocompletion=lambda: list(options.ESTIMATORS),
-    ),
+    estimator: str = options.ESTIMATOR,
     settings: list[str] | None = options.SET,
     table: str | None = option("For fuzzy-cv: a file for the scores of all cells, the best first."),
     unlabeled: str | None = option("For semi: a file of further samples, whose labels are not used."),
     learn: str | None = option("For opf: a file of samples; misclassified ones join the training set."),
     prune: str | None = option("For opf: a file; training samples that its samples do not need are removed."),
     max_loss: float = option(
-        "For --prune: accuracy that may be lost, such as 0.01.", default=0.0, min=0, max=1
+        "For --prune: accuracy that may be lost, such as 0.01.", default=0, min=0, max=1
     ),
     distances: str | None = options.DISTANCES,
     jobs: int | None = options.JOBS,
@@ -63,60 +55,60 @@ def train(
 
       pathforest train titanic.csv --label survived --columns pclass=category --out titanic.pf
     """
-    if estimator not in options.ESTIMATORS:
-        raise UsageError(f"--estimator {estimator} is unknown; choose one of {LISTED}")
-    files = ("--learn", learn, "opf"), ("--prune", prune, "opf"), ("--unlabeled", unlabeled, "semi")
-    for name, given, wanted in (*files, ("--table", table, "fuzzy-cv")):
-        if given is not None and estimator != wanted:
-            raise UsageError(f"{name} {given}: only --estimator {wanted} takes it")
-        if given is not None and distances is not None and name != "--table":
-            raise UsageError(f"{name} {given}: not with --distances; give features")
+    further = {"--learn": (learn, "opf"), "--prune": (prune, "opf"), "--unlabeled": (unlabeled, "semi")}
+    refuse(
+        (
+            estimator not in options.ESTIMATORS,
+            f"--estimator {estimator} is unknown; choose one of {options.LISTED}",
+        )
+    )
+    for name, (file, wanted) in (further | {"--table": (table, "fuzzy-cv")}).items():
+        refuse((file and estimator != wanted, f"{name} {file}: only --estimator {wanted} takes it"))
+        refuse(
+            (file and distances and name in further, f"{name} {file}: not with --distances; give features")
+        )
     model = models.make_estimator(
         options.ESTIMATORS[estimator], settings, scale=treated.scale, distances=distances
     )
-    if not getattr(model, "refit", True):
-        raise UsageError("--set refit=false: the model could not predict; leave it out")
-    cells = None if table is None else TableOutput(table)
-    check_outputs([out, table], [data, unlabeled, learn, prune, distances])
-    samples = read_samples(
-        data,
-        reading,
-        **treated.how(),
-        labels="left out" if estimator == "outliers" else "needed",
-        empty_labels=estimator == "semi",
-        distances=distances,
+    refuse(
+        (not getattr(model, "refit", True), "--set refit=false: the model could not predict; leave it out")
     )
-    kinds = {}  # of further files, which are read as this one was
+    cells = None if table is None else tables.TableOutput(table)
+    tables.check_outputs([out, table], [data, unlabeled, learn, prune, distances])
+    labels, may_lack = "left out" if estimator == "outliers" else "needed", estimator == "semi"
+    samples = tables.read_samples(
+        data, reading, **treated.how(), labels=labels, empty_labels=may_lack, distances=distances
+    )
+    kinds = {}
     if isinstance(samples.X, dict):
         kinds = {n: "category" if c.dtype == object else "number" for n, c in samples.X.items()}
-
-    def further(file: str, labels: str = "needed") -> Samples:
-        same = replace(reading, from_=None)
-        return read_samples(file, same, features=samples.features, kinds=kinds, labels=labels)
-
+    mistake = (
+        f"--learn {learn}: not with metric={models.MIXED} and a table with text or gaps; leave out --set "
+    )
+    is_mixed = learn and kinds and model.metric == models.MIXED
+    refuse((is_mixed, f"{mistake}metric, and text is encoded"))
+    # Further files are read as this one was.
+    read = partial(
+        tables.read_samples, reading=replace(reading, from_=None), features=samples.features, kinds=kinds
+    )
     if unlabeled is not None:
-        more = further(unlabeled, "left out")
+        more = read(unlabeled, labels="left out")
         y = np.ma.concatenate([samples.y, np.ma.masked_all(len(more.rows.places), samples.y.dtype)])
         samples = samples._replace(X=_joined(samples.X, more.X), y=y)
     y = samples.y
     if y is not None:
         models.warn_one_class(y, samples.label)
-    if estimator == "semi":
+    if may_lack:
         y = _marked(model, y)
-    if learn is not None and kinds and model.metric == models.MIXED:
-        raise UsageError(
-            f"--learn {learn}: not with metric={models.MIXED} and a table with text or gaps; leave out --set "
-            "metric, and text is encoded"
-        )
     prepared = models.prepare(model, samples, scale=treated.scale)
     seconds = models.fit(model, prepared, y, jobs)
     search, evaluation = models.search_facts(model), []
     for is_learning, file in ((True, learn), (False, prune)):
         if file is None:
             continue
-        given = further(file)
+        given = read(file)
         X, labels = prepared.more(given.X, samples.features), given.y
-        scores = {"before": model.score(X, labels), "n_before": len(model.cost_)}
+        scores = {"file": file, "before": model.score(X, labels), "n_before": len(model.cost_)}
         if is_learning:
             learned = learn_from(model, prepared.X, y, X, labels)
             model = learned.model
@@ -124,8 +116,7 @@ def train(
             X, labels = (np.concatenate(p)[learned.val_rows] for p in ((prepared.X, X), (y, labels)))
         else:
             model = prune_by(model, X, labels, max_loss=max_loss).model
-        scores |= {"after": model.score(X, labels), "n_after": len(model.cost_)}
-        evaluation.append({"file": file, **scores})
+        evaluation.append(scores | {"after": model.score(X, labels), "n_after": len(model.cost_)})
     models.save(model, prepared, samples.features, out, label=None if y is None else samples.label)
     if cells is not None:
         _write_cells(cells, model.cv_results_)
@@ -155,14 +146,13 @@ def train(
         )
         lines.append(line.format(**scores))
     if search:
-        score, chosen = search["best_score"], models.chosen_text(search)
-        lines.append(f"cross-validated score {score:.4f} with {chosen}")
+        lines.append(f"cross-validated score {search['best_score']:.4f} with {models.chosen_text(search)}")
     if table is not None:
         lines.append(f"{table}: {len(model.cv_results_['params'])} cells")
-    show_facts(facts, lines, as_json)
+    tables.show_facts(facts, lines, as_json)
 
 
-def _joined(X: Cells, more: Cells) -> Cells:
+def _joined(X: tables.Cells, more: tables.Cells) -> tables.Cells:
     """Put two tables that were read the same way one below the other."""
     if isinstance(X, np.ndarray):
         return np.concatenate([X, more])
@@ -178,12 +168,11 @@ def _marked(model: Any, y: np.ma.MaskedArray) -> np.ndarray:
     return np.where(np.ma.getmaskarray(y), model.unlabeled, y.data)
 
 
-def _write_cells(out: TableOutput, results: dict[str, Any]) -> None:
+def _write_cells(out: tables.TableOutput, results: dict[str, Any]) -> None:
     """Write the columns of a search that are worth a look, the best cell first."""
     order = np.argsort(results["rank_test_score"])
     scores = ["rank_test_score", "mean_test_score", "std_test_score"]
     names = [*scores, *(name for name in results if name.startswith("param_")), "mean_test_log_loss", "beta"]
-    columns = [np.array(np.asarray(results[name])[order].tolist()) for name in names]
+    columns = {name: np.array(np.asarray(results[name])[order].tolist()) for name in names}
     with out.open(names) as write:
-        rounded = (column.round(6) if column.dtype.kind == "f" else column for column in columns)
-        write(dict(zip(names, rounded, strict=True)))
+        write({name: cells.round(6) if cells.dtype.kind == "f" else cells for name, cells in columns.items()})
