@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.speed import report
 from benchmarks.speed.data import Spec
 from benchmarks.speed.machine import apart, describe
 from benchmarks.speed.measure import Result, peak_memory, race
@@ -23,12 +22,14 @@ from benchmarks.speed.rows import (
     GROWTH_SEARCH,
     MEMORY,
     ROWS,
+    Bar,
     Limit,
     Row,
 )
-from benchmarks.tables import RESULTS, parser
+from benchmarks.tables import RESULTS, markdown, parser
 
 THREADS = 2  # the number that the bars are set for
+COLUMNS = ("work", "size", "ours", "peer", "theirs", "ratio", "bar", "met")
 
 
 def main() -> None:
@@ -46,14 +47,14 @@ def main() -> None:
         for row in select(ROWS, args)
     ]
     races = run_races(rows, repeats)
-    lines = [report.compare(row, bar, races[row.data]) for row in rows for bar in row.bars]
+    lines = [compare(row, bar, races[row.data]) for row in rows for bar in row.bars]
     for limit in select(MEMORY, args):
         progress(f"memory, {limit.data[0]}: {limit.work}")
         peak = apart(peak_memory, limit.work, limit.data[0], THREADS)
-        lines.append(report.against_limit(limit, f"peak memory of {limit.work}", peak, "MB"))
+        lines.append(against_limit(limit, f"peak memory of {limit.work}", peak, "MB"))
     for limit in (GROWTH_QUICK,) if args.quick else (GROWTH, GROWTH_SEARCH):
         if args.only in (work := f"growth of {limit.work}"):
-            lines.append(report.against_limit(limit, work, exponent(limit, repeats), "exponent"))
+            lines.append(against_limit(limit, work, exponent(limit, repeats), "exponent"))
     machine = describe()
     found = {
         "machine": machine,
@@ -68,7 +69,7 @@ def main() -> None:
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     text = (
         f"`make bench`, {THREADS} threads, median of {repeats}, {machine['cpu']}, {machine['cores']} cores, "
-        f"{machine['simd']}, {machine['date']}, {versions}.\n\n{report.table(lines)}\n"
+        f"{machine['simd']}, {machine['date']}, {versions}.\n\n{markdown(COLUMNS, lines)}\n"
     )
     print(f"{text}\n{found['minutes']:.0f} minutes; written: {args.out / 'results.json'}")
     if not args.quick and not args.only:
@@ -105,6 +106,40 @@ def exponent(limit: Limit, repeats: int) -> float | None:
     if None in times:
         return None
     return float(np.polyfit(np.log([spec.n_samples for spec in limit.data]), np.log(times), 1)[0])
+
+
+# Lines of the table
+
+
+def compare(row: Row, bar: Bar, results: dict[str, Result]) -> list[str]:
+    """Make the line of one bar: our time over that of the fastest peer it names."""
+    ran = [peer for peer in bar.peers if results[peer].times]
+    peer = min(ran, key=lambda name: results[name].median) if ran else bar.peers[0]
+    ours, theirs = results[row.work], results[peer]
+    ratio = ours.median / theirs.median if ours.times and theirs.times else None
+    return [row.work, str(row.data), _cell(ours), peer, _cell(theirs), *_judged(ratio, bar.limit, "#.2g")]
+
+
+def against_limit(limit: Limit, work: str, value: float | None, unit: str) -> list[str]:
+    """Make the line of a bar that is a number, not a comparison."""
+    first, last = limit.data[0], limit.data[-1]
+    size = str(last) if first == last else f"{first.n_samples:,} to {last}"
+    _, bar, met = _judged(value, limit.limit, "")
+    return [work, size, "not measured" if value is None else f"{value:.4g} {unit}", "", "", "", bar, met]
+
+
+def _judged(value: float | None, limit: float | None, form: str) -> list[str]:
+    met = "" if value is None or limit is None else "yes" if value <= limit else "no"
+    return ["" if value is None else format(value, form), "" if limit is None else f"{limit:g}", met]
+
+
+def _cell(result: Result) -> str:
+    """Write a time, with the score of the answer in brackets; or why there is none."""
+    if result.median is None:
+        return f"none ({(result.error or 'not measured').splitlines()[0][:60]})"
+    seconds = f"{result.median:.3f} s" if result.median >= 0.1 else f"{result.median * 1e3:.3g} ms"
+    scores = ", ".join(f"{name} {number:.4g}" for name, number in result.score.items())
+    return f"{seconds} ({scores})" if scores else seconds
 
 
 def progress(text: str) -> None:

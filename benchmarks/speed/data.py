@@ -1,10 +1,8 @@
-"""The data that all contenders share: Gaussians, uniform points, texts, a real dataset if available."""
+"""The data that all contenders share: Gaussians, uniform points, texts, digits."""
 
 from __future__ import annotations
 
-import os
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +22,7 @@ SPREAD = {2: 0.17, 3: 0.28, 4: 0.4, 5: 0.5, 8: 0.85, 20: 1.45, 21: 1.48, 32: 1.7
 class Spec(NamedTuple):
     """What to generate or read: enough to make the same data again in another process."""
 
-    kind: str  # "mixture", "uniform", "clusters", "digits", "landsat"; sparse: "text", "uniform text"
+    kind: str  # "mixture", "uniform", "clusters", "digits"; sparse: "text", "uniform text"
     n_samples: int
     n_features: int
 
@@ -55,18 +53,11 @@ def _float32(X: Any) -> Any:
     return X.astype(np.float32) if issparse(X) else np.ascontiguousarray(X, dtype=np.float32)
 
 
-def real_data() -> Path | None:
-    """Find the file of the real dataset, if PATHFOREST_DATA names a folder that contains it."""
-    folder = os.environ.get("PATHFOREST_DATA")
-    path = Path(folder) / "landsat.csv.gz" if folder else None
-    return path if path and path.exists() else None
-
-
 @lru_cache(maxsize=1)  # rows on the same data follow one another
 def load(spec: Spec) -> Problem:
-    """Make the data of a specification, with as many queries as samples (half as many for real data)."""
-    if spec.kind in ("digits", "landsat"):
-        return _known(spec)
+    """Make the data of a specification, with as many queries as samples (fewer of digits)."""
+    if spec.kind == "digits":
+        return _digits(spec)
     rng = np.random.default_rng(SEED)
     n, d = 2 * spec.n_samples, spec.n_features
     if spec.kind in ("text", "uniform text"):
@@ -107,10 +98,8 @@ def _texts(rng: np.random.Generator, y: np.ndarray, n_words: int, zipf: bool) ->
     return X
 
 
-def _known(spec: Spec) -> Problem:
-    from pathforest.datasets import read
-
-    X, y = load_digits(return_X_y=True) if spec.kind == "digits" else read(real_data())[:2]
+def _digits(spec: Spec) -> Problem:
+    X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(SEED).permutation(len(X))
     chosen, others = order[: spec.n_samples], order[spec.n_samples :]
     return Problem(X[chosen], y[chosen], X[others], y[others])

@@ -2,15 +2,13 @@
 
 `python -m benchmarks.speed.large_data` measures each size in a process of its own, with default parameters,
 and writes docs/results/large_data.md and docs/images/large_data.png. A line ends where a measurement took
-longer than LONGEST. With `--keep FILE`, what has been measured is kept there and not measured again.
+longer than LONGEST.
 """
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -46,19 +44,13 @@ def measure(work: str, n_samples: int, n_features: int, threads: int) -> dict[st
     return {"seconds": median(seconds), "megabytes": megabytes("VmHWM") - before}
 
 
-def lines(threads: int, largest: int, keep: Path | None = None) -> list[dict[str, Any]]:
+def lines(threads: int, largest: int) -> list[dict[str, Any]]:
     """Measure every line, from the smallest size on, until it takes too long."""
     rows: list[dict[str, Any]] = []
-    kept = json.loads(keep.read_text()) if keep and keep.exists() else []
-    known = {(row["work"], row["n"], row["d"]): row for row in kept}
     for work in WORK:
         for d in FEATURES:
             for n in (size for size in SIZES if size <= largest):
-                if (work, n, d) not in known:
-                    known[work, n, d] = {"work": work, "n": n, "d": d} | apart(measure, work, n, d, threads)
-                rows.append(known[work, n, d])
-                if keep:
-                    keep.write_text(json.dumps([*known.values()]))
+                rows.append({"work": work, "n": n, "d": d} | apart(measure, work, n, d, threads))
                 print("{work:22}{n:>10,} x {d:<3}{seconds:9.3f} s {megabytes:8.0f} MB".format(**rows[-1]))
                 if rows[-1]["seconds"] > LONGEST / 8:  # the next size is four times as large
                     break
@@ -114,9 +106,8 @@ def main() -> None:
     options = parser("benchmarks.speed.large_data", __doc__)
     options.add_argument("--threads", type=int, default=2)
     options.add_argument("--largest", type=int, default=SIZES[-1], help="leave out sizes above this")
-    options.add_argument("--keep", type=Path, help="file for what has been measured, to go on after a stop")
     args = options.parse_args()
-    rows = lines(args.threads, args.largest, args.keep)
+    rows = lines(args.threads, args.largest)
     if args.largest < SIZES[-1]:
         return print(table(rows, args.threads))
     (RESULTS / "large_data.md").write_text(table(rows, args.threads), encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from benchmarks.speed.contender import Contender
-from benchmarks.speed.data import Spec, real_data
+from benchmarks.speed.data import Spec
 from benchmarks.speed.ours import FEW_ROWS, ON_FEW_ROWS, OURS
 from benchmarks.speed.peers import PEERS
 
@@ -151,12 +151,6 @@ ROWS = [
     Row("predict", Spec("uniform", 100_000, 2), (_bar(_KDTREE_1), _bar(_SKLEARN))),
     Row("fit + predict", Spec("digits", 1347, 64), (_bar("opfython fit + predict"),)),
 ]
-if real_data():
-    _LANDSAT = Spec("landsat", 4290, 36)  # two thirds of the dataset; the rest are queries
-    ROWS += [
-        Row(_FIT, _LANDSAT, (_bar(_FAISS_10),)),
-        Row("predict", _LANDSAT, (_bar(_FAISS_1), _bar(_SKLEARN))),
-    ]
 
 MEMORY = [
     Limit(_FIT, (_mixture(1_000_000, 2),), 1000.0, quick=True),

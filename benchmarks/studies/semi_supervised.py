@@ -49,16 +49,9 @@ def units(repeats: int) -> Iterator[study.Unit]:
     yield from ((name, "shapes", i) for name in THIN for i in range(2 * repeats))
 
 
-def draw(y: np.ndarray, counts: Callable[[int], int], seed: list[int], by_chance: bool) -> np.ndarray:
-    """Choose samples of every class, as many as its size says, but one at least; return their indices.
-
-    By chance: samples of all, as many as their number says, and one of each class that this misses.
-    """
+def draw(y: np.ndarray, counts: Callable[[int], int], seed: list[int]) -> np.ndarray:
+    """Choose samples of every class, as many as its size says, but one at least; return their indices."""
     rng = np.random.default_rng(seed)
-    if by_chance:
-        order = rng.permutation(len(y))
-        _, firsts = np.unique(y[order], return_index=True)
-        return np.sort(order[np.union1d(np.arange(counts(len(y))), firsts)])
     of_classes = [rng.permutation(np.flatnonzero(y == c)) for c in np.unique(y)]
     return np.sort(np.concatenate([rows[: max(1, counts(len(rows)))] for rows in of_classes]))
 
@@ -68,28 +61,25 @@ def measure(name: str, part: str, repeat: int) -> list[study.Row]:
     X, y, Q, answers, _ = split(THIN[name]() if part == "shapes" else load(name), name, repeat)
     rows = []
     for i, amount in enumerate(AMOUNTS[part]):
-        for by_chance in (False, True) if part == "report" else (False,):
-            count = int(amount) if part == "shapes" else None
-            labelled = draw(y, lambda n, a=amount, c=count: c or round(a * n), [repeat, i], by_chance)
-            hidden = np.setdiff1d(np.arange(len(y)), labelled)
-            known = np.full(len(y), -1)
-            known[labelled] = y[labelled]
-            for title, method in METHODS.items():
-                chosen = labelled if method.labelled_only else slice(None)
-                model = method.make().fit(X[chosen], known[chosen])
-                spread = model.predict(X) if method.labelled_only else model.transduction_
-                scores = np.mean(spread[hidden] == y[hidden]), np.mean(model.predict(Q) == answers)
-                about = {"set": name, "part": part, "amount": amount, "by_chance": by_chance, "method": title}
-                rows.append(about | dict(zip(("unlabelled", "test"), scores, strict=True)))
+        count = int(amount) if part == "shapes" else None
+        labelled = draw(y, lambda n, a=amount, c=count: c or round(a * n), [repeat, i])
+        hidden = np.setdiff1d(np.arange(len(y)), labelled)
+        known = np.full(len(y), -1)
+        known[labelled] = y[labelled]
+        for title, method in METHODS.items():
+            chosen = labelled if method.labelled_only else slice(None)
+            model = method.make().fit(X[chosen], known[chosen])
+            spread = model.predict(X) if method.labelled_only else model.transduction_
+            scores = np.mean(spread[hidden] == y[hidden]), np.mean(model.predict(Q) == answers)
+            about = {"set": name, "part": part, "amount": amount, "method": title}
+            rows.append(about | dict(zip(("unlabelled", "test"), scores, strict=True)))
     return rows
 
 
 def report(table: pd.DataFrame) -> dict[str, str]:
     """Write the mean over the sets of every method, and how often the first one is better."""
-    ordinary = table[table.part == "report"]
     return {
-        "few_labels": summary(ordinary[~ordinary.by_chance]),
-        "few_labels_by_chance": summary(ordinary[ordinary.by_chance]),
+        "few_labels": summary(table[table.part == "report"]),
         "few_labels_shapes": shapes(table[table.part == "shapes"]),
     }
 
