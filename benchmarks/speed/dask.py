@@ -11,8 +11,7 @@ import os
 import time
 from collections.abc import Callable
 from functools import partial
-from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from distributed import Client, LocalCluster
@@ -31,82 +30,60 @@ SEARCH_SIZE = 40_000, 20
 K = 20
 ROUNDS = 3
 METRIC = resolve_metric("euclidean")
+COLUMNS = ("wall, s", "CPU, s", "busiest, s", "efficiency, wall", "efficiency, CPU")
+Call = Callable[[], Any]
 
 
-class Times(NamedTuple):
-    """One call: wall-clock time, CPU of this process, CPU of each worker."""
+def timed(call: Call, client: Client | None) -> tuple[float, float, float]:
+    """Return wall-clock time, CPU time of all processes, and that of the busiest worker.
 
-    wall: float
-    here: float
-    workers: list[float]
+    The last is a lower bound of the time on dedicated cores.
+    """
 
-    @property
-    def cpu(self) -> float:
-        """CPU of all processes together."""
-        return self.here + sum(self.workers)
+    def cpu() -> np.ndarray:
+        workers = client.run(time.process_time) if client else {}
+        return np.array([time.process_time(), *(workers[address] for address in sorted(workers))])
 
-
-def timed(call: Callable[[], Any], client: Client | None = None) -> Times:
-    """Time a call, and the processes behind it."""
-    before = _worker_seconds(client)
-    wall, here = time.perf_counter(), time.process_time()
+    before, start = cpu(), time.perf_counter()
     call()
-    wall, here = time.perf_counter() - wall, time.process_time() - here
-    after = _worker_seconds(client)
-    return Times(wall, here, [after[address] - before[address] for address in after])
+    wall, used = time.perf_counter() - start, cpu() - before
+    return wall, used.sum(), used[-1] if len(used) == 1 else used[1:].max()
 
 
-def _worker_seconds(client: Client | None) -> dict[str, float]:
-    return client.run(time.process_time) if client else {}
+def compare(work: str, calls: dict[str, Call], clients: dict[str, Client | None]) -> None:
+    """Warm up, time all calls in every round, and print their rows.
 
-
-def neighbour_pass(X: np.ndarray, client: Client | None) -> Callable[[], Any]:
-    """Build an engine and find the neighbours, on one local thread or on a cluster."""
-    if client is None:
-        return lambda: build_engine(X, METRIC, "brute").knn(K)
-    return lambda: DaskEngine(X, METRIC, "brute", client).knn(K)
-
-
-def race(contenders: dict[str, tuple[Callable[[], Any], Client | None]]) -> dict[str, list[Times]]:
-    """Warm up, then time all contenders in every round."""
-    times: dict[str, list[Times]] = {name: [] for name in contenders}
-    for call, _ in contenders.values():
+    Efficiency is the time of the first call divided by this time, per worker.
+    """
+    for call in calls.values():
         call()
-    for _ in range(ROUNDS):
-        for name, (call, client) in contenders.items():
-            times[name].append(timed(call, client))
-    return times
-
-
-def report(work: str, times: dict[str, list[Times]], base: str) -> None:
-    """Print the rows of one race; efficiency is the time of the base divided by this time, per worker."""
-
-    def middle(name: str, value: Callable[[Times], float]) -> float:
-        return median(value(t) for t in times[name])
-
-    for name, rounds in times.items():
-        wall, cpu = middle(name, lambda t: t.wall), middle(name, lambda t: t.cpu)
-        n_workers = max(1, len(rounds[0].workers))
-        # CPU time of the busiest worker: a lower bound of the time on dedicated cores.
-        busiest = middle(name, lambda t: max(t.workers, default=t.here))
-        by_wall = middle(base, lambda t: t.wall) / wall / n_workers
-        by_cpu = middle(base, lambda t: t.cpu) / busiest / n_workers
-        numbers = (wall, cpu, busiest, by_wall, by_cpu)
+    rounds = [[timed(call, clients[name]) for name, call in calls.items()] for _ in range(ROUNDS)]
+    medians = np.median(rounds, axis=0)
+    for (name, client), row in zip(clients.items(), medians, strict=True):
+        n_workers = len(client.ncores()) if client else 1
+        efficiency = medians[0] / row / n_workers
+        numbers = (*row, efficiency[0], efficiency[2])
         print(line([work, name, *(f"{number:.2f}" for number in numbers)]), flush=True)
 
 
-def draw(size: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, str]:
-    """Return samples, labels, and the size in words."""
+def fits(model: Any, clients: dict[str, Client | None], size: tuple[int, int]) -> None:
+    """Compare the same fit on one thread and on clusters."""
     problem = load(Spec("mixture", *size))
-    return problem.X, problem.y, f"{size[0]:,} x {size[1]}"
+    models = {name: model if c is None else OnCluster(model, c) for name, c in clients.items()}
+    calls = {name: partial(one.fit, problem.X, problem.y) for name, one in models.items()}
+    compare(f"{type(model).__name__}.fit, {size[0]:,} x {size[1]}", calls, clients)
 
 
-def fits(
-    local: Any, clients: dict[str, Client | None], X: Any, y: Any
-) -> dict[str, tuple[Callable[[], Any], Client | None]]:
-    """Prepare the same fit for every contender."""
-    models = {name: local if c is None else OnCluster(local, c) for name, c in clients.items()}
-    return {name: (partial(model.fit, X, y), clients[name]) for name, model in models.items()}
+def neighbour_passes(clients: dict[str, Client | None]) -> None:
+    """Compare building an engine and finding the neighbours."""
+    X = load(Spec("mixture", *SIZE)).X
+
+    def find(client: Client | None) -> None:
+        engine = DaskEngine(X, METRIC, "brute", client) if client else build_engine(X, METRIC, "brute")
+        engine.knn(K)
+
+    calls = {name: partial(find, client) for name, client in clients.items()}
+    compare(f"neighbour pass, k = {K}, {SIZE[0]:,} x {SIZE[1]}", calls, clients)
 
 
 def main() -> None:
@@ -120,18 +97,11 @@ def main() -> None:
         Client(one, set_as_default=False) as single,
         Client(two, set_as_default=False) as double,
     ):
-        columns = ["wall, s", "CPU, s", "busiest, s", "efficiency, wall", "efficiency, CPU"]
-        print(head(["work", "where", *columns], n_words=2))
         clients = {"1 thread, no Dask": None, "1 worker": single, "2 workers": double}
-        base = "1 thread, no Dask"
-        X, y, size = draw(SEARCH_SIZE)
-        searches = race(fits(FuzzyOPFClassifierCV(transforms=None), clients, X, y))
-        report(f"FuzzyOPFClassifierCV.fit, {size}", searches, base)
-        X, y, size = draw(SIZE)
-        race_of_passes = race({name: (neighbour_pass(X, c), c) for name, c in clients.items()})
-        report(f"neighbour pass, k = {K}, {size}", race_of_passes, base)
-        race_of_fits = race(fits(OPFClassifier(), clients, X, y))
-        report(f"OPFClassifier.fit, {size}", race_of_fits, base)
+        print(head(["work", "where", *COLUMNS], n_words=2))
+        fits(FuzzyOPFClassifierCV(transforms=None), clients, SEARCH_SIZE)
+        neighbour_passes(clients)
+        fits(OPFClassifier(), clients, SIZE)
     print(f"\nload at the end {os.getloadavg()[0]:.1f}; {_core.simd_level()}")
 
 

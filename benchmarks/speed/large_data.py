@@ -12,10 +12,12 @@ import warnings
 from statistics import median
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 import pathforest
 from benchmarks.pictures import save
 from benchmarks.speed.data import Spec, load
-from benchmarks.speed.machine import apart, limited_threads, megabytes, processor, today
+from benchmarks.speed.machine import apart, megabytes, processor, today
 from benchmarks.tables import RESULTS, markdown, parser
 
 LONGEST = 40.0  # seconds
@@ -36,7 +38,7 @@ def measure(work: str, n_samples: int, n_features: int, threads: int) -> dict[st
     if work == "predict":
         model.fit(problem.X, problem.y)
     before, seconds = megabytes("VmRSS"), []
-    with limited_threads(threads):
+    with threadpool_limits(threads):
         while len(seconds) < REPEATS and sum(seconds) < LONGEST:
             start = time.perf_counter()
             model.predict(problem.queries) if work == "predict" else model.fit(problem.X, problem.y)

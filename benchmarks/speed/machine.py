@@ -6,16 +6,15 @@ import os
 import platform
 import resource
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_info
 
 from pathforest import _core
 
@@ -67,13 +66,6 @@ def describe() -> dict[str, Any]:
             if info["user_api"] == "blas"
         ],
     }
-
-
-@contextmanager
-def limited_threads(threads: int) -> Iterator[None]:
-    """Hold every OpenMP and BLAS library loaded so far to a number of threads; numba's peer sets its own."""
-    with threadpool_limits(threads):
-        yield
 
 
 def apart(function: Callable[..., Any], *args: Any) -> Any:

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from benchmarks.speed.contender import Contender, Timed
 from benchmarks.speed.data import Spec, load
-from benchmarks.speed.machine import limited_threads, megabytes
+from benchmarks.speed.machine import megabytes
 from benchmarks.speed.peers import why_missing
 
 PAUSE = 0.02  # OpenMP threads spin for a moment after a loop, and would take a core from the next contender
@@ -37,7 +39,7 @@ def race(spec: Spec, contenders: dict[str, Contender], threads: int, repeats: in
     """Time the contenders on the same data, `repeats` times each, one after the other in every round."""
     results = {name: Result(error=why_missing(contender)) for name, contender in contenders.items()}
     runners = {}
-    with limited_threads(threads):
+    with threadpool_limits(threads):
         for name, contender in contenders.items():
             if results[name].error is None:
                 runners[name] = _guarded(results[name], _warm_up, contender, spec, threads, results[name])
@@ -94,6 +96,6 @@ def peak_memory(name: str, spec: Spec, threads: int) -> float:
     """Measure MB at the peak of one call of a contender, libraries and data included, in a fresh process."""
     from benchmarks.speed.rows import CONTENDERS
 
-    with limited_threads(threads):
+    with threadpool_limits(threads):
         CONTENDERS[name].prepare(load(spec), threads)()
     return megabytes("VmHWM")
