@@ -31,6 +31,7 @@ from pathforest._persistence.checks import (
     PATHS,
     SAMPLES,
     check_paths,
+    demand,
     density_rules,
     indices,
     number,
@@ -54,24 +55,22 @@ def _check_clusters(model: OPFClustering, sizes: dict[str, int]) -> None:
     rules.noise("noise", model.noise)
     labels, roots, root, starts = model.labels_, model.cluster_roots_, model.root_, check_paths(model)
     maxima, kept = np.flatnonzero(model.predecessor_ < 0), labels >= 0
-    if labels.min() < (-1 if model.noise else 0):
-        raise ValueError("labels_ has noise, which was not asked for")
-    if not (np.array_equal(root, root[starts]) and np.array_equal(root[kept], roots[labels[kept]])):
-        raise ValueError("labels_, root_ and the paths describe different clusters")
-    if (labels[roots] != np.arange(len(roots))).any() or not np.isin(roots, maxima).all():
-        raise ValueError("labels_ does not number the clusters of cluster_roots_")
-    if not np.isin(root, roots).all():
-        raise ValueError("root_ names a sample that is not in cluster_roots_")
-    if not vars(model).keys() & {*TREE_COLUMNS} and len(maxima) == len(roots):
+    demand(labels.min() >= (-1 if model.noise else 0), "labels_ has noise, which was not asked for")
+    is_same = np.array_equal(root, root[starts]) and np.array_equal(root[kept], roots[labels[kept]])
+    demand(is_same, "labels_, root_ and the paths describe different clusters")
+    is_numbered = (labels[roots] == np.arange(len(roots))).all() and np.isin(roots, maxima).all()
+    demand(is_numbered, "labels_ does not number the clusters of cluster_roots_")
+    demand(np.isin(root, roots).all(), "root_ names a sample that is not in cluster_roots_")
+    tree = {name: vars(model).get(f"_fit_tree_{name}") for name in DOME_TREE.names}
+    if len(maxima) == len(roots) and all(column is None for column in tree.values()):
         return  # a model of LibOPF has no tree, and none of its clusters was absorbed
-    for key, name in zip(TREE_COLUMNS, DOME_TREE.names, strict=True):
-        column = vars(model).get(key)
-        if type(column) is not np.ndarray or column.dtype != DOME_TREE[name]:
-            raise ValueError(f"the column {name} of cluster_tree_ is missing or of another type")
-        if column.shape != (len(maxima) - 1,):
-            raise ValueError("cluster_tree_ does not have a row for every maximum but one")
-        if name in ("child", "parent") and not np.isin(column, maxima).all():
-            raise ValueError("cluster_tree_ names a sample that is not a maximum")
+    for name, column in tree.items():
+        is_column = type(column) is np.ndarray and column.dtype == DOME_TREE[name]
+        demand(is_column, f"the column {name} of cluster_tree_ is missing or of another type")
+        is_whole = column.shape == (len(maxima) - 1,)
+        demand(is_whole, "cluster_tree_ does not have a row for every maximum but one")
+    are_maxima = np.isin([tree["child"], tree["parent"]], maxima).all()
+    demand(are_maxima, "cluster_tree_ names a sample that is not a maximum")
 
 
 def _tree_as_columns(model: OPFClustering, state: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, Settings, answering, check_queries, keep_samples, open_fit
 from pathforest._models.density import graph_and_density, largest_arc
 from pathforest._models.growing import Growing
-from pathforest._persistence.checks import GROWTH, MODELS, SAMPLES, density_rules, number, saved
+from pathforest._persistence.checks import GROWTH, MODELS, SAMPLES, demand, density_rules, number, saved
 from pathforest._utils.progress import fitting
 
 # A density this small has lost digits, or all of them; its logarithm is then taken from the distances.
@@ -26,11 +26,6 @@ LARGEST_EXPONENT = 1e300
 ROUNDING = 1e-12
 # Tukey's outer fence: so far below the lower quartile, in interquartile ranges, a value counts as far out.
 FENCE = 3.0
-
-
-def _check_logarithms(model: OPFOutlierDetector, sizes: dict[str, int]) -> None:
-    if not model.density_.all():
-        raise ValueError("density_ contains zeros, which have no logarithm")
 
 
 @saved(MODELS)
@@ -140,7 +135,7 @@ class OPFOutlierDetector(OutlierMixin, Growing):
     _saved = SAMPLES.extended(
         density_rules() | {"_fit_largest_arc": number(), "offset_": number(-math.inf)},
         GROWTH,
-        _check_logarithms,
+        lambda model, _: demand(model.density_.all(), "density_ contains zeros, which have no logarithm"),
     )
     _rules: ClassVar[rules.Rules] = {
         "contamination": rules.contamination,

@@ -12,7 +12,7 @@ from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, Settings, open_fit
 from pathforest._models.classifier import ForestClassifier, keep_forest
 from pathforest._models.labels import Labels
-from pathforest._persistence.checks import MODELS, array, saved, whole
+from pathforest._persistence.checks import MODELS, array, demand, saved, whole
 from pathforest._utils.progress import fitting
 from pathforest._utils.text import show
 from pathforest.forest import balancing_factors, boundary_prototypes, grow_forest, grow_forest_geodesic
@@ -21,8 +21,7 @@ from pathforest.graph import knn_graph, spanning_tree
 
 def _check_own(model: OPFSemiSupervisedClassifier, sizes: dict[str, int]) -> None:
     label = array("samples", (model.classes_.dtype,))(model, "transduction_", sizes)
-    if not np.array_equal(label, model.label_):
-        raise ValueError("transduction_ and label_ differ")
+    demand(np.array_equal(label, model.label_), "transduction_ and label_ differ")
     if "_fit_n_neighbors" in vars(model):
         whole(1, sizes["samples"])(model, "_fit_n_neighbors", sizes)
         array("classes", nonnegative=True)(model, "class_factors_", sizes)

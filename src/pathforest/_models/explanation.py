@@ -367,11 +367,11 @@ class Explainer(NamedTuple):
             X = transformer.transform(X)
         return X
 
-    def unscale(self, row: np.ndarray) -> np.ndarray:
-        """Undo what scalers did to a sample."""
+    def unscale(self, rows: Any) -> np.ndarray:
+        """Undo what scalers did to samples."""
         for transformer in reversed(self.transformers):
-            row = np.asarray(transformer.inverse_transform(row[None]))[0]
-        return row
+            rows = transformer.inverse_transform(rows)
+        return np.asarray(rows)
 
 
 def explain(estimator: Any, X: Any) -> Explanations:
@@ -474,7 +474,7 @@ def in_units_of_table(explanation: Explanation, pipeline: Pipeline) -> Explanati
     if len(steps) != 1 or not hasattr(steps[0], "_scaling_out"):
         return explanation
     mean, scale = steps[0]._scaling_out()
-    return _before_scaling(explanation, lambda row: row * scale + mean)
+    return _before_scaling(explanation, lambda rows: rows * scale + mean)
 
 
 def _before_scaling(
@@ -485,7 +485,9 @@ def _before_scaling(
         return explanation
     columns = sorted(explanation.features, key=lambda feature: feature.column)
     names, _, value, near, rival, scale = zip(*(feature[:6] for feature in columns), strict=True)
-    step = unscale(np.array(near) + scale)
-    value, near, rival = (None if None in row else unscale(np.array(row)) for row in (value, near, rival))
-    shown = Shown(names, value if sample is None else sample, near, rival, np.abs(step - near))
+    has_rival = explanation.rival is not None
+    rows = [value, near, np.add(near, scale), rival if has_rival else near]
+    value, near, beyond, rival = unscale(np.array(rows))
+    value = value if sample is None else sample
+    shown = Shown(names, value, near, rival if has_rival else None, np.abs(beyond - near))
     return explanation._replace(features=in_units_of(explanation.features, shown))

@@ -133,9 +133,14 @@ def class_costs(forests: Sequence[KeptForest], Q: np.ndarray, bar: Any = SILENCE
             first[rows, code] = forest.rank[indices[:, 0]]
         return found
     samples, counts = forests[0].samples, [np.array([one.r], np.int32) for one in forests]
+
+    def ask() -> tuple[ClassGroups, list[AskedForest], Sequence[KeptForest]]:
+        groups = ClassGroups(samples, forests[0].code, forests[0].n_classes, Q.dtype)
+        return groups, [AskedForest(groups, one.cost, one.order, one.code) for one in forests], forests
+
     # The forests are kept, and with them their arrays, so that no later one can take an id.
     key = "together", Q.dtype.char, *(id(one.cost) for one in forests)
-    groups, asked, _ = samples.cached(key, lambda: _ask_together(forests, Q.dtype))
+    groups, asked, _ = samples.cached(key, ask)
     width = 2 * shape[1] * (int(max(counts)[0]) + EXTRA_MEMBERS)
     for rows, block in bar.over(samples.blocks(Q, width)):
         nearest = groups.nearest(block, int(max(counts)[0]))
@@ -282,7 +287,7 @@ class AskedForest:
         """Answer by a search of all members that carry the class, where their lists left it open."""
         offers, first = self._conquer(*self._carriers(code, int(counts[-1])), block, counts, n_threads)
         both = np.concatenate([offers, further[0]], axis=1)
-        cheapest = [_column(offers), _column(further[0])]
+        cheapest = [one.min(axis=1, initial=np.inf) for one in (offers, further[0])]
         rank = np.where(cheapest == np.min(cheapest, axis=0), [first, further[1]], len(self._cost))
         return _core.mean_offers(np.sort(both, axis=1), counts), rank.min(axis=0)
 
@@ -322,18 +327,6 @@ class _Contenders(NamedTuple):
     rank: np.ndarray  # (n_members,)
     others: np.ndarray  # indices, by ascending rank
     engine: Engine | None  # over the others, None if there are none
-
-
-def _ask_together(
-    forests: Sequence[KeptForest], dtype: np.dtype
-) -> tuple[ClassGroups, list[AskedForest], Sequence[KeptForest]]:
-    groups = ClassGroups(forests[0].samples, forests[0].code, forests[0].n_classes, dtype)
-    return groups, [AskedForest(groups, one.cost, one.order, one.code) for one in forests], forests
-
-
-def _column(offers: np.ndarray) -> np.ndarray:
-    """Return the cheapest of each row of ascending offers, inf if there are none."""
-    return offers[:, 0] if offers.shape[1] else np.full(len(offers), np.inf)
 
 
 def ranks(order: np.ndarray) -> np.ndarray:

@@ -330,9 +330,7 @@ def find_images(explainer: Explainer, X: Any) -> np.ndarray:
             "the pipeline does not keep the images it was fitted on, only what its transformers made of "
             "them; pass them as X"
         )
-    for transformer in reversed(explainer.transformers):
-        training = transformer.inverse_transform(training)
-    return np.asarray(training)
+    return explainer.unscale(training)
 
 
 def check_image_shape(shape: Any, n_features: int) -> tuple[int, ...]:
