@@ -260,10 +260,10 @@ src/pathforest/_reproduction/textbook.py | tests/reproduction/test_textbook.py
 src/pathforest/_search/folds.py | tests/search/test_fuzzy_cv.py -k limit
 - TREE_NEIGHBORS), engine.n_samples - 1)
 + TREE_NEIGHBORS), 10**30)
-src/pathforest/_search/ranking.py | tests/search/test_ranking.py
+src/pathforest/_search/scoring.py | tests/search/test_ranking.py
 - (i // PER_TRANSFORM, place, i, row)
 + (0, place, i, row)
-src/pathforest/_search/ranking.py | tests/search/test_ranking.py, tests/search/test_fuzzy_cv.py
+src/pathforest/_search/scoring.py | tests/search/test_ranking.py, tests/search/test_fuzzy_cv.py
 - log_loss.mean(axis=1).round(DECIMALS)
 + log_loss.max(axis=1).round(DECIMALS)
 src/pathforest/_search/folds.py | tests/search/test_representations.py

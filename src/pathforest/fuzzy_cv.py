@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from threadpoolctl import threadpool_limits
 
@@ -16,10 +17,9 @@ from pathforest._models.base import OPFEstimator
 from pathforest._models.explanation import Explanation
 from pathforest._persistence.checks import MODELS, saved
 from pathforest._search import ensemble
-from pathforest._search.folds import Scores, refit, search
+from pathforest._search.folds import refit, search
 from pathforest._search.plan import First, Plan, as_numbers, check_search, make_plan
-from pathforest._search.ranking import check_table, choose_cells, table
-from pathforest._search.scoring import Scorer, resolve_scoring
+from pathforest._search.scoring import Scorer, Scores, check_table, choose_cells, resolve_scoring, table
 from pathforest._utils.progress import fitting, stages_of
 from pathforest.fuzzy import FuzzyOPFClassifier
 
@@ -31,16 +31,12 @@ def _has_models(search: FuzzyOPFClassifierCV) -> bool:
     """Say that there are models to answer with, or what to fit instead."""
     if search.refit:
         return True
-    params, rest = "best_params_", ""
-    if "transform" in vars(search).get("best_params_", {}):
-        params = "params"
-        rest = (
-            " on samples transformed by best_params_['transform'], where params are best_params_ "
-            "without 'transform'"
-        )
+    transformed = "transform" in vars(search).get("best_params_", {})
     raise AttributeError(
-        f"refit=False keeps no model; set refit=True, or fit FuzzyOPFClassifier(**{params}, beta=best_beta_)"
-        + rest
+        "refit=False keeps no model; set refit=True, or fit FuzzyOPFClassifier("
+        f"**{'params' if transformed else 'best_params_'}, beta=best_beta_)"
+        + " on samples transformed by best_params_['transform'], where params are best_params_ "
+        "without 'transform'" * transformed
     )
 
 
@@ -143,12 +139,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         Parameters of the best cell, by the classifier's names; and ``transform``, the name of its
         representation, unless only the samples as given were tried.
         ``sklearn.base.clone(best_estimator_)`` has them all, the transformer and `best_beta_` as well.
-    best_score_ : float
-        Its mean score.
-    best_index_ : int
-        Its row in `cv_results_`.
-    best_beta_ : float
-        Its beta.
+    best_score_, best_index_, best_beta_ : float, int, float
+        Its mean score, its row in `cv_results_` and its beta.
     best_estimator_ : FuzzyOPFClassifier or Pipeline
         The best cell fitted on all samples; a pipeline of transformer and classifier if it has a transformer.
     estimators_ : list
@@ -436,6 +428,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
 
     def _take_over_best(self) -> None:
         """Show what the best classifier has learned as the search's own."""
-        self.best_estimator_ = self.estimators_[0]
-        for name, value in ensemble.results_of_best(self).items():
-            setattr(self, name, value)
+        self.best_estimator_ = best = self.estimators_[0]
+        learned = vars(best[-1] if isinstance(best, Pipeline) else best).items()
+        shown = {name: value for name, value in learned if name in ensemble.OF_BEST and name[0] != "_"}
+        vars(self).update(shown)

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from strategies import METRICS, problems
 
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, fuzzy
-from pathforest._engines.engine import build_engine
+from pathforest._engines.build import build_engine
+from pathforest._models.base import KeptSamples
 from pathforest._models.offers import EXTRA_MEMBERS
 from pathforest._search import folds
 from pathforest._search.folds import FoldWork, configure, fitted, grow, prepare
@@ -67,8 +68,15 @@ def count(monkeypatch):
 
         monkeypatch.setattr(folds, name, counted)
 
-    for name in ("knn_graph", "spanning_tree", "search_k", "density", "compete", "_near_blocks"):
+    for name in ("knn_graph", "spanning_tree", "search_k", "density", "compete"):
         watch(name)
+    blocks = KeptSamples.blocks
+
+    def counted(*args, **kwargs):
+        calls["blocks"] = calls.get("blocks", 0) + 1
+        return blocks(*args, **kwargs)
+
+    monkeypatch.setattr(KeptSamples, "blocks", counted)
     return calls
 
 
@@ -88,7 +96,7 @@ def score_fold(**params):
 
 def test_a_fold_needs_one_pass_one_tree_and_one_scan(count):
     score_fold()
-    once = ("knn_graph", "spanning_tree", "search_k", "_near_blocks")
+    once = ("knn_graph", "spanning_tree", "search_k", "blocks")
     assert [count[name] for name in once] == [1, 1, 1, 1]
 
 
@@ -121,7 +129,7 @@ def test_groups_of_forests_bound_memory_and_change_nothing(count, monkeypatch):
     monkeypatch.setattr(folds, "ANSWER_BYTES", 1)
     parts, _ = score_fold()
     np.testing.assert_array_equal(parts, whole)
-    assert count["_near_blocks"] == 1 + grown
+    assert count["blocks"] == 1 + grown
     assert count["compete"] == 2 * grown
 
 

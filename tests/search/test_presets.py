@@ -12,8 +12,8 @@ import pathforest
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV
 from pathforest._search import representations as presets
 from pathforest._search import transformers as discriminants
-from pathforest._search.ranking import choose_cells
 from pathforest._search.representations import choose_preset, resolve_transforms
+from pathforest._search.scoring import choose_cells
 from pathforest._search.transformers import ImportanceScaler, TreeShares
 from pathforest.noise import flip_labels
 

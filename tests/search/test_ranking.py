@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from pathforest import FuzzyOPFClassifierCV
-from pathforest._search.folds import Scores
 from pathforest._search.plan import Cell
-from pathforest._search.ranking import choose_betas, rank, table
+from pathforest._search.scoring import Scores, rank, table
 
 PLAIN = Cell("as given", 10, 1.0, "tree", 1)
 
@@ -71,7 +70,8 @@ def test_scores_that_are_no_numbers_come_last():
 def test_beta_has_the_smallest_mean_log_loss():
     """Neither by the worst fold, which would take 0 and 1, nor by the best, which would take 2 and 0."""
     losses = np.array([[[0.3, 0.4, 0.7], [0.3, 0.1, 0.0]], [[0.1, 0.3, 0.5], [0.5, 0.3, 0.5]]])
-    assert choose_betas(losses).tolist() == [1, 0]
+    plan = SimpleNamespace(cells=[PLAIN] * 2, betas=[0, 1, 2], representations={PLAIN.transform: None})
+    assert table(plan, Scores(losses, losses), with_transform=False)["beta"].tolist() == [1, 0]
 
 
 def test_the_row_shows_the_score_of_the_chosen_beta():

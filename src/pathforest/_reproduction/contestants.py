@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from pathforest._reproduction.data import Parts
-from pathforest._search.ranking import DECIMALS
+from pathforest._search.scoring import DECIMALS
 from pathforest.classifier import OPFClassifier
 from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
 from pathforest.fuzzy_cv import FuzzyOPFClassifierCV

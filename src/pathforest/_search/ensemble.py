@@ -112,30 +112,17 @@ def labels_and_probabilities(search: Any, samples: Samples) -> tuple[np.ndarray,
 
 
 def _by_samples(models: Sequence[Any]) -> list[list[int]]:
-    """Put together the positions of models whose classifiers have the same training samples and metric."""
-    groups: list[list[int]] = []
+    """Put together the positions of models whose classifiers have the same training samples and metric.
+
+    The same objects, not copies.
+    """
+    groups: dict[Any, list[int]] = {}
     for position, model in enumerate(models):
-        for group in groups:
-            if _have_same_samples(models[group[0]], model):
-                group.append(position)
-                break
-        else:
-            groups.append([position])
-    return groups
-
-
-def _have_same_samples(a: Any, b: Any) -> bool:
-    """Whether two models share their transformers and samples: objects, not copies."""
-    steps = [[id(step) for step in model[:-1]] if isinstance(model, Pipeline) else [] for model in (a, b)]
-    first, second = classifier_of(a), classifier_of(b)
-    metrics = [Metric(*classifier._fit_metric) for classifier in (first, second)]
-    return (
-        len(first.order_) == len(second.order_)
-        and first._fit_X is second._fit_X
-        and steps[0] == steps[1]
-        and metrics[0][:-1] == metrics[1][:-1]
-        and (metrics[0].params is metrics[1].params or not any(metric.params for metric in metrics))
-    )
+        *steps, classifier = [*model] if isinstance(model, Pipeline) else [model]
+        *metric, params = classifier._fit_metric
+        samples = id(classifier._fit_X), len(classifier.order_), *map(id, steps)
+        groups.setdefault((samples, *metric, id(params) if params else None), []).append(position)
+    return list(groups.values())
 
 
 # Explanations
@@ -189,13 +176,7 @@ def _with_own_features(
         yield one._replace(features=features)
 
 
-# What the search shows of its best model, and what a file of a search may contain
-
-
-def results_of_best(search: Any) -> dict[str, Any]:
-    """Return what the best classifier has learned, which is shown as the search's own."""
-    learned = vars(classifier_of(search.estimators_[0])).items()
-    return {key: value for key, value in learned if key in OF_BEST and key[0] != "_"}
+# What a file of a search may contain, and what the search shows of its best model
 
 
 def check_members(search: Any, sizes: dict[str, int]) -> None:

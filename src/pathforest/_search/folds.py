@@ -8,7 +8,6 @@ it for the evaluation samples; :func:`refit` makes models that equal those of an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -37,7 +36,7 @@ from pathforest._models.offers import (
 )
 from pathforest._search.plan import ALL, Cell, Plan, Task, take_rows
 from pathforest._search.representations import fit_candidate
-from pathforest._search.scoring import Answered, asks_answers_only, call_scorer, log_losses
+from pathforest._search.scoring import Answered, Scores, asks_answers_only, call_scorer, log_losses
 from pathforest._utils.checks import thread_count
 from pathforest._utils.progress import Share, progress
 from pathforest._utils.text import show
@@ -53,13 +52,6 @@ ANSWER_BYTES = 2**28
 # A pass over all samples pays if parts of this size in all would otherwise be searched, as multiples of it:
 # its lists are longer, and a scan of a part costs the square of its size.
 WORTH = 2.5
-
-
-class Scores(NamedTuple):
-    """How well each cell did on each fold, for each beta; scores of labels alone are the same for all."""
-
-    score: np.ndarray  # (n_cells, n_folds, n_betas); of a single task without the axis for folds
-    log_loss: np.ndarray  # the same
 
 
 class FoldWork:
@@ -107,7 +99,8 @@ Near = tuple[slice, list[Lists]]  # some evaluation samples, and the training sa
 
 def search(plan: Plan, build: EngineFactory) -> tuple[Plan, Scores]:
     """Score every cell here, fold by fold; return the plan with the lists that folds share."""
-    plan, scores = share_lists(plan, build), empty_scores(plan)
+    plan = share_lists(plan, build)
+    scores = np.empty((2, len(plan.cells), len(plan.splits), len(plan.betas)))
     with progress(len(plan.cells) * len(plan.splits), "pathforest search") as bar:
         for _, tasks in groupby(plan.tasks(), attrgetter("fold")):
             work = FoldWork()
@@ -115,20 +108,9 @@ def search(plan: Plan, build: EngineFactory) -> tuple[Plan, Scores]:
                 share = Share(bar, len(task.rows))
                 ready = prepare(plan, task, work, build)
                 share.advance(0.25)
-                put_scores(scores, task, score(plan, task, ready, share.advance))
+                scores[:, task.rows, task.fold] = score(plan, task, ready, share.advance)
                 share.finish()
-    return plan, scores
-
-
-def empty_scores(plan: Plan) -> Scores:
-    """Make room for the scores of all tasks."""
-    shape = len(plan.cells), len(plan.splits), len(plan.betas)
-    return Scores(np.empty(shape), np.empty(shape))
-
-
-def put_scores(scores: Scores, task: Task, found: Scores) -> None:
-    """Enter the scores of a task among those of all."""
-    scores.score[task.rows, task.fold], scores.log_loss[task.rows, task.fold] = found
+    return plan, Scores(*scores)
 
 
 # What models of a representation on a fold have in common
@@ -141,7 +123,7 @@ def represent(plan: Plan, task: Task, work: FoldWork, build: EngineFactory) -> P
     transformer, y = plan.representations[task.transform], plan.y[train]
     if transformer is not None:
         transformer, X, Q = fit_candidate(transformer, X, y, Q, work.once if plan.is_preset else None)
-    with _naming(task.transform, transformer):
+    try:
         model = clone(plan.template)
         data = open_fit(model, X, y, labelled=True)
         model.classes_, codes = data.labels
@@ -150,9 +132,16 @@ def represent(plan: Plan, task: Task, work: FoldWork, build: EngineFactory) -> P
         data.grown = None  # models of a search do not grow
         keep_samples(model, data)
         before = transformer if first is None else make_pipeline(first, transformer)
-        return Part(
-            before, model, data, codes.astype(np.int32), None if Q is None else check_queries(model, Q)
-        )
+        Q = None if Q is None else check_queries(model, Q)
+    except (TypeError, ValueError) as error:
+        if transformer is None:
+            raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(
+            f"the samples of transform {show(task.transform)} cannot be used: {error}; leave it out of "
+            "transforms, or choose another metric"
+        ) from error
+    return Part(before, model, data, codes.astype(np.int32), Q)
 
 
 def prepare(plan: Plan, task: Task, work: FoldWork, build: EngineFactory) -> Ready:
@@ -197,30 +186,26 @@ def _both_parts(plan: Plan, task: Task, work: FoldWork) -> tuple[Any, Any, Any]:
     return work.once("first", encode)
 
 
-@contextmanager
-def _naming(name: str, transformer: Any) -> Iterator[None]:
-    """Say which representation the classifier refuses, if it has a transformer."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        if transformer is None:
-            raise
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(
-            f"the samples of transform {show(name)} cannot be used: {error}; leave it out of transforms, or "
-            "choose another metric"
-        ) from error
-
-
 # Neighbours of all samples, enough for the lists of large parts to be read from them
 
 
 def share_lists(plan: Plan, build: EngineFactory, always: bool = False) -> Plan:
     """Find the neighbours of all samples if folds can read theirs from them, and if that pays or `always`."""
     n, sizes = len(plan.y), [len(train) for train, _ in plan.splits]
-    if not (always or sum(sizes) + n * plan.refit >= WORTH * n) or not _can_share_lists(plan, min(sizes)):
+    if not (
+        (always or sum(sizes) + n * plan.refit >= WORTH * n)
+        and any(map(plan.takes_as_given, plan.representations))
+        # Each part of the samples has Gower's distances of its own.
+        and plan.metric.kind == "features"
+        and plan.metric.name != "gower"
+        and 2 * min(sizes) >= n  # else lists of all samples would have to be very long
+    ):
         return plan
     template, X = plan.template, plan.samples.checked
+    try:
+        check_training_values(X, plan.metric, squares=True)
+    except ValueError:  # the fold that meets such values says so
+        return plan
     n_threads = thread_count(template.n_jobs)
     engine = build(X, plan.metric, template.algorithm, n_threads, device=template.device)
     k = min(max(int(template.k_max), TREE_NEIGHBORS), engine.n_samples - 1)
@@ -231,20 +216,6 @@ def share_lists(plan: Plan, build: EngineFactory, always: bool = False) -> Plan:
 def list_length(k: int, share: float) -> int:
     """Return how long lists of all samples must be for lists of k in random parts with a share of them."""
     return int(np.ceil((k + np.sqrt(k)) / share))  # two standard deviations fewer than expected are enough
-
-
-def _can_share_lists(plan: Plan, smallest: int) -> bool:
-    if not any(map(plan.takes_as_given, plan.representations)):
-        return False
-    if plan.metric.kind != "features" or plan.metric.name == "gower":
-        return False  # each part of the samples has Gower's distances of its own
-    if 2 * smallest < len(plan.y):
-        return False  # lists of all samples would have to be very long
-    try:
-        check_training_values(plan.samples.checked, plan.metric, squares=True)
-    except ValueError:  # the fold that meets such values says so
-        return False
-    return True
 
 
 def lists_of_part(
@@ -369,7 +340,10 @@ def class_costs(
             asked.append(AskedForest(groups, forest.cost, forest.order, part.codes[forest.root]))
             report(0.5 / len(models))
         answers = [ClassCosts(np.empty(shape), np.empty(shape[1:], dtype=np.int32)) for _ in batch]
-        blocks = ((rows, Q[rows], lists) for rows, lists in near) if near else _near_blocks(part, r)
+        blocks = ((rows, Q[rows], lists) for rows, lists in near)
+        if not near:  # queries become distances if there is no engine for the metric
+            found = part.model._samples.blocks(Q, width=2 * (r + EXTRA_MEMBERS) * n_classes)
+            blocks = ((rows, block, groups.nearest(block, r)) for rows, block in found)
         for rows, block, lists in blocks:
             parts = answer_each(asked, block, lists, [counts] * len(asked))
             for answer, one in zip(answers, parts, strict=True):
@@ -378,13 +352,6 @@ def class_costs(
         del asked
         while answers:
             yield start + len(batch) - len(answers), forests.pop(0), answers.pop(0)
-
-
-def _near_blocks(part: Part, r: int) -> Iterator[tuple[slice, np.ndarray, list[Lists]]]:
-    """Find the same block by block, where queries become distances if there is no engine for the metric."""
-    width, classes = 2 * (r + EXTRA_MEMBERS) * len(part.model.classes_), _classes_of(part)
-    for rows, block in part.model._samples.blocks(part.Q, width):
-        yield rows, block, classes.nearest(block, r)
 
 
 def score(

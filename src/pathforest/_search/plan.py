@@ -27,7 +27,7 @@ from pathforest._engines.samples import (
     read_sparse,
     refuse_missing_dates,
 )
-from pathforest._models.labels import check_labels, remember_label
+from pathforest._models.labels import read_labels
 from pathforest._models.parameters import as_list, check_parameters, checked_metric
 from pathforest._search.representations import AS_GIVEN, Representations, choose_preset, resolve_transforms
 from pathforest._search.scoring import Scorer, resolve_scoring, shown_to_scorers
@@ -126,8 +126,15 @@ class Plan:
 def make_plan(search: Any, X: Any, y: Any, groups: Any = None, first: First | None = None) -> Plan:
     """Check everything that a search gets; remember what it learns about features, labels and candidates."""
     metric, search.scorer_ = check_search(search)
-    labels = _check_labels(search, y)
-    samples = _check_training(search, X, labels, metric)
+    known = read_labels(search, y)
+    search.classes_, labels = known.values, known.all()
+    search._fit_untouched = not (search.transforms is None or isinstance(search.transforms, str))
+    as_given = None in resolve_transforms(search.transforms).values()
+    samples = take_samples(search, X, metric, as_given, reset=True)
+    # Here, because folds would name other rows than the user's.
+    if metric.kind == "precomputed" or (metric.name == "nan_euclidean" and as_given):
+        check_training_values(samples.checked, metric, squares=not callable(search.membership))
+    check_consistent_length(samples.given, labels)
     representations = _choose_representations(search, samples, metric)
     cells = list_cells(search, representations)
     if _num_samples(samples.given) == 1:
@@ -182,26 +189,6 @@ def list_cells(search: Any, names: Iterable[str]) -> list[Cell]:
             "along the tree sigma must be <= 1; add a smaller sigma, or 'complete' to competitions"
         )
     return cells
-
-
-def _check_labels(search: Any, y: Any) -> np.ndarray:
-    if y is None:
-        raise ValueError("FuzzyOPFClassifierCV requires y to be passed, but the target y is None")
-    labels = check_labels(y)
-    remember_label(search, y)
-    search.classes_ = np.unique(labels)
-    return labels
-
-
-def _check_training(search: Any, X: Any, y: np.ndarray, metric: Metric) -> Samples:
-    search._fit_untouched = not (search.transforms is None or isinstance(search.transforms, str))
-    as_given = None in resolve_transforms(search.transforms).values()
-    samples = take_samples(search, X, metric, as_given, reset=True)
-    # Here, because folds would name other rows than the user's.
-    if metric.kind == "precomputed" or (metric.name == "nan_euclidean" and as_given):
-        check_training_values(samples.checked, metric, squares=not callable(search.membership))
-    check_consistent_length(samples.given, y)
-    return samples
 
 
 def take_samples(search: Any, X: Any, metric: Metric, as_given: bool, reset: bool) -> Samples:

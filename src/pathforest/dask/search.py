@@ -21,8 +21,9 @@ from threadpoolctl import threadpool_limits
 from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._models.offers import EXTRA_MEMBERS
 from pathforest._search import folds
-from pathforest._search.folds import FoldWork, Near, Part, Scores
+from pathforest._search.folds import FoldWork, Near, Part
 from pathforest._search.plan import Plan, Task
+from pathforest._search.scoring import Scores
 from pathforest._utils.progress import progress
 from pathforest._utils.text import show
 from pathforest.dask import engine
@@ -50,7 +51,8 @@ def search(client: Client, params: dict[str, Any], plan: Plan, build: EngineFact
         return folds.search(plan, build)
     _check_travellers(params)
     plan = folds.share_lists(plan, build, always=True)
-    n_threads, scores = sum(thread_counts(client).values()), folds.empty_scores(plan)
+    n_threads = sum(thread_counts(client).values())
+    scores = np.empty((2, len(plan.cells), len(plan.splits), len(plan.betas)))
     blocks = [evaluation_blocks(plan, task, n_threads / len(tasks)) for task in tasks]
     shown = progress(len(plan.cells) * len(plan.splits), "pathforest search")
     with Sent(client, [Bench(plan)]) as sent, shown as bar:
@@ -60,11 +62,11 @@ def search(client: Client, params: dict[str, Any], plan: Plan, build: EngineFact
             return submit(client, sent, score, tasks[i], near)
 
         def take(i: int, found: Scores) -> None:
-            folds.put_scores(scores, tasks[i], found)
+            scores[:, tasks[i].rows, tasks[i].fold] = found
             bar.update(len(tasks[i].rows))
 
         run_tasks(client, len(tasks), send, take)
-    return plan, scores
+    return plan, Scores(*scores)
 
 
 def submit(client: Client, sent: Sent, function: Any, *args: Any) -> Any:
