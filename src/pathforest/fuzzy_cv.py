@@ -315,7 +315,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         # its last bits.
         with threadpool_limits(1, user_api="blas"):
             plan, scores = stage(search, plan, build)
-            results = table(plan, scores, with_transform=self.transforms_["preset"] is not None)
+            names, named = list(plan.representations), self.transforms_["preset"] is not None
+            results = table(plan.cells, plan.betas, scores, names, named)
             best = int(np.argmin(results["rank_test_score"]))
             self.cv_results_, self.best_index_, self.best_params_ = results, best, results["params"][best]
             self.best_score_ = float(results["mean_test_score"][best])

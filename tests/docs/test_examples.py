@@ -20,6 +20,7 @@ def test_stories_have_a_title_and_cells_and_show_their_pictures(tmp_path, monkey
     plt = pytest.importorskip("matplotlib.pyplot")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(plt, "show", lambda: None)
+    plt.close("all")  # what other tests left open
     runpy.run_path(str(FOLDER / "plot_idea.py"))
     assert len(plt.get_fignums()) == 3
     plt.close("all")

@@ -12,7 +12,8 @@ from pathforest._models.base import KeptSamples
 from pathforest._models.offers import EXTRA_MEMBERS
 from pathforest._search import folds
 from pathforest._search.folds import FoldWork, configure, fitted, grow, prepare
-from pathforest._search.plan import Cell, Task, make_plan
+from pathforest._search.plan import Task, make_plan
+from pathforest._search.scoring import Cell
 from pathforest.graph import COMPETITION_NEIGHBORS
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")

@@ -1,13 +1,10 @@
 """Which of a search's cells is the best: the tie rule, step by step."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from pathforest import FuzzyOPFClassifierCV
-from pathforest._search.plan import Cell
-from pathforest._search.scoring import Scores, rank, table
+from pathforest._search.scoring import Cell, Scores, rank, table
 
 PLAIN = Cell("as given", 10, 1.0, "tree", 1)
 
@@ -70,14 +67,13 @@ def test_scores_that_are_no_numbers_come_last():
 def test_beta_has_the_smallest_mean_log_loss():
     """Neither by the worst fold, which would take 0 and 1, nor by the best, which would take 2 and 0."""
     losses = np.array([[[0.3, 0.4, 0.7], [0.3, 0.1, 0.0]], [[0.1, 0.3, 0.5], [0.5, 0.3, 0.5]]])
-    plan = SimpleNamespace(cells=[PLAIN] * 2, betas=[0, 1, 2], representations={PLAIN.transform: None})
-    assert table(plan, Scores(losses, losses), with_transform=False)["beta"].tolist() == [1, 0]
+    results = table([PLAIN] * 2, [0, 1, 2], Scores(losses, losses), [PLAIN.transform], named=False)
+    assert results["beta"].tolist() == [1, 0]
 
 
 def test_the_row_shows_the_score_of_the_chosen_beta():
     scores = Scores(np.array([[[0.1, 0.2], [0.3, 0.4]]]), np.array([[[0.9, 0.5], [0.9, 0.5]]]))
-    plan = SimpleNamespace(cells=[PLAIN], betas=[1, 8], representations={PLAIN.transform: None})
-    results = table(plan, scores, with_transform=False)
+    results = table([PLAIN], [1, 8], scores, [PLAIN.transform], named=False)
     assert (results["mean_test_score"][0], results["beta"][0]) == (pytest.approx(0.3), 8)
 
 

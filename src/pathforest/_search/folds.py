@@ -34,9 +34,9 @@ from pathforest._models.offers import (
     Lists,
     answer_each,
 )
-from pathforest._search.plan import ALL, Cell, Plan, Task, take_rows
+from pathforest._search.plan import ALL, Plan, Task, take_rows
 from pathforest._search.representations import fit_candidate
-from pathforest._search.scoring import Answered, Scores, asks_answers_only, call_scorer, log_losses
+from pathforest._search.scoring import Answered, Cell, Scores, asks_answers_only, call_scorer, log_losses
 from pathforest._utils.checks import thread_count
 from pathforest._utils.progress import Share, progress
 from pathforest._utils.text import show

@@ -30,7 +30,7 @@ from pathforest._engines.samples import (
 from pathforest._models.labels import read_labels
 from pathforest._models.parameters import as_list, check_parameters, checked_metric
 from pathforest._search.representations import AS_GIVEN, Representations, choose_preset, resolve_transforms
-from pathforest._search.scoring import Scorer, resolve_scoring, shown_to_scorers
+from pathforest._search.scoring import Cell, Scorer, resolve_scoring, shown_to_scorers
 from pathforest._tables.frames import as_table
 from pathforest._utils.progress import logger
 from pathforest._utils.splits import Split, cross_validation_splits
@@ -41,16 +41,6 @@ from pathforest.fuzzy import FuzzyOPFClassifier
 COMMON = ("metric", "metric_params", "membership", "algorithm", "n_jobs", "device", "verbose")
 
 ALL = -1  # instead of a fold: all samples, for the final fit
-
-
-class Cell(NamedTuple):
-    """One candidate model: a representation by its name, then the classifier's own parameters."""
-
-    transform: str
-    k_max: int
-    sigma: float
-    competition: str
-    n_conquerors: int
 
 
 class Task(NamedTuple):

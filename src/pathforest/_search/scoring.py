@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from numbers import Number
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -22,9 +22,6 @@ from pathforest._persistence.checks import whole
 from pathforest._utils.text import show
 from pathforest._utils.threads import map_threads
 from pathforest.fuzzy import FuzzyOPFClassifier
-
-if TYPE_CHECKING:
-    from pathforest._search.plan import Cell, Plan
 
 # Class costs of one model above which NumPy's threads are worth their start.
 WORTH_THREADS = 20_000
@@ -45,6 +42,16 @@ DECIMALS = 12
 PER_TRANSFORM = 1
 
 Scorer = Callable[[Any, Any, Any], float]
+
+
+class Cell(NamedTuple):
+    """One candidate model: a representation by its name, then the classifier's own parameters."""
+
+    transform: str
+    k_max: int
+    sigma: float
+    competition: str
+    n_conquerors: int
 
 
 class Scores(NamedTuple):
@@ -210,15 +217,19 @@ def choose_cells(results: dict[str, Any], n_best: int, by_score: bool) -> np.nda
     return np.array([row for *_, row in turns][:n_best], dtype=np.intp)
 
 
-def table(plan: Plan, scores: Scores, with_transform: bool) -> dict[str, Any]:
+def table(
+    cells: Sequence[Cell], betas: Sequence[float], scores: Scores, transforms: Sequence[str], named: bool
+) -> dict[str, Any]:
     """Lay the results out as GridSearchCV does, one row per cell, with the chosen beta and its log loss.
+
+    `transforms` are the representations in their order; there is a column for them if `named`.
 
     The rank is that of :func:`rank`, so no two rows share one.
     """
-    cells, row = plan.cells, np.arange(len(plan.cells))
+    row = np.arange(len(cells))
     chosen = scores.log_loss.mean(axis=1).round(DECIMALS).argmin(axis=1)  # the first among equals
     score, log_loss = scores.score[row, :, chosen], scores.log_loss[row, :, chosen].mean(axis=1)
-    names = [name for name in cells[0]._fields if with_transform or name != "transform"]
+    names = [name for name in cells[0]._fields if named or name != "transform"]
     # Masked as in GridSearchCV, where searches may leave some out.
     mask = np.zeros(len(cells), dtype=bool)
     results: dict[str, Any] = {
@@ -230,9 +241,9 @@ def table(plan: Plan, scores: Scores, with_transform: bool) -> dict[str, Any]:
     results["mean_test_score"] = mean = score.mean(axis=1)
     results["std_test_score"] = score.std(axis=1)
     results["rank_test_score"] = np.empty(len(cells), dtype=np.int32)
-    results["rank_test_score"][rank(cells, mean, log_loss, list(plan.representations))] = row + 1
+    results["rank_test_score"][rank(cells, mean, log_loss, transforms)] = row + 1
     results["mean_test_log_loss"] = log_loss
-    results["beta"] = np.array([float(beta) for beta in plan.betas])[chosen]
+    results["beta"] = np.array([float(beta) for beta in betas])[chosen]
     return results
 
 

@@ -1,4 +1,4 @@
-"""Density (Eq. 3), clusters (Algorithm 2), domes, the search of k, and membership (Eq. 5)."""
+"""Density (Eq. 3), clusters (Algorithm 2), domes, the search for k, and membership (Eq. 5)."""
 
 import math
 from fractions import Fraction
