@@ -85,31 +85,6 @@ def test_html_shows_labels_as_text_and_no_table_without_suspects(issues):
     assert "classes that mix" not in str(clean)
 
 
-# Arguments
-
-
-METHODS = "method='slow' is unknown; use one of 'fast', 'thorough'"
-
-
-@pytest.mark.parametrize(
-    ("y", "options", "message"),
-    [
-        (Y, {"method": "slow"}, METHODS),
-        (Y, {"n_conquerors": 0}, "n_conquerors=0 must be at least 1"),
-        (Y, {"metric": "cosine", "algorithm": "kd_tree"}, "'kd_tree' does not know metric='cos"),
-        (Y, {"device": "tpu"}, "device='tpu' is unknown"),
-        (Y, {"n_jobs": 0}, "n_jobs=0 leaves no thread"),
-        (Y, {"random_state": "x"}, "random_state='x' cannot seed"),
-        (None, {}, "find_issues requires y to be passed"),
-        ([0, 0, None, 1, 1, 1], {}, "missing"),
-        (Y[1:], {}, "inconsistent numbers of samples"),
-    ],
-)
-def test_arguments_are_checked(y, options, message):
-    with pytest.raises(ValueError, match=message):
-        find_issues(X, y, **options)
-
-
 def test_collections_of_dask_are_refused():
     array = pytest.importorskip("dask.array", reason="needs Dask")
     with pytest.raises(TypeError, match=r"not a Dask Array; pass X.compute\(\)"):

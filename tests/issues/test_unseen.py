@@ -111,10 +111,3 @@ def test_one_class_fits_and_nothing_speaks_for_a_single_sample(labels, small):
     assert (issues.score[~alone] > 0).all()
     assert not issues.is_label_issue[alone].any()
     assert len(issues.classes) > 1 or (issues.score == 1).all()
-
-
-def test_what_it_cannot_judge_is_refused():
-    with pytest.raises(ValueError, match="needs features, not metric='precomputed'"):
-        find_issues(np.zeros((12, 12)), np.arange(12) % 2, method="thorough", metric="precomputed")
-    with pytest.raises(ValueError, match="needs 10 samples or more for its folds, got 9"):
-        find_issues(X[:9], NOISY[:9], method="thorough")

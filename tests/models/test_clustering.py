@@ -7,7 +7,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from reference.models import cluster_model, predict_cluster
 from sklearn.datasets import make_blobs, make_moons
-from sklearn.exceptions import NotFittedError
 from strategies import METRICS, distance_settings, make_samples, problems
 
 from pathforest import OPFClustering
@@ -295,25 +294,3 @@ def test_many_samples_do_not_give_hundreds_of_clusters():
     X, _ = make_blobs(6000, centers=20, center_box=(-40, 40), random_state=2)
     assert 15 <= len(OPFClustering().fit(X).cluster_roots_) <= 20
     assert len(every_dome().fit(X).cluster_roots_) > 50
-
-
-LINE = np.arange(12.0)[:, None] ** 1.5
-
-
-@pytest.mark.parametrize(
-    ("refused", "error", "message"),
-    [
-        (lambda: every_dome(n_clusters=9, n_neighbors=3).fit(LINE), ValueError, "=9 .* 1 maxima .* search"),
-        (lambda: every_dome(n_clusters=13, k_max=3).fit(LINE), ValueError, "=13 .* at most .*[0-9]$"),
-        (lambda: OPFClustering(n_neighbors=3).fit(LINE).layer(99), ValueError, "n_clusters=99 .* at most"),
-        (lambda: OPFClustering().fit(LINE).layer(0), ValueError, "n_clusters=0 .* coarsest"),
-        (lambda: OPFClustering().fit(LINE).layer(2.5), TypeError, "n_clusters=2.5"),
-        (lambda: OPFClustering().layer(2), NotFittedError, "not fitted"),
-        (lambda: OPFClustering(selection="eom").fit(LINE), ValueError, "selection='eom'.*gap"),
-        (lambda: OPFClustering(noise=1.0).fit(LINE), ValueError, "noise=1.0 must be at least 0 and below 1"),
-        (lambda: OPFClustering(noise=-0.1).fit(LINE), ValueError, "noise=-0.1"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_had_is_refused(refused, error, message):
-    with pytest.raises(error, match=message):
-        refused()

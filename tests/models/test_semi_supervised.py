@@ -161,31 +161,6 @@ NUMBERS, TEXTS = [0, 1, -1], ["a", "b", ""]
 DATES = np.array(["2026-01-01", "2026-01-02", "1970-01-01"], dtype="M8[D]")
 
 
-VOIDS = np.array([np.void(b"a"), np.void(b"b"), np.void(b"c")])
-NO_MATCH = r"unlabeled=.*of type .*; use a value of that type, or None"
-
-
-@pytest.mark.parametrize(
-    ("params", "y", "error", "message"),
-    [
-        *(
-            ({"unlabeled": mark}, y, TypeError, NO_MATCH)
-            for mark, y in [
-                (-1, TEXTS), ("-1", NUMBERS), (["a"], TEXTS), (b"", TEXTS), (-1, DATES), ("1970-01-01", DATES)
-            ]
-        ),
-        ({}, VOIDS, TypeError, r"labels of type .*V1.*; convert them to numbers or texts"),
-        ({"unlabeled": "?"}, ["?"] * 3, ValueError, r"all 3 samples as unlabelled \(unlabeled='\?'\)"),
-        ({"method": "graph"}, NUMBERS, ValueError, "method='graph' is unknown; use one of 'bal"),
-        ({"n_neighbors": 0}, NUMBERS, ValueError, "n_neighbors=0 must be"),
-        ({"n_neighbors": None}, NUMBERS, TypeError, "n_neighbors=None must be"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_used_is_refused(params, y, error, message):
-    with pytest.raises(error, match=message):
-        OPFSemiSupervisedClassifier(**params).fit([[0.0], [1.0], [2.0]], y)
-
-
 @pytest.mark.parametrize(
     ("mark", "y", "classes"),
     [
