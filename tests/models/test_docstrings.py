@@ -76,13 +76,9 @@ def test_parameters_of_one_name_read_the_same():
 
 
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.__name__)
-def test_a_docstring_lists_the_parameters_of_the_signature(item):
-    assert sorted(name for name, *_ in documented(item)) == sorted(inspect.signature(item).parameters)
-
-
-@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.__name__)
-def test_a_docstring_gives_the_defaults_of_the_signature(item):
+def test_a_docstring_lists_the_parameters_and_defaults_of_the_signature(item):
     parameters = inspect.signature(item).parameters
+    assert sorted(name for name, *_ in documented(item)) == sorted(parameters)
     for name, kind, _ in documented(item):
         default = re.search(r", default=(.*)", kind)
         expected = parameters[name].default

@@ -5,9 +5,10 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.models import cluster_model, knn_model, predict_knn
+from reference.models import knn_model, predict_knn
+from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.model_selection import GroupKFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict
 from strategies import CODE_KINDS, METRICS, distance_settings, make_codes, make_samples, problems
 
 from pathforest import OPFClustering, OPFKNNClassifier
@@ -38,20 +39,6 @@ def test_every_fitted_array_and_prediction_equal_the_reference(case):
         np.testing.assert_array_equal(getattr(one_class, name), getattr(clusters, name), err_msg=name)
 
 
-@given(cases())
-def test_the_search_keeps_labels_and_classes_and_ends_with_the_fit_of_its_first_best_k(case):
-    (X, codes, Q, _), *_, params = case
-    model = OPFKNNClassifier(k_max=8, **params).fit(X, codes)
-    np.testing.assert_array_equal(model.label_, codes)
-    np.testing.assert_array_equal(np.unique(codes[model.prototypes_]), np.unique(codes))
-    if len(model.scores_):
-        assert model.best_k_ == model.scores_.tolist().index(max(model.scores_)) + 1
-    if model.best_k_:
-        fixed = OPFKNNClassifier(n_neighbors=model.best_k_, **params).fit(X, codes)
-        np.testing.assert_array_equal(model.predict(Q), fixed.predict(Q))
-        np.testing.assert_array_equal(model.cost_, fixed.cost_)
-
-
 @given(cases(smallest=6, largest=40), st.data())
 def test_scores_are_the_accuracies_of_every_k_on_the_evaluation_samples(case, data):
     (X, codes, Q, _), D, DQ, squared, params = case
@@ -71,46 +58,29 @@ def test_scores_are_the_accuracies_of_every_k_on_the_evaluation_samples(case, da
         np.testing.assert_array_equal(matrix.predict(DQ), model.predict(Q))
 
 
-@given(cases(smallest=2))
-def test_a_fifth_set_aside_scores_like_the_same_split_given(case):
-    (X, codes, *_), *_, params = case
+@given(cases())
+def test_a_fifth_set_aside_scores_like_the_same_split_given_and_the_first_best_k_is_fitted(case):
+    (X, codes, Q, _), *_, params = case
     train, test = validation_split(codes, 0.2, 3)
-    got, expected = OPFKNNClassifier(random_state=3, **params).fit(X, codes), (1, [])
+    model, expected = OPFKNNClassifier(random_state=3, **params).fit(X, codes), []
     if len(test) and len(train) > 1:
-        given = OPFKNNClassifier(cv=[(train, test)], **params).fit(X, codes)
-        expected = given.best_k_, given.scores_.tolist()
-    assert (got.best_k_, got.scores_.tolist()) == expected
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_arcs_of_a_plateau_run_both_ways_within_a_class(seed):
-    # On a grid most densities are shared; with random classes the lists' last entries are often foreign.
-    rng = np.random.default_rng(seed)
-    X, codes = rng.integers(0, 6, size=(60, 2)).astype(float), rng.integers(0, 2, size=60)
-    D = reference.distance_matrix(X, X)
-    for k in (1, 2, 3, 5, 8):
-        expected, _ = knn_model(D, codes, False, k)
-        model = OPFKNNClassifier(n_neighbors=k).fit(X, codes)
-        np.testing.assert_array_equal(model.predecessor_, expected.predecessor)
-
-
-def test_classes_part_what_would_be_one_cluster():
-    X = np.linspace(0, 1, 12)[:, None]
-    model = OPFKNNClassifier(n_neighbors=11).fit(X, np.arange(12) // 6)
-    assert len(np.unique(cluster_model(reference.distance_matrix(X, X), False, n_neighbors=11).root)) == 1
-    assert np.unique(model.root_).tolist() == model.prototypes_.tolist()
-    assert len(model.prototypes_) == 2
+        expected = OPFKNNClassifier(cv=[(train, test)], **params).fit(X, codes).scores_.tolist()
+        assert model.best_k_ == expected.index(max(expected)) + 1
+    assert model.scores_.tolist() == expected
+    np.testing.assert_array_equal(model.label_, codes)
+    np.testing.assert_array_equal(np.unique(codes[model.prototypes_]), np.unique(codes))
+    if model.best_k_:
+        fixed = OPFKNNClassifier(n_neighbors=model.best_k_, **params).fit(X, codes)
+        np.testing.assert_array_equal(model.predict(Q), fixed.predict(Q))
+        np.testing.assert_array_equal(model.cost_, fixed.cost_)
 
 
 def test_scores_of_folds_are_pooled_and_groups_reach_the_splitter():
     X, y = load_iris(return_X_y=True)
     folds, groups = StratifiedKFold(4), np.arange(150) % 10
-    hits = [
-        OPFKNNClassifier(n_neighbors=3).fit(X[train], y[train]).predict(X[test]) == y[test]
-        for train, test in folds.split(X, y)
-    ]
+    predicted = cross_val_predict(OPFKNNClassifier(n_neighbors=3), X, y, cv=folds)
     for cv in (4, folds):
-        assert OPFKNNClassifier(cv=cv).fit(X, y).scores_[2] == np.concatenate(hits).mean()
+        assert OPFKNNClassifier(cv=cv).fit(X, y).scores_[2] == np.mean(predicted == y)
     by_groups = OPFKNNClassifier(cv=GroupKFold(5)).fit(X, y, groups=groups)
     splits = list(GroupKFold(5).split(X, y, groups))
     np.testing.assert_array_equal(by_groups.scores_, OPFKNNClassifier(cv=splits).fit(X, y).scores_)
@@ -118,13 +88,11 @@ def test_scores_of_folds_are_pooled_and_groups_reach_the_splitter():
 
 def test_a_metric_that_learns_from_samples_learns_from_those_of_the_fold():
     X, y = np.random.default_rng(0).normal(size=(40, 3)) ** 3, np.arange(40) % 2
-    train, test = np.arange(20), np.arange(20, 40)
-    model = OPFKNNClassifier(metric="seuclidean", cv=[(train, test)], k_max=10).fit(X, y)
+    split, own = [(np.arange(20), np.arange(20, 40))], OPFKNNClassifier(metric="seuclidean", k_max=10)
     expected = [
-        OPFKNNClassifier(metric="seuclidean", n_neighbors=k).fit(X[train], y[train]).score(X[test], y[test])
-        for k in range(1, 11)
+        clone(own).set_params(n_neighbors=k).fit(X[:20], y[:20]).score(X[20:], y[20:]) for k in range(1, 11)
     ]
-    np.testing.assert_array_equal(model.scores_, expected)
+    np.testing.assert_array_equal(own.set_params(cv=split).fit(X, y).scores_, expected)
 
 
 @pytest.mark.parametrize("kind", CODE_KINDS)
@@ -144,11 +112,3 @@ def test_the_random_state_decides_which_samples_are_set_aside():
     codes = np.repeat(np.arange(10), 2)  # small classes are, by some
     parts = [validation_split(codes, 0.2, seed)[1] for seed in range(30)]
     assert set(codes[np.concatenate(parts)]) == set(codes)
-
-
-def test_one_sample_and_two():
-    model = OPFKNNClassifier().fit([[1.0, 2.0]], ["only"])
-    learned = model.best_k_, model.prototypes_.tolist(), model.predict([[9.0, 9.0]]).tolist()
-    assert learned == (0, [0], ["only"])
-    model = OPFKNNClassifier().fit([[0.0], [2.0]], ["a", "b"])
-    assert (model.best_k_, model.predict([[0.5], [1.5]]).tolist()) == (1, ["a", "b"])

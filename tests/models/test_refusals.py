@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from zoo import ZOO, every, make, names
 
 import pathforest
-from pathforest import OPFClassifier, _core, distances, learning, noise, pruning
+from pathforest import OPFClassifier, _core, distances, learning, metrics, noise, pruning
 from pathforest._issues import find
 
 X = np.random.default_rng(0).normal(size=(30, 3))
@@ -374,12 +374,22 @@ CALLS = {
     "find_issues(X, y[1:])": "inconsistent numbers of samples",
     "find_issues(D, y, method='thorough', metric='precomputed')": "needs features, not metric='precomputed'",
     "find_issues(X[:9], y[:9], method='thorough')": "needs 10 samples or more for its folds, got 9",
+    "opf_accuracy([1, 2], [1])": "inconsistent numbers of samples",
+    "per_class_accuracy([1, 2], [1])": "inconsistent numbers of samples",
     **{f"flip_labels(y, {share})": f"share=.*{share}" for share in (-0.1, 1.1)},
     "flip_labels(y, 'half')": "share='half' is not a share",
 }  # fmt: skip
 
 
-NAMES = {**vars(distances), **vars(find), **vars(learning), **vars(noise), **vars(pruning), **globals()}
+NAMES = {
+    **vars(distances),
+    **vars(find),
+    **vars(learning),
+    **vars(metrics),
+    **vars(noise),
+    **vars(pruning),
+    **globals(),
+}
 
 
 @pytest.mark.parametrize("call", CALLS)
