@@ -381,15 +381,8 @@ CALLS = {
 }  # fmt: skip
 
 
-NAMES = {
-    **vars(distances),
-    **vars(find),
-    **vars(learning),
-    **vars(metrics),
-    **vars(noise),
-    **vars(pruning),
-    **globals(),
-}
+MODULES = distances, find, learning, metrics, noise, pruning
+NAMES = {name: value for module in MODULES for name, value in vars(module).items()} | globals()
 
 
 @pytest.mark.parametrize("call", CALLS)

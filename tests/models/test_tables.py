@@ -8,11 +8,9 @@ import pandas as pd
 import polars as pl
 import pytest
 import reference
-from checks import same, same_model
-from hypothesis import given
-from hypothesis import strategies as st
+from checks import same
 from scipy.sparse import csr_array
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
@@ -86,12 +84,6 @@ def test_the_most_frequent_categories_are_kept():
     assert (table.categories_[0].tolist(), table.has_other_.tolist()) == (["b", "c"], [True])
 
 
-def test_text_that_never_repeats_and_empty_columns_are_left_out():
-    table = TablePreprocessor().fit(PETS.assign(nothing=None))
-    assert table.kinds_.tolist() == ["number", "category", "category", "category", "drop", "drop"]
-    assert [rule.treatment for rule in table.column_rules()[-2:]] == ["no text occurs twice", "no values"]
-
-
 def test_kinds_overrule_what_a_column_contains():
     kinds = {"weight": "category", "kind": "drop", "name": "category"}
     table = TablePreprocessor(kinds).fit(PETS.assign(weight=[1, 1, 2, 2, 3]))
@@ -99,6 +91,7 @@ def test_kinds_overrule_what_a_column_contains():
     assert "kind=cat" not in table.get_feature_names_out()
     assert "kind: left out, as asked" in table.describe()
     assert "name: left out, no text occurs twice" in table.describe()
+    assert "nothing: left out, no values" in TablePreprocessor().fit(PETS.assign(nothing=None)).describe()
     # Whole numbers are the same category whether gaps have made floats of them or not.
     assert table.transform(PETS.assign(weight=1.0))[0, 0] == 1
     by_position = TablePreprocessor({0: "category"}).fit([[1], [1], [2], [2]])
@@ -115,11 +108,7 @@ REFUSED = [  # parameters, table, what is wrong with it
     ({"kinds": {"wait": "drop"}}, PETS, "column 'wait', which is not one of 'weight', 'kind'"),
     ({"kinds": {"kind": "text"}}, PETS, r"kinds\['kind'\]='text' should be one of number, category, drop"),
     ({"kinds": "drop"}, PETS, "kinds='drop' must be None or a dict"),
-    (
-        {"kinds": {"age": "number"}},
-        AGES,
-        "column 'age' is a column of numbers, and 'unknown' is not a number",
-    ),
+    ({"kinds": {"age": "number"}}, AGES, "'age' is a column of numbers, and 'unknown' is not a number"),
     ({}, PETS[["name"]], "none of the 1 columns is left"),
     ({}, days(*pd.to_datetime(["2024-01-05", "2024-02-01"])), HOLDS_DATES),
     ({}, days(datetime.date(2024, 1, 5), None), HOLDS_DATES),
@@ -137,16 +126,10 @@ def test_fit_names_the_column_that_is_wrong_and_the_way_out(params, table, messa
         TablePreprocessor(**params).fit(table)
 
 
-@pytest.mark.parametrize(
-    ("column", "message"),
-    [
-        ({"weight": "heavy"}, "column 'weight' is a column of numbers, and 'heavy' is not .* as a category"),
-        ({"weight": np.inf}, "column 'weight' has infinite values"),
-    ],
-)
-def test_transform_names_values_that_do_not_fit_their_column(column, message):
-    with pytest.raises(ValueError, match=message):
-        TablePreprocessor().fit(PETS).transform(PETS.assign(**column))
+@pytest.mark.parametrize(("weight", "message"), [("heavy", "is a .*'heavy' is not"), (np.inf, "has infin")])
+def test_transform_names_values_that_do_not_fit_their_column(weight, message):
+    with pytest.raises(ValueError, match=f"column 'weight' {message}"):
+        TablePreprocessor().fit(PETS).transform(PETS.assign(weight=weight))
 
 
 def test_a_typo_in_a_column_of_numbers_is_reported():
@@ -160,11 +143,9 @@ def test_a_typo_in_a_column_of_numbers_is_reported():
     TablePreprocessor().fit(pd.DataFrame({"age": ["30", "old", "old", "30"]}))  # no more than half
 
 
-@pytest.mark.parametrize(
-    ("scale", "weight"),
-    [(True, "mean 16.7, standard deviation 10.98"), (False, "in its own unit")],
-)
-def test_what_was_done_is_described(scale, weight):
+@pytest.mark.parametrize("scale", [True, False])
+def test_what_was_done_is_described(scale):
+    weight = "mean 16.7, standard deviation 10.98" if scale else "in its own unit"
     assert TablePreprocessor(scale=scale).fit(PETS).describe().splitlines() == [
         f"weight: number, {weight}, 1 gap filled with 16.5",
         "kind: category, cat, dog",
@@ -236,15 +217,6 @@ def test_output_is_a_frame_if_asked_for(container):
     assert list(table.transform(PETS).columns) == table.get_feature_names_out().tolist()
 
 
-@given(st.lists(st.lists(st.sampled_from(["a", "b", None]), min_size=2, max_size=2), min_size=2, max_size=12))
-def test_two_different_categories_are_always_as_far_apart(rows):
-    rows = [*rows, ["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]]
-    Z = TablePreprocessor().fit_transform(np.array(rows, dtype=object))
-    for i, row in enumerate(rows):
-        n_different = sum(a != b for a, b in zip(row, rows[0], strict=True))
-        assert ((Z[i] - Z[0]) ** 2).sum() in (2 * n_different, *([1.0, 3.0] if None in row + rows[0] else []))
-
-
 # Gower's distance
 
 N = 90
@@ -300,11 +272,8 @@ def fitted(name, X, *args, **params):
 def test_a_table_is_its_codes_and_so_is_its_file(name, tmp_path):
     model, codes = fitted(name, TABLE), fitted(name, CODES, params=CATEGORICAL)
     model.save(tmp_path / "model.pf")
-    loaded = pathforest.load(tmp_path / "model.pf")
-    for one in (model, loaded):
+    for one in (model, pathforest.load(tmp_path / "model.pf")):
         np.testing.assert_array_equal(one.predict(QUERIES), codes.predict(codes_of(QUERIES)))
-    if name != "pruner":
-        same(loaded.categories_, model.categories_)
 
 
 @pytest.mark.parametrize("metric", ["gower", "nan_euclidean"])
@@ -356,7 +325,7 @@ def test_categories_are_chosen_by_name_index_or_mask():
 
 
 WRONG_COLUMNS = {
-    "'age' of X contains text \\('old'\\), but had numbers": {"age": "old"},
+    r"'age' of X contains text \('old'\), but had numbers": {"age": "old"},
     "'member' of X contains text .* had True and False in fit": {"member": "yes"},
     "'town' of X contains numbers, but had text": {"town": 3.0},
     "'age' of X has dates, which are neither numbers nor text": {"age": pd.Timestamp("2026-01-01")},
@@ -397,28 +366,21 @@ def test_each_fold_learns_its_own_ranges_and_categories():
     single = by_metric("fuzzy", k_max=5, sigma=0.5, competition="complete")
     expected = cross_val_score(single, TABLE, LABELS, cv=FOLDS)
     np.testing.assert_array_equal([found[f"split{i}_test_score"][0] for i in range(3)], expected)
-
     X = np.vstack([CODES, np.full((3, 5), 1e6)])  # one fold without these has other ranges
-    y = np.append(LABELS, ["a", "b", "c"])
-    for k, score in enumerate(
-        by_metric("nearest", params=CATEGORICAL, k_max=4, cv=FOLDS).fit(X, y).scores_, 1
-    ):
-        single = by_metric("nearest", params=CATEGORICAL, n_neighbors=k)
-        hits = [single.fit(X[t], y[t]).predict(X[e]) == y[e] for t, e in FOLDS.split(X, y)]
-        assert score == np.concatenate(hits).mean()
+    y, own = np.append(LABELS, ["a", "b", "c"]), {"params": CATEGORICAL, "k_max": 4}
+    for k, score in enumerate(by_metric("nearest", **own, cv=FOLDS).fit(X, y).scores_, 1):
+        single = by_metric("nearest", **own, n_neighbors=k)
+        assert score == np.mean(cross_val_predict(single, X, y, cv=FOLDS) == y)
 
 
 @pytest.mark.parametrize("gap", [None, pd.NA, np.nan, "n/a"])
 def test_explanations_show_booleans_as_true_and_false(gap, tmp_path):
     X = pd.DataFrame({"x": [0.0, 1, 8, 9], "alone": [True, False, gap, True]})
     OPFClassifier(metric="gower").fit(X, [0, 0, 1, 1]).save(tmp_path / "model.pf")
-    new = pd.DataFrame({"x": [0.0, 1.0, 8.0], "alone": [True, False, gap]})
-    for alone, expected in (
-        (new["alone"], ["True", "False", "missing"]),
-        ([1, 0, 7], ["True", "False", "7"]),
-    ):
-        found = pathforest.load(tmp_path / "model.pf").explain(new.assign(alone=alone))
-        assert [next(f.texts[0] for f in one.features if f.name == "alone") for one in found] == expected
+    for alone, last in (([True, False, gap], "missing"), ([1, 0, 7], "7")):
+        found = pathforest.load(tmp_path / "model.pf").explain(X[:3].assign(alone=alone))
+        shown = [next(f.texts[0] for f in one.features if f.name == "alone") for one in found]
+        assert shown == ["True", "False", last]
 
 
 @pytest.mark.parametrize("name", ["plain", "search as given"])
@@ -432,13 +394,6 @@ def test_explanations_show_texts_and_shares_of_the_distance(name):
     shares = [by_name[name].share for name in "xcz"]
     assert shares == pytest.approx([(1 / 8) / (1 + 1 / 8), 1 / (1 + 1 / 8), 0])
     assert "missing" in str(one)
-
-
-def test_gaps_may_come_with_any_call_of_partial_fit():
-    grown, X = OPFClassifier(metric="nan_euclidean"), CODES[:, [0, 2, 3]]  # something is in common to all
-    for rows in np.array_split(np.arange(N), 4):
-        grown.partial_fit(X[rows], LABELS[rows])
-    same_model(grown, fitted("plain", X, "nan_euclidean"), X)
 
 
 def test_prune_keeps_categories_and_ranges():
@@ -458,18 +413,10 @@ def test_issues_and_learning_take_gaps():
     assert len(learned.train_rows) == 60
 
 
-@pytest.mark.parametrize("form", [TABLE, CODES])
-def test_a_device_refuses_gower(form):
-    pytest.importorskip("torch")
-    with pytest.raises(ValueError, match="metric='gower' is not available with device"):
-        fitted("plain", form, device="torch-cpu")
+TEXTS = np.array(["b", "a"], dtype=object)  # not in order
 
 
-BOOLEANS = np.array([True, False])
-FORGED = [[None] * 4, [np.array(["b", "a"], dtype=object)] * 5, [BOOLEANS] * 5, ["text"] * 5, "text"]
-
-
-@pytest.mark.parametrize("forged", FORGED)
+@pytest.mark.parametrize("forged", [[None] * 4, [TEXTS] * 5, [TEXTS == "b"] * 5, ["text"] * 5, "text"])
 def test_forged_categories_are_refused(forged, tmp_path):
     model = fitted("plain", TABLE)
     model.categories_ = forged
