@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from machines import little_memory
 from reference.models import cluster_model, plain_model
 from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import GridSearchCV
 from strategies import make_samples, problems, seeds
 
 pytest.importorskip("imblearn")
@@ -98,13 +97,6 @@ def test_no_sample_with_fewer_points_is_kept_instead_of_one_with_more(seed):
     assert sampler.points_.min() < 0 < sampler.points_.max()
 
 
-def test_chance_decides_among_equal_points():
-    X, y = np.zeros((40, 1)), np.repeat([0, 1], [35, 5])
-    samplers = [OPFUnderSampler(random_state=seed) for seed in range(5)]
-    assert all(len(sampler.fit_resample(X, y)[1]) == 10 for sampler in samplers)
-    assert len({tuple(sampler.sample_indices_) for sampler in samplers}) == 5
-
-
 @given(problems(largest=60), st.integers(2, 9), seeds)
 def test_folds_share_out_samples_and_classes_evenly(problem, n_splits, seed):
     fold = deal_folds(problem.codes, n_splits, np.random.RandomState(seed))
@@ -123,11 +115,6 @@ def test_shares_are_in_proportion(total, sizes):
     shares = in_proportion(total, np.array(sizes))
     assert shares.sum() == total
     assert (np.abs(shares - total * np.array(sizes) / sum(sizes)) < 1).all()
-
-
-def test_what_is_left_goes_to_the_largest_remainders():
-    assert in_proportion(4, np.array([10, 19, 11])).tolist() == [1, 2, 1]
-    assert in_proportion(1, np.array([5, 5])).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("recipe", ["gaussian", "collinear", "duplicates", "constant columns"])
@@ -171,11 +158,6 @@ def test_new_samples_are_drawn_around_the_reference_clusters(seed):
     np.testing.assert_array_equal(got[85:], np.concatenate(expected))
 
 
-def test_a_class_of_one_sample_is_repeated():
-    X, y = O2PFSampler().fit_resample([[0.0], [1.0], [7.0]], [0, 0, 1])
-    assert (X[-1], y[-1]) == ([7.0], 1)
-
-
 # Both
 
 
@@ -185,20 +167,12 @@ def test_a_pipeline_resamples_in_fit_only_and_balance_helps_the_small_class(samp
     assert len(model[-1].cost_) == (36 if isinstance(sampler, OPFUnderSampler) else 360)
     assert model.predict(X).shape == Y.shape
     few, answers = unbalanced(1, sizes=(400, 20)), unbalanced(2, sizes=(400, 200))
-    scores = [
-        balanced_accuracy_score(answers[1], one.fit(*few).predict(answers[0]))
-        for one in (OPFClassifier(), model)
-    ]
-    assert scores[1] > scores[0] + 0.02
-
-
-def test_a_pipeline_can_be_searched():
-    pipeline = make_pipeline(O2PFSampler(), OPFClassifier())
-    search = GridSearchCV(pipeline, {"o2pfsampler__k_max": [2, 9]}, scoring="balanced_accuracy", cv=3)
-    assert search.fit(X, Y).best_score_ > 0.4
+    plain, helped = (one.fit(*few).predict(answers[0]) for one in (OPFClassifier(), model))
+    assert balanced_accuracy_score(answers[1], helped) > balanced_accuracy_score(answers[1], plain) + 0.02
 
 
 @each
 def test_the_same_seed_gives_the_same_samples_on_any_number_of_threads(sampler):
-    first, again = (type(sampler)(n_jobs=n_jobs).fit_resample(X, Y)[0] for n_jobs in (1, 2))
-    np.testing.assert_array_equal(first, again)
+    ways = {"n_jobs": 1}, {"n_jobs": 2}, {"random_state": 1}
+    first, again, other = (type(sampler)(**way).fit_resample(X, Y)[0].tolist() for way in ways)
+    assert first == again != other
