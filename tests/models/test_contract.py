@@ -128,8 +128,7 @@ SMALL = {
     "a range just large enough": X / np.ptp(X, axis=0).max() * 2.0**-511,
     "one small feature": X * [1e-200, 1e-300, 1, 1],
     "equal samples": np.full((75, 4), 1e-200),
-    "zeros": np.zeros((75, 4)),
-    "a wide range only among later samples": np.repeat(X[:30], 5, axis=0)
+    "a wide range only among later samples": np.tile(X, (2, 1))
     * np.repeat([[1e-200], [1]], [120, 30], axis=0),
 }
 

@@ -20,7 +20,6 @@ from zoo import make, names
 import pathforest
 from pathforest import OPFClassifier, TablePreprocessor, explain, find_issues
 from pathforest.learning import learn
-from pathforest.pruning import prune
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 
@@ -211,12 +210,6 @@ def test_a_dict_is_read_by_name():
         table.transform({"kind": ["a"]})
 
 
-@pytest.mark.parametrize("container", ["pandas", "polars"])
-def test_output_is_a_frame_if_asked_for(container):
-    table = TablePreprocessor().set_output(transform=container).fit(PETS)
-    assert list(table.transform(PETS).columns) == table.get_feature_names_out().tolist()
-
-
 # Gower's distance
 
 N = 90
@@ -394,16 +387,6 @@ def test_explanations_show_texts_and_shares_of_the_distance(name):
     shares = [by_name[name].share for name in "xcz"]
     assert shares == pytest.approx([(1 / 8) / (1 + 1 / 8), 1 / (1 + 1 / 8), 0])
     assert "missing" in str(one)
-
-
-def test_prune_keeps_categories_and_ranges():
-    X = pd.DataFrame({"x": [0.0, 1.0, 2.0, 5.0, 6.0, 99.0], "c": ["a", "a", "b", "b", "b", "c"]})
-    model = OPFClassifier(metric="gower").fit(X, [0, 0, 0, 1, 1, 1])
-    queries = pd.DataFrame({"x": [1.8, 5.3], "c": ["b", "b"]})
-    pruned = prune(model, queries, [0, 1])
-    assert pruned.kept.tolist() == [2, 3]
-    np.testing.assert_array_equal(pruned.model._fit_metric[3]["ranges"], [99, 2])
-    np.testing.assert_array_equal(pruned.model.predict(queries), [0, 1])
 
 
 def test_issues_and_learning_take_gaps():
