@@ -172,33 +172,17 @@ def groups(number):
     return {frozenset(np.flatnonzero(number == i).tolist()) for i in set(number[number >= 0].tolist())}
 
 
-def same(issues, others, rows, name_of):
-    """Compare issues with those of samples in another order, sample i of the others being `rows[i]`."""
-    moved = np.append(rows, -1)
-    for name in PER_SAMPLE:
-        one, other = getattr(issues, name), getattr(others, name)
-        if name in ("given", "suggested", "rival"):
-            one = np.array([name_of[label] for label in one])
-        if name in INDICES:
-            other = moved[other]
-        if name in NUMBERS:
-            assert groups(one) == {frozenset(rows[list(group)].tolist()) for group in groups(other)}, name
-        else:
-            np.testing.assert_array_equal(one[rows], other, err_msg=name)
-    assert issues.noise_share == others.noise_share
-
-
-@given(data=st.data())
-def test_names_of_classes_decide_nothing(data):
-    X, _, classes, codes, r = draw_case(data)
-    names = np.array(data.draw(st.permutations(classes.tolist())))
-    issues, others = (find_issues(X, labels[codes], n_conquerors=r) for labels in (classes, names))
-    same(issues, others, np.arange(len(X)), dict(zip(classes, names, strict=True)))
-
-
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 40), r=st.sampled_from([1, 2, 3, 13]))
 def test_the_order_of_samples_decides_nothing_if_no_distances_tie(seed, n, r):
     rng = np.random.default_rng(seed)
     X, y, rows = rng.normal(size=(n, 2)), rng.integers(0, 4, n), rng.permutation(n)
     issues, others = (find_issues(X[i], y[i], n_conquerors=r) for i in (np.arange(n), rows))
-    same(issues, others, rows, {label: label for label in y})
+    moved = np.append(rows, -1)  # sample i of the others is rows[i]
+    for name in PER_SAMPLE:
+        one, other = getattr(issues, name), getattr(others, name)
+        if name in NUMBERS:
+            assert groups(one) == {frozenset(rows[list(group)].tolist()) for group in groups(other)}, name
+        else:
+            other = moved[other] if name in INDICES else other
+            np.testing.assert_array_equal(one[rows], other, err_msg=name)
+    assert issues.noise_share == others.noise_share

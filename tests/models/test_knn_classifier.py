@@ -88,11 +88,10 @@ def test_scores_of_folds_are_pooled_and_groups_reach_the_splitter():
 
 def test_a_metric_that_learns_from_samples_learns_from_those_of_the_fold():
     X, y = np.random.default_rng(0).normal(size=(40, 3)) ** 3, np.arange(40) % 2
-    split, own = [(np.arange(20), np.arange(20, 40))], OPFKNNClassifier(metric="seuclidean", k_max=10)
-    expected = [
-        clone(own).set_params(n_neighbors=k).fit(X[:20], y[:20]).score(X[20:], y[20:]) for k in range(1, 11)
-    ]
-    np.testing.assert_array_equal(own.set_params(cv=split).fit(X, y).scores_, expected)
+    own, folds = OPFKNNClassifier(metric="seuclidean", k_max=10), [(np.arange(20), np.arange(20, 40))]
+    models = (clone(own).set_params(n_neighbors=k).fit(X[:20], y[:20]) for k in range(1, 11))
+    expected = [model.score(X[20:], y[20:]) for model in models]
+    np.testing.assert_array_equal(own.set_params(cv=folds).fit(X, y).scores_, expected)
 
 
 @pytest.mark.parametrize("kind", CODE_KINDS)
