@@ -117,7 +117,7 @@ src/pathforest/_issues/find.py | tests/issues/test_fast.py
 + wins = (value < to_beat)
 - (nearest == other) & (self.indices[:, 0] < others.indices[:, 0])
 + (nearest == other)
-src/pathforest/_issues/unseen.py | tests/issues/test_unseen.py
+src/pathforest/_issues/unseen.py | tests/issues/test_issues.py
 - np.lexsort(X.T[::-1])
 + np.arange(len(X))
 - np.sort(np.unique(codes[order], return_index=True)[1])

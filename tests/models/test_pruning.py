@@ -7,7 +7,7 @@ import reference
 from checks import same, same_model
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.models import plain_model
+from reference.models import class_costs, plain_model
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from strategies import problems, seeds
@@ -19,24 +19,17 @@ from pathforest.pruning import prune
 
 def judge(X, codes, Q, answers, r=1):
     """By definition: how many queries are right, and which training samples had a part in any answer."""
-    model = plain_model(reference.distance_matrix(X, X), codes)
-    n_right, relevant = 0, set()
-    for row, answer in zip(reference.distance_matrix(Q, X).tolist(), answers, strict=True):
-        ranked = sorted(
-            (max(model.cost[q], row[q]), place, q) for place, q in enumerate(model.order.tolist())
-        )
-        own = {c: [entry for entry in ranked if codes[entry[2]] == c][:r] for c in set(codes.tolist())}
-        # Added from the left, as the definition says: numpy's own mean would group the terms.
-        means = {c: (sum((e[0] for e in entries), 0.0) / len(entries)) for c, entries in own.items()}
-        winner = min(own, key=lambda c: (means[c], own[c][0][1]))
-        n_right += int(winner == answer)
-        for _, _, q in own[winner]:
+    model, D = plain_model(reference.distance_matrix(X, X), codes), reference.distance_matrix(Q, X)
+    winners, place, relevant = class_costs(model, D, codes, r)[1], np.argsort(model.order), set()
+    for row, winner in zip(D, winners, strict=True):
+        own = np.flatnonzero(codes == winner)
+        for *_, q in sorted((max(model.cost[q], row[q]), place[q], q) for q in own)[:r]:
             while q != -1:
                 relevant.add(int(q))
                 q = model.predecessor[q]
     for c in set(codes.tolist()) - {int(codes[q]) for q in relevant}:
         relevant |= {int(q) for q in model.prototypes if codes[q] == c}
-    return n_right, sorted(relevant)
+    return np.sum(winners == answers), sorted(relevant)
 
 
 def expected_kept(X, codes, Q, answers, max_loss, r=1):
