@@ -140,7 +140,7 @@ src/pathforest/_models/density.py | tests/models/test_clustering.py
 src/pathforest/_engines/samples.py | tests/models/test_contract.py
 - widest = _widest_range(X)
 + widest = _widest_range(X[:FIRST])
-src/pathforest/fuzzy.py | tests/models/test_fuzzy.py tests/models/test_identities.py
+src/pathforest/fuzzy.py | tests/models/test_classifier.py tests/models/test_identities.py
 - if (membership == 1).all():
 + if False:
 src/pathforest/_engines/growing.py | tests/models/test_growing.py

@@ -1,5 +1,6 @@
-"""OPFClassifier equals the reference model in everything it learns and answers."""
+"""OPFClassifier and FuzzyOPFClassifier equal the reference models in everything they learn and answer."""
 
+import warnings
 from fractions import Fraction
 from functools import partial
 
@@ -8,15 +9,16 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.models import class_costs, plain_model
-from strategies import BRUTE_METRICS, METRICS, NON_NEGATIVE, problems
+from reference.models import class_costs, estimate_density, fuzzy_model, plain_model
+from strategies import BRUTE_METRICS, METRICS, NON_NEGATIVE, distance_settings, problems
 
-from pathforest import OPFClassifier
+from pathforest import FuzzyOPFClassifier, OPFClassifier, TrainingErrorWarning
+from pathforest.fuzzy import warn_of_training_error
 
 
 @pytest.mark.parametrize("r", [1, 2, 5, 2**40])
 @given(data=st.data())
-def test_every_fitted_array_and_every_answer_equal_the_reference(r, data):
+def test_every_array_and_answer_of_the_plain_model_equals_the_reference(r, data):
     metric, p = data.draw(st.sampled_from(METRICS + BRUTE_METRICS))
     X, codes, Q, _ = data.draw(problems(non_negative=metric in NON_NEGATIVE))
     # Gower's ranges are those of the training samples.
@@ -51,3 +53,90 @@ def test_float32_samples_neither_overflow_nor_round_queries():
     # 1.5 + 2**-40 is nearer to 3 than to 0; rounded to float32 it would be a tie, won by the first sample.
     model = OPFClassifier().fit(np.array([[0.0], [3.0]], dtype=np.float32), ["first", "second"])
     assert model.predict(np.array([[1.5 + 2.0**-40]])).tolist() == ["second"]
+
+
+# FuzzyOPFClassifier
+
+competitions = pytest.mark.parametrize("competition", ["complete", "tree"])
+
+
+def fit(X, y, **parameters):
+    """A fitted model, lost training labels or not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TrainingErrorWarning)
+        return FuzzyOPFClassifier(**parameters).fit(X, y)
+
+
+@competitions
+@pytest.mark.parametrize("side", ["target", "source"])
+@given(data=st.data())
+def test_every_array_and_answer_equals_the_reference(side, competition, data):
+    metric, p = data.draw(st.sampled_from(METRICS))
+    X, codes, Q, k = data.draw(problems(largest=60))
+    sigmas = [0.01, 0.2, 0.8, 0.99, 1.0] + [1.2] * (competition == "complete")
+    params = {
+        "sigma": data.draw(st.sampled_from(sigmas)),
+        "k_max": data.draw(st.sampled_from([1, 5, 12, max(1, len(X) - 1)])),
+        "n_neighbors": data.draw(st.sampled_from([None, None, k or None])),
+        "n_conquerors": data.draw(st.sampled_from([1, 1, 3])),
+        **distance_settings(data.draw, metric, p),
+    }
+    D, DQ = (reference.distance_matrix(A, X, metric, p) for A in (X, Q))
+    density = estimate_density(D, metric in reference.SQUARED, params["k_max"], params["n_neighbors"])
+    arrays = {name: getattr(density, name) for name in ("density", "cuts", "best_k")}
+    F = reference.membership(density.density, params["sigma"])
+    if data.draw(st.integers(0, 3)) == 0:  # a function replaces the squared density
+        values = np.random.default_rng(0).random(len(X))
+        params |= {"membership": lambda X, y: values, "sigma": 0.5}
+        arrays, F = {}, 0.5 * values + 0.5
+    expected = fuzzy_model(D, codes, F, competition, side)
+    model = fit(X, codes, competition=competition, membership_side=side, **params)
+    arrays |= expected._asdict() | {"membership": F, "training_error": np.mean(expected.label != codes)}
+    for name, value in arrays.items():
+        np.testing.assert_array_equal(getattr(model, f"{name}_"), value, err_msg=name)
+    # Classes are those of the labels that paths have carried.
+    costs, winners = class_costs(expected, DQ, codes, params["n_conquerors"])
+    np.testing.assert_array_equal(model.class_costs(Q), costs)
+    np.testing.assert_array_equal(model.predict(Q), winners)
+
+
+def test_a_callable_sees_samples_and_the_user_s_labels():
+    seen = {}
+
+    def remember(X, y):
+        seen.update(X=np.array(X).tolist(), y=list(y))
+        return np.ones(len(X))
+
+    FuzzyOPFClassifier(membership=remember).fit([[0.0], [1.0], [5.0]], ["a", "a", "b"])
+    assert seen == {"X": [[0.0], [1.0], [5.0]], "y": ["a", "a", "b"]}
+
+
+def leaking_problem():
+    """A grid on which Algorithm 3 loses a third of the training labels at sigma = 0.2."""
+    X = np.random.default_rng(2).integers(0, 12, size=(80, 2)).astype(float)
+    return X, (X[:, 0] > 6).astype(int)
+
+
+@pytest.mark.parametrize("membership", ["density", lambda X, y: np.linspace(0, 1, len(X))])
+@pytest.mark.parametrize("sigma", [Fraction(4, 5), np.float32(0.2)])
+def test_any_number_is_a_sigma_widened_before_it_is_used(membership, sigma):
+    models = (fit(*leaking_problem(), sigma=s, membership=membership) for s in (sigma, float(sigma)))
+    found, expected = (model.membership_ for model in models)
+    assert (found.dtype, found.tolist()) == (np.float64, expected.tolist())
+
+
+def test_lost_training_labels_are_warned_about_at_the_caller_s_line_with_a_way_out_that_works():
+    with pytest.warns(TrainingErrorWarning, match="competition='tree'") as issued:
+        FuzzyOPFClassifier(sigma=0.2).fit(*leaking_problem())
+    assert issued[0].filename == __file__
+    assert FuzzyOPFClassifier(sigma=0.2, competition="tree").fit(*leaking_problem()).training_error_ == 0
+
+
+@pytest.mark.parametrize(("error", "warned"), [(0.0, False), (0.05, False), (0.0501, True)])
+def test_more_than_one_lost_label_in_twenty_is_warned_about(error, warned):
+    model = FuzzyOPFClassifier()
+    model.training_error_ = error
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_training_error(model)
+    assert bool(caught) == warned

