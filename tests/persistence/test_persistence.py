@@ -9,19 +9,20 @@ import joblib
 import numpy as np
 import pytest
 import skops.io
-from data.models.make_models import answers, samples
+from checks import answers, same
+from data.models import make_models
 from model_files import forge, stored, take_apart
 from pipelines import LABELS, PIPELINES, TABLE
 from sklearn.base import clone
-from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
-from sklearn.metrics import accuracy_score, make_scorer, pairwise_distances
+from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PowerTransformer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
+from zoo import ZOO, every, fitted, make, names, samples
 
 import pathforest
 from pathforest import (
@@ -42,62 +43,39 @@ pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning
 FILES = Path(__file__).parents[1] / "data" / "models"
 SMALL = {"k_max": 5, "sigmas": (0.5, 1.0), "n_conquerors": (1, 3), "transforms": None, "cv": 2}
 ONE = {"k_max": 5, "sigmas": 0.5, "n_conquerors": 3, "cv": 2, "n_best": 5}
-V = {"metric": "seuclidean", "metric_params": {"V": [0.5, 0.25, 2.0, 1.0]}}
-TREE = FuzzyOPFClassifier(competition="tree", sigma=0.2, n_conquerors=2)
-ONE_OF_EACH = [
-    OPFClassifier(),
-    FuzzyOPFClassifier(),
-    OPFClustering(),
-    OPFKNNClassifier(),
-    OPFOutlierDetector(),
-    OPFSemiSupervisedClassifier(),
-    OPFPruner(TREE),
-    FuzzyOPFClassifierCV(**ONE, transforms="linear"),
-]
-KERNEL = FuzzyOPFClassifierCV(**ONE, transforms="kernel", random_state=3)
-WITH_METRICS = OPFClassifier(), OPFClustering(), FuzzyOPFClassifierCV(**SMALL)
-MINKOWSKI = {"metric": "minkowski", "metric_params": {"p": np.float32(1.5)}}
-METRICS = {"metric": "chi2"}, {"metric": "precomputed"}, {"metric": "seuclidean"}, MINKOWSKI
-MODELS = [
-    *ONE_OF_EACH,
-    *(clone(model).set_params(**metric) for model in WITH_METRICS for metric in METRICS),
+MATRIX = {"metric": "precomputed"}
+PARAMETERS = [  # that the zoo does not have
     OPFClassifier(n_conquerors=3, beta=2, n_jobs=2, verbose=True),
     OPFClassifier(metric="cosine", algorithm="brute"),
-    OPFClassifier(metric="l1"),
     OPFClassifier(metric="mahalanobis"),
     OPFClassifier(metric="minkowski", metric_params={"p": 2, "w": np.arange(1, 5)}),
     FuzzyOPFClassifier(sigma=np.float64(0.7), k_max=np.int64(7)),
-    FuzzyOPFClassifier(n_neighbors=4, membership_side="source"),
-    OPFClustering(noise=0.1),
+    OPFClustering(**MATRIX),
     OPFClustering(selection="cut", k_max=2, measure="area", threshold=5),
-    OPFKNNClassifier(metric="precomputed", n_neighbors=3),
-    OPFSemiSupervisedClassifier(method="opfsemi", n_conquerors=2),
-    OPFSemiSupervisedClassifier(n_neighbors=3, n_conquerors=2, metric="precomputed"),
+    OPFKNNClassifier(**MATRIX, n_neighbors=3),
+    OPFSemiSupervisedClassifier(**MATRIX, n_neighbors=3, n_conquerors=2),
     OPFOutlierDetector(contamination=0.1, n_neighbors=4, metric="log_sqeuclidean"),
-    OPFPruner(OPFClassifier(**V), random_state=3),
-    OPFPruner(OPFClassifier(metric="precomputed"), max_iter=1),
-    KERNEL,
+    OPFPruner(OPFClassifier(metric="seuclidean", metric_params={"V": [0.5, 0.25, 2.0, 1.0]}), random_state=3),
+    OPFPruner(OPFClassifier(**MATRIX), max_iter=1),
+    FuzzyOPFClassifierCV(**SMALL, metric="minkowski", metric_params={"p": np.float32(1.5)}),
+    FuzzyOPFClassifierCV(**ONE, transforms="kernel", random_state=3),
     FuzzyOPFClassifierCV(
         **ONE, transforms=[None, ("scaled", StandardScaler(with_mean=False)), make_pipeline(MinMaxScaler())]
     ),
-    FuzzyOPFClassifierCV(**SMALL, refit=False),
+    FuzzyOPFClassifierCV(**SMALL, **MATRIX, refit=False),
     FuzzyOPFClassifierCV(**SMALL | {"cv": StratifiedKFold(3), "n_best": 1, "scoring": "f1_macro"}),
     FuzzyOPFClassifierCV(**SMALL | {"cv": KFold(3, shuffle=True, random_state=1)}),
     FuzzyOPFClassifierCV(
         **SMALL | {"cv": [(np.arange(0, 50), np.arange(50, 75))], "sigmas": np.linspace(0.2, 1, 3)}
     ),
 ]
-one_of_each = pytest.mark.parametrize("model", ONE_OF_EACH, ids=repr)
-METHODS = ("predict", "predict_proba", "class_costs", "explain", "score_samples")
+MODELS = {name: (ZOO[name].model, None) for name in names("saves")}
+MODELS |= {f"{i} {model!r:.60}": (model, None) for i, model in enumerate(PARAMETERS)} | PIPELINES
 
 
 def problem(model, dtype="float64"):
-    """Training samples, labels and queries of an estimator: 75 of iris, or distances between them."""
-    X, y = load_iris(return_X_y=True)
-    X, y, Q = X[::2].astype(dtype), y[::2], (X[1::4] + 0.03).astype(dtype)
-    if get_tags(model).input_tags.pairwise:
-        return pairwise_distances(X, X).astype(dtype), y, pairwise_distances(Q, X).astype(dtype)
-    return X, y, Q
+    """Training samples, labels and queries of an estimator."""
+    return samples("plain matrix" if get_tags(model).input_tags.pairwise else "plain", dtype)
 
 
 def fit(model, dtype="float64"):
@@ -111,72 +89,31 @@ def trip(model, folder):
     return pathforest.load(folder / "model.opf")
 
 
-def answer(model, Q):
-    """All a model can say about queries."""
-    return {method: getattr(model, method)(Q) for method in METHODS if hasattr(model, method)}
+def same_file(loaded, model, Q):
+    """Equal to the last bit, in all that is kept and answered; only the cache and growth are left out."""
+    same(loaded, model, left_out=("_fit_cache", "_fit_grown", "_fit_svd_solver"), memory=True)
+    same(answers(loaded, Q, ["explain"]), answers(model, Q, ["explain"]))
+    assert stored(loaded) == stored(model)
 
 
-def assert_same(got, expected, where="model"):
-    """Equal in value and type, down to the memory order of arrays."""
-    assert type(got) is type(expected), where
-    if isinstance(expected, np.ndarray):
-        assert (got.dtype, got.shape) == (expected.dtype, expected.shape), where
-        if expected.flags.forc:
-            assert got.flags.c_contiguous == expected.flags.c_contiguous, where
-        assert got.flags.writeable == expected.flags.writeable, where
-        if isinstance(expected, np.ma.MaskedArray):
-            np.testing.assert_array_equal(got.mask, expected.mask, err_msg=where)
-            got, expected = got.data, expected.data
-        np.testing.assert_array_equal(got, expected, err_msg=where)
-    elif isinstance(expected, dict):
-        assert got.keys() == expected.keys(), where
-        for key in expected:
-            assert_same(got[key], expected[key], f"{where}[{key!r}]")
-    elif isinstance(expected, (list, tuple)):
-        assert len(got) == len(expected), where
-        for i, pair in enumerate(zip(got, expected, strict=True)):
-            assert_same(*pair, f"{where}[{i}]")
-    elif hasattr(expected, "__dict__"):  # estimators, transformers, splitters and scorers
-        # Files keep what growing needs only if asked.
-        left_out = ("_fit_cache", "_fit_grown", "_fit_svd_solver")
-        state, wanted = ({k: v for k, v in vars(o).items() if k not in left_out} for o in (got, expected))
-        assert_same(state, wanted, f"{where}.")
-    else:
-        assert got == expected or (got != got and expected != expected), where
-
-
-@pytest.mark.parametrize("number", range(len(MODELS)), ids=lambda i: f"{i}-{MODELS[i]!r:.60}")
+@pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_everything_comes_back_and_saving_changes_nothing(number, dtype, tmp_path):
-    model, Q = fit(MODELS[number], dtype), problem(MODELS[number], dtype)[2]
+def test_everything_comes_back_and_saving_changes_nothing(name, dtype, tmp_path):
+    model, table = MODELS[name]
+    X, y, Q = (*table, table[0][1::2]) if table else problem(model, dtype)
+    if name == "tables":  # new texts and gaps
+        Q = X[:6].assign(port="X", age=np.nan)
+    model = clone(model).fit(X, y)
     before = [id(value) for value in vars(model).values()]
     loaded = trip(model, tmp_path)
     assert [id(value) for value in vars(model).values()] == before
-    assert_same(loaded, model)
-    assert_same(answer(loaded, Q), answer(model, Q))
-    assert stored(loaded) == stored(model)
-
-
-@pytest.mark.parametrize("name", PIPELINES)
-def test_a_pipeline_comes_back(name, tmp_path):
-    model, (X, y) = PIPELINES[name]
-    model, queries = clone(model).fit(X, y), X[1::2]
-    if name == "tables":  # new texts and gaps
-        queries = X[:6].assign(port="X", age=np.nan)
-    loaded = trip(model, tmp_path)
-    assert_same(answer(loaded, queries), answer(model, queries))
-    assert_same(np.asarray(loaded[:-1].transform(queries)), np.asarray(model[:-1].transform(queries)))
-    assert stored(loaded) == stored(model)
-    assert_same(clone(loaded).fit(X, y).predict(X), model.predict(X))
+    same_file(loaded, model, Q)
 
 
 def test_names_of_features_come_back(tmp_path):
-    model = clone(PIPELINES["tables"][0]).fit(TABLE, LABELS)
-    found = trip(model, tmp_path)
-    assert found[:-1].get_feature_names_out().tolist() == model[:-1].get_feature_names_out().tolist()
-    assert found.feature_names_in_.tolist() == list(TABLE.columns)
+    model = trip(OPFClassifier().fit(TABLE[["age"]].fillna(1), LABELS), tmp_path)
     with pytest.raises(ValueError, match="feature names"):
-        trip(fit(OPFClassifier()).fit(TABLE[["age"]].fillna(1), LABELS), tmp_path).predict(TABLE[["fare"]])
+        model.predict(TABLE[["fare"]])
 
 
 def test_parts_that_models_share_stay_shared(tmp_path):
@@ -211,16 +148,15 @@ def test_labels_of_any_storable_type_come_back(model, labels, tmp_path):
     assert [type(c) for c in loaded.classes_] == [type(c) for c in model.classes_]
 
 
-@one_of_each
+@every("one")
 @pytest.mark.parametrize("n", [1, 2, 25])  # the last of them in one class
-def test_tiny_models_come_back(model, n, tmp_path):
-    X, y, Q = problem(model)
-    model = clone(model)
-    if isinstance(model, FuzzyOPFClassifierCV):  # a search needs two samples
+def test_tiny_models_come_back(name, n, tmp_path):
+    model, (X, y, Q) = make(name), samples(name)
+    if name == "search":  # which needs two samples
         n = max(n, 2)
         model.set_params(cv=[(np.array([0]), np.array([1]))])
     model.fit(X[:n], y[:n])
-    assert_same(answer(trip(model, tmp_path), Q), answer(model, Q))
+    same_file(trip(model, tmp_path), model, Q)
 
 
 def maximum(a, b):
@@ -305,24 +241,23 @@ def test_labels_that_are_not_portable_are_refused():
 
 def test_a_function_that_is_no_longer_needed_can_be_replaced(tmp_path):
     model = fit(FuzzyOPFClassifier(membership=ones)).set_params(membership="density")
-    Q = problem(model)[2]
-    assert_same(answer(trip(model, tmp_path), Q), answer(model, Q))
+    same_file(trip(model, tmp_path), model, problem(model)[2])
 
 
 def test_a_template_comes_back_as_it_is_now_and_unfitted(tmp_path):
-    X, y, Q = problem(TREE)
-    model = OPFPruner(clone(TREE).fit(X, y)).fit(X, y)
+    X, y, Q = samples()
+    model = OPFPruner(fitted("fuzzy tree")).fit(X, y)
     model.estimator.set_params(sigma=0.7)
     loaded = trip(model, tmp_path)
     assert (loaded.estimator.sigma, loaded.estimator_.sigma) == (0.7, 0.2)
     assert not hasattr(loaded.estimator, "cost_")
-    assert_same(answer(loaded, Q), answer(model, Q))
+    same(answers(loaded, Q), answers(model, Q))
 
 
-@one_of_each
-def test_an_unfitted_estimator_is_refused(model, tmp_path):
+@every("one")
+def test_an_unfitted_estimator_is_refused(name, tmp_path):
     with pytest.raises(NotFittedError):
-        clone(model).save(tmp_path / "model.opf")
+        make(name).save(tmp_path / "model.opf")
 
 
 @pytest.mark.parametrize("failing", ["os.fsync", "os.replace", f"{load.__module__}.write_array"])
@@ -343,7 +278,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(failing, error, tmp_path
 def test_permissions_and_symbolic_links_stay_when_a_longer_file_is_replaced(tmp_path):
     model = fit(OPFClassifier())
     (tmp_path / "ordinary").touch()
-    fit(ONE_OF_EACH[-1]).save(tmp_path / "secret.opf")
+    fitted("search").save(tmp_path / "secret.opf")
     (tmp_path / "secret.opf").chmod(0o600)
     (tmp_path / "link.opf").symlink_to(tmp_path / "secret.opf")
     for file in ("new.opf", "link.opf"):
@@ -385,7 +320,7 @@ def test_there_are_files_of_every_format_and_every_estimator():
 def test_a_file_from_another_machine_answers_as_it_did_there(version, name):
     model = pathforest.load(FILES / f"{version}_{name}.opf")
     expected = json.loads((FILES / f"{version}_answers.json").read_text())[name]
-    found = answers(model, samples()[2])
+    found = make_models.answers(model, make_models.samples()[2])
     assert found.keys() == expected.keys()
     for method, value in expected.items():
         if method in ("predict", "paths"):
@@ -401,13 +336,11 @@ def test_a_parameter_that_a_file_lacks_has_its_default(tmp_path):
     assert pathforest.load(tmp_path / "model.opf").beta == 8.0
 
 
-@pytest.mark.parametrize("model", [*ONE_OF_EACH, KERNEL], ids=repr)
-def test_joblib_and_skops_keep_models_and_skops_has_to_trust_our_own_classes_only(model, tmp_path):
-    model, Q = fit(model), problem(model)[2]
-    expected = answer(model, Q)  # fills the cache, which holds compiled objects
+@every("one")
+def test_skops_keeps_models_and_has_to_trust_our_own_classes_only(name):
+    model, Q = fitted(name), samples(name).Q
+    expected = answers(model, Q)  # fills the cache, which holds compiled objects
     data = skops.io.dumps(model)
     unknown = skops.io.get_untrusted_types(data=data)
     assert all(name.startswith("pathforest.") and "._core" not in name for name in unknown)
-    assert_same(answer(skops.io.loads(data, trusted=unknown), Q), expected)
-    joblib.dump(model, tmp_path / "model.joblib")
-    assert_same(answer(joblib.load(tmp_path / "model.joblib"), Q), expected)
+    same(answers(skops.io.loads(data, trusted=unknown), Q), expected)
