@@ -1,5 +1,6 @@
 """Files that are damaged, foreign or forged: always a ValueError that names the file."""
 
+import io
 import itertools
 import json
 import os
@@ -8,10 +9,13 @@ import subprocess
 import sys
 import warnings
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pytest
+from checks import answers
 from machines import little_memory
 from model_files import HEAD, forge, lying, npy, pack, positions, replaced, sign, stored, take_apart
 from pipelines import PIPELINES
@@ -67,46 +71,29 @@ def saved(name):
     return stored(clone(model).fit(samples, labels))
 
 
-@pytest.fixture
-def load(tmp_path):
-    """A function that loads bytes from a file."""
-
-    def load_bytes(data):
-        (tmp_path / "model.opf").write_bytes(data)
-        return pathforest.load(tmp_path / "model.opf")
-
-    return load_bytes
+def load(data):
+    """The model in a file of these bytes."""
+    with TemporaryDirectory() as folder:
+        Path(f"{folder}/model.opf").write_bytes(data)
+        return pathforest.load(f"{folder}/model.opf")
 
 
-@pytest.fixture
-def assert_refused(load):
-    """A function that checks that bytes are refused: with the name of the file, and the reason if given."""
-
-    def check(data, reason=""):
-        with pytest.raises(ValueError, match=rf"(?s)model\.opf cannot be loaded.*({reason})") as caught:
-            load(data)
-        assert type(caught.value) is ValueError
-
-    return check
+def assert_refused(data, reason=""):
+    """Bytes are refused: with the name of the file, and the reason if given."""
+    with pytest.raises(ValueError, match=rf"(?s)model\.opf cannot be loaded.*({reason})") as caught:
+        load(data)
+    assert type(caught.value) is ValueError
 
 
-@pytest.fixture
-def assert_harmless(load):
-    """A function that tries bytes: a model from them must do its work or say why not; returns if refused."""
-
-    def check(data, name, case):
-        try:
-            model = load(data)
-            for method in ("predict", "predict_proba", "class_costs", "explain", "score_samples"):
-                if hasattr(model, method):
-                    getattr(model, method)(MODELS[name][1])
-        except ValueError:
-            return True
-        except Exception as error:
-            raise AssertionError(case) from error
-        return False
-
-    return check
+def is_harmless(data, name, case):
+    """A model from these bytes must do its work or say why not; return whether it has said so."""
+    try:
+        answers(load(data), MODELS[name][1], ["explain"])
+    except ValueError:
+        return True
+    except Exception as error:
+        raise AssertionError(case) from error
+    return False
 
 
 def some(cases):
@@ -118,13 +105,15 @@ def some(cases):
 # Damage: the checksum has to detect it.
 
 
-def test_a_cut_anywhere_is_detected(assert_refused):
+def test_a_cut_anywhere_and_any_tail_are_detected():
     data = saved("plain")
     for length in [*range(0, len(data), 31), *range(len(data) - 70, len(data))]:
         assert_refused(data[:length])
+    for tail in (b"\0", b"\n", bytes(64), saved("fuzzy")):
+        assert_refused(data + tail, "damaged")
 
 
-def test_a_flipped_bit_anywhere_is_detected(assert_refused):
+def test_a_flipped_bit_anywhere_is_detected():
     data, bits = bytearray(saved("plain")), itertools.cycle([1, 128, 8, 32, 2, 64, 4])
     places = [*range(60), *range(60, len(data) - 100, 17), *range(len(data) - 100, len(data))]
     for place, bit in zip(places, bits, strict=False):
@@ -133,30 +122,12 @@ def test_a_flipped_bit_anywhere_is_detected(assert_refused):
         data[place] ^= bit
 
 
-def test_random_changes_are_detected(assert_refused):
-    data, rng = saved("search"), np.random.default_rng(0)
-    for _ in range(60):
-        a, b, c = sorted(rng.integers(0, len(data) + 1, size=3))
-        inserted = data[:a] + rng.bytes(1 + rng.integers(8)) + data[a:]
-        removed = data[:a] + data[max(b, a + 1) :]
-        swapped = data[:a] + data[b:c] + data[a:b] + data[c:]
-        exchanged = data[:a] + rng.bytes(b - a) + data[b:]
-        for changed in (inserted, removed, swapped, exchanged):
-            if changed != data:
-                assert_refused(changed)
-
-
-def test_appended_bytes_are_detected(assert_refused):
-    for tail in (b"\0", b"\n", bytes(64), saved("fuzzy")):
-        assert_refused(saved("plain") + tail, "damaged")
-
-
 @pytest.mark.parametrize(
     "data",
     [b"", b"\n", b"pathforest", pickle.dumps(OPFClassifier()), bytes(1000), pack([("0.npy", npy(X))])],
     ids=["empty", "newline", "word", "pickle", "zeros", "npz"],
 )
-def test_foreign_files_are_not_models(data, assert_refused):
+def test_foreign_files_are_not_models(data):
     assert_refused(data, r"not a pathforest model.*pathforest\.libopf\.read_model.*joblib")
 
 
@@ -169,14 +140,7 @@ def test_a_device_without_end_is_refused():
 # Forged files: the checksum is correct, so everything else has to be checked.
 
 
-@pytest.mark.parametrize("number", [0, -1, 1.0, "1", True, None, [1], 2])
-def test_other_formats_are_refused(number, assert_refused):
-    head, arrays = take_apart(saved("plain"))
-    reason = "format is 2.*upgrade pathforest" if number == 2 else "no format"
-    assert_refused(forge(head | {"format": number}, arrays), reason)
-
-
-def test_archives_with_other_members_are_refused(assert_refused):
+def test_archives_with_other_members_are_refused():
     head, arrays = take_apart(saved("plain"))
     first, *others = [(HEAD, json.dumps(head)), *((f"{i}.npy", npy(array)) for i, array in enumerate(arrays))]
     for wrong in ([*others, ("x", b"")], others[1:], others[::-1], [others[0], *others]):
@@ -189,13 +153,13 @@ def test_archives_with_other_members_are_refused(assert_refused):
 
 
 @pytest.mark.parametrize("size", [10**7, 2**40])
-def test_a_member_that_announces_more_than_the_file_is_refused(size, tmp_path, assert_refused):
-    (tmp_path / "lie").write_bytes(saved("plain"))
-    with ZipFile(tmp_path / "lie", "a") as archive:
+def test_a_member_that_announces_more_than_the_file_is_refused(size):
+    lie = io.BytesIO(saved("plain"))
+    with ZipFile(lie, "a") as archive:
         archive.getinfo("0.npy").file_size = size
         archive.comment = bytes(64)  # has the directory written again
     with little_memory():
-        assert_refused(sign((tmp_path / "lie").read_bytes()), "announces more")
+        assert_refused(sign(lie.getvalue()), "announces more")
     assert_refused(forge(b" " * (2**25 + 1), []), "announces more")
 
 
@@ -214,17 +178,17 @@ JUNK = [
 @every_model
 @pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names:UserWarning")  # are optional
 @pytest.mark.filterwarnings("ignore:Found unknown categories:UserWarning")  # another text is also a category
-def test_no_junk_in_the_head_leads_to_anything_but_a_refusal_or_a_model(name, assert_harmless):
+def test_no_junk_in_the_head_leads_to_anything_but_a_refusal_or_a_model(name):
     head, arrays = take_apart(saved(name))
     junk = some(itertools.product(positions(head), JUNK))
     missing = some((path, ...) for path in positions(head) if path)
-    refused = [assert_harmless(forge(replaced(head, *case), arrays), name, case) for case in junk + missing]
+    refused = [is_harmless(forge(replaced(head, *case), arrays), name, case) for case in junk + missing]
     assert sum(refused) > len(refused) / 2
 
 
 @every_model
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_no_value_in_an_array_leads_to_anything_but_a_refusal_or_a_model(name, assert_harmless):
+def test_no_value_in_an_array_leads_to_anything_but_a_refusal_or_a_model(name):
     head, arrays = take_apart(saved(name))
     rng, sizes = np.random.default_rng(0), [array.size for array in arrays]
     for i in rng.choice(np.flatnonzero(sizes), size=MOST):
@@ -236,17 +200,17 @@ def test_no_value_in_an_array_leads_to_anything_but_a_refusal_or_a_model(name, a
         start = dtype.itemsize * rng.integers(forged.size)
         place = forged.reshape(-1).view(np.uint8)[start : start + dtype.itemsize]
         place[:] = np.frombuffer(junk[rng.integers(len(junk))], np.uint8)
-        assert_harmless(forge(head, [*arrays[:i], forged, *arrays[i + 1 :]]), name, (i, forged))
+        is_harmless(forge(head, [*arrays[:i], forged, *arrays[i + 1 :]]), name, (i, forged))
 
 
 @every_model
-def test_no_byte_of_the_archive_leads_to_anything_but_a_refusal_or_a_model(name, assert_harmless):
+def test_no_byte_of_the_archive_leads_to_anything_but_a_refusal_or_a_model(name):
     data, rng = bytearray(saved(name)), np.random.default_rng(0)
     starts = [place for place in range(len(data)) if data[place : place + 2] in (b"PK", b"\x93N")]
     for start in rng.choice(starts, size=MOST):
         place = start + rng.integers(min(60, len(data) - start))
         kept, data[place] = data[place], rng.integers(256)
-        assert_harmless(sign(bytes(data)), name, place)
+        is_harmless(sign(bytes(data)), name, place)
         data[place] = kept
 
 
@@ -269,11 +233,11 @@ def test_no_byte_of_the_archive_leads_to_anything_but_a_refusal_or_a_model(name,
     ],
     ids=itertools.count(),
 )
-def test_heads_that_are_not_heads_are_refused(text, assert_refused):
+def test_heads_that_are_not_heads_are_refused(text):
     assert_refused(forge(text, []), "contents are not a model|digits")
 
 
-def test_the_chain_is_what_the_forgeries_below_take_it_for(load):
+def test_the_chain_is_what_the_forgeries_below_take_it_for():
     model = load(saved("chain"))
     assert model.predecessor_.tolist() == [1, 2, -1, -1, 3, 4]
     assert model.root_.tolist() == [2, 2, 2, 3, 3, 3]
@@ -387,23 +351,37 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("name", "attribute", "reason", "value"), WRONG, ids=str)
-def test_attributes_that_do_not_fit_are_refused(name, attribute, reason, value, assert_refused):
+def test_attributes_that_do_not_fit_are_refused(name, attribute, reason, value):
     assert_refused(forge(*take_apart(saved(name)), **{attribute: value}), reason)
 
 
-def test_a_circle_in_which_every_sample_is_a_root_is_refused(assert_refused):
+def test_a_circle_in_which_every_sample_is_a_root_is_refused():
     circle, root = np.array([1, 0, -1, -1, 3, 4]), np.array([0, 1, 2, 3, 3, 3])
     assert_refused(forge(*take_apart(saved("chain")), predecessor_=circle, root_=root), "circles")
 
 
-@pytest.mark.parametrize("kind", ["os.system", "BaseEstimator", "", None, 3, ["OPFClassifier"], {"a": 1}])
-def test_classes_that_are_not_on_the_list_are_refused(kind, assert_refused):
-    head, arrays = take_apart(saved("plain"))
-    for objects in ([], [{"class": "KFold", "state": {}}], [{"class": kind, "state": {}}]):
-        assert_refused(forge(head | {"objects": objects}, arrays), "not a model")
-    for outer in (kind, "OPFClustering", "FuzzyOPFClassifierCV"):
-        objects = [{"class": outer, "state": {}}, *head["objects"]]
-        assert_refused(forge(head | {"objects": objects}, arrays), "part of a model|not a model")
+def wrong_heads():
+    """A model, what is wrong in the head of its file, and the reason."""
+    for number in (0, -1, 1.0, "1", True, None, [1], 2):
+        reason = "format is 2.*upgrade pathforest" if number == 2 else "no format"
+        yield "plain", {"format": number}, reason
+    for kind in ("os.system", "BaseEstimator", "", None, 3, ["OPFClassifier"], {"a": 1}):
+        for objects in ([], [{"class": "KFold", "state": {}}], [{"class": kind, "state": {}}]):
+            yield "plain", {"objects": objects}, "not a model"
+        for outer in (kind, "OPFClustering", "FuzzyOPFClassifierCV"):
+            objects = [{"class": outer, "state": {}}, {"class": "OPFClassifier", "state": {}}]
+            yield "plain", {"objects": objects}, "part of a model|not a model"
+    number = next(iter(take_apart(saved("text"))[0]["texts"]))
+    for texts in (["a", "b"], ["a", "b", 3], "abc", None, {"a": 1}):
+        yield "text", {"texts": {number: texts}}, "array of text"
+    for number in ("0", "-1", "99", "x"):
+        yield "plain", {"texts": {number: ["a"]}}, ""
+
+
+def test_heads_that_do_not_fit_are_refused():
+    for name, wrong, reason in wrong_heads():
+        head, arrays = take_apart(saved(name))
+        assert_refused(forge(head | wrong, arrays), reason)
 
 
 def parts(head, kind):
@@ -411,24 +389,21 @@ def parts(head, kind):
     return [item for item in head["objects"] if item["class"] == kind]
 
 
-def test_an_object_cannot_refer_to_itself_or_to_later_ones(assert_refused):
+def test_an_object_cannot_refer_to_itself_or_to_later_ones():
     head, arrays = take_apart(saved("search"))
     for pipeline in parts(head, "Pipeline"):
         pipeline["state"]["steps"] = [{"tuple": ["a", {"object": head["objects"].index(pipeline)}]}]
     assert_refused(forge(head, arrays), "no array or object")
 
 
-@pytest.mark.parametrize("kind", ["StandardScaler", "RidgeDiscriminant", "KernelDiscriminant"])
-def test_transformers_without_their_arrays_are_refused(kind, assert_refused):
-    head, arrays = take_apart(saved("search"))
-    state = parts(head, kind)[0]["state"]
-    for attribute in state.keys() & {"mean_", "scale_", "scalings_", "landmarks_", "root_", "discriminant_"}:
-        kept = state.pop(attribute)
-        assert_refused(forge(head, arrays), attribute)
-        state[attribute] = kept
-
-
-WRONG_PARTS = [  # of pipelines
+WRONG_PARTS = [  # of pipelines and searches; `...` leaves an attribute out
+    ("search", "StandardScaler", "mean_", ..., "mean_"),
+    ("search", "StandardScaler", "scale_", ..., "scale_"),
+    ("search", "KernelDiscriminant", "landmarks_", ..., "landmarks_"),
+    ("search", "KernelDiscriminant", "root_", ..., "root_"),
+    ("search", "KernelDiscriminant", "discriminant_", ..., "discriminant_"),
+    ("search", "RidgeDiscriminant", "mean_", ..., "mean_"),
+    ("search", "RidgeDiscriminant", "scalings_", ..., "scalings_"),
     ("tables", "TablePreprocessor", "scale_", [0.0] * 4, "scale_"),
     ("tables", "TablePreprocessor", "kinds", [{"tuple": ["nothing", "drop"]}], "kinds"),
     ("tables", "TablePreprocessor", "max_categories", 0, "max_categories"),
@@ -447,13 +422,14 @@ WRONG_PARTS = [  # of pipelines
 
 
 @pytest.mark.parametrize(("name", "kind", "attribute", "value", "reason"), WRONG_PARTS)
-def test_transformers_that_do_not_fit_are_refused(name, kind, attribute, value, reason, assert_refused):
+def test_transformers_that_do_not_fit_are_refused(name, kind, attribute, value, reason):
     head, arrays = take_apart(saved(name))
-    parts(head, kind)[-1]["state"][attribute] = value  # a fitted one, after its template
+    part = parts(head, kind)[-1]  # a fitted one, after its template
+    part["state"] = replaced(part["state"], (attribute,), value)
     assert_refused(forge(head, arrays), reason)
 
 
-def test_a_pipeline_ends_with_a_model_that_takes_its_features(assert_refused):
+def test_a_pipeline_ends_with_a_model_that_takes_its_features():
     head, arrays = take_apart(saved("narrow"))
     empty = {"class": "Pipeline", "state": {"steps": []}}
     assert_refused(forge(head | {"objects": [head["objects"][0], empty]}, arrays), "not a model")
@@ -479,7 +455,7 @@ HEADERS += [{"shape": s, "descr": d} for s in SHAPES for d in ("<f8", "|b1", "<U
 
 
 @pytest.mark.parametrize("header", HEADERS, ids=str)
-def test_an_array_with_a_lying_header_is_refused_without_memory(header, assert_refused):
+def test_an_array_with_a_lying_header_is_refused_without_memory(header):
     head, arrays = take_apart(saved("plain"))
     data = forge(head, [*arrays, lying(arrays[0], **header)])
     with little_memory():
@@ -501,23 +477,9 @@ def test_an_array_with_a_lying_header_is_refused_without_memory(header, assert_r
     ],
     ids=itertools.count(),
 )
-def test_arrays_that_numpy_would_not_write_are_refused(data, reason, assert_refused):
+def test_arrays_that_numpy_would_not_write_are_refused(data, reason):
     head, arrays = take_apart(saved("plain"))
     assert_refused(forge(head, [*arrays, data]), reason)
-
-
-@pytest.mark.parametrize("texts", [["a", "b"], ["a", "b", 3], "abc", None, {"a": 1}])
-def test_texts_that_are_missing_are_refused(texts, assert_refused):
-    head, arrays = take_apart(saved("text"))
-    number = next(iter(head["texts"]))
-    head["texts"][number] = texts
-    assert_refused(forge(head, arrays), "array of text")
-
-
-def test_texts_of_other_arrays_are_refused(assert_refused):
-    head, arrays = take_apart(saved("plain"))
-    for number in ("0", "-1", "99", "x"):
-        assert_refused(forge(head | {"texts": {number: ["a"]}}, arrays))
 
 
 # Files that stand for much more than they contain.

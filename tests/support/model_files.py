@@ -84,9 +84,9 @@ def replaced(tree, path, value):
     """A copy of nested lists and dicts with another value at one path, or without it for `...`."""
     if not path:
         return value
-    copied = dict(tree) if isinstance(tree, dict) else list(tree)
-    if len(path) == 1 and value is ...:
-        del copied[path[0]]
+    (first, *others), copied = path, dict(tree) if isinstance(tree, dict) else list(tree)
+    if value is ... and not others:
+        del copied[first]
     else:
-        copied[path[0]] = replaced(tree[path[0]], path[1:], value)
+        copied[first] = replaced(tree[first], others, value) if others else value
     return copied
