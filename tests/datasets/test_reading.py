@@ -1,18 +1,19 @@
-"""Data files read: what was written comes back bit for bit, in batches of any size."""
+"""Data files read: what was written comes back bit for bit, in batches of any size; damage is named."""
 
-import gc
 import gzip
 import io
 import sys
 import threading
+import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
-from data_files import ENDINGS, NAMELESS, X32, X, bits, tables
-from hypothesis import given
+from data_files import DAMAGED, ENDINGS, NAMELESS, X32, X, bits, npy, npz, tables
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from machines import resident_memory
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from pathforest._tables import batches
@@ -45,18 +46,14 @@ def test_what_is_written_is_read_back_bit_for_bit(tmp_path_factory, ending, data
     assert found.feature_names == table.feature_names
 
 
-@pytest.mark.parametrize("ending", [".npz", ".parquet", ".dat"])
-def test_typed_formats_keep_float32(tmp_path, ending):
-    write(tmp_path / f"table{ending}", X32, [1, 2, 3])
-    assert read(tmp_path / f"table{ending}").X.dtype == np.float32
-
-
-@pytest.mark.parametrize("ending", [".csv", ".tsv", ".txt", ".libsvm"])
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".txt", ".libsvm", ".npz", ".parquet", ".dat"])
 @given(values=arrays(np.float32, (3, 2), elements=st.floats(width=32)))
-def test_text_holds_the_exact_value_of_float32(tmp_path_factory, ending, values):
+def test_float32_keeps_its_value_and_in_typed_formats_its_type(tmp_path_factory, ending, values):
     path = tmp_path_factory.mktemp("files") / f"table{ending}"
     write(path, values, [1, 2, 3])
-    assert bits(read(path).X) == bits(values.astype(np.float64))
+    found = read(path).X
+    assert found.dtype == (np.float32 if ending in (".npz", ".parquet", ".dat") else np.float64)
+    assert bits(found) == bits(values.astype(found.dtype))
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv.gz", ".npz", ".parquet", ".dat", ".txt"])
@@ -79,14 +76,11 @@ def test_no_labels_are_read_if_none_are_asked_for(tmp_path, ending):
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet"])
 def test_the_label_column_is_given_by_name_or_position(tmp_path, ending, label):
     path = tmp_path / f"table{ending}"
-    write(path, [[1, 2], [3, 4]], ["a", "b"], feature_names=["left", "right"], label="kind")
+    frame = pd.DataFrame({"left": [1, 3], "kind": ["a", "b"], "right": [2, 4]})
     if ending == ".parquet":
-        pq = pytest.importorskip("pyarrow.parquet")
-        pq.write_table(pq.read_table(path).select(["left", "kind", "right"]), path)
+        frame.to_parquet(path)
     else:
-        between = "," if ending == ".csv" else "\t"
-        lines = [line.split(between) for line in path.read_text().splitlines()]
-        path.write_text("".join(between.join([b, a, c]) + "\n" for a, b, c in lines))
+        frame.to_csv(path, sep="," if ending == ".csv" else "\t", index=False)
     found = read(path, label=label)
     assert (found.y.tolist(), found.feature_names) == (["a", "b"], ["left", "right"])
     np.testing.assert_array_equal(found.X, [[1, 2], [3, 4]])
@@ -114,30 +108,32 @@ def test_we_read_the_libsvm_files_of_scikit_learn(tmp_path, zero_based):
     np.testing.assert_array_equal(read(tmp_path / "table.svm").X, grid)
 
 
-@pytest.mark.parametrize(
-    ("text", "labels"),
-    [
-        ("+1,2\n-1", [1, -1]),
-        (" 7 ,2\n8", [7, 8]),
-        ("1.0,2\n2.0", ["1.0", "2.0"]),
-        (f"{2**63},2\n1", [str(2**63), "1"]),
-    ],
-)
-def test_labels_of_text_are_integers_if_all_are(tmp_path, text, labels):
-    (tmp_path / "table.csv").write_text("label,f0\n" + text + ",3\n")
-    assert read(tmp_path / "table.csv").y.tolist() == labels
+PLAIN = [  # text of a CSV file whose labels are in the column `kind`, the labels and the samples
+    ("kind,w\n+1,2\n-1,3\n", [1, -1], [[2], [3]]),
+    ("kind,w\n 7 ,2\n8,3\n", [7, 8], [[2], [3]]),
+    ("kind,w\n1.0,2\n2.0,3\n", ["1.0", "2.0"], [[2], [3]]),
+    (f"kind,w\n{2**63},2\n1,3\n", [str(2**63), "1"], [[2], [3]]),
+    ('\ufeffkind,"w,0"\r\n\r\n"a ""b""",1\r\n\r\n', ['a "b"'], [[1]]),
+    ("kind,w\n1,nan\n", [1], [[np.nan]]),
+    ("kind;w\nx;1\ny;2\n", ["x", "y"], [[1], [2]]),
+    ("kind;w\nx;1,5\ny;2\n", ["x", "y"], [[1.5], [2]]),
+    ("kind\tw\nx\t1.5\n", ["x"], [[1.5]]),
+    ('kind|w\n"x, or | so"|1\n', ["x, or | so"], [[1]]),
+    ("kind,w\nx;1,1\n", ["x;1"], [[1]]),  # commas separate, whatever cells contain
+]
 
 
-def test_quotes_blank_lines_and_byte_order_marks_are_understood(tmp_path):
-    text = '\ufefflabel,"f,0"\r\n\r\n"a ""b""",1\r\n\r\n'
-    (tmp_path / "table.csv").write_bytes(text.encode())
-    found = read(tmp_path / "table.csv")
-    assert (found.y.tolist(), found.feature_names, found.X.tolist()) == (['a "b"'], ["f,0"], [[1.0]])
+@pytest.mark.parametrize(("text", "labels", "values"), PLAIN)
+def test_labels_separators_and_decimal_marks_are_found_where_they_are_plain(tmp_path, text, labels, values):
+    (tmp_path / "a.csv").write_bytes(text.encode())
+    found = read(tmp_path / "a.csv", label="kind")
+    assert found.y.tolist() == labels
+    np.testing.assert_array_equal(found.X, values)
 
 
-def test_missing_values_spelled_out_are_read(tmp_path):
-    (tmp_path / "table.csv").write_text("label,f0\n1,nan\n")
-    assert np.isnan(read(tmp_path / "table.csv").X[0, 0])
+def test_separators_and_decimal_marks_can_be_given(tmp_path):
+    (tmp_path / "a.csv").write_text("kind:w\nx:1,500\n")
+    assert read(tmp_path / "a.csv", label="kind", sep=":", decimal=",").X.tolist() == [[1.5]]
 
 
 def test_parquet_categories_are_labels(tmp_path):
@@ -158,11 +154,6 @@ def test_libsvm_features_that_are_never_given_are_zero(tmp_path, cells):
         rows = stream.gather()
     assert stream.features == ["x0", "x1", "x2", "x3"]
     np.testing.assert_array_equal(rows.samples(stream.features), [[5, 0, 0, 0], [0, 6, 0, 0]])
-
-
-def test_libsvm_indices_from_zero_are_known_by_the_last_line(tmp_path, cells):
-    (tmp_path / "table.svm").write_text("1 1:5\n2 0:6\n")
-    np.testing.assert_array_equal(read(tmp_path / "table.svm").X, [[0, 5], [6, 0]])
 
 
 # Streams
@@ -194,24 +185,9 @@ def test_positions_of_libopf_files_are_kept_beside_the_features(tmp_path, cells)
         rows = stream.gather()
     assert stream.beside == ("position",)
     assert rows.columns["position"].tolist() == [7, 3]
-
-
-def test_libopf_files_without_labels_have_no_label_column(tmp_path):
     write(tmp_path / "table.dat", [[1], [2]])
     with open_stream(str(tmp_path / "table.dat")) as stream:
-        assert stream.label is None
-        assert "label" in stream.beside
-
-
-@pytest.mark.parametrize("ending", [".dat", ".libsvm", ".parquet", ".npz", ".csv"])
-def test_rows_can_be_picked(tmp_path, cells, ending):
-    write(tmp_path / f"table{ending}", [[1.5], [2.5], [3.5]], [1, 2, 3])
-    with open_stream(str(tmp_path / f"table{ending}")) as stream:
-        rows = stream.gather()
-    picked = rows.take(np.array([2, 0]))
-    assert picked.places == [rows.places[2], rows.places[0]]
-    assert picked.texts("x0") == ["3.5", "1.5"]
-    assert picked.samples(["x0"]).tolist() == [[3.5], [1.5]]
+        assert (stream.label, stream.beside) == (None, ("position", "label"))
 
 
 def test_parquet_is_read_by_the_thread_that_asks(tmp_path):
@@ -238,22 +214,6 @@ def test_places_go_on_from_batch_to_batch(tmp_path, cells, ending):
     assert all(len(batch.places) <= max(1, cells // 2) for batch in found)
 
 
-def test_garbage_is_collected_while_a_table_is_read(monkeypatch):
-    class Pipe(io.BytesIO):
-        def read1(self, *args):
-            enabled.add(gc.isenabled())
-            return super().read1(*args)
-
-    class Stdin:
-        buffer = Pipe(b"a,b\n" + b"1.5,2.5\n" * 20_000)
-
-    enabled = set()
-    monkeypatch.setattr(sys, "stdin", Stdin)
-    with open_stream("-") as stream:
-        assert len(stream.gather().places) == 20_000
-    assert enabled == {True}
-
-
 # Errors that a stream reports late
 
 
@@ -264,13 +224,6 @@ def test_what_is_not_finite_is_reported_with_its_place(tmp_path, cells, value):
         rows = stream.gather()
     with pytest.raises(ValueError, match=r"table.csv: line 4, column 'b': -?(nan|inf) is not finite"):
         rows.samples(["a", "b"])
-
-
-def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("pathforest._tables.batches.LONGEST", 1000)
-    (tmp_path / "table.csv").write_text("label,b\n1,2\n" + "3" * 5000)
-    with pytest.raises(ValueError, match="line 3 has more than 1000 characters"):
-        read(tmp_path / "table.csv")
 
 
 def test_a_file_cut_off_late_is_reported_when_the_cut_is_reached(tmp_path, cells):
@@ -299,26 +252,200 @@ def test_a_value_that_would_be_rounded_is_named_in_any_batch(tmp_path, cells):
         read(tmp_path / "table.npz")
 
 
+# Damaged and hostile files: each is read or refused in words that name it, and none fills the memory
+
+
+@pytest.mark.parametrize("cells", [1, 2**18])
+@pytest.mark.parametrize(("ending", "content", "message"), DAMAGED)
+def test_a_damaged_file_is_named_with_what_is_wrong(tmp_path, monkeypatch, cells, ending, content, message):
+    monkeypatch.setattr(batches, "CELLS", cells)
+    path = tmp_path / f"table{ending}"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message) as caught:
+        read(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_an_empty_file_is_reported(tmp_path, ending):
+    (tmp_path / f"table{ending}").touch()
+    with pytest.raises(ValueError, match=rf"table{ending}: the file is empty"):
+        read(tmp_path / f"table{ending}")
+
+
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("columns", "message"),
     [
-        ("kind;w\nx;1\ny;2\n", [[1], [2]]),
-        ("kind;w\nx;1,5\ny;2\n", [[1.5], [2]]),
-        ("kind\tw\nx\t1.5\n", [[1.5]]),
-        ('kind|w\n"x, or | so"|1\n', [[1]]),
-        ("kind,w\nx;1,1\n", [[1]]),  # commas separate, whatever cells contain
+        ({"label": [1, 2], "f0": [1.0, None]}, "row 1, column 'f0'"),
+        ({"label": [1, None], "f0": [1.0, 2.0]}, "row 1, column 'label'"),
+        ({"label": [1, 2], "f0": ["a", "b"]}, "column 'f0': it holds .*string"),
+        ({"label": [1.5, 2], "f0": [1, 2]}, "column 'label': label 1.5 is not an integer"),
+        ({"label": [1, 2]}, "no feature"),
+        ({"f0": [1, 2]}, "no column 'label', only 'f0'"),
+        ({"label": [], "f0": []}, "there is no sample"),
+        ({"label": [1, 2], "f0": [3, 2**53 + 1]}, "column 'f0'.*has no exact float64 value"),
+        ({"label": np.array([1, 2**64 - 1], "uint64"), "f0": [1, 2]}, "beyond the integers of 64 bits"),
     ],
 )
-def test_separators_and_decimal_marks_are_found_where_they_are_plain(tmp_path, text, expected):
-    (tmp_path / "a.csv").write_text(text)
-    assert read(tmp_path / "a.csv", label="kind").X.tolist() == expected
+def test_parquet_tables_that_do_not_fit_are_refused(tmp_path, columns, message):
+    pd.DataFrame(columns).convert_dtypes().to_parquet(tmp_path / "table.parquet")
+    with pytest.raises(ValueError, match=message):
+        read(tmp_path / "table.parquet")
 
 
-def test_separators_and_decimal_marks_can_be_given(tmp_path):
-    (tmp_path / "a.csv").write_text("kind:w\nx:1,500\n")
-    assert read(tmp_path / "a.csv", label="kind", sep=":", decimal=",").X.tolist() == [[1.5]]
-    (tmp_path / "a.csv").write_text("kind;w\nx;1.000,5\n")
-    with pytest.raises(ValueError, match=r"'1\.000,5' is not a number"):
-        read(tmp_path / "a.csv", label="kind", decimal=",")
-    with pytest.raises(ValueError, match="sep is for CSV and TSV files"):
-        read(tmp_path / "a.dat", sep=";")
+WRONG = [
+    ("a.csv", b"label,f0\n1,2\n", {"label": 2}, "label=2 is outside the 2 columns"),
+    ("a.csv", b"label,f0\n1,2\n", {"label": -3}, "label=-3 is outside the 2 columns"),
+    ("a.csv", b"kind;w\nx,1\n", {}, "'kind;w'; if semicolons separate columns, pass --sep ';'"),
+    ("a.tsv", b"kind,w\nx;1\n", {}, "'kind,w'; if commas separate columns, pass --sep ','"),
+    ("a.csv", b"label;w\nx;1.000,5\n", {"decimal": ","}, r"'1\.000,5' is not a number"),
+    ("a.dat", b"", {"sep": ";"}, "sep is for CSV and TSV files"),
+    (
+        "a.csv",
+        "label,größe\nä,1\n".encode("latin-1"),
+        {},
+        "byte 0xf6 is not UTF-8 text; save the file",
+    ),
+    ("a.csv", b"label,b\n1,2\n" + b"3" * 5000, {}, "line 3 has more than 1000 characters"),
+    ("a.doc", b"", {}, r"\.csv.*\.parquet"),
+    ("a", b"", {}, r"\.csv.*\.parquet"),
+    ("a.gz", b"", {}, r"\.csv.*\.parquet"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "options", "message"), WRONG)
+def test_what_cannot_be_read_as_asked_is_refused(tmp_path, monkeypatch, name, content, options, message):
+    monkeypatch.setattr(batches, "LONGEST", 1000)
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=rf"{name}: .*{message}"):
+        read(tmp_path / name, **options)
+
+
+# Dates
+
+
+@pytest.mark.parametrize("missing", [None, "2021-05-05"])
+def test_dates_are_refused_with_a_remedy(tmp_path, missing):
+    dates = pd.to_datetime(pd.Series(["2020-01-01", missing]))
+    pd.DataFrame({"label": [1, 2], "day": dates}).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=r"column 'day': it holds dates.*days since the first"):
+        read(tmp_path / "a.parquet")
+    np.savez(tmp_path / "a.npz", X=dates.to_numpy()[:, None], y=[1, 2])
+    with pytest.raises(ValueError, match=r"a\.npz: X of type datetime64.* holds dates.*days since the first"):
+        read(tmp_path / "a.npz")
+    with pytest.raises(ValueError, match=r"labels of type datetime64.* are dates; write them as text"):
+        write(tmp_path / "b.npz", [[1], [2]], dates.to_numpy())
+
+
+# NPZ files made to do harm
+
+
+def test_an_archive_that_lies_about_its_size_is_refused(tmp_path):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(
+            "X.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1)}") + bytes(2**20)
+        )
+    size = (2**20 + 128).to_bytes(4, "little")
+    (tmp_path / "a.npz").write_bytes(out.getvalue().replace(size, (128 + 16).to_bytes(4, "little")))
+    with pytest.raises(ValueError, match=r"a\.npz: array 'X': Bad CRC"):
+        read(tmp_path / "a.npz", label=None)
+
+
+FORGED = [
+    "{",
+    "(" * 500,
+    "{'descr': '<f8'}",
+    "{'descr': 'nonsense', 'fortran_order': False, 'shape': (1, 1)}",
+    "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1, 1)}",
+    "{'descr': 7, 'fortran_order': False, 'shape': (1, 1)}",
+    "{'descr': '<f8', 'fortran_order': 'yes', 'shape': (1, 1)}",
+    "{'descr': '<f8', 'fortran_order': False, 'shape': (1.5, 1)}",
+    "{'descr': '<f8', 'fortran_order': False, 'shape': ('a', 1)}",
+    "{'descr': '<f8', 'fortran_order': False, 'shape': (-1, 1)}",
+    "{'descr': '<f8', 'fortran_order': False, 'shape': 8}",
+    "{[]: 0, 'descr': '<f8', 'fortran_order': False, 'shape': (1, 1)}",
+]
+
+
+@pytest.mark.parametrize("header", FORGED)
+@pytest.mark.parametrize("name", ["X", "y", "feature_names"])
+def test_a_forged_header_is_refused_in_words_that_name_the_file(tmp_path, name, header):
+    sound = {"X": "<f8", "y": "<i8", "feature_names": "<U2"}
+    members = {
+        key: npy(str({"descr": kind, "fortran_order": False, "shape": (1, 1) if key == "X" else (1,)}))
+        + bytes(8)
+        for key, kind in sound.items()
+    }
+    (tmp_path / "a.npz").write_bytes(npz(**members | {name: npy(header) + bytes(8)}))
+    with pytest.raises(ValueError, match=r"a\.npz: "):
+        read(tmp_path / "a.npz")
+
+
+# Long and hostile text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "label,{}\n1,x\n",
+        "label,a\n1,{}\n",
+        "label,a\n{},1\n",
+        "{},a\n1,2\n",
+        "a,{0},{0}\n1,2,3\n",
+        "a;{}\n1,2\n",
+    ],
+)
+def test_values_in_errors_are_cut_and_have_no_control_characters(tmp_path, text):
+    (tmp_path / "a.csv").write_text(text.format("\x1b[31m" + "x" * 5000))
+    with pytest.raises(ValueError, match=r"a\.csv: ") as caught:
+        read(tmp_path / "a.csv")
+    assert "\x1b" not in str(caught.value)
+    assert len(str(caught.value)) < 500 + len(str(tmp_path))
+
+
+# Damage at random
+
+
+def read_in_batches(path):
+    """Read a file in small batches."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batches, "CELLS", 7)
+        return bits(read(path).X)
+
+
+def outcome(reader, path):
+    """Return what is read, or None if the file is refused in words that name it."""
+    try:
+        return reader(path)
+    except ValueError as error:
+        message = str(error)
+    assert message.startswith(f"{path}: ")
+    return None
+
+
+def test_the_bound_on_memory_sees_what_is_below_an_earlier_peak():
+    np.ones(200 * 2**17)
+    with pytest.raises(AssertionError), resident_memory(megabytes=50):
+        np.ones(100 * 2**17)
+
+
+@pytest.mark.filterwarnings("ignore:Reading `.npy` or `.npz` file required additional header parsing")
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".tsv", ".dat", ".txt", ".libsvm", ".npz", ".parquet"])
+def test_damage_of_any_kind_is_read_or_refused(tmp_path, ending):
+    path, sound = tmp_path / f"table{ending}", tmp_path / f"sound{ending}"
+    write(sound, np.random.default_rng(0).normal(size=(8, 3)).astype(np.float32), [1, 2] * 4)
+    content = sound.read_bytes()
+
+    @settings(max_examples=150)
+    @given(st.integers(0, len(content)), st.lists(st.integers(0, 8 * len(content) - 1), max_size=4))
+    def damage(kept, flipped):
+        broken = bytearray(content)
+        for bit in flipped:
+            broken[bit // 8] ^= 1 << bit % 8
+        # Cut off a third of the cases: a flip behind the cut would never be seen.
+        path.write_bytes(broken[:kept] if kept % 3 == 0 else broken)
+        assert outcome(lambda path: bits(read(path).X), path) == outcome(read_in_batches, path)
+
+    with resident_memory(megabytes=300):
+        damage()

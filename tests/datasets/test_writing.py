@@ -1,9 +1,7 @@
 """Data files written: what a format cannot hold is refused, and others read what is written."""
 
 import csv
-import gzip
 import json
-import os
 import struct
 import sys
 
@@ -17,14 +15,11 @@ from pathforest._tables.write import check_sink, open_sink
 from pathforest.datasets import read, write
 
 
-def test_libopf_bytes_are_as_libopf_has_them(tmp_path):
-    write(tmp_path / "table.dat", [[0.5, 2], [3, -4]], [2, 1])
+def test_libopf_files_are_as_libopf_has_them(tmp_path):
+    for ending in (".dat", ".txt"):
+        write(tmp_path / f"table{ending}", [[0.5, 2], [3, -4]], [2, 1])
     expected = struct.pack("<3i 2i2f 2i2f", 2, 2, 2, 0, 2, 0.5, 2, 1, 1, 3, -4)
     assert (tmp_path / "table.dat").read_bytes() == expected
-
-
-def test_libopf_text_is_as_libopf_has_it(tmp_path):
-    write(tmp_path / "table.txt", [[0.5, 2], [3, -4]], [2, 1])
     assert (tmp_path / "table.txt").read_text() == "2 2 2\n0 2 0.5 2\n1 1 3 -4\n"
 
 
@@ -87,22 +82,9 @@ def test_what_a_format_cannot_hold_is_refused_before_writing(tmp_path, ending, v
 def test_column_names_that_would_be_lost_are_refused(tmp_path, ending, names, label, message):
     with pytest.raises(ValueError, match=message):
         write(tmp_path / f"table{ending}", [[1, 2]], [1], feature_names=names, label=label)
+    with pytest.raises(ValueError, match="names a single column"):
+        write(tmp_path / "table.csv", [[1]], feature_names=["kind;w"])
     assert not list(tmp_path.iterdir())
-
-
-def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "table.csv"
-    write(path, [[1]], [1])
-    before = path.read_bytes()
-
-    def interrupt(*args):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "replace", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        write(path, [[2]], [2])
-    assert [file.name for file in tmp_path.iterdir()] == ["table.csv"]
-    assert path.read_bytes() == before
 
 
 # Batches of any columns
@@ -133,8 +115,10 @@ READERS = {
 
 
 @pytest.mark.parametrize("ending", READERS)
-def test_others_read_what_was_written(tmp_path, ending):
-    found = READERS[ending](write_all(tmp_path / f"table{ending}"))
+def test_others_read_what_was_written_and_no_time_is_in_it(tmp_path, ending):
+    data = write_all(tmp_path / f"table{ending}").read_bytes()
+    assert write_all(tmp_path / f"other{ending}").read_bytes() == data
+    found = READERS[ending](tmp_path / f"table{ending}")
     assert found.columns.tolist() == NAMES
     assert found["name"].tolist() == ["a", 'b "x", y', "é"]
     assert found["value"].astype(np.float32).tolist() == np.float32([0.1, 0, 3]).tolist()
@@ -146,19 +130,12 @@ def test_no_rows_leave_a_sound_file(tmp_path, ending):
     assert len(READERS[ending](write_all(tmp_path / f"table{ending}", []))) == 0
 
 
-def test_json_is_an_array_of_objects_with_exact_numbers(tmp_path):
+def test_json_has_exact_numbers_and_null_for_what_is_not_finite(tmp_path):
     text = write_all(tmp_path / "table.json").read_text()
     assert json.loads(text)[0] == {"name": "a", "value": float(np.float32(0.1)), "count": 1}
-
-
-def test_json_has_null_for_what_is_not_finite(tmp_path):
     with open_sink(str(tmp_path / "table.jsonl"), None, Layout(["x"])) as sink:
         sink({"x": np.array([np.inf, np.nan, 1.0])})
-    assert [json.loads(line)["x"] for line in (tmp_path / "table.jsonl").read_text().splitlines()] == [
-        None,
-        None,
-        1.0,
-    ]
+    assert (tmp_path / "table.jsonl").read_text() == '{"x": null}\n{"x": null}\n{"x": 1.0}\n'
 
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".json", ".parquet"])
@@ -173,12 +150,6 @@ def test_a_failure_leaves_the_old_file(tmp_path, ending):
     with pytest.raises(KeyboardInterrupt):
         write_all(path, batches())
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [(path.name, "as it was")]
-
-
-def test_packed_output_has_no_time_stamp(tmp_path):
-    first = write_all(tmp_path / "first.csv.gz").read_bytes()
-    assert first == write_all(tmp_path / "second.csv.gz").read_bytes()
-    assert gzip.decompress(first).startswith(b"name,value,count\n")
 
 
 @pytest.mark.parametrize(
