@@ -299,6 +299,7 @@ WRONG = [
     ("a.csv", b"kind;w\nx,1\n", {}, "'kind;w'; if semicolons separate columns, pass --sep ';'"),
     ("a.tsv", b"kind,w\nx;1\n", {}, "'kind,w'; if commas separate columns, pass --sep ','"),
     ("a.csv", b"label;w\nx;1.000,5\n", {"decimal": ","}, r"'1\.000,5' is not a number"),
+    ("a.csv", b"label;w\nx;1.000\n", {"decimal": ","}, r"'1\.000' is not a number"),
     ("a.dat", b"", {"sep": ";"}, "sep is for CSV and TSV files"),
     (
         "a.csv",

@@ -6,6 +6,7 @@ import struct
 import libopf_files
 import numpy as np
 import pytest
+from checks import same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from libopf_files import Trained, model_bytes
@@ -54,40 +55,21 @@ def read(tmp_path):
 # Answers
 
 
-@pytest.mark.parametrize(("real", "newer"), LAYOUTS)
-def test_a_trained_model_answers_as_libopf_does(real, newer, models, read):
-    model, Q = models["supervised"]
-    found = read(model_bytes(model, real, newer))
-    assert type(found) is OPFClassifier
-    assert np.array_equal(found.predict(Q), libopf_files.classify(model, Q))
-
-
-@pytest.mark.parametrize("seed", range(1, 5))
-def test_other_trained_models_do_so_too(seed, read):
-    model, Q = trained("supervised", seed)
-    assert np.array_equal(read(model_bytes(model)).predict(Q), libopf_files.classify(model, Q))
-
-
-@pytest.mark.parametrize("kind", ["clusters", "nearest"])
-@pytest.mark.parametrize("seed", range(4))
-def test_models_of_densities_answer_as_libopf_does(kind, seed, read):
-    model, Q = trained(kind, seed)
-    found = read(model_bytes(model))
-    assert type(found) is KINDS[kind]
-    answers = found.predict(Q)
-    assert np.array_equal(answers, libopf_files.classify_by_density(model, Q))
-    nearest = model.label[libopf_files.arcs(Q, model.X).argmin(axis=1)]
-    assert not np.array_equal(answers, nearest)  # else the densities would not have been put to the test
-
-
+@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("kind", KINDS)
-def test_paths_and_labels_are_those_of_the_file(kind, models, read):
-    model, _ = models[kind]
-    found = read(model_bytes(model))
+def test_a_trained_model_answers_as_libopf_does(kind, seed, read):
+    model, Q = trained(kind, seed)
+    found = read(model_bytes(model, *LAYOUTS[seed % 4 if kind == "supervised" else 0]))
+    assert type(found) is KINDS[kind]
+    classify = libopf_files.classify if kind == "supervised" else libopf_files.classify_by_density
+    answers = found.predict(Q)
+    assert np.array_equal(answers, classify(model, Q))
+    nearest = model.label[libopf_files.arcs(Q, model.X).argmin(axis=1)]
+    # Else the densities would not have been put to the test.
+    assert kind == "supervised" or not np.array_equal(answers, nearest)
     assert np.array_equal(found.cost_, model.cost)
     assert np.array_equal(found.predecessor_, model.predecessor)
     assert np.array_equal(found.labels_ if kind == "clusters" else found.label_, model.label)
-    assert found._fit_X.dtype == np.float32
 
 
 def test_densities_are_sums_over_the_neighbours(models, read):
@@ -181,12 +163,8 @@ def test_a_model_read_can_be_saved_and_loaded(kind, models, read, tmp_path):
     found = read(model_bytes(model))
     found.save(tmp_path / "model.opf")
     loaded = pathforest.load(tmp_path / "model.opf")
-    assert vars(loaded).keys() == vars(found).keys()
-    for name, value in vars(found).items():
-        if name != "_fit_cache":
-            assert np.array_equal(getattr(loaded, name), value), name
+    same(loaded, found)
     assert np.array_equal(loaded.predict(Q), found.predict(Q))
-    assert found.get_params() == loaded.get_params()
 
 
 # Distances and positions
@@ -203,8 +181,6 @@ def test_distances_of_a_file_answer_as_features_do(models, read, tmp_path):
     training = read_positions(tmp_path / "classifier.opf")
     D = read_distances(tmp_path / "distances.dat")[np.ix_(shuffled[n:], training)]
     assert np.array_equal(found.predict(D), libopf_files.classify(model, Q))
-    found.save(tmp_path / "model.opf")
-    assert np.array_equal(pathforest.load(tmp_path / "model.opf").predict(D), found.predict(D))
 
 
 def test_the_file_of_distances_is_a_count_and_the_rows(tmp_path):
@@ -214,7 +190,7 @@ def test_the_file_of_distances_is_a_count_and_the_rows(tmp_path):
     found = read_distances(file)
     assert found.dtype == np.float32
     assert found.tolist() == [[0, 1.5], [2, 0]]
-    found[0, 1] = 7  # a copy of one's own
+    assert found.flags.writeable
 
 
 @pytest.mark.parametrize(
@@ -256,16 +232,12 @@ def test_what_is_no_file_of_distances_is_refused(data, tmp_path):
         read_distances(tmp_path / "distances.dat")
 
 
-def test_positions_are_those_of_a_data_file(tmp_path):
+def test_positions_are_those_of_a_data_file_or_a_model_file(models, tmp_path):
     rows = [struct.pack("<2if", position, 1, 0.5) for position in (7, 0, 3)]
     (tmp_path / "training.dat").write_bytes(struct.pack("<3i", 3, 1, 1) + b"".join(rows))
     assert read_positions(tmp_path / "training.dat").tolist() == [7, 0, 3]
-
-
-def test_positions_are_those_of_a_model_file(models, tmp_path):
-    model, _ = models["clusters"]
-    (tmp_path / "classifier.opf").write_bytes(model_bytes(model, position=range(60, 0, -1)))
-    assert read_positions(tmp_path / "classifier.opf").tolist() == list(range(60, 0, -1))
+    (tmp_path / "a.opf").write_bytes(model_bytes(models["clusters"][0], position=range(60, 0, -1)))
+    assert read_positions(tmp_path / "a.opf").tolist() == list(range(60, 0, -1))
 
 
 @pytest.mark.parametrize("data", [b"", struct.pack("<3i", 1, 1, 1), struct.pack("<5if", 1, 1, 1, -1, 1, 0.5)])
@@ -276,21 +248,6 @@ def test_files_without_positions_are_refused(data, tmp_path):
 
 
 # What is refused
-
-
-def test_load_points_to_the_reader(models, tmp_path):
-    file = tmp_path / "classifier.opf"
-    for layout in LAYOUTS:
-        file.write_bytes(model_bytes(models["supervised"][0], *layout))
-        with pytest.raises(ValueError, match=r"not a pathforest model.*pathforest\.libopf\.read_model"):
-            pathforest.load(file)
-
-
-def changed(array, **places):
-    copy = np.array(array)
-    for place, value in places.items():
-        copy[int(place[1:])] = value
-    return copy
 
 
 CHAIN = Trained(
@@ -340,26 +297,18 @@ def test_forged_values_are_refused(name, read):
         read(model_bytes(CHAIN._replace(**changes)))
 
 
-def test_older_clusters_are_refused_with_the_way_out(models, read):
-    with pytest.raises(ValueError, match=r"older opf_cluster.*OPFClustering"):
-        read(model_bytes(models["clusters"][0], newer=False))
-
-
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "precomputed"])
-def test_densities_of_other_metrics_are_refused(metric, models, read):
-    with pytest.raises(ValueError, match=f"{metric}.*train again"):
-        read(model_bytes(models["clusters"][0]), metric=metric)
-
-
-@pytest.mark.parametrize("metric", ["mahalanobis", "hamming", lambda a, b: 0.0])
-def test_metrics_without_an_engine_are_refused(metric, models, read):
-    with pytest.raises(ValueError, match=r"has no engine.*precomputed"):
-        read(model_bytes(models["supervised"][0]), metric=metric)
-
-
-def test_negative_features_are_refused_where_the_metric_takes_none(models, read):
-    with pytest.raises(ValueError, match=r"classifier\.opf.*Negative values"):
-        read(model_bytes(models["supervised"][0]), metric="chi2")
+@pytest.mark.parametrize(
+    ("kind", "newer", "metric", "reason"),
+    [
+        ("clusters", False, "log_sqeuclidean", r"older opf_cluster.*OPFClustering"),
+        *(("clusters", True, name, f"{name}.*train again") for name in ("euclidean", "precomputed")),
+        *(("supervised", True, given, "has no engine.*precomputed") for given in ("mahalanobis", max)),
+        ("supervised", True, "chi2", r"classifier\.opf.*Negative values"),
+    ],
+)
+def test_models_and_metrics_that_do_not_suit_are_refused(kind, newer, metric, reason, models, read):
+    with pytest.raises(ValueError, match=reason):
+        read(model_bytes(models[kind][0], newer=newer), metric=metric)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such device here")
@@ -439,14 +388,3 @@ def test_forged_words_are_refused_or_make_a_model(sound, survive, data):
 def test_random_headers_take_no_memory(survive, header, n_bytes):
     with little_memory():
         survive(struct.pack(f"<{len(header)}i", *header) + bytes(n_bytes))
-
-
-@settings(max_examples=150)
-@given(st.integers(1, 4), st.integers(1, 3), st.randoms(use_true_random=False), st.sampled_from(LAYOUTS))
-def test_noise_of_the_right_size_is_refused_or_makes_a_model(survive, n, n_features, random, layout):
-    shape = Trained(np.zeros((n, n_features)), *([0] * n for _ in range(5)))
-    length = len(model_bytes(shape, *layout))
-    noise = [
-        random.choice([*JUNK[:6], 1 << 30, 0x3F800000, random.getrandbits(31)]) for _ in range(length // 4)
-    ]
-    survive(struct.pack("<3i", n, 1, n_features) + struct.pack(f"<{length // 4}i", *noise)[12:length])
