@@ -4,7 +4,6 @@ Data files (`.dat`) are read by :func:`pathforest.datasets.read`.
 """
 
 from pathforest.libopf._distances import read_distances, write_distances
-from pathforest.libopf._models import read_model
-from pathforest.libopf._positions import read_positions
+from pathforest.libopf._models import read_model, read_positions
 
 __all__ = ["read_distances", "read_model", "read_positions", "write_distances"]
