@@ -93,14 +93,14 @@ src/pathforest/datasets/published.py | tests/datasets/test_fetch.py
 - if not (named or
 + if not (True or
 src/pathforest/_tables/batches.py | tests/datasets/test_reading.py
-- return cells_of.check_finite(values) if finite else values
+- return col.check_finite(values) if finite else values
 + return values
 src/pathforest/_tables/columns.py | tests/datasets/test_reading.py
 - (decimal != "." and "." in text)
 + False
 src/pathforest/_tables/write.py | tests/datasets/test_writing.py
-- reads_as(text, number, decimal)
-+ reads_as(text, number)
+- reads_as(text, col.number, decimal)
++ reads_as(text, col.number)
 
 src/pathforest/_utils/checks.py | tests/engines/test_threads.py
 - _core.max_threads()))

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from pathforest._tables import columns as cells_of
+from pathforest._tables import columns as col
 from pathforest._utils.text import show
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -99,23 +99,23 @@ class Batch(NamedTuple):
         """Return columns as a matrix of numbers, float32 if all of them are."""
 
         def read(column: np.ndarray) -> np.ndarray:
-            values = cells_of.numbers(column, self.stream.decimal)
-            return cells_of.check_finite(values) if finite else values
+            values = col.numbers(column, self.stream.decimal)
+            return col.check_finite(values) if finite else values
 
         return np.column_stack([self._asked(name, read) for name in names])
 
     def table(self, names: Sequence[str], kinds: Mapping[str, str] | None = None) -> Columns:
         """Return columns as numbers, categories or dates: what `kinds` says they are, else what they hold."""
-        kinds, options = kinds or {}, (cells_of.read_column, self.stream.decimal)
+        kinds, options = kinds or {}, (col.read_column, self.stream.decimal)
         return {name: self._asked(name, *options, kinds.get(name)) for name in names}
 
     def labels(self, name: str) -> np.ndarray:
         """Return a column as labels, which `as_labels` makes integers or strings."""
-        return self._asked(name, cells_of.labels, self.stream.decimal)
+        return self._asked(name, col.labels, self.stream.decimal)
 
     def texts(self, name: str) -> list[str]:
         """Return a column as files of text show it."""
-        return cells_of.texts(self.columns[name])
+        return col.texts(self.columns[name])
 
     def _asked(self, name: str, read: Callable[..., np.ndarray], *options: Any) -> np.ndarray:
         try:

@@ -129,9 +129,8 @@ def read_column(column: np.ndarray, decimal: str | None, kind: str | None = None
         kind = kind_of(column, decimal)
         if kind == CATEGORY and decimal == ".":
             _check_commas(column)
-    readers = {CATEGORY: categories, DATE: categories}
-    if kind in readers:
-        return readers[kind](column)
+    if kind in (CATEGORY, DATE):
+        return categories(column)
     return check_finite(numbers(column, decimal, gaps=True), gaps=True)
 
 

@@ -16,17 +16,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from pathforest._tables import columns as col
 from pathforest._tables.batches import Columns, Layout, Parts, Stream, rows_per_batch, text_lines
-from pathforest._tables.columns import (
-    check_exact,
-    check_labels,
-    default_names,
-    integer,
-    number,
-    numbers,
-    reads_as,
-    texts,
-)
 from pathforest._utils.text import show
 
 HEADER = struct.Struct("<3i")
@@ -68,7 +59,7 @@ def read_text(file: BinaryIO) -> Stream:
         raise ValueError("there is no line; the first holds the numbers of samples, labels and features")
     if len(cells) != 3:
         raise ValueError(f"line {line} has {len(cells)} numbers, not 3: samples, labels and features")
-    counts = _check_counts(Counts(*_at(line, integer, cells, "an integer")))
+    counts = _check_counts(Counts(*_at(line, col.integer, cells, "an integer")))
     rows = _text_samples(lines, counts, line)
 
     def parts() -> Parts:
@@ -84,12 +75,12 @@ def read_text(file: BinaryIO) -> Stream:
 
 
 def _columns(positions: np.ndarray, labels: np.ndarray, features: np.ndarray) -> Columns:
-    columns = dict(zip(default_names(features.shape[1]), np.ascontiguousarray(features.T), strict=True))
+    columns = dict(zip(col.default_names(features.shape[1]), np.ascontiguousarray(features.T), strict=True))
     return {POSITION: positions.astype(np.int64), "label": labels.astype(np.int64), **columns}
 
 
 def _stream_of(counts: Counts, place: str, parts: Parts) -> Stream:
-    names = [POSITION, "label", *default_names(counts.n_features)]
+    names = [POSITION, "label", *col.default_names(counts.n_features)]
     if counts.n_labels:
         return Stream(names, "label", (POSITION,), place=place, parts=parts)
     return Stream(names, None, (POSITION, "label"), place=place, parts=parts)
@@ -107,8 +98,8 @@ def _text_samples(
                 f"line {line} has {len(cells)} numbers, not {counts.n_features + 2}: position, label, "
                 f"{counts.n_features} features"
             )
-        position, label = _at(line, integer, cells[:2], "an integer")
-        yield line, position, label, _at(line, number, cells[2:], "a number")
+        position, label = _at(line, col.integer, cells[:2], "an integer")
+        yield line, position, label, _at(line, col.number, cells[2:], "a number")
     if n_found != counts.n_samples:
         raise ValueError(f"line {header} announces {counts.n_samples} samples; {n_found} lines follow")
 
@@ -118,7 +109,7 @@ def _at(line: int, convert: Callable[[str], Any], cells: Sequence[str], kind: st
     try:
         return list(map(convert, cells))
     except ValueError:
-        wrong = next(cell for cell in cells if not reads_as(cell, convert))
+        wrong = next(cell for cell in cells if not col.reads_as(cell, convert))
         raise ValueError(f"line {line}: {show(wrong)} is not {kind}") from None
 
 
@@ -160,12 +151,12 @@ def _check_labels(y: np.ndarray, counts: Counts, first: int = 0) -> None:
 def write(file: BinaryIO, layout: Layout, columns: Columns) -> None:
     """Write the binary form, which holds float32 values and labels from 1 on."""
     counts, positions, y, features = _contents(layout, columns)
-    given = np.column_stack([numbers(column) for column in features])
+    given = np.column_stack([col.numbers(column) for column in features])
     rows = np.zeros(counts.n_samples, _record(counts.n_features))
     rows["position"], rows["label"] = positions, y
     with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which is not exact
         rows["features"] = given
-    check_exact(given, rows["features"])
+    col.check_exact(given, rows["features"])
     file.write(HEADER.pack(*counts))
     file.write(rows.tobytes())
 
@@ -173,7 +164,7 @@ def write(file: BinaryIO, layout: Layout, columns: Columns) -> None:
 def write_text(file: BinaryIO, layout: Layout, columns: Columns) -> None:
     """Write the text form, with all digits; LibOPF itself reads them as float32."""
     counts, positions, y, features = _contents(layout, columns)
-    cells = map(texts, (positions, y, *features))
+    cells = map(col.texts, (positions, y, *features))
     lines = map(" ".join, zip(*cells, strict=True))
     file.write("\n".join([" ".join(map(str, counts)), *lines, ""]).encode())
 
@@ -184,10 +175,10 @@ def _contents(layout: Layout, columns: Columns) -> tuple[Counts, np.ndarray, np.
     n_samples = len(features[0])
     positions, y = np.arange(n_samples), np.zeros(n_samples, dtype=np.int64)
     if POSITION in layout.beside:
-        positions = check_labels(columns[POSITION])
+        positions = col.check_labels(columns[POSITION])
         _check_range(positions, 0, "position")
     if layout.label is not None:
-        y = check_labels(columns[layout.label])
+        y = col.check_labels(columns[layout.label])
         _check_range(y, 1, "label")
     # LibOPF counts the labels up to the largest, used or not.
     return Counts(n_samples, int(y.max()), len(features)), positions, y, features

@@ -25,20 +25,9 @@ from typing import Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
 
+from pathforest._tables import columns as col
 from pathforest._tables import libopf
 from pathforest._tables.batches import EXACT, Dialect, Parts, Stream, cut, rows_per_batch, text_lines
-from pathforest._tables.columns import (
-    DECIMAL_COMMA,
-    check_distinct,
-    check_labels,
-    check_samples,
-    check_text,
-    default_names,
-    listed,
-    number,
-    objects,
-    reads_as,
-)
 from pathforest._utils.files import naming, scratch
 from pathforest._utils.text import escape, show
 
@@ -81,7 +70,7 @@ def _delimited(
         while chunk := list(islice(rows, rows_per_batch(len(names)))):
             places, cells = zip(*chunk, strict=True)
             columns = zip(*cells, strict=True)
-            yield places, {name: objects(column) for name, column in zip(names, columns, strict=True)}
+            yield places, {name: col.objects(column) for name, column in zip(names, columns, strict=True)}
 
     return Stream(names, place="line", dialect=Dialect(sep, decimal), parts=parts())
 
@@ -109,9 +98,9 @@ def _find_separator(lines: Sequence[str], is_cut: bool, own: str) -> str:
 def _find_decimal(rows: Sequence[Sequence[str]], sep: str) -> str:
     """Return the decimal mark: a comma only if numbers have commas that are not those of thousands."""
     cells = [cell for row in rows[1:] for cell in row]
-    if sep == "," or any("." in cell and reads_as(cell, number) for cell in cells):
+    if sep == "," or any("." in cell and col.reads_as(cell, col.number) for cell in cells):
         return "."
-    is_comma = any(DECIMAL_COMMA.fullmatch(cell) and not THOUSANDS.fullmatch(cell) for cell in cells)
+    is_comma = any(col.DECIMAL_COMMA.fullmatch(cell) and not THOUSANDS.fullmatch(cell) for cell in cells)
     return "," if is_comma else "."
 
 
@@ -134,11 +123,11 @@ def _rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]
 
 def check_header(names: Sequence[str], delimiter: str) -> None:
     """Refuse column names that cannot be distinguished, or that are samples or several names."""
-    check_distinct(names)
-    found = [name for name in names if reads_as(name, number)]
+    col.check_distinct(names)
+    found = [name for name in names if col.reads_as(name, col.number)]
     if len(found) == len(names):
         raise ValueError(
-            f"the header holds only numbers ({listed(names)}); the first line must name the columns"
+            f"the header holds only numbers ({col.listed(names)}); the first line must name the columns"
         )
     # Data frames name columns without names 0, 1, 2 and so on.
     counted = any(found == [str(start + i) for i in range(len(found))] for start in (0, 1))
@@ -182,7 +171,7 @@ def _libsvm(file: BinaryIO, n_features: int | None = None) -> Stream:
         raise ValueError(
             f"the label {show(format(y[wrong[0]], 'g'))} is not a class; labels are integers up to 2^53"
         )
-    names = default_names(n_columns)
+    names = col.default_names(n_columns)
 
     def parts() -> Parts:
         step = rows_per_batch(n_columns)
@@ -212,13 +201,13 @@ def _npz(file: BinaryIO) -> Stream:
         what = "the archive is damaged" if name is None else f"array {name!r}"
         raise ValueError(f"{what}: {' '.join(str(error).split()) or type(error).__name__}") from None
     if not arrays:
-        raise ValueError(f"there is no array 'X', only {listed(archive)}")
+        raise ValueError(f"there is no array 'X', only {col.listed(archive)}")
     X, y, names = map(arrays.get, ("X", "y", "feature_names"))
     shapes = X.shape, None if y is None else y.shape
     names = check_shapes(*shapes, None if names is None else names.tolist())
-    columns = {} if y is None else {"label": check_labels(y)}
-    check_distinct([*columns, *names])
-    columns |= dict(zip(names, np.ascontiguousarray(check_samples(X).T), strict=True))
+    columns = {} if y is None else {"label": col.check_labels(y)}
+    col.check_distinct([*columns, *names])
+    columns |= dict(zip(names, np.ascontiguousarray(col.check_samples(X).T), strict=True))
     return Stream(list(columns), None if y is None else "label", parts=cut(len(X), columns))
 
 
@@ -250,7 +239,7 @@ def _parquet(file: BinaryIO) -> Stream:
         schema = source.schema_arrow
     if not schema.names:
         raise ValueError("the table has no columns; it needs one")
-    check_distinct(schema.names)
+    col.check_distinct(schema.names)
 
     def parts() -> Parts:
         first, found = 0, source.iter_batches(rows_per_batch(len(schema.names)), use_threads=False)
@@ -277,7 +266,7 @@ def _of_arrow(column: Any) -> np.ndarray:
         return column.to_numpy(zero_copy_only=False)
     if types.is_timestamp(kind):  # Python has no nanoseconds
         column = column.cast(pyarrow.timestamp("us", kind.tz), safe=False)
-    return objects(column.to_pylist())
+    return col.objects(column.to_pylist())
 
 
 def _excel(file: BinaryIO) -> Stream:
@@ -304,11 +293,11 @@ def check_shapes(
     """Check that samples, labels and names belong together; return the names, made up if none are given."""
     if len(shape) != 2 or 0 in shape:
         raise ValueError(f"X of shape {shape} is not a table; it needs at least one row and one column")
-    names = default_names(shape[1]) if feature_names is None else list(feature_names)
+    names = col.default_names(shape[1]) if feature_names is None else list(feature_names)
     if len(names) != shape[1]:
         raise ValueError(f"{len(names)} feature_names for {shape[1]} features; pass one name per column of X")
     for name in names:
-        check_text(name, "feature name")
+        col.check_text(name, "feature name")
     if y_shape is not None and len(y_shape) != 1:
         raise ValueError(f"y of shape {y_shape} is not a list of labels; pass one label per sample")
     if y_shape is not None and y_shape[0] != shape[0]:

@@ -18,23 +18,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from pathforest._tables import columns as col
 from pathforest._tables import libopf
 from pathforest._tables.batches import BYTE_ORDER_MARK, EXACT, Columns, Dialect, Layout
-from pathforest._tables.columns import (
-    as_labels,
-    check_distinct,
-    check_labels,
-    default_names,
-    number,
-    numbers,
-    objects,
-    reads_as,
-    texts,
-)
 from pathforest._tables.read import Format, check_header, format_of, require_pyarrow, split_ending
 from pathforest._utils.files import check_writable, naming, replacing
 from pathforest._utils.text import escape, show
@@ -58,13 +49,15 @@ def _delimited(file: BinaryIO, layout: Layout, *, delimiter: str) -> Iterator[Wr
     if delimiter == dialect.decimal:
         delimiter = ";"
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    writer = csv.writer(_Lines(text), delimiter=delimiter, lineterminator="\r\n")
+    # The writer quotes cells with the characters that end its lines, which end in a line feed alone here.
+    lines = SimpleNamespace(write=lambda line: text.write(f"{line[:-2]}\n"))
+    writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
     guarded = {name for name in layout.added if name not in layout.labels}
     # Not written before the first rows, which may be in error.
     header = [[_guarded(name, dialect.decimal) if name in layout.added else name for name in layout.names]]
 
     def cells(name: str, column: np.ndarray) -> list[str]:
-        found = texts(column, dialect.decimal)
+        found = col.texts(column, dialect.decimal)
         if name not in guarded or column.dtype.kind in "biuf":
             return found
         return [_guarded(text, dialect.decimal) for text in found]
@@ -82,19 +75,9 @@ def _delimited(file: BinaryIO, layout: Layout, *, delimiter: str) -> Iterator[Wr
         text.detach()  # the file belongs to the caller
 
 
-class _Lines:
-    """Lines that end in a line feed alone: the writer quotes cells with the characters that end its lines."""
-
-    def __init__(self, text: io.TextIOWrapper) -> None:
-        self._write = text.write
-
-    def write(self, line: str) -> None:
-        self._write(f"{line[:-2]}\n")
-
-
 def _guarded(text: str, decimal: str) -> str:
     """Keep a spreadsheet from running a text of ours."""
-    is_harmless = FORMULA.match(text) is None or reads_as(text, number, decimal)
+    is_harmless = FORMULA.match(text) is None or col.reads_as(text, col.number, decimal)
     return text if is_harmless else f"'{text}"
 
 
@@ -108,7 +91,7 @@ def check_delimited(names: Sequence[str], y: np.ndarray | None, delimiter: str) 
         return
     classes = np.unique(y).tolist()
     _check_lines(classes, "label")
-    if as_labels(objects(classes)).dtype.kind == "i":
+    if col.as_labels(col.objects(classes)).dtype.kind == "i":
         raise ValueError(
             f"labels such as {show(classes[0])} would be read back as integers; "
             "use y.astype(int), or write NPZ or Parquet"
@@ -166,7 +149,7 @@ def json_value(value: Any) -> Any:
 def _parquet(file: BinaryIO, layout: Layout) -> Iterator[Write]:
     """Write a row group for each batch; the first batch decides the types that no input had."""
     pyarrow, parquet = require_pyarrow()
-    check_distinct(layout.names)
+    col.check_distinct(layout.names)
     writer = None
 
     def write(columns: Columns) -> None:
@@ -194,21 +177,22 @@ def _libsvm(file: BinaryIO, layout: Layout, columns: Columns) -> None:
     """Write every value, zeros too: a value left out would come back without its sign or its column."""
     if layout.label is None:
         raise ValueError("LIBSVM files need labels; pass y, for instance zeros")
-    y = check_labels(columns[layout.label])
+    y = col.check_labels(columns[layout.label])
     if y.dtype.kind != "i":
         raise ValueError(f"label {show(str(y[0]))} is a string; LIBSVM files hold integers")
     for extreme in (y.min(), y.max()):
         if abs(int(extreme)) > EXACT:
             raise ValueError(f"label {extreme} is beyond 2^53, where readers round; use smaller labels")
-    cells = ([f"{j}:{text}" for text in texts(columns[name])] for j, name in enumerate(layout.features, 1))
-    file.writelines(f"{' '.join(row)}\n".encode() for row in zip(texts(y), *cells, strict=True))
+    features = enumerate(layout.features, 1)
+    cells = ([f"{j}:{text}" for text in col.texts(columns[name])] for j, name in features)
+    file.writelines(f"{' '.join(row)}\n".encode() for row in zip(col.texts(y), *cells, strict=True))
 
 
 def _npz(file: BinaryIO, layout: Layout, columns: Columns) -> None:
     """Write the arrays with their types."""
-    arrays = {"X": np.column_stack([numbers(columns[name]) for name in layout.features])}
+    arrays = {"X": np.column_stack([col.numbers(columns[name]) for name in layout.features])}
     if layout.label is not None:
-        arrays["y"] = check_labels(columns[layout.label])
+        arrays["y"] = col.check_labels(columns[layout.label])
     out = io.BytesIO()  # numpy goes back in the file that it writes, which a packed one does not allow
     np.savez(out, **arrays, feature_names=np.array(layout.features))
     file.write(out.getbuffer())
@@ -217,7 +201,7 @@ def _npz(file: BinaryIO, layout: Layout, columns: Columns) -> None:
 @contextmanager
 def _whole(file: BinaryIO, layout: Layout, *, function: Callable[..., None]) -> Iterator[Write]:
     form = {_npz: ""}.get(function, "LIBSVM" if function is _libsvm else "LibOPF")
-    if form and list(layout.features) != default_names(len(layout.features)):
+    if form and list(layout.features) != col.default_names(len(layout.features)):
         raise ValueError(f"{form} files keep no feature names; leave feature_names out, or write CSV")
     yield partial(function, file, layout)
 

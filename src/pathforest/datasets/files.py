@@ -9,15 +9,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from pathforest._tables import columns as col
 from pathforest._tables.batches import Layout
-from pathforest._tables.columns import (
-    as_labels,
-    check_distinct,
-    check_labels,
-    check_samples,
-    check_text,
-    listed,
-)
 from pathforest._tables.libopf import POSITION
 from pathforest._tables.read import check_shapes, format_of, open_stream
 from pathforest._tables.write import check_delimited, open_sink
@@ -119,7 +112,7 @@ def read_table(
                 y.append(batch.labels(column))
     if not X:
         raise ValueError(f"{stream.name}: there is no sample")
-    labels = as_labels(*y) if y else None
+    labels = col.as_labels(*y) if y else None
     # LibOPF writes 0 for labels that are not known, even if the header announces some.
     is_known = not form.keeps_positions or np.any(labels)
     return Table(np.concatenate(X), labels if is_known else None, features)
@@ -130,12 +123,14 @@ def _label_column(file: str, names: Sequence[str], label: str | int) -> str:
         return label
     if isinstance(label, str):
         raise ValueError(
-            f"{file}: there is no column {show(label)}, only {listed(names)}; pass label=<name, position or "
-            "None>"
+            f"{file}: there is no column {show(label)}, only {col.listed(names)}; pass label=<name, position "
+            "or None>"
         )
     with suppress(IndexError):
         return names[label]
-    raise ValueError(f"{file}: label={label} is outside the {len(names)} columns; they are {listed(names)}")
+    raise ValueError(
+        f"{file}: label={label} is outside the {len(names)} columns; they are {col.listed(names)}"
+    )
 
 
 def write(
@@ -208,13 +203,13 @@ def as_columns(
     """Check what a user wants to write, or say which value is in the way; return columns, labels first."""
     X, y = np.asarray(X), None if y is None else np.asarray(y)
     names = check_shapes(X.shape, None if y is None else y.shape, feature_names)
-    columns = dict(zip(names, check_samples(X).T, strict=True))
+    columns = dict(zip(names, col.check_samples(X).T, strict=True))
     if y is None:
-        check_distinct(names)
+        col.check_distinct(names)
         return Layout(names), columns
-    y = check_labels(y)
-    check_text(label, "label column")
-    check_distinct([label, *names])
+    y = col.check_labels(y)
+    col.check_text(label, "label column")
+    col.check_distinct([label, *names])
     return Layout([label, *names], label), {label: y} | columns
 
 
