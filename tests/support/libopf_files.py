@@ -4,6 +4,7 @@ import struct
 from typing import NamedTuple
 
 import numpy as np
+import reference
 
 F = np.float32
 
@@ -55,42 +56,18 @@ def arcs(A, B):
     return np.array([[arc(a, b) for b in B] for a in A], dtype=F)
 
 
-def prototypes(D, y):
-    """Both ends of every arc of the spanning tree that joins two classes, by Prim's algorithm."""
-    n, chosen = len(D), set()
-    inside, nearest, parent = {0}, D[0].copy(), np.zeros(n, dtype=int)
-    while len(inside) < n:
-        p = min((q for q in range(n) if q not in inside), key=lambda q: nearest[q])
-        inside.add(p)
-        if y[p] != y[parent[p]]:
-            chosen |= {p, int(parent[p])}
-        closer = D[p] < nearest
-        nearest[closer], parent[closer] = D[p][closer], p
-    return chosen
-
-
 def train(X, y):
     """The complete graph: a path costs as much as its longest arc."""
-    D, n = arcs(X, X), len(X)
-    cost, label, predecessor, order = np.full(n, np.finfo(F).max, dtype=F), y.copy(), np.full(n, -1), []
-    cost[list(prototypes(D, y))] = 0
-    while len(order) < n:
-        p = min((q for q in range(n) if q not in order), key=lambda q: cost[q])
-        order.append(p)
-        for q in range(n):
-            offer = max(cost[p], D[p, q])
-            if q not in order and offer < cost[q]:
-                cost[q], label[q], predecessor[q] = offer, label[p], p
-    return Trained(X, label, y, predecessor, cost, np.array(order))
+    D = arcs(X, X)
+    prototypes = reference.prototypes(reference.spanning_tree(D), y)
+    cost, predecessor, root, order = reference.compete(D, prototypes, np.ones(len(X)))
+    return Trained(X, y[root], y, predecessor, cost, order)
 
 
 def classify(model, Q):
     """The label of the first training sample, in order, that makes the lowest offer."""
-    answers = []
-    for row in arcs(Q, model.X):
-        offers = np.maximum(model.cost, row)[model.order]
-        answers.append(model.label[model.order[np.argmin(offers)]])
-    return np.array(answers)
+    _, conquerors = reference.conquer(arcs(Q, model.X), model.cost, model.order)
+    return model.label[conquerors[:, 0]]
 
 
 def train_densities(X, k, y=None):
