@@ -75,21 +75,10 @@ def code_table(X: Any, known: Categories | None = None) -> Coded:
     """Turn each column into numbers: text into codes, numbers and truth values into themselves.
 
     `known` are the categories of the training samples; without them, those of X are learned.
-
-    Examples
-    --------
-    >>> from pathforest._tables.frames import as_table, code_table
-    >>> coded = code_table(as_table([["red", 1.5], ["blue", None]]))
-    >>> coded.values
-    array([[1. , 1.5],
-           [0. , nan]])
-    >>> code_table(as_table([["green", 2.0]]), coded.categories).values
-    array([[-1.,  2.]])
     """
     categorical = np.zeros(X.shape[1], dtype=bool)
-    categorical[: len(getattr(X, "dtypes", ()))] = [
-        str(kind) == "category" for kind in getattr(X, "dtypes", ())
-    ]
+    types = getattr(X, "dtypes", ())
+    categorical[: len(types)] = [str(kind) == "category" for kind in types]
     values, found = np.empty(X.shape), []
     for j, (name, column) in enumerate(named_columns(X)):
         given, texts, is_boolean = _read(column, name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
@@ -34,18 +34,25 @@ class Counts(NamedTuple):
 
 
 def read(file: BinaryIO) -> Stream:
-    """Read the binary form in batches."""
+    """Read the binary form in batches. Its header is held against its size before anything is allocated."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
-    counts = _read_counts(file.read(HEADER.size), size)
+    if size < HEADER.size:
+        raise ValueError(f"the file has {size} bytes, and the header alone needs {HEADER.size}")
+    counts = _check_counts(Counts(*HEADER.unpack(file.read(HEADER.size))))
+    announced = HEADER.size + counts.n_samples * (8 + 4 * counts.n_features)
+    if size != announced:
+        raise ValueError(
+            f"the header announces {counts.n_samples} samples of {counts.n_features} features, "
+            f"which take {announced} bytes; the file has {size}"
+        )
     record, step = _record(counts.n_features), rows_per_batch(counts.n_features)
 
     def parts() -> Parts:
         for first in range(0, counts.n_samples, step):
             n_rows = min(step, counts.n_samples - first)
             rows = np.frombuffer(file.read(n_rows * record.itemsize), record)
-            columns = _columns(rows["position"], rows["label"], rows["features"].astype(np.float32))
-            _check_labels(columns["label"], counts, first)
+            columns = _columns(counts, first, rows["position"], rows["label"], rows["features"].astype("f4"))
             yield range(first, first + n_rows), columns
 
     return _stream_of(counts, "sample", parts())
@@ -54,29 +61,42 @@ def read(file: BinaryIO) -> Stream:
 def read_text(file: BinaryIO) -> Stream:
     """Read the text form in batches: one line of counts, then one line per sample."""
     lines = ((i, text.split()) for i, text in enumerate(text_lines(file), 1) if text.strip())
-    line, cells = next(lines, (0, []))
-    if not line:
+    header, cells = next(lines, (0, []))
+    if not header:
         raise ValueError("there is no line; the first holds the numbers of samples, labels and features")
     if len(cells) != 3:
-        raise ValueError(f"line {line} has {len(cells)} numbers, not 3: samples, labels and features")
-    counts = _check_counts(Counts(*_at(line, col.integer, cells, "an integer")))
-    rows = _text_samples(lines, counts, line)
+        raise ValueError(f"line {header} has {len(cells)} numbers, not 3: samples, labels and features")
+    counts = _check_counts(Counts(*_at(header, col.integer, cells, "an integer")))
+    width = counts.n_features + 2
 
     def parts() -> Parts:
         first = 0
-        while chunk := list(islice(rows, rows_per_batch(counts.n_features))):
-            places, positions, labels, features = zip(*chunk, strict=True)
-            columns = _columns(np.array(positions), np.array(labels), np.array(features))
-            _check_labels(columns["label"], counts, first)
-            first += len(places)
-            yield places, columns
+        while chunk := list(islice(lines, rows_per_batch(counts.n_features))):
+            for line, cells in chunk:
+                if len(cells) != width:
+                    raise ValueError(
+                        f"line {line} has {len(cells)} numbers, not {width}: position, label, "
+                        f"{counts.n_features} features"
+                    )
+            whole = np.array([_at(line, col.integer, cells[:2], "an integer") for line, cells in chunk])
+            features = np.array([_at(line, col.number, cells[2:], "a number") for line, cells in chunk])
+            yield [line for line, _ in chunk], _columns(counts, first, *whole.T, features)
+            first += len(chunk)
+        if first != counts.n_samples:
+            raise ValueError(f"line {header} announces {counts.n_samples} samples; {first} lines follow")
 
     return _stream_of(counts, "line", parts())
 
 
-def _columns(positions: np.ndarray, labels: np.ndarray, features: np.ndarray) -> Columns:
-    columns = dict(zip(col.default_names(features.shape[1]), np.ascontiguousarray(features.T), strict=True))
-    return {POSITION: positions.astype(np.int64), "label": labels.astype(np.int64), **columns}
+def _columns(counts: Counts, first: int, positions: np.ndarray, y: np.ndarray, X: np.ndarray) -> Columns:
+    """Make columns of rows from `first` on, whose labels must be among those that the header counts."""
+    wrong = np.flatnonzero((y < 0) | (y > counts.n_labels))
+    if len(wrong):
+        raise ValueError(
+            f"sample {first + wrong[0]} has label {y[wrong[0]]}; the header allows 0 to {counts.n_labels}"
+        )
+    columns = dict(zip(col.default_names(X.shape[1]), np.ascontiguousarray(X.T), strict=True))
+    return {POSITION: positions.astype(np.int64), "label": y.astype(np.int64), **columns}
 
 
 def _stream_of(counts: Counts, place: str, parts: Parts) -> Stream:
@@ -84,24 +104,6 @@ def _stream_of(counts: Counts, place: str, parts: Parts) -> Stream:
     if counts.n_labels:
         return Stream(names, "label", (POSITION,), place=place, parts=parts)
     return Stream(names, None, (POSITION, "label"), place=place, parts=parts)
-
-
-def _text_samples(
-    lines: Iterator[tuple[int, list[str]]], counts: Counts, header: int
-) -> Iterator[tuple[int, int, int, list[float]]]:
-    """Yield the line, position, label and features of each sample."""
-    n_found = 0
-    for line, cells in lines:
-        n_found += 1
-        if len(cells) != counts.n_features + 2:
-            raise ValueError(
-                f"line {line} has {len(cells)} numbers, not {counts.n_features + 2}: position, label, "
-                f"{counts.n_features} features"
-            )
-        position, label = _at(line, col.integer, cells[:2], "an integer")
-        yield line, position, label, _at(line, col.number, cells[2:], "a number")
-    if n_found != counts.n_samples:
-        raise ValueError(f"line {header} announces {counts.n_samples} samples; {n_found} lines follow")
 
 
 def _at(line: int, convert: Callable[[str], Any], cells: Sequence[str], kind: str) -> list[Any]:
@@ -117,20 +119,6 @@ def _record(n_features: int) -> np.dtype:
     return np.dtype([("position", "<i4"), ("label", "<i4"), ("features", "<f4", (n_features,))])
 
 
-def _read_counts(data: bytes, size: int) -> Counts:
-    """Read the header of a binary file of `size` bytes, before anything is allocated."""
-    if len(data) < HEADER.size:
-        raise ValueError(f"the file has {size} bytes, and the header alone needs {HEADER.size}")
-    counts = _check_counts(Counts(*HEADER.unpack_from(data)))
-    announced = HEADER.size + counts.n_samples * (8 + 4 * counts.n_features)
-    if size != announced:
-        raise ValueError(
-            f"the header announces {counts.n_samples} samples of {counts.n_features} features, "
-            f"which take {announced} bytes; the file has {size}"
-        )
-    return counts
-
-
 def _check_counts(counts: Counts) -> Counts:
     if counts.n_samples < 1 or counts.n_labels < 0 or counts.n_features < 1:
         raise ValueError(
@@ -138,14 +126,6 @@ def _check_counts(counts: Counts) -> Counts:
             f"{counts.n_features} features; samples and features start at 1, labels at 0"
         )
     return counts
-
-
-def _check_labels(y: np.ndarray, counts: Counts, first: int = 0) -> None:
-    wrong = np.flatnonzero((y < 0) | (y > counts.n_labels))
-    if len(wrong):
-        raise ValueError(
-            f"sample {first + wrong[0]} has label {y[wrong[0]]}; the header allows 0 to {counts.n_labels}"
-        )
 
 
 def write(file: BinaryIO, layout: Layout, columns: Columns) -> None:

@@ -348,15 +348,8 @@ def format_of(
 ) -> tuple[Format, str, bool]:
     """Return a format by the ending of a name, that ending without `.gz`, and whether that was there.
 
-    Parameters
-    ----------
-    path : str, path-like or None
-        The file. The standard input and output, `-` or None, have no ending; they are CSV unless
-        `ending` says otherwise.
-    ending : str, default=None
-        The format by its ending, if the name does not say it: ``"csv"`` or ``"csv.gz"``.
-    use : {"read", "write", "show"}, default="read"
-        What for: a file to be read, one to be written and read again, or an output of any columns.
+    The standard input and output, `-` or None, are CSV. `ending`, such as ``"csv.gz"``, overrules the name;
+    `use` is to read, to write what is read again, or to show any columns.
     """
     suffix, is_packed = split_ending(path, ending)
     fits = {
@@ -389,23 +382,8 @@ def open_stream(
     """Open a file to be read in batches; `-` is the standard input.
 
     Memory stays small however large a CSV, LibOPF or Parquet file is, unless the caller keeps the batches.
-
-    Parameters
-    ----------
-    path : str or binary file
-        The file.
-    ending : str, default=None
-        The format by its ending, as for `format_of`.
-    n_features : int, default=None
-        Number of features, for LIBSVM files, which do not say it.
-    **how : str or None
-        `sep`, `decimal` and `encoding` of CSV and TSV files; the first two are found in the file if they are
-        not given, the last is UTF-8.
-
-    Yields
-    ------
-    stream : Stream
-        The table.
+    `ending` is as for `format_of`. LIBSVM files do not say `n_features`; `sep`, `decimal` and `encoding` are
+    of CSV and TSV files.
     """
     is_input, is_file = path == "-", not isinstance(path, str)
     name = "standard input" if is_input else "the file" if is_file else escape(path)
