@@ -236,19 +236,6 @@ def test_a_cached_file_with_other_content_is_replaced(server, cache, monkeypatch
     np.testing.assert_array_equal(read(fetch("data1")).X, X)
 
 
-def spoil(server, monkeypatch, how):
-    """Make a download fail, and return how to make it work again."""
-    if how == "404":
-        files, server.files = server.files, {}
-        return lambda: setattr(server, "files", files)
-    if how == "cut off":
-        server.missing_bytes = 5
-        return lambda: setattr(server, "missing_bytes", 0)
-    entry = DATASETS["data1"]
-    monkeypatch.setitem(DATASETS, "data1", entry._replace(sha256="0" * 64))
-    return lambda: monkeypatch.setitem(DATASETS, "data1", entry)
-
-
 @pytest.mark.parametrize(
     ("how", "error", "message"),
     [
@@ -263,11 +250,16 @@ def spoil(server, monkeypatch, how):
 )
 def test_a_failure_leaves_nothing_and_a_retry_succeeds(server, cache, monkeypatch, how, error, message):
     serve(server, monkeypatch, "data1", X, Y, sha=sha256(X, Y))
-    mend = spoil(server, monkeypatch, how)
-    with pytest.raises(error, match=message):
-        fetch("data1")
-    assert not list(cache.rglob("*"))
-    mend()
+    with monkeypatch.context() as patch:
+        if how == "404":
+            patch.setattr(server, "files", {})
+        elif how == "cut off":
+            patch.setattr(server, "missing_bytes", 5)
+        else:
+            patch.setitem(DATASETS, "data1", DATASETS["data1"]._replace(sha256="0" * 64))
+        with pytest.raises(error, match=message):
+            fetch("data1")
+        assert not list(cache.rglob("*"))
     np.testing.assert_array_equal(read(fetch("data1")).X, X)
 
 

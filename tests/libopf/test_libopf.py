@@ -358,17 +358,6 @@ def test_every_cut_and_every_tail_is_refused(sound, survive):
         assert not any(survive(data + bytes(length)) for length in (1, 4, 8, 36))
 
 
-@pytest.mark.parametrize("which", range(6))
-def test_flipped_bits_are_refused_or_make_a_model(which, sound, survive):
-    data, rng = bytearray(sound[which]), np.random.default_rng(which)
-    found = 0
-    for place in rng.permutation(8 * len(data))[:150].tolist():
-        data[place // 8] ^= 1 << place % 8
-        found += survive(data)
-        data[place // 8] ^= 1 << place % 8
-    assert 0 < found < 150
-
-
 JUNK = [0, 1, -1, 2, 9, 2**31 - 1, -(2**31), 2**16]
 words = st.one_of(st.sampled_from(JUNK), st.integers(-(2**31), 2**31 - 1), st.integers(-12, 12))
 
