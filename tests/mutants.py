@@ -167,7 +167,6 @@ src/pathforest/_engines/samples.py | tests/models/test_refusals.py
 + if 0 < widest < 0 and
 - _widest_range(X[:FIRST]) >= least:
 + _widest_range(X[:FIRST]) >= 0:
-src/pathforest/_engines/matrix.py | tests/models/test_refusals.py
 - SYMMETRY = 1e-10
 + SYMMETRY = 1e-6
 src/pathforest/_models/base.py | tests/models/test_refusals.py

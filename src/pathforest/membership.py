@@ -1,4 +1,4 @@
-"""Density of the samples, and the fuzzy membership that follows from it."""
+"""Density of the samples, the fuzzy membership that follows from it, and what is far from dense."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from pathforest import _core
-from pathforest._engines.matrix import check_squares
+from pathforest._engines.samples import check_squares
 from pathforest._utils.checks import check_integer
 from pathforest.graph import KnnGraph
+
+# Tukey's outer fence: so far below the lower quartile, in interquartile ranges, a value counts as far out.
+FENCE = 3.0
 
 
 class DensityEstimate(NamedTuple):
@@ -211,3 +214,18 @@ def _positive(sigma: float) -> float:
     if not 0 < sigma < np.inf:
         raise ValueError(f"sigma={sigma} is not a positive number; 1 is plain OPF, and 0.8 a safe choice")
     return sigma
+
+
+# Outliers
+
+
+def normality(log_density: np.ndarray, density: np.ndarray) -> np.ndarray:
+    """Put logarithms on the scale where the sparsest training sample has 0 and the densest 1."""
+    low, high = np.log(density.min()), np.log(density.max())
+    return 1 + (log_density - high) / (high - low if high > low else 1.0)
+
+
+def lower_fence(scores: np.ndarray) -> float:
+    """Return the score below which samples are far out."""
+    low, high = np.quantile(scores, [0.25, 0.75])
+    return float(low - FENCE * (high - low))

@@ -17,6 +17,7 @@ from pathforest._models.density import graph_and_density, largest_arc
 from pathforest._models.growing import Growing
 from pathforest._persistence.checks import GROWTH, MODELS, SAMPLES, demand, density_rules, number, saved
 from pathforest._utils.progress import fitting
+from pathforest.membership import lower_fence, normality
 
 # A density this small has lost digits, or all of them; its logarithm is then taken from the distances.
 TINY = 1e-290
@@ -24,8 +25,6 @@ TINY = 1e-290
 LARGEST_EXPONENT = 1e300
 # Metrics without an engine may round the distance from a sample to itself, to no more than this share of d_f.
 ROUNDING = 1e-12
-# Tukey's outer fence: so far below the lower quartile, in interquartile ranges, a value counts as far out.
-FENCE = 3.0
 
 
 @saved(MODELS)
@@ -271,11 +270,11 @@ class OPFOutlierDetector(OutlierMixin, Growing):
             for rows, distances, _ in samples.nearest(Q, self.best_k_ + 1, len(self.density_), bar):
                 # No sample is its own neighbour: one at the place of a training sample is taken for that one.
                 others = np.where(distances[:, :1] <= same_place, distances[:, 1:], distances[:, :-1])
-                scores[rows] = scale(self._log_density(np.ascontiguousarray(others)), self.density_)
+                scores[rows] = normality(self._log_density(np.ascontiguousarray(others)), self.density_)
         return scores
 
     def _training_scores(self) -> np.ndarray:
-        return scale(np.log(self.density_), self.density_)
+        return normality(np.log(self.density_), self.density_)
 
     def _log_density(self, distances: np.ndarray) -> np.ndarray:
         """Logarithm of Eq. 3, given the distances to the nearest training samples in ascending order."""
@@ -288,18 +287,6 @@ class OPFOutlierDetector(OutlierMixin, Growing):
         logarithm = np.log(density)
         logarithm[far] = _log_sum(distances[far], squared, width)
         return logarithm
-
-
-def scale(log_density: np.ndarray, density: np.ndarray) -> np.ndarray:
-    """Put logarithms on the scale where the sparsest training sample has 0 and the densest 1."""
-    low, high = np.log(density.min()), np.log(density.max())
-    return 1 + (log_density - high) / (high - low if high > low else 1.0)
-
-
-def lower_fence(scores: np.ndarray) -> float:
-    """Return the score below which samples are far out."""
-    low, high = np.quantile(scores, [0.25, 0.75])
-    return float(low - FENCE * (high - low))
 
 
 def _log_sum(distances: np.ndarray, squared: bool, width: float) -> np.ndarray:

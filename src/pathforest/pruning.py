@@ -9,9 +9,8 @@ from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from pathforest._engines.matrix import check_distances
 from pathforest._engines.metric import Metric, array_options
-from pathforest._engines.samples import validated
+from pathforest._engines.samples import check_distances, validated
 from pathforest._models import parameters as rules
 from pathforest._models.base import OPFEstimator, Settings, check_queries
 from pathforest._models.classifier import ForestClassifier

@@ -24,7 +24,8 @@ WITHOUT = ("metrics", "noise", "pruning", "learning", "graph", "membership", "fo
 INTERNAL = {
     "pathforest.graph.shorter_lists",
     "pathforest.graph.spanning_tree_by_asking",
-    "pathforest.pruning.Judgement",
+    "pathforest.membership.lower_fence",
+    "pathforest.membership.normality",
     "pathforest.pruning.pass_on_names",
     "pathforest.pruning.OPFPruner",  # listed as pathforest.OPFPruner
 }

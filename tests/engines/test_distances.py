@@ -12,7 +12,7 @@ from sklearn.metrics import pairwise_distances
 from strategies import DTYPES, problems
 
 from pathforest import _core
-from pathforest._engines import matrix
+from pathforest._engines import matrix, samples
 from pathforest.distances import make_engine
 
 pytestmark = pytest.mark.kernel
@@ -105,7 +105,7 @@ def test_a_matrix_built_in_blocks_is_the_one_built_at_once(metric, monkeypatch):
     X = np.random.default_rng(0).normal(size=(40, 3))
     X = (X > 0).astype(float) if metric == "jaccard" else X
     expected = every_distance(metric, X)
-    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_WORK", 1500)
+    monkeypatch.setattr("pathforest._engines.samples.BLOCK_WORK", 1500)
     np.testing.assert_array_equal(every_distance(metric, X), expected)
 
 
@@ -143,7 +143,7 @@ def test_auto_leaves_to_brute_what_the_tree_cannot_do():
 
 @pytest.mark.parametrize("block_bytes", [2**26, 8 * 9 * 4, 8])
 def test_a_matrix_that_is_all_but_symmetric_mirrors_its_upper_half(block_bytes, monkeypatch):
-    monkeypatch.setattr(matrix, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(samples, "BLOCK_BYTES", block_bytes)
     D = np.random.default_rng(0).random((9, 9)).astype(np.float32)
     upper = np.triu(D, 1)
     np.testing.assert_array_equal(matrix.symmetric(D), upper + upper.T)

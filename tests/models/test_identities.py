@@ -111,6 +111,6 @@ def test_predictions_do_not_depend_on_the_size_of_blocks(name, metric, monkeypat
         X, Q = (reference.distance_matrix(A, X, "chebyshev") for A in (X, Q))
     model = make(name, metric=metric).fit(X, y)
     expected = model.predict(Q)
-    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_BYTES", 8 * 40 * 3)  # three rows of the matrix
-    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_WORK", 400)
+    monkeypatch.setattr("pathforest._engines.samples.BLOCK_BYTES", 8 * 40 * 3)  # three rows of the matrix
+    monkeypatch.setattr("pathforest._engines.samples.BLOCK_WORK", 400)
     np.testing.assert_array_equal(model.predict(Q), expected)

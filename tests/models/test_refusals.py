@@ -236,7 +236,7 @@ MATRICES = {
 @every("one", "metric")
 @pytest.mark.parametrize("case", MATRICES)
 def test_bad_matrices_of_distances_are_refused(name, case, idle, monkeypatch):
-    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_BYTES", 8 * 30 * 4)
+    monkeypatch.setattr("pathforest._engines.samples.BLOCK_BYTES", 8 * 30 * 4)
     matrix, message = MATRICES[case]
     with pytest.raises(ValueError, match=message):
         make(name, metric="precomputed").fit(matrix, y)

@@ -139,7 +139,7 @@ WIDTH = 2 * 2 * (3 + EXTRA_MEMBERS)  # of a query's lists in 2 classes
 
 def test_every_forest_and_block_advances_the_progress_and_blocks_change_nothing(count, monkeypatch):
     (whole, _), grown = score_fold(), count["compete"]
-    monkeypatch.setattr("pathforest._engines.matrix.BLOCK_BYTES", 8 * WIDTH * 10)  # three blocks
+    monkeypatch.setattr("pathforest._engines.samples.BLOCK_BYTES", 8 * WIDTH * 10)  # three blocks
     parts, reported = score_fold()
     np.testing.assert_array_equal(parts, whole)
     assert sum(reported) == pytest.approx(0.75)  # the rest is for what they share

@@ -1,4 +1,4 @@
-"""Full distance matrices: computed for metrics that no engine has, and checked where they are given."""
+"""Full distance matrices, for metrics that no engine has."""
 
 from __future__ import annotations
 
@@ -10,21 +10,12 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from pathforest._engines.metric import BOOLEAN_METRICS, Metric, sklearn_distances
+from pathforest._engines.samples import BLOCK_WORK, blocks
 from pathforest._utils.text import show, warn
 
 logger = logging.getLogger("pathforest")
 
-BLOCK_BYTES = 2**26  # rows of distances held at once, beside a full matrix
-BLOCK_WORK = 5 * 10**7  # feature values read in one call, well under a second: Ctrl-C waits for its end
-TINY = float(np.finfo(np.float64).tiny)  # smaller numbers have lost digits, or all of them
-SYMMETRY = 1e-10  # accepted |D - D^T|, as a share of the largest distance
 WARN_BYTES = 2**30  # a matrix larger than this is worth a warning: it is rarely what the user had in mind
-
-
-def blocks(n_rows: int, row_length: int, row_work: int = 1) -> Iterator[slice]:
-    """Slices of rows that stay within `BLOCK_BYTES` of float64 and `BLOCK_WORK` operations, or of one row."""
-    step = max(1, min(BLOCK_BYTES // (8 * max(1, row_length)), BLOCK_WORK // row_work))
-    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
 def distance_blocks(n_rows: int, X: np.ndarray, metric: Metric) -> Iterator[slice]:
@@ -129,52 +120,3 @@ def pairwise(
             f"metric={show(metric.name)} gives the negative distance {smallest:.6g}; distances are >= 0"
         )
     return np.maximum(D, 0) if smallest < 0 else D
-
-
-# Given by users
-
-
-def check_distances(D: np.ndarray, square: bool, squares: bool = False) -> None:
-    """Raise unless `D` can be a matrix of distances.
-
-    `square` says that they are those between training samples, `squares` that a density will square them.
-    """
-    if square and D.shape[0] != D.shape[1]:
-        raise ValueError(
-            f"metric='precomputed' needs the square matrix of distances between training samples, got shape "
-            f"{D.shape}; pass all of them, or choose another metric for features"
-        )
-    if (smallest := D.min()) < 0:
-        row, column = np.unravel_index(np.argmin(D), D.shape)
-        raise ValueError(
-            f"Negative values in data passed to metric='precomputed', which needs distances >= 0: "
-            f"X[{row}, {column}] is {smallest:.6g}; clip rounding errors with np.maximum(X, 0)"
-        )
-    if not square:
-        return
-    largest = float(D.max())
-    for rows in blocks(*D.shape):
-        gap = np.abs(D[rows] - D[:, rows].T)
-        if gap.max() > SYMMETRY * largest:
-            row, column = np.unravel_index(np.argmax(gap), gap.shape)
-            raise ValueError(
-                f"metric='precomputed' needs a symmetric matrix, but X[{row + rows.start}, {column}] and its "
-                f"mirror image differ by {gap[row, column]:.3g}; symmetrise it, for example (X + X.T) / 2"
-            )
-    if squares:
-        check_squares(largest, least=TINY)
-
-
-def check_squares(longest: float, least: float) -> None:
-    """Raise if the longest distance has a square, which Eq. 3 takes, that overflows or is below `least`."""
-    if longest > np.sqrt(np.finfo(np.float64).max):
-        raise ValueError(f"distances up to {longest:.3g} overflow when the density squares them; rescale X")
-    if longest > 0 and longest * longest < least:
-        raise ValueError(
-            f"distances up to {longest:.3g} underflow when the density squares them; {enlarge(longest)}"
-        )
-
-
-def enlarge(size: float) -> str:
-    """Say by what to multiply samples so small."""
-    return f"multiply X by {10.0 ** min(300, int(-np.log10(size))):.0e}"

@@ -6,7 +6,7 @@ must suit the metric: not negative, too large, too small or missing where it can
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -14,7 +14,6 @@ from scipy.sparse import coo_array, csr_array, issparse
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_array, validate_data
 
-from pathforest._engines.matrix import TINY, blocks, check_distances, enlarge
 from pathforest._engines.metric import SPARSE_METRICS, Metric, array_options, with_categories
 from pathforest._tables.columns import is_gap
 from pathforest._tables.frames import as_table, code_table, named_columns
@@ -39,6 +38,11 @@ DENSE = (
 )
 
 NAT = -(2.0**63)  # what NaT becomes
+
+BLOCK_BYTES = 2**26  # rows of distances held at once, beside a full matrix
+BLOCK_WORK = 5 * 10**7  # feature values read in one call, well under a second: Ctrl-C waits for its end
+TINY = float(np.finfo(np.float64).tiny)  # smaller numbers have lost digits, or all of them
+SYMMETRY = 1e-10  # accepted |D - D^T|, as a share of the largest distance
 
 # Rounding adds a little to each sum; half the largest float64 leaves ample room for it.
 LIMIT = np.finfo(np.float64).max / 2
@@ -233,6 +237,12 @@ def refuse_missing_dates(given: Any, values: np.ndarray) -> None:
         )
 
 
+def blocks(n_rows: int, row_length: int, row_work: int = 1) -> Iterator[slice]:
+    """Slices of rows that stay within `BLOCK_BYTES` of float64 and `BLOCK_WORK` operations, or of one row."""
+    step = max(1, min(BLOCK_BYTES // (8 * max(1, row_length)), BLOCK_WORK // row_work))
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+
+
 # Ranges
 
 
@@ -302,6 +312,52 @@ def check_spread(X: np.ndarray | SparseSamples, metric: Metric, squares: bool = 
             f"metric={metric.name!r} would underflow: no feature ranges over more than {widest:.3g}, and "
             f"powers of such differences are lost; {enlarge(widest)}"
         )
+
+
+def check_distances(D: np.ndarray, square: bool, squares: bool = False) -> None:
+    """Raise unless `D` can be a matrix of distances.
+
+    `square` says that they are those between training samples, `squares` that a density will square them.
+    """
+    if square and D.shape[0] != D.shape[1]:
+        raise ValueError(
+            f"metric='precomputed' needs the square matrix of distances between training samples, got shape "
+            f"{D.shape}; pass all of them, or choose another metric for features"
+        )
+    if (smallest := D.min()) < 0:
+        row, column = np.unravel_index(np.argmin(D), D.shape)
+        raise ValueError(
+            f"Negative values in data passed to metric='precomputed', which needs distances >= 0: "
+            f"X[{row}, {column}] is {smallest:.6g}; clip rounding errors with np.maximum(X, 0)"
+        )
+    if not square:
+        return
+    largest = float(D.max())
+    for rows in blocks(*D.shape):
+        gap = np.abs(D[rows] - D[:, rows].T)
+        if gap.max() > SYMMETRY * largest:
+            row, column = np.unravel_index(np.argmax(gap), gap.shape)
+            raise ValueError(
+                f"metric='precomputed' needs a symmetric matrix, but X[{row + rows.start}, {column}] and its "
+                f"mirror image differ by {gap[row, column]:.3g}; symmetrise it, for example (X + X.T) / 2"
+            )
+    if squares:
+        check_squares(largest, least=TINY)
+
+
+def check_squares(longest: float, least: float) -> None:
+    """Raise if the longest distance has a square, which Eq. 3 takes, that overflows or is below `least`."""
+    if longest > np.sqrt(np.finfo(np.float64).max):
+        raise ValueError(f"distances up to {longest:.3g} overflow when the density squares them; rescale X")
+    if longest > 0 and longest * longest < least:
+        raise ValueError(
+            f"distances up to {longest:.3g} underflow when the density squares them; {enlarge(longest)}"
+        )
+
+
+def enlarge(size: float) -> str:
+    """Say by what to multiply samples so small."""
+    return f"multiply X by {10.0 ** min(300, int(-np.log10(size))):.0e}"
 
 
 def magnitude(X: np.ndarray | SparseSamples) -> float:

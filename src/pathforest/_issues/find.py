@@ -10,15 +10,14 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from pathforest._engines.engine import Engine, merge, without_self
-from pathforest._engines.matrix import blocks, distance_matrix, symmetric
-from pathforest._engines.samples import SparseSamples
+from pathforest._engines.matrix import distance_matrix, symmetric
+from pathforest._engines.samples import SparseSamples, blocks
 from pathforest._issues.issues import Issues
 from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, KeptSamples, OPFEstimator, Settings, open_fit
 from pathforest._models.offers import mean_offers
 from pathforest.graph import KnnGraph
-from pathforest.membership import density
-from pathforest.outlier import lower_fence, scale
+from pathforest.membership import density, lower_fence, normality
 
 NONE = -1  # no sample, no class
 # How far a class is searched, as a multiple of the cost that it has to beat: what it has there nearly always
@@ -419,7 +418,7 @@ def _report(data: FitData, method: str, offers: Offers, opinion: Opinion) -> Iss
     suggested = np.where(opinion.prefers_rival, opinion.rival, codes)
     is_issue, noise_share = flag(opinion, codes)
     rho = density(offers.nearest, offers.nearest.indices.shape[1], data.metric.squared)
-    normal, group = scale(np.log(rho), rho), duplicate_groups(data)
+    normal, group = normality(np.log(rho), rho), duplicate_groups(data)
     nearest = _empty(len(codes), 1)  # of a single sample
     if len(codes) > 1:
         nearest = Lists(*(array[:, :1] for array in offers.nearest))

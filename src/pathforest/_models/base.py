@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from pathforest import _core
 from pathforest._engines.build import build_engine
 from pathforest._engines.engine import Engine
-from pathforest._engines.matrix import as_metric_takes, blocks, check_distances, distance_blocks, pairwise
+from pathforest._engines.matrix import as_metric_takes, distance_blocks, pairwise
 from pathforest._engines.metric import (
     ALIASES,
     NONNEGATIVE,
@@ -28,6 +28,8 @@ from pathforest._engines.metric import (
 from pathforest._engines.samples import (
     Reach,
     SparseSamples,
+    blocks,
+    check_distances,
     check_features,
     check_training_values,
     is_sparse,
