@@ -120,7 +120,6 @@ class OPFClassifier(ForestClassifier):
     _rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         **rules.PREDICTION,
-        "device": rules.device,
         "verbose": rules.verbose,
     }
 

@@ -235,6 +235,7 @@ class OPFClustering(ClusterMixin, Growing):
     """
 
     _n_stages = 5
+    _squares = True
     _saved = SAMPLES.extended(
         {
             **PATHS,
@@ -257,7 +258,6 @@ class OPFClustering(ClusterMixin, Growing):
         **rules.NEIGHBORHOOD,
         "noise": rules.noise,
         **rules.DISTANCES,
-        "device": rules.device,
         "verbose": rules.verbose,
     }
 
@@ -316,7 +316,7 @@ class OPFClustering(ClusterMixin, Growing):
         settings = super()._settings()
         if self.n_clusters is not None and self.threshold is not None:
             raise ValueError("only one of n_clusters and threshold may be given; leave one of them out")
-        return settings._replace(squares=True)
+        return settings
 
     def _fit(self, data: FitData) -> Self:
         n, k = len(data.X), None  # k_max and n_neighbors decide

@@ -182,7 +182,6 @@ class FuzzyOPFClassifier(ForestClassifier):
         "competition": rules.competition,
         **rules.MEMBERSHIP,
         **rules.PREDICTION,
-        "device": rules.device,
         "verbose": rules.verbose,
     }
 

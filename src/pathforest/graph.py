@@ -22,16 +22,7 @@ COMPETITION_NEIGHBORS = 30
 
 
 def shorter_lists(graph: KnnGraph, k: int) -> KnnGraph:
-    """Return the first k entries of every list.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pathforest.graph import KnnGraph, shorter_lists
-    >>> lists = KnnGraph(np.array([[1.0, 2.0]]), np.array([[4, 7]], dtype=np.int32))
-    >>> shorter_lists(lists, 1).indices.tolist()
-    [[4]]
-    """
+    """Return the first k entries of every list."""
     if graph.indices.shape[1] <= k:
         return graph
     return KnnGraph(*(np.ascontiguousarray(array[:, :k]) for array in graph))

@@ -16,7 +16,6 @@ from pathforest._models.base import (
     FitData,
     KeptSamples,
     OPFEstimator,
-    Settings,
     answering,
     check_queries,
     keep_samples,
@@ -162,13 +161,13 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
     """
 
     _n_stages = 5
+    _squares = True
     _saved = FOREST.extended(density_rules("scores_") | {"_fit_largest_arc": number()})
     _rules: ClassVar[rules.Rules] = {
         **rules.DISTANCES,
         **rules.NEIGHBORHOOD,
         "cv": rules.cv,
         "random_state": rules.random_state,
-        "device": rules.device,
         "verbose": rules.verbose,
     }
 
@@ -218,9 +217,6 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
             The fitted estimator.
         """
         return self._fit(open_fit(self, X, y, labelled=True), groups)
-
-    def _settings(self) -> Settings:
-        return super()._settings()._replace(squares=True)
 
     def _fit(self, data: FitData, groups: Any = None) -> Self:
         self.classes_, codes = data.labels

@@ -12,7 +12,7 @@ from sklearn.base import OutlierMixin
 from pathforest import _core
 from pathforest._engines.metric import Metric
 from pathforest._models import parameters as rules
-from pathforest._models.base import FitData, Settings, answering, check_queries, keep_samples, open_fit
+from pathforest._models.base import FitData, answering, check_queries, keep_samples, open_fit
 from pathforest._models.density import graph_and_density, largest_arc
 from pathforest._models.growing import Growing
 from pathforest._persistence.checks import GROWTH, MODELS, SAMPLES, demand, density_rules, number, saved
@@ -131,6 +131,7 @@ class OPFOutlierDetector(OutlierMixin, Growing):
     """
 
     _n_stages = 3
+    _squares = True
     _saved = SAMPLES.extended(
         density_rules() | {"_fit_largest_arc": number(), "offset_": number(-math.inf)},
         GROWTH,
@@ -140,7 +141,6 @@ class OPFOutlierDetector(OutlierMixin, Growing):
         "contamination": rules.contamination,
         **rules.DISTANCES,
         **rules.NEIGHBORHOOD,
-        "device": rules.device,
         "verbose": rules.verbose,
     }
 
@@ -186,9 +186,6 @@ class OPFOutlierDetector(OutlierMixin, Growing):
             The fitted estimator.
         """
         return self._fit(open_fit(self, X))
-
-    def _settings(self) -> Settings:
-        return super()._settings()._replace(squares=True)
 
     def _fit(self, data: FitData) -> Self:
         graph, estimate = graph_and_density(data, None, self.k_max, self.n_neighbors)

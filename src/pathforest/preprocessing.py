@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 
 from pathforest._models.base import documented_at
 from pathforest._models.parameters import Rules, boolean, check_parameters, integer, optional
-from pathforest._persistence.checks import PARTS, TABLE, array, indices, saved, whole
+from pathforest._persistence.checks import PARTS, TABLE, array, demand, indices, is_texts, saved, whole
 from pathforest._persistence.checks import number as finite
 from pathforest._tables.columns import (
     CATEGORY,
@@ -63,13 +63,14 @@ def _check_columns(table: TablePreprocessor, sizes: dict[str, int]) -> None:
     check_parameters(table)
     table._asked_kinds()
     shape, kinds, groups = (sizes["features"],), table.kinds_, table.categories_
-    if type(kinds) is not np.ndarray or kinds.shape != shape or not {*kinds.tolist()} <= {*KINDS}:
-        raise ValueError("kinds_ does not name the kind of each column")
-    if table.category_value_ == 0 or not (table.scale_ > 0).all():
-        raise ValueError("category_value_ or scale_ has values that are not positive")
+    is_named = type(kinds) is np.ndarray and kinds.shape == shape and {*kinds.tolist()} <= {*KINDS}
+    demand(is_named, "kinds_ does not name the kind of each column")
+    is_positive = table.category_value_ != 0 and (table.scale_ > 0).all()
+    demand(is_positive, "category_value_ or scale_ has values that are not positive")
     indices("features", "counts")(table, "n_gaps_", sizes | {"counts": table.n_samples_seen_ + 1})
-    if type(groups) is not list or len(groups) != shape[0] or not all(map(_is_list_of_texts, groups)):
-        raise ValueError("categories_ is not a list of texts for each column")
+    is_list = type(groups) is list and len(groups) == shape[0]
+    is_list = is_list and all(is_texts(texts) and len({*texts}) == len(texts) for texts in groups)
+    demand(is_list, "categories_ is not a list of texts for each column")
     sizes["outputs"] = sum(map(table._width, range(shape[0])))
 
 
@@ -456,10 +457,5 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             raise type(error)(f"{self._name(j)}: {error}") from None
 
     def _name(self, j: int) -> str:
-        names = getattr(self, "feature_names_in_", None)
-        return f"column {j}" if names is None else f"column {show(str(names[j]))}"
-
-
-def _is_list_of_texts(values: Any) -> bool:
-    is_array = type(values) is np.ndarray and values.ndim == 1 and values.dtype == object
-    return is_array and len(set(values.tolist())) == len(values)
+        names = vars(self).get("feature_names_in_")
+        return f"column {j if names is None else show(str(names[j]))}"

@@ -125,17 +125,16 @@ def pass_on_names(source: Any, model: Any) -> None:
 def _check_pruned(model: OPFPruner, sizes: dict[str, int]) -> None:
     if "_fit_template" in vars(model):
         _template_of(model)._settings()
-    inner = model.estimator_
-    if not isinstance(inner, PRUNABLE):
-        raise ValueError("estimator_ is not a fitted classifier")
-    if model.classes_.dtype != inner.classes_.dtype or not np.array_equal(model.classes_, inner.classes_):
-        raise ValueError("classes_ and those of estimator_ differ")
+    inner, classes = model.estimator_, model.classes_
+    stored.demand(isinstance(inner, PRUNABLE), "estimator_ is not a fitted classifier")
+    is_same = classes.dtype == inner.classes_.dtype and np.array_equal(classes, inner.classes_)
+    stored.demand(is_same, "classes_ and those of estimator_ differ")
     n_features, n_kept = model.n_features_in_, len(inner.order_)
     pairwise = Metric(*inner._fit_metric).kind == "precomputed"
     sizes |= {"kept": n_kept, "given": n_features if pairwise else stored.LARGEST}
     stored.indices("kept", "given", ascending=True)(model, "sample_indices_", sizes)
-    if inner.n_features_in_ != (n_kept if pairwise else n_features):
-        raise ValueError("estimator_ has other features")
+    is_same = inner.n_features_in_ == (n_kept if pairwise else n_features)
+    stored.demand(is_same, "estimator_ has other features")
 
 
 def _pack_template(model: OPFPruner, state: dict[str, Any]) -> dict[str, Any]:

@@ -35,7 +35,6 @@ COMMON: rules.Rules = {
     "sampling_strategy": rules.checked_where_used,
     **rules.DISTANCES,
     "random_state": rules.random_state,
-    "device": rules.device,
 }
 
 
@@ -330,15 +329,7 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
 
 
 def in_proportion(total: int, sizes: np.ndarray) -> np.ndarray:
-    """Divide `total` in proportion to `sizes`: rounded down, and what is left to the largest remainders.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pathforest.resampling import in_proportion
-    >>> in_proportion(10, np.array([3, 3, 1])).tolist()
-    [4, 4, 2]
-    """
+    """Divide `total` in proportion to `sizes`: rounded down, and what is left to the largest remainders."""
     shares, remainders = np.divmod(int(total) * sizes.astype(np.int64), int(sizes.sum()))
     first = np.argsort(-remainders, kind="stable")[: int(total) - int(shares.sum())]
     shares[first] += 1
@@ -346,15 +337,7 @@ def in_proportion(total: int, sizes: np.ndarray) -> np.ndarray:
 
 
 def draw_around(samples: np.ndarray, n_drawn: int, rng: np.random.RandomState) -> np.ndarray:
-    """Draw from the Gaussian with the mean and the unbiased covariance of `samples`, or repeat a single one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pathforest.resampling import draw_around
-    >>> draw_around(np.array([[1.0, 2.0]]), 2, np.random.RandomState(0)).tolist()
-    [[1.0, 2.0], [1.0, 2.0]]
-    """
+    """Draw from the Gaussian with the mean and the unbiased covariance of `samples`; repeat a single one."""
     wide = samples.astype(np.float64)
     mean = wide.mean(axis=0)
     factor = (wide - mean) / np.sqrt(max(len(wide) - 1, 1))

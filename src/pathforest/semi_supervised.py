@@ -189,7 +189,6 @@ class OPFSemiSupervisedClassifier(ForestClassifier):
         "n_neighbors": rules.integer(1, "10 is the default"),
         **rules.DISTANCES,
         **rules.PREDICTION,
-        "device": rules.device,
         "verbose": rules.verbose,
     }
 

@@ -312,16 +312,7 @@ def sklearn_distances(X: np.ndarray, Y: np.ndarray, metric: Metric) -> np.ndarra
 
 
 def categorical_features(given: Any, n_features: int, names: Sequence[str] | None = None) -> np.ndarray:
-    """Return which features are categories: given by indices, by a boolean mask, or by names.
-
-    Examples
-    --------
-    >>> from pathforest._engines.metric import categorical_features
-    >>> categorical_features(["colour"], 2, names=["size", "colour"])
-    array([False,  True])
-    >>> categorical_features([0], 2)
-    array([ True, False])
-    """
+    """Return which features are categories: given by indices, by a boolean mask, or by names."""
     chosen = np.asarray(given)
     if chosen.dtype == bool and chosen.shape == (n_features,):
         return chosen.copy()

@@ -14,7 +14,7 @@ from pathforest._engines.matrix import distance_matrix, symmetric
 from pathforest._engines.samples import SparseSamples, blocks
 from pathforest._issues.issues import Issues
 from pathforest._models import parameters as rules
-from pathforest._models.base import FitData, KeptSamples, OPFEstimator, Settings, open_fit
+from pathforest._models.base import FitData, KeptSamples, OPFEstimator, open_fit
 from pathforest._models.offers import mean_offers
 from pathforest.graph import KnnGraph
 from pathforest.membership import density, lower_fence, normality
@@ -161,16 +161,13 @@ class _Question(OPFEstimator):
         "method": rules.choice("fast", "thorough"),
         "n_conquerors": rules.n_conquerors,
         **rules.DISTANCES,
-        "device": rules.device,
         "random_state": rules.random_state,
     }
+    _squares = True  # for the density
     verbose = 0
 
     def __init__(self, **arguments: Any) -> None:
         vars(self).update(arguments)
-
-    def _settings(self) -> Settings:
-        return super()._settings()._replace(squares=True)  # for the density
 
 
 _Question.__name__ = "find_issues"  # as messages name it

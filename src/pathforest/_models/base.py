@@ -71,7 +71,7 @@ class Settings(NamedTuple):
 
     metric: Metric
     n_threads: int
-    squares: bool = False  # whether a density will square the distances
+    squares: bool  # whether a density will square the distances
 
 
 class OPFEstimator(CallbackSupportMixin, BaseEstimator):
@@ -83,6 +83,7 @@ class OPFEstimator(CallbackSupportMixin, BaseEstimator):
 
     _rules: ClassVar[rules.Rules]
     _saved: ClassVar[Saved] = SAMPLES
+    _squares = False  # whether a density will square the distances
     _doc_link_module, _doc_link_template = "pathforest", property(documented_at)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -152,7 +153,7 @@ class OPFEstimator(CallbackSupportMixin, BaseEstimator):
     def _settings(self) -> Settings:
         """Check every parameter before any work."""
         rules.check_parameters(self)
-        return Settings(rules.checked_metric(self), thread_count(self.n_jobs))
+        return Settings(rules.checked_metric(self), thread_count(self.n_jobs), self._squares)
 
 
 class FitData:

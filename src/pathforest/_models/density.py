@@ -153,15 +153,6 @@ def merge_domes(
 
     `root` has the founder of each sample's path. Returns the cluster of each sample, numbered in the
     order of `founders`, and the founders that are left.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pathforest._models.density import DOME_TREE, merge_domes
-    >>> tree = np.array([(3, 1, 2.0, 0.5, 1, 0.5), (0, 1, 1.0, 2.0, 9, 8.0)], dtype=DOME_TREE)
-    >>> labels, roots = merge_domes(tree[:1], np.array([0, 1, 3]), np.array([0, 1, 1, 3]))
-    >>> labels.tolist(), roots.tolist()
-    ([0, 1, 1, 1], [0, 1])
     """
     samples = (absorbed["child"], absorbed["parent"], founders, root)
     labels, roots = _core.merge_domes(*(np.ascontiguousarray(s, dtype=np.int32) for s in samples))
@@ -201,14 +192,6 @@ def noise_levels(scaled: np.ndarray, labels: np.ndarray, roots: np.ndarray, shar
     """Return for each cluster the density below which its samples are noise; its root never is.
 
     At most this share of a cluster is below its level; of equal densities all or none are.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pathforest._models.density import noise_levels
-    >>> scaled, labels = np.array([9.0, 5.0, 5.0, 1.0, 3.0, 2.0]), np.array([0, 0, 0, 0, 1, 1])
-    >>> noise_levels(scaled, labels, roots=np.array([0, 4]), share=0.5).tolist()
-    [5.0, 3.0]
     """
     sizes = np.bincount(labels, minlength=len(roots))
     starts = np.cumsum(sizes) - sizes

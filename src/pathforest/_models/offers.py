@@ -240,7 +240,7 @@ class AskedForest:
         strangers = np.flatnonzero(code != groups.code)
         strangers = strangers[np.argsort(self._rank[strangers])]
         self._contenders = [self._find_contenders(c, strangers) for c in range(len(groups.members))]
-        self._searched: dict[tuple[int, int], tuple[np.ndarray, Engine | None]] = {}
+        self._searched: dict[tuple[int, int], Carriers | None] = {}
 
     def answer(
         self, block: np.ndarray, nearest: Sequence[Lists], counts: np.ndarray, n_threads: int
@@ -249,7 +249,7 @@ class AskedForest:
         n, shape = len(self._cost), (len(block), len(nearest))
         found = ClassCosts(np.empty((len(counts), *shape)), np.empty(shape, dtype=np.int32))
         for code, (lists, own) in enumerate(zip(nearest, self._contenders, strict=True)):
-            further = self._conquer(own.others, own.engine, block, counts, n_threads)
+            further = self._conquer(own.others, block, counts, n_threads)
             cost, first = _core.class_costs(*lists, own.cost, own.rank, *further, counts, n, n_threads)
             left = np.flatnonzero(first < 0)
             if left.size:
@@ -261,44 +261,44 @@ class AskedForest:
     def _find_contenders(self, code: int, strangers: np.ndarray) -> _Contenders:
         members = self._groups.members[code]
         cost = np.where(self._code[members] == code, self._cost[members], np.inf)
-        others = strangers[self._code[strangers] == code]
-        return _Contenders(cost, self._rank[members], others, self._groups.engine(others))
+        return _Contenders(
+            cost, self._rank[members], self._carriers(strangers[self._code[strangers] == code])
+        )
+
+    def _carriers(self, members: np.ndarray) -> Carriers | None:
+        """Gather samples that ascend by rank; None if there are none."""
+        if not len(members):
+            return None
+        return Carriers(self._groups.samples, self._groups.engine(members), members, self._cost[members])
 
     def _conquer(
-        self,
-        members: np.ndarray,
-        engine: Engine | None,
-        block: np.ndarray,
-        counts: np.ndarray,
-        n_threads: int,
+        self, carriers: Carriers | None, block: np.ndarray, counts: np.ndarray, n_threads: int
     ) -> Lists:
-        """Return the cheapest offers of samples that ascend by rank, and the rank of the first of them."""
-        if engine is None:
+        """Return the cheapest offers, and the rank of the first of them."""
+        if carriers is None:
             return np.empty((len(block), 0)), np.full(len(block), len(self._cost), dtype=np.int32)
-        cost, rank = self._cost[members], self._rank[members]
-        r, order = min(int(counts[-1]), len(members)), np.arange(len(members), dtype=np.int32)
-        queries = self._groups.samples.take(block, members)
-        offers, places = engine.conquer(queries, cost, order, r, n_threads)
-        return offers, rank[places[:, 0]]
+        r = min(int(counts[-1]), len(carriers.members))
+        offers, indices = carriers.offers(block, r, n_threads)
+        return offers, self._rank[indices[:, 0]]
 
     def _search(
         self, code: int, block: np.ndarray, further: Lists, counts: np.ndarray, n_threads: int
     ) -> Lists:
         """Answer by a search of all members that carry the class, where their lists left it open."""
-        offers, first = self._conquer(*self._carriers(code, int(counts[-1])), block, counts, n_threads)
+        offers, first = self._conquer(self._members(code, int(counts[-1])), block, counts, n_threads)
         both = np.concatenate([offers, further[0]], axis=1)
         cheapest = [one.min(axis=1, initial=np.inf) for one in (offers, further[0])]
         rank = np.where(cheapest == np.min(cheapest, axis=0), [first, further[1]], len(self._cost))
         return _core.mean_offers(np.sort(both, axis=1), counts), rank.min(axis=0)
 
-    def _carriers(self, code: int, most: int) -> tuple[np.ndarray, Engine | None]:
-        """Return the members that carry the class, cheap ones first, and an engine over them."""
+    def _members(self, code: int, most: int) -> Carriers | None:
+        """Return the members that carry the class, cheap ones first."""
         if (code, most) not in self._searched:
-            groups, own = self._groups, self._contenders[code]
+            own = self._contenders[code]
             kept = np.flatnonzero(np.isfinite(own.cost))
-            members = groups.members[code][kept[np.argsort(own.rank[kept])]]
-            members = groups.samples.without_spare_copies(members, most)
-            self._searched[code, most] = members, groups.engine(members)
+            members = self._groups.members[code][kept[np.argsort(own.rank[kept])]]
+            members = self._groups.samples.without_spare_copies(members, most)
+            self._searched[code, most] = self._carriers(members)
         return self._searched[code, most]
 
 
@@ -313,11 +313,7 @@ def answer_each(
     outside, inside = forests[0]._groups.samples.n_threads, 1
     if len(forests) == 1 or len(block) < WORTH_THREADS:
         outside, inside = inside, outside
-
-    def answer(forest: AskedForest, counts: np.ndarray) -> ClassCosts:
-        return forest.answer(block, nearest, counts, inside)
-
-    return map_threads(answer, outside, forests, counts)
+    return map_threads(lambda one, r: one.answer(block, nearest, r, inside), outside, forests, counts)
 
 
 class _Contenders(NamedTuple):
@@ -325,8 +321,7 @@ class _Contenders(NamedTuple):
 
     cost: np.ndarray  # (n_members,) inf for members that carry another class
     rank: np.ndarray  # (n_members,)
-    others: np.ndarray  # indices, by ascending rank
-    engine: Engine | None  # over the others, None if there are none
+    others: Carriers | None  # None if there are none
 
 
 def ranks(order: np.ndarray) -> np.ndarray:

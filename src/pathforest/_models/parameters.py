@@ -193,6 +193,7 @@ DISTANCES: Rules = {
     "metric_params": checked_where_used,
     "algorithm": choice(*ALGORITHMS),
     "n_jobs": optional(n_jobs),
+    "device": device,
 }
 NEIGHBORHOOD: Rules = {
     "k_max": k_max,
