@@ -71,7 +71,7 @@ def _check_columns(table: TablePreprocessor, sizes: dict[str, int]) -> None:
     is_list = type(groups) is list and len(groups) == shape[0]
     is_list = is_list and all(is_texts(texts) and len({*texts}) == len(texts) for texts in groups)
     demand(is_list, "categories_ is not a list of texts for each column")
-    sizes["outputs"] = sum(map(table._width, range(shape[0])))
+    sizes["outputs"] = sum(len(table._groups(j)) for j in range(shape[0]))
 
 
 @saved(PARTS)
@@ -291,7 +291,9 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         return self.category_value_ * np.eye(len(groups) + 1)[places, : len(groups)]
 
     def _groups(self, j: int) -> list[str]:
-        """Return the categories of a column as they are shown behind its name."""
+        """Return what stands behind the name of a column in the names of those it becomes."""
+        if self.kinds_[j] != CATEGORY:
+            return [""] * (self.kinds_[j] == NUMBER)
         extra = [MISSING] * bool(self.has_missing_[j]) + [OTHER] * bool(self.has_other_[j])
         return [f"={text}" for text in self.categories_[j].tolist()] + extra
 
@@ -309,23 +311,14 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             The name of a column of numbers, and ``"column=text"`` for each category.
         """
         check_is_fitted(self)
-        names = []
-        for j, name in enumerate(_check_feature_names_in(self, input_features)):
-            if self.kinds_[j] == NUMBER:
-                names.append(name)
-            elif self.kinds_[j] == CATEGORY:
-                names += [f"{name}{group}" for group in self._groups(j)]
-        return np.array(names, dtype=object)
+        names = enumerate(_check_feature_names_in(self, input_features))
+        return np.array([name + group for j, name in names for group in self._groups(j)], dtype=object)
 
     def _scaling_out(self) -> tuple[np.ndarray, np.ndarray]:
         """Return what was subtracted from each column of the result, and what it was divided by."""
-        widths = [self._width(j) for j in range(self.n_features_in_)]
+        widths = [len(self._groups(j)) for j in range(self.n_features_in_)]
         scale = np.where(self.kinds_ == CATEGORY, 1 / self.category_value_, self.scale_)
         return np.repeat(self.mean_, widths), np.repeat(scale, widths)
-
-    def _width(self, j: int) -> int:
-        """Return how many columns of the result a column of the table becomes."""
-        return {NUMBER: 1, CATEGORY: len(self._groups(j)), DROP: 0}[self.kinds_[j]]
 
     def describe(self) -> str:
         """Say what is done to each column, a line for each.

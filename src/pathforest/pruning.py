@@ -14,7 +14,7 @@ from pathforest._engines.samples import check_distances, validated
 from pathforest._models import parameters as rules
 from pathforest._models.base import OPFEstimator, Settings, check_queries
 from pathforest._models.classifier import ForestClassifier
-from pathforest._models.labels import check_labels, check_labels_like, remember_label
+from pathforest._models.labels import check_labels_like, read_labels
 from pathforest._models.offers import KeptForest, bids, class_costs, decide, probabilities
 from pathforest._models.parameters import check_parameters
 from pathforest._persistence import checks as stored
@@ -290,15 +290,12 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
         """
         check_parameters(self)
         template = self._template()
-        if y is None:
-            raise ValueError("OPFPruner requires y to be passed, but the target y is None")
-        X, labels = self._read(X, reset=True), check_labels(y)
-        check_consistent_length(X, labels)
-        remember_label(self, y)
+        X, labels = self._read(X, reset=True), read_labels(self, y)
+        check_consistent_length(X, labels.codes)
+        (self.classes_, codes), labels = labels, labels.all()
         pairwise = get_tags(template).input_tags.pairwise
         if pairwise:
             check_distances(X, square=True)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
         rows, val = validation_split(codes, self.validation_fraction, self.random_state)
         samples, held_out = (
             X[np.ix_(part, rows)] if pairwise else _safe_indexing(X, part) for part in (rows, val)

@@ -48,6 +48,11 @@ class DenseSampler:
         tags.input_tags.sparse = False
         return tags
 
+    def _make(self, kind: Any, **others: Any) -> Any:
+        """Make an estimator that has the sampler's parameters."""
+        shared = {*kind._get_param_names()} & {*self._get_param_names()} - {"random_state"}
+        return kind(**{name: getattr(self, name) for name in shared}, **others)
+
     def _check_X_y(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, bool]:
         check_parameters(self)
         if checked_metric(self).kind == "precomputed":
@@ -183,14 +188,11 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
     def _count_conquests(self, X: np.ndarray, y: np.ndarray, fold: np.ndarray) -> np.ndarray:
         """Classify each fold from the others; return right minus wrong conquests of every sample."""
         points = np.zeros(len(y), dtype=np.intp)
-        parameters = {
-            name: getattr(self, name) for name in ("metric", "metric_params", "algorithm", "n_jobs", "device")
-        }
         for part in np.unique(fold):
             train, val = np.flatnonzero(fold != part), np.flatnonzero(fold == part)
             if not len(train):  # all samples are in one part
                 break
-            model = OPFClassifier(**parameters).fit(X[train], y[train])
+            model = self._make(OPFClassifier).fit(X[train], y[train])
             conqueror = train[decide(model._forest, check_queries(model, X[val])).conqueror]
             np.add.at(points, conqueror, np.where(y[conqueror] == y[val], 1, -1))
         return points
@@ -309,15 +311,13 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
 
     def _fit_resample(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rng = check_random_state(self.random_state)
-        names = ("k_max", "n_neighbors", "metric", "metric_params", "algorithm", "n_jobs", "device")
-        parameters = {name: getattr(self, name) for name in names}
         self.n_clusters_ = {}
         samples, labels = [X], [y]
         for label, n_new in self.sampling_strategy_.items():
             if n_new == 0:
                 continue
             own = X[y == label]
-            clusters = OPFClustering(selection="cut", **parameters).fit_predict(own)
+            clusters = self._make(OPFClustering, selection="cut").fit_predict(own)
             sizes = np.bincount(clusters)
             self.n_clusters_[label] = len(sizes)
             by_cluster = own[np.argsort(clusters, kind="stable")]

@@ -70,11 +70,6 @@ class Metric(NamedTuple):
         return self.name in ("sqeuclidean", "log_sqeuclidean")
 
     @property
-    def nonnegative(self) -> bool:
-        """Whether X must not hold negative values."""
-        return self.name in NONNEGATIVE
-
-    @property
     def takes_gaps(self) -> bool:
         """Whether X may hold missing values."""
         return self.name in WITH_GAPS

@@ -14,7 +14,7 @@ from scipy.sparse import coo_array, csr_array, issparse
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_array, validate_data
 
-from pathforest._engines.metric import SPARSE_METRICS, Metric, array_options, with_categories
+from pathforest._engines.metric import NONNEGATIVE, SPARSE_METRICS, Metric, array_options, with_categories
 from pathforest._tables.columns import is_gap
 from pathforest._tables.frames import as_table, code_table, named_columns
 from pathforest._utils.text import show
@@ -270,7 +270,7 @@ def check_features(
     `squares` says that a density will square the distances; `known` are the training samples that queries `X`
     will be compared with.
     """
-    if metric.nonnegative and X.min() < 0:
+    if metric.name in NONNEGATIVE and X.min() < 0:
         row, column = np.unravel_index(np.argmin(X), X.shape)
         raise ValueError(
             f"Negative values in data passed to metric={metric.name!r}, which needs features >= 0: "

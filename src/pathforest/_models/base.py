@@ -175,7 +175,7 @@ class FitData:
     @property
     def engine(self) -> Engine:
         """The engine of the training samples, built when it is first asked for; growth sets its own."""
-        if self._engine is None:
+        if self._engine is None:  # a cached_property would come between a warning and the user's line
             model = self._model
             options = model.algorithm, self.n_threads, model.verbose
             self._engine = self.stage(build_engine, self.X, self.metric, *options, device=model.device)

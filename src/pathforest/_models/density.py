@@ -122,17 +122,12 @@ def dome_tree(
     clusters, the densest first, and `labels` the cluster of each sample, as a position among them. Arcs of
     the graph count in both directions.
 
-    The domes at level s are the connected components of the samples with a density above s. As s falls they
-    grow and meet, and from there on only the one with the largest `measure` counts; on ties the one whose
-    founder comes first. What a dome measures when it meets a larger one is known as its extinction value: its
-    founder is still a maximum after openings up to that size. Rows ascend by it, so that the first m of them
-    reduce the number of domes by m; then they descend by level, and the later founder comes first. Domes that
-    no arc joins meet at level 0; those rows come last.
-
-    The larger dome may be far away, behind others that still count. So the samples go to the neighbour: to
-    the cluster across the highest arc that leads out, which is the one whose lower end is densest; of arcs of
-    equal level the shortest, then the one with the lower first end, then the lower second end. Without equal
-    distances the order of the samples then plays no part.
+    The domes at level s are the connected components of the samples with a density above s. Where domes meet
+    as s falls, only the one with the largest `measure` counts from there on; on ties the one whose founder
+    comes first. Rows ascend by what a dome measures when it meets a larger one, its extinction value, so that
+    the first m of them reduce the number of domes by m. Domes that no arc joins meet at level 0, in the last
+    rows. The larger dome may be far away, so the samples go to the cluster across the highest arc that leads
+    out.
     """
     labels, founders = (np.ascontiguousarray(a, dtype=np.int32) for a in (labels, founders))
     return as_tree(_core.dome_tree(*graph, k, scaled, labels, founders, measure))

@@ -162,24 +162,9 @@ def find_candidates(
 ) -> tuple[Pairs, Any]:
     """Return the pairs that may be among the k best, and which queries must be asked again.
 
-    Those are the ones that need more than `n_chosen` groups, or have more than `most` candidates.
-
-    Parameters
-    ----------
-    estimates : Estimates
-        Of squared distances; infinite for samples that must not be found.
-    k : int
-        How many are wanted.
-    n_chosen : int
-        How many groups to look into.
-    group : int
-        Columns of a group.
-    costs : Costs or None
-        Costs of samples; None is 0 for all.
-    limit : Tensor of shape (m,), default=None
-        Squared distances beyond which no sample is wanted.
-    most : int, default=None
-        Candidates of a query that are welcome; None is any number.
+    Those are the ones that need more than `n_chosen` groups of `group` columns, or have more than `most`
+    candidates. Estimates are infinite for samples that must not be found; `limit` has the squared distances
+    beyond which no sample is wanted.
     """
     in_groups = estimates.brackets.view(len(estimates.norms), -1, group)
     norms, error = estimates.norms[:, None], estimates.error[:, None]
