@@ -109,7 +109,7 @@ def test_nothing_is_loaded_from_outside():
     assert afar == []
 
 
-@pytest.mark.parametrize(("width", "scheme"), zip(WIDTHS, ("dark", "light"), strict=True))
+@pytest.mark.parametrize(("width", "scheme"), [*zip(WIDTHS, ("dark", "light"), strict=True)])
 def test_pages_fit_their_window_and_follow_the_reader(browser, width, scheme):
     page, wrong = visit(browser, "index.html", width, scheme), []
     for name in LOOKED_AT:
