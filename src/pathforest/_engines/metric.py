@@ -256,43 +256,42 @@ def complete_metric(metric: Metric, X: np.ndarray) -> Metric:
         return metric._replace(params=complete_gower(metric.params, X))
     if metric.kind != "matrix" or callable(metric.name):
         return metric
-    completed = metric._replace(params=_complete_params(metric.name, dict(metric.params), X))
+    params, d, learned = dict(metric.params), X.shape[1], LEARNED.get(metric.name)
+    if learned and params.get(learned) is None:
+        params[learned] = _learn_of_matrix(metric.name, X)
+    if learned == "VI" and np.shape(params["VI"]) != (d, d):  # SciPy would read past its end
+        raise ValueError(
+            f"metric='mahalanobis' needs VI of shape ({d}, {d}) for {d} feature(s), got shape "
+            f"{np.shape(params['VI'])}; pass their inverse covariance in metric_params, or leave VI out"
+        )
+    completed = metric._replace(params=params)
     first = X[:1].astype(bool) if metric.name in BOOLEAN_METRICS else X[:1]
     try:
         sklearn_distances(first, first, completed)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"metric={show(metric.name)} cannot be computed for {X.shape[1]} feature(s) with metric_params="
+            f"metric={show(metric.name)} cannot be computed for {d} feature(s) with metric_params="
             f"{show(metric.params)}: {shorten(str(error).rstrip('.'))}; correct metric_params or the "
             "features, or choose another metric"
         ) from error
     return completed
 
 
-def _complete_params(name: str, params: dict[str, Any], X: np.ndarray) -> dict[str, Any]:
-    """Estimate what is learned of a metric of matrices, and check what SciPy would not."""
-    d, learned = X.shape[1], LEARNED.get(name)
-    if learned and params.get(learned) is None:
-        if len(X) < 2:
-            raise ValueError(
-                f"metric={name!r} cannot be estimated from 1 sample; pass {learned} in metric_params"
-            )
-        try:
-            estimate = (
-                np.linalg.inv(np.atleast_2d(np.cov(X.T))).T if learned == "VI" else np.var(X, 0, ddof=1)
-            )
-        except np.linalg.LinAlgError:
-            raise ValueError(
-                "metric='mahalanobis' needs an invertible covariance and that of X is singular; drop "
-                "constant or dependent features, or pass VI in metric_params"
-            ) from None
-        params[learned] = estimate
-    if learned == "VI" and np.shape(params["VI"]) != (d, d):  # SciPy would read past its end
+def _learn_of_matrix(name: str, X: np.ndarray) -> np.ndarray:
+    """Estimate the parameter of a metric of matrices that is not given."""
+    if len(X) < 2:
         raise ValueError(
-            f"metric='mahalanobis' needs VI of shape ({d}, {d}) for {d} feature(s), got shape "
-            f"{np.shape(params['VI'])}; pass their inverse covariance in metric_params, or leave VI out"
+            f"metric={name!r} cannot be estimated from 1 sample; pass {LEARNED[name]} in metric_params"
         )
-    return params
+    if name == "seuclidean":
+        return np.var(X, 0, ddof=1)
+    try:
+        return np.linalg.inv(np.atleast_2d(np.cov(X.T))).T
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "metric='mahalanobis' needs an invertible covariance and that of X is singular; drop "
+            "constant or dependent features, or pass VI in metric_params"
+        ) from None
 
 
 def sklearn_distances(X: np.ndarray, Y: np.ndarray, metric: Metric) -> np.ndarray:

@@ -6,7 +6,7 @@ must suit the metric: not negative, too large, too small or missing where it can
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -280,7 +280,9 @@ def check_features(
     if metric.name == "nan_euclidean":
         _check_in_common(X, arrays[-1])
     # Three tests, from free to thorough: the range of the dtype, the largest magnitude, each feature.
-    n_used = _n_used(arrays)
+    n_used = X.shape[1]
+    if all(isinstance(array, SparseSamples) for array in arrays):  # of which many may be 0 everywhere
+        n_used = max(1, min(n_used, sum(len(array.data) for array in arrays)))
     if _fits(metric, squares, n_used, max(float(np.finfo(array.dtype).max) for array in arrays)):
         return
     if _fits(metric, squares, n_used, max(magnitude(X), known.magnitude if known else 0.0)):
@@ -301,7 +303,8 @@ def check_features(
 
 def check_spread(X: np.ndarray | SparseSamples, metric: Metric, squares: bool = False) -> None:
     """Refuse training samples that differ, but in no feature by so much that powers keep their digits."""
-    power = _power(metric, squares)
+    powers = {"minkowski": max(metric.p, 2 * squares), "manhattan": 2 * squares, "chebyshev": 2 * squares}
+    power = powers.get(metric.name, 2 * (metric.name in SQUARES))  # 0 if units cancel
     least = TINY ** (1 / power) if power else 0.0
     # From free to thorough: the smallest number of the dtype, a few samples, all of them.
     if np.finfo(X.dtype).smallest_subnormal >= least or _widest_range(X[:FIRST]) >= least:
@@ -367,14 +370,6 @@ def magnitude(X: np.ndarray | SparseSamples) -> float:
     return max(0.0, float(np.fmax.reduce(X, axis=None)), -float(np.fmin.reduce(X, axis=None)))
 
 
-def _n_used(arrays: Sequence[np.ndarray | SparseSamples]) -> int:
-    """Bound the number of features that are not 0 everywhere: sparse samples may have many others."""
-    n_features = arrays[0].shape[1]
-    if all(isinstance(array, SparseSamples) for array in arrays):
-        return max(1, min(n_features, sum(len(array.data) for array in arrays)))
-    return n_features
-
-
 def _feature_extremes(X: np.ndarray | SparseSamples) -> tuple[np.ndarray, np.ndarray]:
     """Return the smallest and the largest value of each feature, gaps apart."""
     if isinstance(X, SparseSamples):
@@ -424,45 +419,33 @@ def _fits(metric: Metric, squares: bool, n_features: int, magnitude: float) -> b
         return bool(_largest_term(metric, squares, width, width / 2) <= LIMIT)
 
 
-def _power(metric: Metric, squares: bool) -> float:
-    """Return the power of differences that a distance takes, or the density of it; 0 if units cancel."""
-    match metric.name:
-        case "euclidean" | "sqeuclidean" | "log_sqeuclidean" | "nan_euclidean" | "cosine" | "chi2":
-            return 2
-        case "minkowski":
-            return max(metric.p, 2 * squares)
-        case "manhattan" | "chebyshev":
-            return 2 * squares
-        case _:
-            return 0
-
-
 def _largest_term(metric: Metric, squares: bool, width: np.ndarray, size: np.ndarray) -> float:
     """Bound what computing a distance can reach, for features of these widths and magnitudes."""
-    match metric.name:
-        case "euclidean" | "sqeuclidean" | "log_sqeuclidean":
-            return np.sum(width * width)
-        case "nan_euclidean":
-            return len(width) * np.sum(width * width)
-        case "gower":
-            ranges = metric.params["ranges"]
-            is_scaled = (ranges > 0) & ~metric.params["categorical"]
-            terms = np.divide(width, ranges, out=np.ones_like(width), where=is_scaled)
-            distance, reached = np.max(terms), np.maximum(np.max(width), metric.params["weights"] @ terms)
-        case "manhattan":
-            distance = reached = np.sum(width)
-        case "chebyshev":
-            distance = reached = np.max(width)
-        case "minkowski":
-            distance, reached = np.sum(width), np.sum(width**metric.p)
-        case "cosine":
-            distance, reached = np.float64(2), np.sum(size * size)
-        case "chi2":
-            distance, reached = 2 * np.sum(size), np.sum(width * width)
-        case "canberra":
-            distance, reached = np.float64(len(width)), 2 * np.max(size)
-        case "braycurtis":
-            distance, reached = np.float64(1), 2 * np.sum(size)
-        case _:
-            raise NotImplementedError(f"metric={metric.name!r} has no bound here; add its case")
+    distance, reached = BOUNDS[metric.name](metric, width, size)
     return max(reached, distance * distance if squares else distance)
+
+
+def _bound_gower(metric: Metric, width: np.ndarray, size: np.ndarray) -> tuple[float, float]:
+    ranges = metric.params["ranges"]
+    is_scaled = (ranges > 0) & ~metric.params["categorical"]
+    terms = np.divide(width, ranges, out=np.ones_like(width), where=is_scaled)
+    return np.max(terms), np.maximum(np.max(width), metric.params["weights"] @ terms)
+
+
+# Metrics that square features, or their differences.
+SQUARES = ("euclidean", "sqeuclidean", "log_sqeuclidean", "nan_euclidean", "cosine", "chi2")
+
+# Bounds of a distance, 0 where another one covers it, and of what computing it reaches besides, for features
+# of these widths and magnitudes.
+BOUNDS: dict[Any, Callable[[Metric, np.ndarray, np.ndarray], tuple[float, float]]] = {
+    **dict.fromkeys(SQUARES[:3], lambda metric, width, size: (0.0, np.sum(width * width))),
+    "nan_euclidean": lambda metric, width, size: (0.0, len(width) * np.sum(width * width)),
+    "gower": _bound_gower,
+    "manhattan": lambda metric, width, size: (np.sum(width), 0.0),
+    "chebyshev": lambda metric, width, size: (np.max(width), 0.0),
+    "minkowski": lambda metric, width, size: (np.sum(width), np.sum(width**metric.p)),
+    "cosine": lambda metric, width, size: (2.0, np.sum(size * size)),
+    "chi2": lambda metric, width, size: (2 * np.sum(size), np.sum(width * width)),
+    "canberra": lambda metric, width, size: (float(len(width)), 2 * np.max(size)),
+    "braycurtis": lambda metric, width, size: (1.0, 2 * np.sum(size)),
+}

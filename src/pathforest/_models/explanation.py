@@ -7,6 +7,7 @@ pipelines that end in one, and searches for the best.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from html import escape as escape_html
 from typing import Any, NamedTuple
 
@@ -217,11 +218,10 @@ def compare_features(shown: Shown, metric: Metric | None = None) -> list[Feature
     is_gower = metric is not None and metric.name == "gower"
     categories = metric.params["categorical"].tolist() if is_gower else [False] * len(shown.name)
     shares = (distance_shares(shown.value, other, metric) for other in (shown.conqueror, shown.rival))
+    found = enumerate(zip(shown.of_each(), *shares, categories, strict=True))
     features = [
         Feature(column=j, share=share, rival_share=of_rival, is_category=is_category, **fields)
-        for j, (fields, share, of_rival, is_category) in enumerate(
-            zip(shown.of_each(), *shares, categories, strict=True)
-        )
+        for j, (fields, share, of_rival, is_category) in found
     ]
     return sorted(features, key=lambda feature: -feature.weight)
 
@@ -289,8 +289,17 @@ def number(value: float) -> str:
 def explain_queries(model: Any, forest: KeptForest, Q: np.ndarray) -> Explanations:
     """Explain the answers of a classifier, given its forest and queries that have been checked."""
     explanations = Explanations()
-    codes = decide(forest, Q).code
-    for query, code, made in zip(Q, codes, _rivals_of_each(forest, model.classes_, Q), strict=True):
+    offered: list[list[tuple[int, Rival]]] = [[] for _ in Q]  # by the classes that make offers
+    for rows, code, offers, indices in bids(forest, Q):
+        costs = mean_offers(offers, forest.r).tolist()
+        counts = np.isfinite(offers[:, : forest.r]).sum(axis=1).tolist()
+        for i, count in enumerate(counts):
+            if count:
+                made = indices[i, :count].tolist(), offers[i, :count].tolist()
+                offered[rows.start + i].append(
+                    (code, Rival(model.classes_.item(code), costs[i], *made, np.nan))
+                )
+    for query, code, made in zip(Q, decide(forest, Q).code, offered, strict=True):
         made = sorted(made, key=lambda pair: (pair[0] != code, pair[1].cost))
         winner, rival = (
             one and one._replace(distance=_distance(forest, query, one.conquerors[0]))
@@ -300,19 +309,6 @@ def explain_queries(model: Any, forest: KeptForest, Q: np.ndarray) -> Explanatio
         features = _compare(model, query, winner, rival)
         explanations.append(Explanation(*winner, path, model.cost_[path].tolist(), rival, features))
     return explanations
-
-
-def _rivals_of_each(forest: KeptForest, classes: np.ndarray, Q: np.ndarray) -> list[list[tuple[int, Rival]]]:
-    """List for each query the classes that make offers, as code and what explanations say of them."""
-    found: list[list[tuple[int, Rival]]] = [[] for _ in Q]
-    for rows, code, offers, indices in bids(forest, Q):
-        costs = mean_offers(offers, forest.r).tolist()
-        made = np.isfinite(offers[:, : forest.r]).sum(axis=1).tolist()
-        for i, query in enumerate(range(rows.start, rows.stop)):
-            if made[i]:
-                members, values = indices[i, : made[i]].tolist(), offers[i, : made[i]].tolist()
-                found[query].append((code, Rival(classes.item(code), costs[i], members, values, np.nan)))
-    return found
 
 
 def _distance(forest: KeptForest, query: np.ndarray, member: int) -> float:
@@ -413,15 +409,16 @@ def explain(estimator: Any, X: Any) -> Explanations:
     explanations = explainer.estimator.explain(explainer.represent(X))
     if not explainer.transformers:
         return explanations
-    names = _names_after(explainer.transformers[-1])
-    explanations = Explanations(with_names(one, names) for one in explanations)
+    names = None
+    with suppress(AttributeError, ValueError):  # some transformers do not know
+        names = explainer.transformers[-1].get_feature_names_out()
+    found = (with_names(one, names) for one in explanations)
     if len(explainer.transformers) == 1:
-        explanations = Explanations(in_units_of_table(one, explainer.transformers[0]) for one in explanations)
-    if is_sparse(X) or not all(map(only_scales, explainer.transformers)):
-        return explanations
-    rows = np.asarray(X, dtype=np.float64)
-    pairs = zip(explanations, rows, strict=True)
-    return Explanations(_before_scaling(one, explainer.unscale, row) for one, row in pairs)
+        found = (in_units_of_table(one, explainer.transformers[0]) for one in found)
+    if not is_sparse(X) and all(map(only_scales, explainer.transformers)):
+        pairs = zip(found, np.asarray(X, dtype=np.float64), strict=True)
+        found = (_before_scaling(one, explainer.unscale, row) for one, row in pairs)
+    return Explanations(found)
 
 
 def find_explainer(estimator: Any) -> Explainer:
@@ -450,14 +447,6 @@ def only_scales(pipeline: Pipeline) -> bool:
 def _working(pipeline: Pipeline) -> list[Any]:
     """List the steps of a pipeline that do something."""
     return [step for _, step in pipeline.steps if step not in (None, "passthrough")]
-
-
-def _names_after(pipeline: Pipeline) -> list[str] | None:
-    """Name the features that a pipeline makes, if it knows."""
-    try:
-        return pipeline.get_feature_names_out().tolist()
-    except (AttributeError, ValueError):
-        return None
 
 
 def with_names(explanation: Explanation, names: Sequence[str] | None) -> Explanation:

@@ -169,9 +169,13 @@ def add(
     check_features(new, metric, squares)  # among each other
     check_features(new, metric, squares, Reach(model._fit_X, largest))
     grown = grown | {"magnitude": max(largest, magnitude(new))} | add_labels(grown, len(new))
-    buffer, n = _room_for(model, len(new)), len(model._fit_X)
-    buffer[n : n + len(new)] = new
-    return buffer[: n + len(new)], grown, known, buffer
+    n, stop, buffer = len(model._fit_X), len(model._fit_X) + len(new), model._fit_cache.get("buffer")
+    if buffer is None or len(buffer) < stop:
+        # Twice as much, so that a sample is seldom copied; the system hands out memory as it is used.
+        buffer = np.empty((max(stop, 2 * n), new.shape[1]), dtype=model._fit_X.dtype)
+        buffer[:n] = model._fit_X
+    buffer[n:stop] = new
+    return buffer[:stop], grown, known, buffer
 
 
 def changed_labels(
@@ -203,9 +207,9 @@ def growth(model: Growing, wish: str) -> tuple[dict[str, Any], Known]:
         )
     graph = tree = None
     if grown.get("indices") is not None:
-        graph = KnnGraph(grown["distances"], grown["indices"])
+        graph = KnnGraph(*(grown[name] for name in KnnGraph._fields))
     if grown.get("weight") is not None:
-        tree = SpanningTree(grown["source"], grown["target"], grown["weight"])
+        tree = SpanningTree(*(grown[name] for name in SpanningTree._fields))
     n = len(model._fit_X)
     return grown, Known(n, graph, tree, model._fit_cache.get("parts", Parts((0, n))))
 
@@ -229,27 +233,13 @@ def retrain(
     labels = Labels(grown["values"], grown["codes"]) if "codes" in grown else None
     data = FitData(model, X, settings, labels)
     chosen = choose_algorithm(metric, X.shape[1], model.algorithm)
-    engine = GrowingEngine(X, known, metric, chosen, settings.n_threads, model.device)
-    data.engine = engine
+    data.engine = engine = GrowingEngine(X, known, metric, chosen, settings.n_threads, model.device)
     model._fit(data)
     after = engine.remembered()
-    distances, indices = after.graph or (None, None)
-    source, target, weight = after.tree or (None, None, None)
-    arrays = {"distances": distances, "indices": indices}
-    model._fit_grown = grown | arrays | {"source": source, "target": target, "weight": weight}
+    graph, tree = after.graph or KnnGraph(None, None), after.tree or SpanningTree(None, None, None)
+    model._fit_grown = grown | graph._asdict() | tree._asdict()
     model._fit_cache |= {"parts": after.parts, "buffer": buffer}
     return model
-
-
-def _room_for(model: Growing, n_new: int) -> np.ndarray:
-    """Return an array that begins with the samples and has room for new ones."""
-    n, n_features = model._fit_X.shape
-    buffer = model._fit_cache.get("buffer")
-    if buffer is None or len(buffer) < n + n_new:
-        # Twice as much, so that a sample is seldom copied; the system hands out memory as it is used.
-        buffer = np.empty((max(n + n_new, 2 * n), n_features), dtype=model._fit_X.dtype)
-        buffer[:n] = model._fit_X
-    return buffer
 
 
 def _check_indices(indices: Any, n: int) -> np.ndarray:

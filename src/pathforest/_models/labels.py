@@ -70,18 +70,14 @@ def read_labels(estimator: Any, y: Any, *, reset: bool = True) -> Labels:
     if y is None:  # in the words that scikit-learn looks for
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     labels = Labels.of(check_labels(y))
-    remember_label(estimator, y, reset=reset)
-    return labels
-
-
-def remember_label(estimator: Any, y: Any, *, reset: bool = True) -> None:
-    """Keep the name of labels that are a column of a table: `evaluate` in the shell looks for it."""
     if reset:
         vars(estimator).pop("label_name_", None)
-    # Series have to_frame, in pandas and in polars; arrays of Dask have names too, which mean nothing.
+    # `evaluate` in the shell looks for a column of this name. Series have to_frame, in pandas and in polars;
+    # arrays of Dask have names too, which mean nothing.
     name = getattr(y, "name", None) if hasattr(y, "to_frame") else None
     if isinstance(name, str) and name:
         estimator.label_name_ = str(name)
+    return labels
 
 
 def check_labels(y: Any) -> np.ndarray:
@@ -96,7 +92,9 @@ def check_labels(y: Any) -> np.ndarray:
         values = values.astype(object)
     if values.dtype == object and values.ndim <= 2:
         _check_objects(values)
-        values = np.asarray(y) if is_list else _native(values)
+        # Numbers and booleans held as objects get their own dtype; text stays as it is.
+        typed = np.asarray(y) if is_list else np.array(values.tolist())
+        values = typed if is_list or typed.dtype.kind in "biuf" else values
     elif values.dtype.kind in "fcmM" and (missing := values != values).any():
         _raise_missing(missing)
     if values.dtype.kind == "f" and np.isinf(values).any():
@@ -155,9 +153,3 @@ def _raise_missing(missing: np.ndarray) -> None:
         f"y has {rows.size} missing label(s), the first at position {rows[0]} (Input y contains NaN or "
         "None); drop those rows or fill in their labels"
     )
-
-
-def _native(values: np.ndarray) -> np.ndarray:
-    """Numbers and booleans held as objects get their own dtype; text stays as it is."""
-    typed = np.array(values.tolist())
-    return typed if typed.dtype.kind in "biuf" else values

@@ -214,7 +214,9 @@ class ClassGroups:
         longest, listed, engines = self._listed
         if length > longest:
             listed = [self.samples.without_spare_copies(members, length) for members in self.members]
-            engines = [self.engine(chosen, keep_order=False) for chosen in listed]
+            engines = [
+                self.samples.engine(chosen, self.dtype, False) if len(chosen) else None for chosen in listed
+            ]
             self._listed = length, listed, engines
         for members, chosen, engine in zip(self.members, listed, engines, strict=True):
             if engine is None:
@@ -227,9 +229,11 @@ class ClassGroups:
             found.append((distances, indices))
         return found
 
-    def engine(self, members: np.ndarray, keep_order: bool = True) -> Engine | None:
-        """Build an engine over some samples; None if there are none."""
-        return self.samples.engine(members, self.dtype, keep_order) if len(members) else None
+    def carriers(self, members: np.ndarray, cost: np.ndarray) -> Carriers | None:
+        """Gather samples that ascend by rank, given what all samples cost; None if there are none."""
+        if not len(members):
+            return None
+        return Carriers(self.samples, self.samples.engine(members, self.dtype), members, cost[members])
 
 
 class AskedForest:
@@ -239,7 +243,13 @@ class AskedForest:
         self._groups, self._cost, self._code, self._rank = groups, cost, code, ranks(order)
         strangers = np.flatnonzero(code != groups.code)
         strangers = strangers[np.argsort(self._rank[strangers])]
-        self._contenders = [self._find_contenders(c, strangers) for c in range(len(groups.members))]
+        # Who makes the offers of each class: its members' costs, inf for those that carry another class, and
+        # their ranks; and others that took it, if there are any.
+        self._contenders = []
+        for c, members in enumerate(groups.members):
+            own = np.where(code[members] == c, cost[members], np.inf)
+            others = groups.carriers(strangers[code[strangers] == c], cost)
+            self._contenders.append((own, self._rank[members], others))
         self._searched: dict[tuple[int, int], Carriers | None] = {}
 
     def answer(
@@ -248,28 +258,15 @@ class AskedForest:
         """Return what each class offers the queries, for ascending numbers of conquerors."""
         n, shape = len(self._cost), (len(block), len(nearest))
         found = ClassCosts(np.empty((len(counts), *shape)), np.empty(shape, dtype=np.int32))
-        for code, (lists, own) in enumerate(zip(nearest, self._contenders, strict=True)):
-            further = self._conquer(own.others, block, counts, n_threads)
-            cost, first = _core.class_costs(*lists, own.cost, own.rank, *further, counts, n, n_threads)
+        for code, (lists, (*own, others)) in enumerate(zip(nearest, self._contenders, strict=True)):
+            further = self._conquer(others, block, counts, n_threads)
+            cost, first = _core.class_costs(*lists, *own, *further, counts, n, n_threads)
             left = np.flatnonzero(first < 0)
             if left.size:
                 rest = further[0][left], further[1][left]
                 cost[:, left], first[left] = self._search(code, block[left], rest, counts, n_threads)
             found.cost[:, :, code], found.first[:, code] = cost, first
         return found
-
-    def _find_contenders(self, code: int, strangers: np.ndarray) -> _Contenders:
-        members = self._groups.members[code]
-        cost = np.where(self._code[members] == code, self._cost[members], np.inf)
-        return _Contenders(
-            cost, self._rank[members], self._carriers(strangers[self._code[strangers] == code])
-        )
-
-    def _carriers(self, members: np.ndarray) -> Carriers | None:
-        """Gather samples that ascend by rank; None if there are none."""
-        if not len(members):
-            return None
-        return Carriers(self._groups.samples, self._groups.engine(members), members, self._cost[members])
 
     def _conquer(
         self, carriers: Carriers | None, block: np.ndarray, counts: np.ndarray, n_threads: int
@@ -285,21 +282,18 @@ class AskedForest:
         self, code: int, block: np.ndarray, further: Lists, counts: np.ndarray, n_threads: int
     ) -> Lists:
         """Answer by a search of all members that carry the class, where their lists left it open."""
-        offers, first = self._conquer(self._members(code, int(counts[-1])), block, counts, n_threads)
+        most = int(counts[-1])
+        if (code, most) not in self._searched:  # cheap ones first
+            cost, rank, _ = self._contenders[code]
+            kept = np.flatnonzero(np.isfinite(cost))
+            members = self._groups.members[code][kept[np.argsort(rank[kept])]]
+            members = self._groups.samples.without_spare_copies(members, most)
+            self._searched[code, most] = self._groups.carriers(members, self._cost)
+        offers, first = self._conquer(self._searched[code, most], block, counts, n_threads)
         both = np.concatenate([offers, further[0]], axis=1)
         cheapest = [one.min(axis=1, initial=np.inf) for one in (offers, further[0])]
         rank = np.where(cheapest == np.min(cheapest, axis=0), [first, further[1]], len(self._cost))
         return _core.mean_offers(np.sort(both, axis=1), counts), rank.min(axis=0)
-
-    def _members(self, code: int, most: int) -> Carriers | None:
-        """Return the members that carry the class, cheap ones first."""
-        if (code, most) not in self._searched:
-            own = self._contenders[code]
-            kept = np.flatnonzero(np.isfinite(own.cost))
-            members = self._groups.members[code][kept[np.argsort(own.rank[kept])]]
-            members = self._groups.samples.without_spare_copies(members, most)
-            self._searched[code, most] = self._carriers(members)
-        return self._searched[code, most]
 
 
 def answer_each(
@@ -314,14 +308,6 @@ def answer_each(
     if len(forests) == 1 or len(block) < WORTH_THREADS:
         outside, inside = inside, outside
     return map_threads(lambda one, r: one.answer(block, nearest, r, inside), outside, forests, counts)
-
-
-class _Contenders(NamedTuple):
-    """Who makes the offers of a class in one forest: its members, and others that took it."""
-
-    cost: np.ndarray  # (n_members,) inf for members that carry another class
-    rank: np.ndarray  # (n_members,)
-    others: Carriers | None  # None if there are none
 
 
 def ranks(order: np.ndarray) -> np.ndarray:

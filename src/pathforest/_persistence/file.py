@@ -18,7 +18,6 @@ import math
 import os
 import re
 import reprlib
-from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any, BinaryIO, NoReturn
@@ -28,7 +27,15 @@ import numpy as np
 from numpy.lib import format as npy
 from sklearn.utils.validation import check_is_fitted
 
-from pathforest._persistence.checks import MODELS, PARTS, TABLES, Saved, check_model, check_pipeline_model
+from pathforest._persistence.checks import (
+    MODELS,
+    PARTS,
+    TABLES,
+    Saved,
+    check_model,
+    check_pipeline_model,
+    demand,
+)
 from pathforest._utils.files import replacing
 from pathforest._utils.text import escape
 
@@ -43,7 +50,11 @@ DIGEST_SIZE = len(hashlib.sha256().hexdigest())
 BLOCK = 2**20  # bytes hashed at a time
 NPY_VERSION = 1, 0
 LONGEST = 2**31  # of any length, that of arrays without entries too: the core counts with 32 bits
-LAST_CODE_POINT = 0x10FFFF
+# By kind, the largest value that parts of an array may have, their type, and what is wrong with others.
+LARGEST_VALUES = {
+    "b": (1, "<u1", "a truth value is neither 0 nor 1"),
+    "U": (0x10FFFF, "<u4", "a text contains a character that does not exist"),
+}
 # Booleans, integers, floats, text of fixed width, dates and times.
 DTYPE = re.compile(
     r"\|b1|\|[iu]1|<[iu][248]|<f[248]|<U[1-9]\d{0,7}|<[mM]8\[([1-9]\d{0,8})?(Y|M|W|D|h|m|s|ms|us|ns)\]"
@@ -97,13 +108,15 @@ def save(model: Any, path: str | os.PathLike[str], *, growable: bool = False) ->
     ['yes']
     """
     check_is_fitted(model)
-    objects, arrays = encode(model, growable)
-    split = [_split_texts(array) for array in arrays]
+    encoder = _Encoder(growable)
+    encoder.value(model, type(model).__name__)
+    decode(encoder.objects, encoder.arrays)  # a model that could not be loaded is not written
+    split = [_split_texts(array) for array in encoder.arrays]
     head = {
         "format": FILE_FORMAT,
         "pathforest": version("pathforest"),
         "texts": {str(i): texts for i, (_, texts) in enumerate(split) if texts is not None},
-        "objects": objects,
+        "objects": encoder.objects,
     }
     text = json.dumps(head, allow_nan=False, separators=(",", ":")).encode("ascii")
     if len(text) > LARGEST_HEAD:
@@ -112,7 +125,18 @@ def save(model: Any, path: str | os.PathLike[str], *, growable: bool = False) ->
             "joblib.dump, and load such files only from people you trust"
         )
     with replacing(path) as file:
-        _write(file, text, [array for array, _ in split])
+        with ZipFile(file, "w") as archive:
+            archive.comment = bytes(DIGEST_SIZE)
+            archive.writestr(_member(HEAD, len(text)), text)
+            for i, (array, _) in enumerate(split):
+                little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+                with archive.open(_member(f"{i}.npy", array.nbytes), "w") as member:
+                    # In the array's memory order, which decides how products round.
+                    npy.write_array(member, little, NPY_VERSION, allow_pickle=False)
+        size = file.tell() - DIGEST_SIZE
+        digest = _checksum(file, size)
+        file.seek(size)  # the place that the comment has kept
+        file.write(digest)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -161,9 +185,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     with open(path, "rb") as file:
         try:
-            size = _check_file(file)
-            with ZipFile(file) as archive:
-                return _read(archive, size)
+            return _read(file)
         except Exception as error:  # forged files lead to all kinds of errors
             known = type(error) is ValueError
             reason = error if known else f"its contents are not a model ({type(error).__name__}: {error})"
@@ -174,20 +196,6 @@ def is_model_file(path: str | os.PathLike[str]) -> bool:
     """Say whether a file begins as model files do."""
     with open(path, "rb") as file:
         return START.match(file.read(START_SIZE)) is not None
-
-
-def _write(file: BinaryIO, head: bytes, arrays: Sequence[np.ndarray]) -> None:
-    """Write the archive, then the checksum into the place that its comment has kept."""
-    with ZipFile(file, "w") as archive:
-        archive.comment = bytes(DIGEST_SIZE)
-        archive.writestr(_member(HEAD, len(head)), head)
-        for i, array in enumerate(arrays):
-            with archive.open(_member(f"{i}.npy", array.nbytes), "w") as member:
-                write_array(member, array)
-    size = file.tell() - DIGEST_SIZE
-    digest = _checksum(file, size)
-    file.seek(size)
-    file.write(digest)
 
 
 def _member(name: str, size: int) -> ZipInfo:
@@ -208,35 +216,30 @@ def _checksum(file: BinaryIO, size: int) -> bytes:
     return checksum.hexdigest().encode()
 
 
-def _check_file(file: BinaryIO) -> int:
-    """Return the size of a file that is a model file and undamaged."""
+def _read(file: BinaryIO) -> Any:
+    """Make the model in a file that is a model file and undamaged."""
     size = os.fstat(file.fileno()).st_size  # 0 for devices such as /dev/zero, which have no end
-    if not START.match(file.read(min(size, START_SIZE))):
-        raise ValueError(
-            "it is not a pathforest model; pathforest.libopf.read_model reads the models of LibOPF, and "
-            "pickle, joblib and skops read their own"
-        )
-    if _checksum(file, size - DIGEST_SIZE) != file.read(DIGEST_SIZE):
-        raise ValueError("it is damaged: its checksum does not match; copy it again")
-    return size
-
-
-def _read(archive: ZipFile, size: int) -> Any:
-    """Make the model in an archive of `size` bytes."""
-    first, *others = members = archive.infolist()
-    if [member.filename for member in members] != [HEAD, *(f"{i}.npy" for i in range(len(others)))]:
-        raise ValueError(f"it does not consist of {HEAD} and numbered arrays")
-    if any(member.compress_type != ZIP_STORED for member in members):
-        raise ValueError("it is compressed, which model files are not")
-    if sum(member.file_size for member in members) > size or first.file_size > LARGEST_HEAD:
-        raise ValueError("it announces more than it can contain")
-    head = json.loads(archive.read(first).decode("ascii"))
-    found = head["format"]
-    if type(found) is not int or found < 1:
-        raise ValueError(f"there is no format {found!r}")
-    if found > FILE_FORMAT:
-        raise ValueError(f"its format is {found}, and this version reads {FILE_FORMAT}; upgrade pathforest")
-    arrays = [_read_array(archive.read(member)) for member in others]
+    demand(
+        START.match(file.read(min(size, START_SIZE))),
+        "it is not a pathforest model; pathforest.libopf.read_model reads the models of LibOPF, and "
+        "pickle, joblib and skops read their own",
+    )
+    is_whole = _checksum(file, size - DIGEST_SIZE) == file.read(DIGEST_SIZE)
+    demand(is_whole, "it is damaged: its checksum does not match; copy it again")
+    with ZipFile(file) as archive:
+        first, *others = members = archive.infolist()
+        is_ours = [member.filename for member in members] == [HEAD, *map("{}.npy".format, range(len(others)))]
+        demand(is_ours, f"it does not consist of {HEAD} and numbered arrays")
+        is_plain = all(member.compress_type == ZIP_STORED for member in members)
+        demand(is_plain, "it is compressed, which model files are not")
+        is_within = sum(member.file_size for member in members) <= size and first.file_size <= LARGEST_HEAD
+        demand(is_within, "it announces more than it can contain")
+        head = json.loads(archive.read(first).decode("ascii"))
+        found = head["format"]
+        demand(type(found) is int and found >= 1, f"there is no format {found!r}")
+        is_known = found <= FILE_FORMAT
+        demand(is_known, f"its format is {found}, and this version reads {FILE_FORMAT}; upgrade pathforest")
+        arrays = [_read_array(archive.read(member)) for member in others]
     for number, texts in head["texts"].items():
         arrays[int(number)] = _read_texts(texts, arrays[int(number)])
     return decode(head["objects"], arrays)
@@ -255,37 +258,29 @@ def _split_texts(array: np.ndarray) -> tuple[np.ndarray, list[str] | None]:
 
 def _read_texts(texts: Any, numbers: np.ndarray) -> np.ndarray:
     """Make the object array that :func:`_split_texts` has split."""
-    if type(texts) is not list or not all(type(text) is str for text in texts):
-        raise ValueError("an array of text contains something else")
-    if numbers.dtype != np.int32 or numbers.ndim != 1 or not ((numbers >= 0) & (numbers < len(texts))).all():
-        raise ValueError("an array of text refers to text that is missing")
+    is_text = type(texts) is list and all(type(text) is str for text in texts)
+    demand(is_text, "an array of text contains something else")
+    is_list = numbers.dtype == np.int32 and numbers.ndim == 1
+    is_within = is_list and ((numbers >= 0) & (numbers < len(texts))).all()
+    demand(is_within, "an array of text refers to text that is missing")
     return np.array(texts, dtype=object)[numbers]
-
-
-def write_array(stream: BinaryIO, array: np.ndarray) -> None:
-    """Write an array in its memory order, which decides how products round."""
-    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
-    npy.write_array(stream, array, NPY_VERSION, allow_pickle=False)
 
 
 def _read_array(data: bytes) -> np.ndarray:
     """Read an array, after checking its header, in the byte order of this machine."""
     stream = io.BytesIO(data)
-    if npy.read_magic(stream) != NPY_VERSION:
-        raise ValueError("an array has another version of the NPY format")
+    demand(npy.read_magic(stream) == NPY_VERSION, "an array has another version of the NPY format")
     shape, is_fortran, dtype = npy.read_array_header_1_0(stream)
-    if not DTYPE.fullmatch(dtype.str):
-        raise ValueError(f"arrays of type {dtype.str[:80]} cannot be in a file")
+    demand(DTYPE.fullmatch(dtype.str), f"arrays of type {dtype.str[:80]} cannot be in a file")
     start = stream.tell()
     is_shape = all(type(length) is int and 0 <= length < LONGEST for length in shape)
-    if not is_shape or len(shape) > MOST_DIMENSIONS:
-        raise ValueError(f"{str(shape)[:80]} is not the shape of an array in a file")
-    if math.prod(shape) * dtype.itemsize != len(data) - start:
-        raise ValueError(f"an array of shape {shape} does not fill its {len(data) - start} bytes")
-    if dtype.kind == "b" and np.frombuffer(data, np.uint8, offset=start).max(initial=0) > 1:
-        raise ValueError("a truth value is neither 0 nor 1")
-    if dtype.kind == "U" and np.frombuffer(data, "<u4", offset=start).max(initial=0) > LAST_CODE_POINT:
-        raise ValueError("a text contains a character that does not exist")
+    is_shape = is_shape and len(shape) <= MOST_DIMENSIONS
+    demand(is_shape, f"{str(shape)[:80]} is not the shape of an array in a file")
+    is_full = math.prod(shape) * dtype.itemsize == len(data) - start
+    demand(is_full, f"an array of shape {shape} does not fill its {len(data) - start} bytes")
+    if dtype.kind in LARGEST_VALUES:
+        largest, words, reason = LARGEST_VALUES[dtype.kind]
+        demand(np.frombuffer(data, words, offset=start).max(initial=0) <= largest, reason)
     array = np.frombuffer(data, dtype, offset=start).reshape(shape, order="F" if is_fortran else "C")
     return array.astype(dtype.newbyteorder("="), order="K")
 
@@ -295,26 +290,17 @@ def _read_array(data: bytes) -> np.ndarray:
 # None stand for themselves.
 
 
-def encode(model: Any, growable: bool) -> tuple[list[Any], list[np.ndarray]]:
-    """Return the objects that make up a model, itself the last, and the arrays they refer to."""
-    encoder = _Encoder(growable)
-    encoder.value(model, type(model).__name__)
-    decode(encoder.objects, encoder.arrays)  # a model that could not be loaded is not written
-    return encoder.objects, encoder.arrays
-
-
 def decode(objects: list[Any], arrays: list[np.ndarray]) -> Any:
-    """Make the model that :func:`encode` has taken apart, and check everything."""
+    """Make the model that `save` has taken apart, and check everything."""
     names = [item["class"] for item in objects]
     # A pipeline comes last, after the model that it ends with; the parts of models come before.
     is_pipeline = names[-1:] == ["Pipeline"]
     n_parts = len(names) - 1 - is_pipeline
-    if n_parts < 0 or not (_class_of(names[n_parts]) and names[n_parts] in MODELS):
-        raise ValueError(f"{brief.repr(names[-1:])} is not a model; it may need a later pathforest")
-    if unknown := [name for name in names[:n_parts] if not (_class_of(name) and name in PARTS)]:
-        raise ValueError(
-            f"{brief.repr(unknown[0])} cannot be part of a model; it may need a later pathforest"
-        )
+    is_model = n_parts >= 0 and _class_of(names[n_parts]) and names[n_parts] in MODELS
+    demand(is_model, f"{brief.repr(names[-1:])} is not a model; it may need a later pathforest")
+    for name in names[:n_parts]:
+        is_part = _class_of(name) and name in PARTS
+        demand(is_part, f"{brief.repr(name)} cannot be part of a model; it may need a later pathforest")
     decoder = _Decoder(arrays)
     for name, item in zip(names, objects, strict=True):
         value = decoder.add(name, item["state"])
@@ -443,12 +429,12 @@ class _Decoder:
         """Build the next object, unless it repeats others so often that checks and predictions never end."""
         self._size = 1
         values = {key: self.value(part) for key, part in state.items()}
-        if self._size > MOST_OBJECTS:
-            raise ValueError(f"{name} consists of {self._size} objects; a file takes {MOST_OBJECTS}")
+        is_small = self._size <= MOST_OBJECTS
+        demand(is_small, f"{name} consists of {self._size} objects; a file takes {MOST_OBJECTS}")
         kind, table = _class_of(name), TABLES[name]
         params = _params(kind, table)
-        if unknown := state.keys() - {*params, *table.always, *table.sometimes}:
-            raise ValueError(f"{name} has no attribute {min(unknown)!r}; it may need a later pathforest")
+        unknown = min(state.keys() - {*params, *table.always, *table.sometimes}, default=None)
+        demand(unknown is None, f"{name} has no attribute {unknown!r}; it may need a later pathforest")
         value = kind(**{key: values[key] for key in params if key in values})
         for key, item in values.items():
             setattr(value, key, item)
@@ -458,8 +444,7 @@ class _Decoder:
 
     def value(self, value: Any, depth: int = 0) -> Any:
         """Decode one value."""
-        if depth > DEEPEST:
-            raise ValueError("values are nested too deeply")
+        demand(depth <= DEEPEST, "values are nested too deeply")
         if isinstance(value, list):
             return [self.value(item, depth + 1) for item in value]
         if not isinstance(value, dict):
@@ -489,6 +474,5 @@ class _Decoder:
 
 def _item(items: list[Any], number: int) -> Any:
     """Return one of the arrays or objects by its number, which may not be negative or True."""
-    if type(number) is not int or not 0 <= number < len(items):
-        raise ValueError(f"there is no array or object {number}")
+    demand(type(number) is int and 0 <= number < len(items), f"there is no array or object {number}")
     return items[number]

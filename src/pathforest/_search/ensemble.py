@@ -33,6 +33,7 @@ from pathforest._persistence.checks import (
     array,
     check_classes,
     check_steps,
+    demand,
     indices,
     one_of,
 )
@@ -83,12 +84,12 @@ def costs_of(search: Any, models: Sequence[Any], samples: Samples) -> list[np.nd
 
 def probabilities_of_each(search: Any, samples: Samples) -> np.ndarray:
     """Return the probabilities of each cell, of shape (n_models, n_queries, n_classes)."""
-    found: dict[int, np.ndarray] = {}
+    found: list[Any] = [None] * len(search.estimators_)
     for positions in _by_samples(search.estimators_):
         models = [search.estimators_[position] for position in positions]
         for position, model, cost in zip(positions, models, costs_of(search, models, samples), strict=True):
             found[position] = probabilities(cost, classifier_of(model).beta)
-    return np.array([found[position] for position in sorted(found)])
+    return np.array(found)
 
 
 def predict(search: Any, samples: Samples) -> np.ndarray:
@@ -103,9 +104,9 @@ def predict(search: Any, samples: Samples) -> np.ndarray:
 def labels_and_probabilities(search: Any, samples: Samples) -> tuple[np.ndarray, np.ndarray]:
     """Return what `predict` and `predict_proba` do, for the price of one of them."""
     if len(search.estimators_) == 1:
-        (forest,), Q = ask(search, search.estimators_, samples)
+        forests, Q = ask(search, search.estimators_, samples)
         with answering(search, Q) as bar:
-            (costs,) = class_costs([forest], Q, bar)
+            (costs,) = class_costs(forests, Q, bar)
         return search.classes_[costs.winner(0)], probabilities(costs.cost[0], search.best_beta_)
     found = probabilities_of_each(search, samples).mean(axis=0)
     return search.classes_[found.argmax(axis=1)], found
@@ -182,26 +183,26 @@ def _with_own_features(
 def check_members(search: Any, sizes: dict[str, int]) -> None:
     """Check the models that are averaged, and what belongs to them."""
     chosen = search.transforms_
-    if type(chosen) is not dict or chosen.keys() != {"preset", "reason", "names"}:
-        raise ValueError("transforms_ does not have preset, reason and names")
+    is_known = type(chosen) is dict and chosen.keys() == {"preset", "reason", "names"}
+    demand(is_known, "transforms_ does not have preset, reason and names")
     if "estimators_" not in vars(search):
         return
-    if type(search.estimators_) is not list or not search.estimators_:
-        raise ValueError("estimators_ is not a list of models")
+    is_list = type(search.estimators_) is list and search.estimators_
+    demand(is_list, "estimators_ is not a list of models")
     for model in search.estimators_:
         width, classifier = sizes.get("features"), model
         if isinstance(model, Pipeline):
             width, classifier = check_steps(model, width, -1), model.steps[-1][1]
-        if not isinstance(classifier, FuzzyOPFClassifier):
-            raise ValueError("estimators_ holds something other than classifiers and pipelines of them")
-        if not np.array_equal(classifier.classes_, search.classes_) or classifier.n_features_in_ != width:
-            raise ValueError("estimators_ holds a classifier of other classes or features")
+        is_ours = isinstance(classifier, FuzzyOPFClassifier)
+        demand(is_ours, "estimators_ holds something other than classifiers and pipelines of them")
+        is_same = np.array_equal(classifier.classes_, search.classes_) and classifier.n_features_in_ == width
+        demand(is_same, "estimators_ holds a classifier of other classes or features")
     n_samples, n_rows = len(classifier.order_), len(search.cv_results_["params"])
     sizes |= {"samples": n_samples, "rows": n_rows, "members": len(search.estimators_)}
     if "_fit_samples" in vars(search):
         array("samples features", FEATURE_TYPES)(search, "_fit_samples", sizes)
-    if indices("members", "rows")(search, "averaged_", sizes)[0] != search.best_index_:
-        raise ValueError("averaged_ does not begin with best_index_")
+    is_first = indices("members", "rows")(search, "averaged_", sizes)[0] == search.best_index_
+    demand(is_first, "averaged_ does not begin with best_index_")
 
 
 _of_classifiers = {*FuzzyOPFClassifier._saved.always, *FuzzyOPFClassifier._saved.sometimes}

@@ -18,7 +18,7 @@ from sklearn.utils import indexable
 from sklearn.utils.multiclass import type_of_target
 
 from pathforest._models.offers import cost_ratios, probabilities, row_sums
-from pathforest._persistence.checks import whole
+from pathforest._persistence.checks import demand, whole
 from pathforest._utils.text import show
 from pathforest._utils.threads import map_threads
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -250,22 +250,21 @@ def table(
 def check_table(model: Any) -> None:
     """Raise ValueError unless a model's `cv_results_` is such a table, and its best row is in it."""
     results = vars(model).get("cv_results_")
-    if type(results) is not dict or type(results.get("params")) is not list:
-        raise ValueError("cv_results_ is not a table with a column params")
+    is_table = type(results) is dict and type(results.get("params")) is list
+    demand(is_table, "cv_results_ is not a table with a column params")
     n_rows = len(results["params"])
     for name, column in results.items():
-        if not (name == "params" or (isinstance(column, np.ndarray) and column.shape == (n_rows,))):
-            raise ValueError(f"the column {name} of cv_results_ has another length than params")
-    if missing := COLUMNS - results.keys():
-        raise ValueError(f"cv_results_ has no column {min(missing)}")
+        is_long = name == "params" or (isinstance(column, np.ndarray) and column.shape == (n_rows,))
+        demand(is_long, f"the column {name} of cv_results_ has another length than params")
+    missing = min(COLUMNS - results.keys(), default=None)
+    demand(missing is None, f"cv_results_ has no column {missing}")
     names = [name for name in results if name.startswith(PARAMETER)]
     rows = zip(*(results[name].tolist() for name in names), strict=True)
     keys = [name.removeprefix(PARAMETER) for name in names]
-    if results["params"] != [dict(zip(keys, row, strict=True)) for row in rows]:
-        raise ValueError("the column params of cv_results_ differs from those of the single parameters")
+    is_same = results["params"] == [dict(zip(keys, row, strict=True)) for row in rows]
+    demand(is_same, "the column params of cv_results_ differs from those of the single parameters")
     best = results["params"][whole(0, n_rows - 1)(model, "best_index_", {})]
-    if vars(model).get("best_params_") != best:
-        raise ValueError("best_params_ is not the best row of cv_results_")
-    if not all(type(vars(model).get(name)) is float for name in ("best_score_", "best_beta_")):
-        raise ValueError("best_score_ and best_beta_ should be numbers")
+    demand(vars(model).get("best_params_") == best, "best_params_ is not the best row of cv_results_")
+    are_numbers = all(type(vars(model).get(name)) is float for name in ("best_score_", "best_beta_"))
+    demand(are_numbers, "best_score_ and best_beta_ should be numbers")
     whole(1)(model, "n_splits_", {})

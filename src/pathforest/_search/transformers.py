@@ -24,6 +24,7 @@ from pathforest._persistence.checks import (
     Saved,
     array,
     check_attributes,
+    demand,
     indices,
     saved,
     transformer,
@@ -112,8 +113,7 @@ def _choose_ridge(
 
 
 def _check_landmarks(discriminant: LandmarkDiscriminant, sizes: dict[str, int]) -> None:
-    if not discriminant.root_.diagonal().all():
-        raise ValueError("root_ is singular")
+    demand(discriminant.root_.diagonal().all(), "root_ is singular")
     check_positive("gamma_scale", getattr(discriminant, "gamma_scale", 1.0), "1 is the default")
 
 
@@ -225,10 +225,8 @@ class QuadraticDiscriminant(LandmarkDiscriminant):
 def _check_walks(trees: RandomTrees, sizes: dict[str, int]) -> None:
     own = np.arange(sizes["nodes"])
     # Children come after their parents, so that every walk ends.
-    if (trees.left_ < own).any() or (trees.right_ < own).any():
-        raise ValueError("left_ or right_ leads back")
-    if not len(trees.roots_):
-        raise ValueError("there are no trees")
+    demand((trees.left_ >= own).all() and (trees.right_ >= own).all(), "left_ or right_ leads back")
+    demand(len(trees.roots_), "there are no trees")
 
 
 @saved(PARTS)
@@ -328,8 +326,7 @@ class TreeFeatures(TransformerMixin, BaseEstimator):
 
 
 def _check_trees(shares: TreeShares, name: str, sizes: dict[str, int]) -> None:
-    if type(shares.trees_) is not RandomTrees:
-        raise ValueError("trees_ are not trees")
+    demand(type(shares.trees_) is RandomTrees, "trees_ are not trees")
     check_attributes(shares.trees_, RandomTrees._saved, sizes)
 
 
