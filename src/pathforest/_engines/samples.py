@@ -115,11 +115,6 @@ class SparseSamples:
         """Return them as an array."""
         return self.tocsr().toarray()
 
-    def row_keys(self) -> list[bytes]:
-        """Return the contents of each row: equal rows have equal keys."""
-        parts = zip(self.indptr[:-1], self.indptr[1:], strict=True)
-        return [self.indices[a:b].tobytes() + self.data[a:b].tobytes() for a, b in parts]
-
 
 def _sorted(X: Any) -> csr_array:
     """Sort entries by row, then feature; repeated ones keep their order, in which toarray adds them."""

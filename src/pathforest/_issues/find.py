@@ -15,7 +15,7 @@ from pathforest._engines.samples import SparseSamples, blocks
 from pathforest._issues.issues import Issues
 from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, KeptSamples, OPFEstimator, open_fit
-from pathforest._models.offers import mean_offers
+from pathforest._models.offers import ClassGroups, mean_offers
 from pathforest.graph import KnnGraph
 from pathforest.membership import density, lower_fence, normality
 
@@ -271,19 +271,15 @@ class _Class(NamedTuple):
 
 
 def _classes(data: FitData, question: Any, r: int) -> list[_Class]:
-    X, metric, codes = data.X, data.metric, data.labels.codes
+    X, metric, (names, codes) = data.X, data.metric, data.labels
     if metric.kind != "features":
         X = symmetric(X) if metric.kind == "precomputed" else distance_matrix(X, metric)
         metric = metric._replace(kind="precomputed")
     samples = KeptSamples(X, metric, question.algorithm, data.n_threads, question.device, {})
-    found = []
-    for code in range(len(data.labels.values)):
-        everyone = np.flatnonzero(codes == code)
-        # No list takes more than r + 1 equal rows. A sample left out here has that many before it.
-        members = samples.without_spare_copies(everyone, r + 1)
-        engine = samples.engine(members, X.dtype, keep_order=False)
-        found.append(_Class(samples, members, engine, len(everyone)))
-    return found
+    groups = ClassGroups(samples, codes, len(names), X.dtype)
+    # No list takes more than r + 1 equal rows. A sample left out here has that many before it.
+    listed = zip(groups.members, groups.listed(r + 1), strict=True)
+    return [_Class(samples, *chosen, len(members)) for members, chosen in listed]
 
 
 def _empty(n: int, r: int) -> Lists:
@@ -370,7 +366,9 @@ def duplicate_groups(data: FitData) -> np.ndarray:
     if data.metric.kind == "precomputed":
         return _number_groups(connected_components(csr_array(symmetric(data.X) == 0), directed=False)[1])
     if isinstance(data.X, SparseSamples):
-        return _number_groups(np.array(data.X.row_keys(), dtype=object))
+        X, ends = data.X, data.X.indptr[1:-1]
+        rows = zip(np.split(X.indices, ends), np.split(X.data, ends), strict=True)
+        return _number_groups(np.array([a.tobytes() + b.tobytes() for a, b in rows], dtype=object))
     rows = np.ascontiguousarray(data.X + 0.0)  # -0.0 + 0.0 is 0.0: equal values have equal bytes
     return _number_groups(rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0])
 

@@ -205,20 +205,23 @@ class ClassGroups:
     def __init__(self, samples: KeptSamples, code: np.ndarray, n_classes: int, dtype: np.dtype) -> None:
         self.samples, self.code, self.dtype = samples, code, dtype
         self.members = [np.flatnonzero(code == c) for c in range(n_classes)]
-        # The longest lists so far; per class the members that can be in one, and an engine over them.
-        self._listed: tuple[int, list[np.ndarray], list[Engine | None]] = (-1, [], [])
+        self._listed: tuple[int, list[tuple[np.ndarray, Engine | None]]] = (-1, [])  # for the longest so far
+
+    def listed(self, length: int) -> list[tuple[np.ndarray, Engine | None]]:
+        """Return the members of each class that can be in lists of a length, and an engine over them."""
+        longest, found = self._listed
+        if length > longest:
+            chosen = [self.samples.without_spare_copies(members, length) for members in self.members]
+            found = [
+                (own, self.samples.engine(own, self.dtype, False) if len(own) else None) for own in chosen
+            ]
+            self._listed = length, found
+        return found
 
     def nearest(self, block: np.ndarray, r: int) -> list[Lists]:
         """List the members of each class nearest to each query, for its `r` cheapest offers."""
         length, found = r + EXTRA_MEMBERS, []
-        longest, listed, engines = self._listed
-        if length > longest:
-            listed = [self.samples.without_spare_copies(members, length) for members in self.members]
-            engines = [
-                self.samples.engine(chosen, self.dtype, False) if len(chosen) else None for chosen in listed
-            ]
-            self._listed = length, listed, engines
-        for members, chosen, engine in zip(self.members, listed, engines, strict=True):
+        for members, (chosen, engine) in zip(self.members, self.listed(length), strict=True):
             if engine is None:
                 found.append((np.empty((len(block), 0)), np.empty((len(block), 0), dtype=np.int32)))
                 continue

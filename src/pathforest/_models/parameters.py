@@ -17,9 +17,6 @@ from pathforest._utils.text import show
 Rule = Callable[[str, Any], None]  # takes the name and the value, and raises TypeError or ValueError
 Rules = dict[str, Rule]
 
-# The last is for tests: PyTorch without a GPU.
-DEVICE = re.compile(r"cpu|cuda(:(0|[1-9]\d{0,2}))?|torch-cpu")
-
 
 def check_parameters(estimator: Any, names: Collection[str] | None = None) -> None:
     """Apply the rules that a class declares to all parameters of an estimator, or to the named ones."""
@@ -68,6 +65,16 @@ def choice(*choices: str) -> Rule:
     return lambda name, value: check_choice(name, value, choices)
 
 
+def where(holds: Callable[[Any], Any], advice: str, kind: type[Exception] = ValueError) -> Rule:
+    """Make the rule of values for which something holds; `advice` ends the message about others."""
+
+    def check(name: str, value: Any) -> None:
+        if not holds(value):
+            raise kind(f"{name}={show(value)} {advice}")
+
+    return check
+
+
 def share(least: float, most: float, words: str, advice: str) -> Rule:
     """Make the rule of a number from `least` to `most`, which a message says in words."""
 
@@ -101,21 +108,6 @@ def each(singular: str, rule: Rule) -> Rule:
 
 def checked_where_used(name: str, value: Any) -> None:
     """Let a value pass that is checked together with others, or by the package that uses it."""
-
-
-def boolean(name: str, value: Any) -> None:
-    """Refuse anything but True and False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}={show(value)} must be True or False")
-
-
-def membership(name: str, value: Any) -> None:
-    """Refuse anything but ``"density"`` and callables."""
-    if not (callable(value) or (isinstance(value, str) and value == "density")):
-        raise ValueError(
-            f"{name}={show(value)} is unknown; use 'density' or a callable (X, y) that returns one value in "
-            "[0, 1] per training sample"
-        )
 
 
 def validation_fraction(name: str, value: Any) -> None:
@@ -164,17 +156,21 @@ def n_jobs(name: str, value: Any) -> None:
         raise ValueError(f"{name}=0 leaves no thread to work with; use 1, or -1 for all cores")
 
 
-def device(name: str, value: Any) -> None:
-    """Refuse anything but the name of a device."""
-    if not (isinstance(value, str) and DEVICE.fullmatch(value)):
-        raise ValueError(f"{name}={show(value)} is unknown; use 'cpu', 'cuda' or 'cuda:<number>'")
-
-
 def verbose(name: str, value: Any) -> None:
     """Refuse anything but True, False and integers of at least 0."""
     check_integer(name, int(value) if isinstance(value, bool) else value, 0, "0 is silent")
 
 
+boolean = where(lambda value: isinstance(value, (bool, np.bool_)), "must be True or False", TypeError)
+membership = where(
+    lambda value: callable(value) or (isinstance(value, str) and value == "density"),
+    "is unknown; use 'density' or a callable (X, y) that returns one value in [0, 1] per training sample",
+)
+device = where(
+    # The last is for tests: PyTorch without a GPU.
+    lambda value: isinstance(value, str) and re.fullmatch(r"cpu|cuda(:(0|[1-9]\d{0,2}))?|torch-cpu", value),
+    "is unknown; use 'cpu', 'cuda' or 'cuda:<number>'",
+)
 sigma = positive("0.8 is the default, 1 gives plain OPF")
 competition = choice("complete", "tree")
 n_conquerors = integer(1, "1 is the paper's rule")

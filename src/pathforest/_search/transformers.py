@@ -48,6 +48,15 @@ def make_now(key: Any, make: Callable[[], Any]) -> Any:
     return make()
 
 
+class SharingTransformer(TransformerMixin, BaseEstimator):
+    """A transformer whose ``fit_transform(X, y, once)`` shares work with others; it does all of the fit."""
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        """Learn from the samples."""
+        self.fit_transform(X, y)
+        return self
+
+
 @saved(PARTS)
 class RidgeDiscriminant(TransformerMixin, BaseEstimator):
     """Linear discriminant analysis with the covariance shrunk as far as leave-one-out error advises.
@@ -117,7 +126,7 @@ def _check_landmarks(discriminant: LandmarkDiscriminant, sizes: dict[str, int]) 
     check_positive("gamma_scale", getattr(discriminant, "gamma_scale", 1.0), "1 is the default")
 
 
-class LandmarkDiscriminant(TransformerMixin, BaseEstimator):
+class LandmarkDiscriminant(SharingTransformer):
     """The discriminant analysis of :class:`RidgeDiscriminant` on Nystroem features of some kernel.
 
     A class that derives from it has the parameters `n_landmarks` and `random_state`, and a method
@@ -132,11 +141,6 @@ class LandmarkDiscriminant(TransformerMixin, BaseEstimator):
         },
         agree=(_check_landmarks,),
     )
-
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Choose landmarks and find the directions that separate the classes."""
-        self.fit_transform(X, y)
-        return self
 
     def fit_transform(self, X: np.ndarray, y: np.ndarray, once: Once = make_now) -> np.ndarray:
         """Choose landmarks and project the samples on the directions that separate the classes."""
@@ -313,7 +317,7 @@ def _no_score(y: np.ndarray, predicted: np.ndarray) -> float:
     return 0.0
 
 
-class TreeFeatures(TransformerMixin, BaseEstimator):
+class TreeFeatures(SharingTransformer):
     """What a random forest gives; representations of the same samples share one."""
 
     def __init__(self, n_trees: int = N_TREES, random_state: Any = 0) -> None:
@@ -353,11 +357,6 @@ class TreeShares(TreeFeatures):
 
     _saved = Saved({"trees_": _check_trees})
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Grow the trees."""
-        self.fit_transform(X, y)
-        return self
-
     def fit_transform(self, X: np.ndarray, y: np.ndarray, once: Once = make_now) -> np.ndarray:
         """Grow the trees; give each sample the shares of the classes in trees that did not see it."""
         grown = self._grow(X, y, once)
@@ -386,17 +385,13 @@ class ImportanceScaler(TreeFeatures):
 
     _saved = Saved({"scale_": array("features")})
 
-    def fit(self, X: np.ndarray, y: np.ndarray, once: Once = make_now) -> Self:
-        """Grow trees and see which features they use."""
+    def fit_transform(self, X: np.ndarray, y: np.ndarray, once: Once = make_now) -> np.ndarray:
+        """Grow trees, and multiply the features by how much they use them."""
         importances = self._grow(X, y, once).importances
         if not importances.any():  # no tree has a split: every feature is constant
             importances = np.full(X.shape[1], 1 / X.shape[1])
         self.scale_ = np.sqrt(importances * X.shape[1])
-        return self
-
-    def fit_transform(self, X: np.ndarray, y: np.ndarray, once: Once = make_now) -> np.ndarray:
-        """Grow trees, and multiply the features by their weights."""
-        return self.fit(X, y, once).transform(X)
+        return self.transform(X)
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Multiply the features by their weights."""
