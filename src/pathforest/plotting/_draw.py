@@ -13,6 +13,9 @@ from pathforest._utils.text import show
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection, PathCollection
+    from matplotlib.figure import Figure
+else:  # matplotlib is imported when something is drawn
+    Axes = Figure = LineCollection = PathCollection = Any
 
 RASTER = 5_000  # samples from which vector formats store them as pixels: they would take megabytes
 # Okabe and Ito's palette, which colour-blind readers can tell apart, those that show best first; its black,
@@ -62,23 +65,20 @@ def check_matplotlib() -> None:
         raise ImportError("the figure needs matplotlib; run pip install 'pathforest[plot]'") from None
 
 
-def axes_or_new(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
-    """Return the axes given, or those of a new figure of some size."""
+def axes_or_new(ax: Any, **options: Any) -> Any:
+    """Return the axes given, or those of a new figure with these options."""
     check_matplotlib()
     if ax is None:
         import matplotlib.pyplot as plt
 
-        _, ax = plt.subplots(figsize=size, layout="constrained")
+        _, ax = plt.subplots(layout="constrained", **options)
     return ax
 
 
 def two_axes(ax: Any, with_second: bool = True) -> tuple[Axes, Axes | None]:
     """Return the axes of the picture and those beside it, if there are any."""
-    if ax is None and with_second:
-        import matplotlib.pyplot as plt
-
-        _, ax = plt.subplots(1, 2, figsize=(10, 4.4), width_ratios=[5, 4], layout="constrained")
-    pair = np.ravel(axes_or_new(ax))
+    second = {"ncols": 2, "figsize": (10, 4.4), "width_ratios": [5, 4]} if with_second else {}
+    pair = np.ravel(axes_or_new(ax, **second))
     if len(pair) > 2:
         raise ValueError(
             f"ax has {len(pair)} axes; pass one for the picture, or two with the curve beside it"

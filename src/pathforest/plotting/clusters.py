@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pathforest._utils.checks import check_integer
-from pathforest.plotting._draw import INK, MARK, Display, check_matplotlib, class_colors, ring, two_axes
+from pathforest.plotting._draw import INK, MARK, Axes, Display, check_matplotlib, class_colors, ring, two_axes
 from pathforest.plotting._source import find_source, open_up
 from pathforest.plotting.forest import plot_forest
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 STEEP = 20  # times the smallest cut from which the curve has a logarithmic scale: its end could not be read
 
@@ -53,7 +50,14 @@ def plot_clusters(estimator: Any, X: Any = None, *, ax: Any = None, legend: bool
     display = plot_forest(estimator, X, ax=ax, legend=legend)
     ax.set_title(count_clusters(model))
     if cut_ax is not None:
-        draw_cuts(cut_ax, model.cuts_, model.best_k_)
+        cuts, k = model.cuts_, model.best_k_
+        cut_ax.plot(np.arange(1, len(cuts) + 1), cuts, "o-", color=INK, markersize=3.5, linewidth=1.2)
+        cut_ax.plot(k, cuts[k - 1], **{**ring(12, 2), "markeredgecolor": MARK})
+        cut_ax.locator_params(axis="x", integer=True)
+        if 0 < cuts.min() < cuts.max() / STEEP:
+            cut_ax.set_yscale("log")
+        cut_ax.set(xlabel="neighbours k", ylabel="normalised cut", title=f"smallest cut at k = {k}")
+        cut_ax.grid(alpha=0.3)
     display.title_, display.cut_ax_ = ax.get_title(), cut_ax
     return display
 
@@ -97,8 +101,17 @@ def plot_cluster_tree(estimator: Any, *, n_domes: int = 30, ax: Any = None) -> D
     founders = draw_tree(ax, model, n_domes)
     ax.set_title(f"{count_clusters(model)}, {len(model.cluster_tree_) + 1} maxima")
     if size_ax is not None:
-        measure = model._dome_measure
-        draw_sizes(size_ax, model.cluster_tree_[measure], measure, len(model.cluster_roots_))
+        measure, n_clusters = model._dome_measure, len(model.cluster_roots_)
+        sizes = np.sort(model.cluster_tree_[measure])[::-1]
+        size_ax.plot(np.arange(2, len(sizes) + 2), sizes, "o", color=INK, markersize=3.5)
+        size_ax.axvline(n_clusters + 0.5, color=MARK, linewidth=1.5)
+        if (sizes > 0).any():
+            size_ax.set_yscale("log")
+        if len(sizes) > 10 * n_clusters:
+            size_ax.set_xscale("log")
+        labels = {"xlabel": "number of clusters", "ylabel": f"{measure} of the next dome"}
+        size_ax.set(title="sizes of the domes", **labels)
+        size_ax.grid(alpha=0.3)
     return Display(ax, founders_=founders, size_ax_=size_ax)
 
 
@@ -106,19 +119,6 @@ def count_clusters(model: Any) -> str:
     """Say how many clusters there are."""
     n_clusters = len(model.cluster_roots_)
     return f"{n_clusters} cluster{'s' if n_clusters != 1 else ''}"
-
-
-def draw_cuts(ax: Axes, cuts: np.ndarray, best_k: int) -> None:
-    """Draw the curve, with a ring around the neighbourhood chosen."""
-    from matplotlib.ticker import MaxNLocator
-
-    ax.plot(np.arange(1, len(cuts) + 1), cuts, "o-", color=INK, markersize=3.5, linewidth=1.2)
-    ax.plot(best_k, cuts[best_k - 1], **{**ring(12, 2), "markeredgecolor": MARK})
-    if 0 < cuts.min() < cuts.max() / STEEP:
-        ax.set_yscale("log")
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set(xlabel="neighbours k", ylabel="normalised cut", title=f"smallest cut at k = {best_k}")
-    ax.grid(alpha=0.3)
 
 
 def draw_tree(ax: Axes, model: Any, n_domes: int) -> np.ndarray:
@@ -137,16 +137,3 @@ def draw_tree(ax: Axes, model: Any, n_domes: int) -> np.ndarray:
     ax.vlines(range(len(order)), low, top, colors=[colors.get(q, INK) for q in order], linewidths=5)
     ax.set(xlabel="domes", ylabel="density, from 1 to 1000", xticks=[])
     return np.array(order)
-
-
-def draw_sizes(ax: Axes, sizes: np.ndarray, measure: str, n_clusters: int) -> None:
-    """Draw the sizes of domes in descending order, and a line below those of clusters."""
-    sizes = np.sort(sizes)[::-1]
-    ax.plot(np.arange(2, len(sizes) + 2), sizes, "o", color=INK, markersize=3.5)
-    ax.axvline(n_clusters + 0.5, color=MARK, linewidth=1.5)
-    if (sizes > 0).any():
-        ax.set_yscale("log")
-    if len(sizes) > 10 * n_clusters:
-        ax.set_xscale("log")
-    ax.set(xlabel="number of clusters", ylabel=f"{measure} of the next dome", title="sizes of the domes")
-    ax.grid(alpha=0.3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from pathforest._models.explanation import (
     MOST_FEATURES,
     Explainer,
     Explanation,
-    Feature,
     explain,
     find_explainer,
     only_scales,
@@ -23,6 +22,7 @@ from pathforest._search.ensemble import training_samples
 from pathforest._utils.checks import check_choice
 from pathforest.plotting._draw import (
     INK,
+    Axes,
     Display,
     add_legend,
     axes_or_new,
@@ -36,9 +36,6 @@ from pathforest.plotting._draw import (
     ring,
 )
 from pathforest.plotting._source import Source, find_source, without_names
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MOST_COSTS = 8  # costs written along a path, at most: more could not be read
 BAR = 0.38  # width of a bar; two of them and a gap make a place
@@ -132,10 +129,19 @@ def plot_explanation(
             is_wide = one.features is not None and len(one.features) > 2 and X is None
             kind = "images" if image_shape is not None else "features" if is_wide else "plane"
         if kind == "plane":
-            source, Q = plane_source(explainer, one, query, X)
+            model = explainer.estimator
+            chosen = model.estimators_[one.cell] if hasattr(model, "estimators_") else model
+            source = find_source(chosen, X, needs="classes_")
+            Q = source.transform(explainer.represent(query))
             bidders = find_bidders(source.model, Q, one.label)
             if position is None:
-                position = find_position(source, Q if X is None else query)
+                position = np.asarray(Q if X is None else query, dtype=np.float64)
+                n_values, n_columns = position.shape[1], source.samples.shape[1]
+                if n_values != n_columns:
+                    raise ValueError(
+                        f"the query has {n_values} values that do not say where it lies among the "
+                        f"{n_columns} columns of X; pass its position"
+                    )
             ax = axes_or_new(ax)
             drawn = draw_on_plane(ax, source, one, bidders, position, zoom, legend)
         elif one.features is None:
@@ -145,10 +151,10 @@ def plot_explanation(
             )
         elif kind == "images":
             training, shape = find_images(explainer, X), check_image_shape(image_shape, len(query[0]))
-            ax = axes_or_new(ax, size=(9.5, 2.1))
+            ax = axes_or_new(ax, figsize=(9.5, 2.1))
             drawn = {"images_": draw_images(ax, one, np.asarray(query, dtype=float)[0], training, shape)}
         else:
-            ax = axes_or_new(ax, size=(8, 4.6))
+            ax = axes_or_new(ax, figsize=(8, 4.6))
             drawn = {"bars_": draw_features(ax, one, explainer.estimator.classes_.tolist(), legend)}
     ax.set_title(one.headline, parse_math=False)
     return Display(ax, explanation_=one, **drawn)
@@ -165,14 +171,6 @@ class Bidder(NamedTuple):
     offer: float
 
 
-def plane_source(explainer: Explainer, explanation: Explanation, query: Any, X: Any) -> tuple[Source, Any]:
-    """Return the model whose forest is drawn, of a search the one that is explained, and its query."""
-    model = explainer.estimator
-    chosen = model.estimators_[explanation.cell] if hasattr(model, "estimators_") else model
-    source = find_source(chosen, X, needs="classes_")
-    return source, source.transform(explainer.represent(query))
-
-
 def find_bidders(model: Any, Q: Any, winner: Any) -> list[Bidder]:
     """List the cheapest offer to a query of each class but the winner, cheapest first."""
     bidders = [
@@ -181,17 +179,6 @@ def find_bidders(model: Any, Q: Any, winner: Any) -> list[Bidder]:
         if indices[0, 0] >= 0 and model.classes_[code] != winner
     ]
     return sorted(bidders, key=lambda bidder: bidder.offer)
-
-
-def find_position(source: Source, query: Any) -> np.ndarray:
-    """Take the position of the query from its features, if these are what the picture shows."""
-    query = np.asarray(query, dtype=np.float64)
-    if query.shape[1] != source.samples.shape[1]:
-        raise ValueError(
-            f"the query has {query.shape[1]} values that do not say where it lies among the "
-            f"{source.samples.shape[1]} columns of X; pass its position"
-        )
-    return query
 
 
 def draw_on_plane(
@@ -218,10 +205,8 @@ def draw_on_plane(
         linewidths=1.4, linestyles=":", alpha=0.8, zorder=4,
     )  # fmt: skip
     ax.add_collection(arcs)
-    path, marker = (
-        np.vstack([star, xy[explanation.path]]),
-        {"ls": "", "marker": "*", "markeredgecolor": ink()},
-    )
+    path = np.vstack([star, xy[explanation.path]])
+    marker = {"ls": "", "marker": "*", "markeredgecolor": ink()}
     front = {"zorder": 6, "color": shades[explanation.conqueror]}
     ax.plot(*path[:2].T, ls=(0, (2, 1)), lw=2.2, **front)  # an offer, not yet part of the forest
     (line,) = ax.plot(*path.T, lw=0, marker="o", markersize=6, markeredgecolor=ax.get_facecolor(), **front)
@@ -229,8 +214,13 @@ def draw_on_plane(
     ax.plot(*path[-1], **ring(11, 1.6), zorder=7)
     ax.plot(*path[0], **marker, markersize=17, **{**front, "zorder": 8})
     plane.name(ax)
-    if zoom:
-        set_limits(ax, np.vstack([path, xy[[bidder.conqueror for bidder in bidders[:1]]]]), xy)
+    if zoom:  # path and cheapest rival with space around them, on at least a quarter of the range of all
+        shown = np.vstack([path, xy[[bidder.conqueror for bidder in bidders[:1]]]])
+        low, high = shown.min(axis=0), shown.max(axis=0)
+        span = np.maximum(1.5 * (high - low), 0.25 * np.ptp(xy, axis=0))
+        span[span == 0] = 1.0  # samples on a line
+        corners = (low + high) / 2 + np.array([-0.5, 0.5])[:, None] * span
+        ax.set(xlim=corners[:, 0], ylim=corners[:, 1])
     write_costs(ax, path, xy, explanation, bidders)
     if legend:
         marks = {
@@ -241,15 +231,6 @@ def draw_on_plane(
         }
         add_legend(ax, model.classes_, colors, marks)
     return {"path_": line, "rivals_": arcs}
-
-
-def set_limits(ax: Axes, shown: np.ndarray, xy: np.ndarray) -> None:
-    """Show some points with space around them, on at least a quarter of the range of all."""
-    low, high = shown.min(axis=0), shown.max(axis=0)
-    span = np.maximum(1.5 * (high - low), 0.25 * np.ptp(xy, axis=0))
-    span[span == 0] = 1.0  # samples on a line
-    corners = (low + high) / 2 + np.array([-0.5, 0.5])[:, None] * span
-    ax.set(xlim=corners[:, 0], ylim=corners[:, 1])
 
 
 def write_costs(
@@ -272,19 +253,21 @@ def draw_features(ax: Axes, explanation: Explanation, classes: list[Any], legend
     """Draw bars for the features that matter most, to the right where the sample has more."""
     features, colors = explanation.features[:MOST_FEATURES], class_colors(len(classes))
     as_parts = features[0].share is not None
-    conqueror = [feature.conqueror for feature in features], [feature.share for feature in features]
-    sides = [("conqueror", explanation.label, explanation.distance, *conqueror)]
-    if rival := explanation.rival:
-        values = [feature.rival for feature in features], [feature.rival_share for feature in features]
-        sides.append(("rival", rival.label, rival.distance, *values))
-    bars = []
-    for i, (side, label, distance, values, shares) in enumerate(sides):
-        lengths = parts(features, values, shares, distance) if as_parts else deviations(features, values)
-        places = np.arange(len(features)) + i * BAR
-        color, name = colors[classes.index(label)], f"{side}: {text(label)}"
-        bars.append(ax.barh(places, lengths, BAR, color=color, label=name, zorder=2))
+    bars, places = [], np.arange(len(features))
+    for side, other in (("conqueror", explanation), ("rival", explanation.rival)):
+        if other is None:
+            continue
+        shares = [feature.share if side == "conqueror" else feature.rival_share for feature in features]
+        pairs = [(feature, getattr(feature, side)) for feature in features]
+        if as_parts:  # their sign says which sample has more, unless of categories
+            more = [1 if one.is_category else np.sign(one.value - value) for one, value in pairs]
+            lengths = np.nan_to_num(np.multiply(more, shares) * other.distance).tolist()
+        else:
+            lengths = [(one.value - value) / one.scale for one, value in pairs]
+        style = {"color": colors[classes.index(other.label)], "label": f"{side}: {text(other.label)}"}
+        bars.append(ax.barh(places + len(bars) * BAR, lengths, BAR, zorder=2, **style))
     ax.set_yticks(
-        np.arange(len(features)) + BAR / 2 * (len(bars) - 1),
+        places + BAR / 2 * (len(bars) - 1),
         [f"{text(feature.name)} = {feature.shown[0]}" for feature in features],
         parse_math=False,  # names may have dollars
     )
@@ -292,28 +275,12 @@ def draw_features(ax: Axes, explanation: Explanation, classes: list[Any], legend
     ax.axvline(0, color=INK, lw=0.8, zorder=1)
     ax.grid(axis="x", alpha=0.3, zorder=0)
     unit = "parts of the distance" if as_parts else "differences in standard deviations"
-    other = ", or another category" if any(feature.is_category for feature in features) else ""
-    ax.set_xlabel(f"{unit}; to the right the sample has more{other}")
+    category = ", or another category" if any(feature.is_category for feature in features) else ""
+    ax.set_xlabel(f"{unit}; to the right the sample has more{category}")
     if legend:
         for entry in ax.legend(frameon=False, loc="best", title="compared with").get_texts():
             entry.set_parse_math(False)
     return bars
-
-
-def parts(
-    features: Sequence[Feature], values: Sequence[float], shares: Sequence[float], distance: float
-) -> list[float]:
-    """Divide the distance among the features; the sign says which sample has more, unless of categories."""
-    more = [
-        1 if feature.is_category else np.sign(feature.value - value)
-        for feature, value in zip(features, values, strict=True)
-    ]
-    return np.nan_to_num(np.multiply(more, shares) * distance).tolist()
-
-
-def deviations(features: Sequence[Feature], values: Sequence[float]) -> list[float]:
-    """Return the differences in standard deviations of the training samples."""
-    return [(feature.value - value) / feature.scale for feature, value in zip(features, values, strict=True)]
 
 
 # A row of images
@@ -360,25 +327,17 @@ def draw_images(
     if rival := explanation.rival:
         best = f"offer {rival.offers[0]:.3g}"
         shown.append((f"rival: {text(rival.label)}", best, training[rival.conquerors[0]]))
-    rows = np.array([image for *_, image in shown])
+    rows = np.array([image for *_, image in shown], dtype=np.float64).reshape(-1, *shape)
     limits = {"vmin": rows.min(), "vmax": rows.max()} if len(shape) == 2 else {}
-    height, images, left = shape[0] / shape[1], [], 0.0
-    for i, (name, cost, image) in enumerate(shown):
+    height, images, left, middle = shape[0] / shape[1], [], 0.0, {"ha": "center", "fontsize": 9}
+    for i, (image, (name, cost, _)) in enumerate(zip(rows, shown, strict=True)):
         left += PAUSE if rival and i == len(shown) - 1 else 0
-        extent = (left, left + 1, 0, height)
-        images.append(ax.imshow(as_image(image, shape), cmap="gray_r", extent=extent, **limits))
-        middle = {"ha": "center", "fontsize": 9}
+        if image.ndim == 3 and image.max() > 1:
+            image = image / 255  # colours from 0 to 1
+        images.append(ax.imshow(image, cmap="gray_r", extent=(left, left + 1, 0, height), **limits))
         ax.text(left + 0.5, height + 0.06, name, va="bottom", **middle)
         ax.text(left + 0.5, -0.06, cost, va="top", **middle)
         left += 1 + GAP
     ax.set(xlim=(0, left - GAP), ylim=(-0.3, height + 0.35), aspect="equal")
     ax.set_axis_off()
     return images
-
-
-def as_image(row: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Give the features of a sample the shape of an image; three channels become colours."""
-    image = np.asarray(row, dtype=np.float64).reshape(shape)
-    if len(shape) == 2:
-        return image
-    return image / 255 if image.max() > 1 else image

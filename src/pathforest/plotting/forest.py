@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from pathforest._utils.checks import check_choice
 from pathforest.plotting._draw import (
     INK,
     RASTER,
+    Axes,
     Display,
     add_legend,
     axes_or_new,
@@ -22,9 +23,6 @@ from pathforest.plotting._draw import (
     ring,
 )
 from pathforest.plotting._source import find_source
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 NOISE = (0.8, 0.8, 0.8)  # colour of samples that clusters leave out
 GONE = {"ls": "", "marker": "x", "color": INK, "markersize": 4, "markeredgewidth": 0.8}
@@ -105,34 +103,29 @@ def plot_forest(
     ax, colors = axes_or_new(ax), class_colors(len(classes) - has_noise)
     if has_noise:
         colors = np.concatenate([[NOISE], colors])
-    crosses = None if gone is None else draw_gone(ax, plane.project(gone, 0), len(samples))
     values = colors[shown] if color == "label" else getattr(model, f"{color}_")
     drawn = draw_forest(ax, xy, model.predecessor_, values, colors[given])
     plane.name(ax)
+    drawn["gone_"] = None
     if gone is not None:
-        ax.set_title(f"{len(samples)} of {len(samples) + len(gone)} samples kept")
+        n = len(samples) + len(gone)
+        style = {"marker": "x", "c": INK, "linewidths": 0.8, "alpha": 0.6, "zorder": 1}
+        drawn["gone_"] = ax.scatter(
+            *plane.project(gone, 0).T, s=marker_size(n), rasterized=n > RASTER, **style
+        )
+        ax.set_title(f"{len(samples)} of {n} samples kept")
     if legend and color != "label":
         ax.figure.colorbar(drawn["samples_"], ax=ax, label=color)
     elif legend and len(classes) <= 10:
         marks = {"prototype" if hasattr(model, "classes_") else "root": ring()}
         add_legend(ax, names, colors, marks | ({} if gone is None else {"not in the model": GONE}))
-    return Display(ax, **drawn, gone_=crosses)
+    return Display(ax, **drawn)
 
 
 def groups(model: Any) -> tuple[np.ndarray, list[Any], np.ndarray]:
     """Return the classes or clusters of a model, their names in a legend, and that of each sample."""
     if hasattr(model, "classes_"):
-        classes, labels = model.classes_, model.label_
-        names = classes.tolist()
-    else:
-        classes, labels = np.unique([*model.labels_, *range(len(model.cluster_roots_))]), model.labels_
-        names = ["noise" if cluster < 0 else f"cluster {cluster}" for cluster in classes]
-    return classes, names, class_codes(labels, classes, len(labels))
-
-
-def draw_gone(ax: Axes, xy: np.ndarray, n_kept: int) -> Any:
-    """Draw the samples that a pruner left out."""
-    n = len(xy) + n_kept
-    return ax.scatter(
-        *xy.T, s=marker_size(n), marker="x", c=INK, linewidths=0.8, alpha=0.6, zorder=1, rasterized=n > RASTER
-    )
+        return model.classes_, model.classes_.tolist(), np.searchsorted(model.classes_, model.label_)
+    clusters = np.unique([*model.labels_, *range(len(model.cluster_roots_))])
+    names = ["noise" if cluster < 0 else f"cluster {cluster}" for cluster in clusters]
+    return clusters, names, np.searchsorted(clusters, model.labels_)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from pathforest._utils.checks import check_choice
-from pathforest.plotting._draw import MARK, PALETTE, Display, check_matplotlib, ring
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from pathforest.plotting._draw import MARK, PALETTE, Axes, Display, Figure, check_matplotlib, ring
 
 TIE = 1e-12  # scores nearer than this are equal
 WIDEST = 12  # columns up to which every cell has its number
@@ -88,8 +84,10 @@ def plot_landscape(
     *maps, beside = figure.subplots(1, len(ratios), squeeze=False, width_ratios=ratios)[0]
     for axes, name in zip(maps, panels, strict=True):
         here = np.ones(len(score), dtype=bool) if by is None else values[by] == name
-        place = values[x][here], values[y][here], score[here]
-        drawn = _draw_map(axes, _best_values(*place, columns, rows), columns, rows, limits)
+        tops = np.full((len(rows), len(columns)), -np.inf)  # of each place, over all other parameters
+        place = np.searchsorted(rows, values[y][here]), np.searchsorted(columns, values[x][here])
+        np.fmax.at(tops, place, score[here])
+        drawn = _draw_map(axes, tops, columns, rows, limits)
         axes.set(xlabel=x, ylabel=y, title="" if by is None else f'{by}="{name}"')
         if by is None or name == best[by]:
             chosen = np.searchsorted(columns, best[x]), np.searchsorted(rows, best[y])
@@ -142,21 +140,13 @@ def _panels(
     return None, [None]
 
 
-def _best_values(
-    x: np.ndarray, y: np.ndarray, score: np.ndarray, columns: np.ndarray, rows: np.ndarray
-) -> np.ndarray:
-    """Best score at each place, over all other parameters; nan if there is none."""
-    values = np.full((len(rows), len(columns)), -np.inf)
-    np.fmax.at(values, (np.searchsorted(rows, y), np.searchsorted(columns, x)), score)
-    return np.where(np.isfinite(values), values, np.nan)
-
-
 def _draw_map(
     axes: Axes, values: np.ndarray, columns: np.ndarray, rows: np.ndarray, limits: Sequence[float]
 ) -> Any:
     """Draw one cell per place, with its score; those that share the best have a frame."""
     from matplotlib.patches import Rectangle
 
+    values = np.where(np.isfinite(values), values, np.nan)
     image = axes.imshow(
         values, cmap="viridis", vmin=limits[0], vmax=limits[1], origin="lower", aspect="auto"
     )  # places are evenly spaced, whatever their values
@@ -164,9 +154,7 @@ def _draw_map(
     axes.set_yticks(range(len(rows)), [f"{value:g}" for value in rows])
     middle = (limits[0] + limits[1]) / 2
     for (row, column), value in np.ndenumerate(values):
-        if np.isnan(value):
-            continue
-        if len(columns) <= 2 * WIDEST:
+        if len(columns) <= 2 * WIDEST and not np.isnan(value):
             color = "white" if value < middle else "black"
             size = 7 if len(columns) <= WIDEST else 6
             axes.text(

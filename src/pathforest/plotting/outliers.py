@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_array
@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_array
 from pathforest.plotting._draw import (
     MARK,
     PALETTE,
+    Axes,
     Display,
     check_matplotlib,
     draw_scores,
@@ -19,10 +20,6 @@ from pathforest.plotting._draw import (
 )
 from pathforest.plotting._source import column_names, find_positions, open_up, without_names
 from pathforest.plotting.regions import limits
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.contour import QuadContourSet
 
 GRID = 120  # points of the border along each axis
 LOWEST = -3.0  # scores beyond this are drawn here: on their scale the densest sample has 1, the sparsest 0
@@ -99,7 +96,7 @@ def plot_outliers(estimator: Any, X: Any = None, *, position: Any = None, ax: An
     return Display(ax, samples_=points, outliers_=rings, border_=border, score_ax_=score_ax)
 
 
-def draw_border(ax: Axes, detector: Any, xy: np.ndarray) -> QuadContourSet:
+def draw_border(ax: Axes, detector: Any, xy: np.ndarray) -> Any:
     """Draw the line where scores cross the threshold."""
     low, high = limits(xy, positive=False)
     x, y = (np.linspace(low[i], high[i], GRID) for i in (0, 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils import get_tags
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from pathforest.plotting._draw import (
     PALETTE,
     RASTER,
+    Axes,
     Display,
     add_legend,
     axes_or_new,
@@ -19,9 +20,6 @@ from pathforest.plotting._draw import (
     marker_size,
 )
 from pathforest.plotting._source import column_names, find_source, without_names
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MARGIN = 0.06  # of the range of each feature, around the samples
 FAINT, STRONG = 0.10, 0.50  # opacity where classes are equally probable, and where one is certain
@@ -71,11 +69,24 @@ def plot_decision_regions(
     >>> plot_decision_regions(model).regions_.get_array().shape
     (200, 200, 4)
     """
-    check_two_features(estimator)
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "predict") or not hasattr(estimator, "classes_"):
+        raise TypeError(
+            f"{type(estimator).__name__} does not predict classes; pass a fitted classifier, with refit=True "
+            "if it is a search"
+        )
+    tags = get_tags(estimator).input_tags
+    if tags.pairwise:
+        raise ValueError("decision regions need features, and metric='precomputed' has none; fit on features")
+    if estimator.n_features_in_ != 2:
+        raise ValueError(
+            f"decision regions need 2 features, and the model has {estimator.n_features_in_}; fit it on two "
+            "of them or on PCA(n_components=2).fit_transform(X), or use plot_forest, which draws any number"
+        )
     samples, names, labels = top_samples(estimator, X, y)
     codes = class_codes(labels, estimator.classes_, len(samples))
     ax, colors = axes_or_new(ax), class_colors(len(estimator.classes_))
-    low, high = limits(samples, positive=get_tags(estimator).input_tags.positive_only)
+    low, high = limits(samples, positive=tags.positive_only)
     # The colour of a pixel is that of its centre.
     steps = (np.arange(grid_resolution) + 0.5) / grid_resolution
     grid = np.stack(np.meshgrid(*(low + steps[:, None] * (high - low)).T), axis=-1)
@@ -92,23 +103,6 @@ def plot_decision_regions(
     if legend and len(colors) <= len(PALETTE):
         add_legend(ax, estimator.classes_, colors, {})
     return Display(ax, regions_=regions, samples_=points)
-
-
-def check_two_features(estimator: Any) -> None:
-    """Refuse what has no plane of its own."""
-    check_is_fitted(estimator)
-    if not hasattr(estimator, "predict") or not hasattr(estimator, "classes_"):
-        raise TypeError(
-            f"{type(estimator).__name__} does not predict classes; pass a fitted classifier, with refit=True "
-            "if it is a search"
-        )
-    if get_tags(estimator).input_tags.pairwise:
-        raise ValueError("decision regions need features, and metric='precomputed' has none; fit on features")
-    if estimator.n_features_in_ != 2:
-        raise ValueError(
-            f"decision regions need 2 features, and the model has {estimator.n_features_in_}; fit it on two "
-            "of them or on PCA(n_components=2).fit_transform(X), or use plot_forest, which draws any number"
-        )
 
 
 def top_samples(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, list[str], np.ndarray]:
