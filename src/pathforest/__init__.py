@@ -50,8 +50,8 @@ _LATER = {
     "save": "_persistence",
 }
 # `from pathforest import *` asks for every name listed.
-_has_imblearn = find_spec("imblearn") is not None
-__all__ = [name for name, home in _LATER.items() if home != "resampling" or _has_imblearn] + ["__version__"]
+__all__ = [name for name, home in _LATER.items() if home != "resampling" or find_spec("imblearn")]
+__all__ += ["__version__"]
 
 # One thread at a time: scikit-learn's modules import one another, and threads that begin with different ones
 # get errors. Modules of this package do not import by these names: one thread could wait here for another

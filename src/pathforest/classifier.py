@@ -26,26 +26,22 @@ class OPFClassifier(ForestClassifier):
     Parameters
     ----------
     metric : str or callable, default="euclidean"
-        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
-        matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
-        tables with text or missing values.
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a matrix
+        of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2 bytes.
+        ``"log_sqeuclidean"`` is that of LibOPF and the paper; ``"gower"`` takes text and missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     n_conquerors : int, default=1
-        How many training samples decide for each class: the offer of a class to a new sample is the mean
-        cost of its `n_conquerors` cheapest paths. 1 is the paper's rule. Raise it (3 to 30, by
-        cross-validation) if training labels may be wrong: a mislabelled sample then no longer decides
-        alone. It acts in prediction only.
+        How many training samples decide for each class: its offer to a new sample is the mean cost of its
+        `n_conquerors` cheapest paths. 1 is the paper's rule; raise it (3 to 30, by cross-validation) if
+        training labels may be wrong. It acts in prediction only.
     beta : float, default=8.0
         Sharpness of `predict_proba`, which is proportional to (smallest cost / cost) ** beta. Larger
         values move probabilities towards 0 and 1; predictions do not change. It acts in prediction only.
     algorithm : {"auto", "kd_tree", "brute"}, default="auto"
-        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many, and ``"auto"``
-        chooses. Answers are the same.
+        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many. Answers are the same.
     n_jobs : int, default=None
-        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
-        same.
+        Threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
     device : str, default="cpu"
         Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
         PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
@@ -71,15 +67,9 @@ class OPFClassifier(ForestClassifier):
         Label each training sample got from its prototype; here always its own.
     training_error_ : float
         Share of training samples whose `label_` is not their own; here always 0.
-    n_features_in_ : int
-        Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has names that are all strings.
-    label_name_ : str
-        Name of the labels, where y is a pandas or polars Series with a name.
-    categories_ : list of length n_features
-        Texts of each column, False and True of one with booleans, None for numbers, where X is a table and
-        ``metric="gower"``.
+    n_features_in_, feature_names_in_, label_name_, categories_
+        Number of features; names of features and labels, if X and y have them as text; and for a table with
+        ``metric="gower"`` the texts of each column, False and True, or None for numbers.
 
     See Also
     --------
@@ -92,10 +82,8 @@ class OPFClassifier(ForestClassifier):
     training costs one pass over nearest neighbours and one spanning tree. Arcs of equal length are
     ordered by their ends, so the result is unique and does not depend on engine or threads.
 
-    There is no `sample_weight`: a repeated sample sits at distance 0 from itself and changes no
-    forest, so weights have no natural meaning here.
-
-    A failed or interrupted `fit` leaves the estimator unfitted.
+    There is no `sample_weight`: a repeated sample changes no other sample's path, and with several conquerors
+    it counts twice. A failed or interrupted `fit` leaves the estimator unfitted.
 
     References
     ----------
@@ -118,9 +106,8 @@ class OPFClassifier(ForestClassifier):
 
     _n_stages = 4
     _rules: ClassVar[rules.Rules] = {
-        **rules.DISTANCES,
+        **rules.ESTIMATOR,
         **rules.PREDICTION,
-        "verbose": rules.verbose,
     }
 
     def __init__(
@@ -135,14 +122,9 @@ class OPFClassifier(ForestClassifier):
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
-        self.metric = metric
-        self.metric_params = metric_params
+        super().__init__(metric, metric_params, algorithm, n_jobs, device, verbose)
         self.n_conquerors = n_conquerors
         self.beta = beta
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
-        self.device = device
-        self.verbose = verbose
 
     @fitting
     def fit(self, X: Any, y: Any) -> Self:
@@ -151,9 +133,8 @@ class OPFClassifier(ForestClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-            Training samples, or their distances for ``metric="precomputed"``. float32 is kept;
-            other types become float64. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
-            ``"sqeuclidean"``.
+            Training samples, or their distances for ``metric="precomputed"``. float32 is kept; other types
+            become float64. Sparse matrices are for ``"cosine"``, ``"euclidean"`` and ``"sqeuclidean"``.
         y : array-like of shape (n_samples,)
             Class labels of any type; none may be missing.
 

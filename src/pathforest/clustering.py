@@ -25,18 +25,7 @@ from pathforest._models.density import (
     noise_levels,
 )
 from pathforest._models.growing import Growing
-from pathforest._persistence.checks import (
-    GROWTH,
-    MODELS,
-    PATHS,
-    SAMPLES,
-    check_paths,
-    demand,
-    density_rules,
-    indices,
-    number,
-    saved,
-)
+from pathforest._persistence import checks as stored
 from pathforest._utils.progress import fitting
 from pathforest._utils.text import show
 from pathforest.graph import KnnGraph
@@ -53,24 +42,24 @@ TREE_COLUMNS = tuple(f"_fit_tree_{name}" for name in DOME_TREE.names)
 
 def _check_clusters(model: OPFClustering, sizes: dict[str, int]) -> None:
     rules.noise("noise", model.noise)
-    labels, roots, root, starts = model.labels_, model.cluster_roots_, model.root_, check_paths(model)
+    labels, roots, root, starts = model.labels_, model.cluster_roots_, model.root_, stored.check_paths(model)
     maxima, kept = np.flatnonzero(model.predecessor_ < 0), labels >= 0
-    demand(labels.min() >= (-1 if model.noise else 0), "labels_ has noise, which was not asked for")
+    stored.demand(labels.min() >= (-1 if model.noise else 0), "labels_ has noise, which was not asked for")
     is_same = np.array_equal(root, root[starts]) and np.array_equal(root[kept], roots[labels[kept]])
-    demand(is_same, "labels_, root_ and the paths describe different clusters")
+    stored.demand(is_same, "labels_, root_ and the paths describe different clusters")
     is_numbered = (labels[roots] == np.arange(len(roots))).all() and np.isin(roots, maxima).all()
-    demand(is_numbered, "labels_ does not number the clusters of cluster_roots_")
-    demand(np.isin(root, roots).all(), "root_ names a sample that is not in cluster_roots_")
+    stored.demand(is_numbered, "labels_ does not number the clusters of cluster_roots_")
+    stored.demand(np.isin(root, roots).all(), "root_ names a sample that is not in cluster_roots_")
     tree = {name: vars(model).get(f"_fit_tree_{name}") for name in DOME_TREE.names}
     if len(maxima) == len(roots) and all(column is None for column in tree.values()):
         return  # a model of LibOPF has no tree, and none of its clusters was absorbed
     for name, column in tree.items():
         is_column = type(column) is np.ndarray and column.dtype == DOME_TREE[name]
-        demand(is_column, f"the column {name} of cluster_tree_ is missing or of another type")
+        stored.demand(is_column, f"the column {name} of cluster_tree_ is missing or of another type")
         is_whole = column.shape == (len(maxima) - 1,)
-        demand(is_whole, "cluster_tree_ does not have a row for every maximum but one")
+        stored.demand(is_whole, "cluster_tree_ does not have a row for every maximum but one")
     are_maxima = np.isin([tree["child"], tree["parent"]], maxima).all()
-    demand(are_maxima, "cluster_tree_ names a sample that is not a maximum")
+    stored.demand(are_maxima, "cluster_tree_ names a sample that is not a maximum")
 
 
 def _tree_as_columns(model: OPFClustering, state: dict[str, Any]) -> dict[str, Any]:
@@ -81,12 +70,12 @@ def _tree_as_columns(model: OPFClustering, state: dict[str, Any]) -> dict[str, A
 
 
 def _tree_from_columns(model: OPFClustering) -> None:
-    SAMPLES.derive(model)
+    stored.SAMPLES.derive(model)
     if TREE_COLUMNS[0] in vars(model):
         model.cluster_tree_ = as_tree([vars(model).pop(key) for key in TREE_COLUMNS])
 
 
-@saved(MODELS)
+@stored.saved(stored.MODELS)
 class OPFClustering(ClusterMixin, Growing):
     """Optimum-Path Forest clustering.
 
@@ -121,18 +110,15 @@ class OPFClustering(ClusterMixin, Growing):
         Share of each cluster to leave out as noise, with the label -1: its samples of lowest density.
         Samples of equal density stay or go together, so that fewer may be left out.
     metric : str or callable, default="euclidean"
-        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
-        matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
-        tables with text or missing values.
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a matrix
+        of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2 bytes.
+        ``"log_sqeuclidean"`` is that of LibOPF and the paper; ``"gower"`` takes text and missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     algorithm : {"auto", "kd_tree", "brute"}, default="auto"
-        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many, and ``"auto"``
-        chooses. Answers are the same.
+        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many. Answers are the same.
     n_jobs : int, default=None
-        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
-        same.
+        Threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
     device : str, default="cpu"
         Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
         PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
@@ -165,13 +151,9 @@ class OPFClustering(ClusterMixin, Growing):
         Neighbourhood that was used.
     cuts_ : ndarray of shape (n_tried,)
         Normalised cut of each neighbourhood tried, from 1; empty if none was searched.
-    n_features_in_ : int
-        Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has names that are all strings.
-    categories_ : list of length n_features
-        Texts of each column, False and True of one with booleans, None for numbers, where X is a table and
-        ``metric="gower"``.
+    n_features_in_, feature_names_in_, categories_
+        Number of features; their names, if X has them as text; and for a table with ``metric="gower"`` the
+        texts of each column, False and True, or None for numbers.
 
     See Also
     --------
@@ -201,9 +183,8 @@ class OPFClustering(ClusterMixin, Growing):
     they are, and `predict` answers with the absorbing cluster. Domes that no arc joins meet at level 0: no
     threshold merges them, and `n_clusters` only when no others are left, into the largest.
 
-    There is no `sample_weight`: repeat a sample to make its surroundings denser.
-
-    A failed or interrupted `fit` leaves the estimator unfitted.
+    There is no `sample_weight`: repeat a sample to make its surroundings denser. A failed or interrupted
+    `fit` leaves the estimator unfitted.
 
     References
     ----------
@@ -236,15 +217,15 @@ class OPFClustering(ClusterMixin, Growing):
 
     _n_stages = 5
     _squares = True
-    _saved = SAMPLES.extended(
+    _saved = stored.SAMPLES.extended(
         {
-            **PATHS,
-            **density_rules(),
-            "cluster_roots_": indices("clusters", "samples"),
-            "labels_": indices("samples", "clusters", start=-1),
-            "_fit_largest_arc": number(),
+            **stored.PATHS,
+            **stored.density_rules(),
+            "cluster_roots_": stored.indices("clusters", "samples"),
+            "labels_": stored.indices("samples", "clusters", start=-1),
+            "_fit_largest_arc": stored.number(),
         },
-        GROWTH | dict.fromkeys(TREE_COLUMNS),
+        stored.GROWTH | dict.fromkeys(TREE_COLUMNS),
         _check_clusters,
         derived=("_fit_cache", "cluster_tree_"),
         derive=_tree_from_columns,
@@ -257,8 +238,7 @@ class OPFClustering(ClusterMixin, Growing):
         "threshold": rules.optional(rules.positive("densities go from 1 to 1000")),
         **rules.NEIGHBORHOOD,
         "noise": rules.noise,
-        **rules.DISTANCES,
-        "verbose": rules.verbose,
+        **rules.ESTIMATOR,
     }
 
     def __init__(
@@ -278,6 +258,7 @@ class OPFClustering(ClusterMixin, Growing):
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
+        super().__init__(metric, metric_params, algorithm, n_jobs, device, verbose)
         self.n_clusters = n_clusters
         self.selection = selection
         self.measure = measure
@@ -285,12 +266,6 @@ class OPFClustering(ClusterMixin, Growing):
         self.k_max = k_max
         self.n_neighbors = n_neighbors
         self.noise = noise
-        self.metric = metric
-        self.metric_params = metric_params
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
-        self.device = device
-        self.verbose = verbose
 
     @fitting
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -299,9 +274,8 @@ class OPFClustering(ClusterMixin, Growing):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-            Training samples, or their distances for ``metric="precomputed"``. float32 is kept;
-            other types become float64. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
-            ``"sqeuclidean"``.
+            Training samples, or their distances for ``metric="precomputed"``. float32 is kept; other types
+            become float64. Sparse matrices are for ``"cosine"``, ``"euclidean"`` and ``"sqeuclidean"``.
         y : None
             Ignored; there so that pipelines can pass it.
 
@@ -425,7 +399,7 @@ class OPFClustering(ClusterMixin, Growing):
         rules.integer(1, "everything in one cluster is the coarsest layer")("n_clusters", n_clusters)
         if "cluster_tree_" not in vars(self):
             raise ValueError("a layer needs cluster_tree_, which models of LibOPF lack; fit to the samples")
-        labels, roots = self._merge(n_clusters, check_paths(self))
+        labels, roots = self._merge(n_clusters, stored.check_paths(self))
         return self._leave_out_noise(labels, labels, roots)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -446,7 +420,5 @@ class OPFClustering(ClusterMixin, Growing):
         Q = check_queries(self, X)
         with answering(self, Q) as bar:
             winners, scaled = density_conquerors(self, Q, bar)
-        number = np.empty(len(self.root_), dtype=np.intp)
-        number[self.cluster_roots_] = np.arange(len(self.cluster_roots_))
-        clusters = number[self.root_]
+        clusters = self.labels_[self.root_]  # roots are never noise
         return self._leave_out_noise(clusters[winners], clusters, self.cluster_roots_, scaled)

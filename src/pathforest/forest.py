@@ -205,8 +205,8 @@ def grow_forest_geodesic(
     unreached = np.flatnonzero(root < 0).astype(np.int32)
     if unreached.size:
         component = (root < 0).astype(np.int32)
-        distances, nearest = engine.nearest_outsiders(unreached, component, n_threads)
-        distances, nearest = distances[:, 0], nearest[:, 0]
+        found = engine.nearest_outsiders(unreached, component, n_threads)
+        distances, nearest = (array[:, 0] for array in found)
         predecessor[unreached], root[unreached] = nearest, root[nearest]
         cost[unreached] = cost[nearest] + factor[root[nearest]] * distances
     if not np.isfinite(cost).all():
@@ -320,8 +320,20 @@ def conquer(
     >>> conquer(engine, np.array([[4.0]]), forest.cost, forest.order).indices.tolist()
     [[2]]
     """
-    order = _permutation(engine.n_samples, order)
-    _check_queries(Q, are_distances=engine.takes == "distances")
+    n = engine.n_samples
+    order = check_sample_indices("order", order, n)
+    missing = np.flatnonzero(np.bincount(order, minlength=n) == 0)
+    if missing.size or len(order) != n:
+        reason = f"has {len(order)} entries" if len(order) != n else f"lacks sample {missing[0]}"
+        raise ValueError(
+            f"order {reason}; it must contain each of the {n} samples once, as the order of a forest does"
+        )
+    if places := np.argwhere(~np.isfinite(Q)).tolist():
+        value = Q[tuple(places[0])]
+        raise ValueError(f"Q{places[0]} is {value}, which is not finite; impute or remove such values")
+    if engine.takes == "distances" and (places := np.argwhere(Q < 0).tolist()):
+        value = Q[tuple(places[0])]
+        raise ValueError(f"Q{places[0]} is {value}; it is a distance here and must be at least 0")
     found = Conquest(*engine.conquer(Q, cost, order, n_conquerors, n_threads))
     overflowed = np.isinf(found.offers) & np.isfinite(cost[found.indices])
     if overflowed.any():
@@ -330,29 +342,6 @@ def conquer(
             "overflows; rescale the samples, for example with sklearn.preprocessing.MaxAbsScaler"
         )
     return found
-
-
-def _permutation(n: int, order: np.ndarray) -> np.ndarray:
-    """Give an order the type of the core, and refuse one that is not a permutation of the samples."""
-    order = check_sample_indices("order", order, n)
-    missing = np.flatnonzero(np.bincount(order, minlength=n) == 0)
-    if missing.size or len(order) != n:
-        reason = f"has {len(order)} entries" if len(order) != n else f"lacks sample {missing[0]}"
-        raise ValueError(
-            f"order {reason}; it must contain each of the {n} samples once, as the order of a forest does"
-        )
-    return order
-
-
-def _check_queries(Q: np.ndarray, are_distances: bool) -> None:
-    """Refuse values that no distance can be computed from, and negative distances."""
-    wrong = ~np.isfinite(Q)
-    if wrong.any():
-        place = tuple(np.argwhere(wrong)[0].tolist())
-        raise ValueError(f"Q{list(place)} is {Q[place]}, which is not finite; impute or remove such values")
-    if are_distances and np.size(Q) and np.min(Q) < 0:
-        place = tuple(np.argwhere(np.asarray(Q) < 0)[0].tolist())
-        raise ValueError(f"Q{list(place)} is {Q[place]}; it is a distance here and must be at least 0")
 
 
 def path_to_root(predecessor: np.ndarray, node: int) -> list[int]:

@@ -12,7 +12,6 @@ from pathforest._engines.samples import SparseSamples
 from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, Settings, open_fit
 from pathforest._models.classifier import ForestClassifier, keep_forest
-from pathforest._models.parameters import largest_neighborhood
 from pathforest._persistence.checks import MODELS, PARTS, array, density_rules, saved
 from pathforest._utils.progress import fitting
 from pathforest._utils.text import show, warn
@@ -47,16 +46,14 @@ class FuzzyOPFClassifier(ForestClassifier):
     Parameters
     ----------
     metric : str or callable, default="euclidean"
-        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
-        matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
-        tables with text or missing values.
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a matrix
+        of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2 bytes.
+        ``"log_sqeuclidean"`` is that of LibOPF and the paper; ``"gower"`` takes text and missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     k_max : int, default=20
-        Largest neighbourhood tried for the density. Larger values allow smoother densities with fewer
-        maxima; time and memory grow in proportion. Capped at the number of samples that a density is
-        estimated from, less 1.
+        Largest neighbourhood tried for the density, capped at the number of other samples. Larger values
+        allow smoother densities with fewer maxima; time and memory grow in proportion.
     n_neighbors : int, default=None
         Size of the neighbourhood, instead of a search: all parameters of the search are then ignored.
         Must be below the number of samples that a density is estimated from.
@@ -76,19 +73,16 @@ class FuzzyOPFClassifier(ForestClassifier):
         Whether an offer is multiplied by the membership of the sample that takes it (Eq. 6) or of the one
         that makes it, as the original C code did.
     n_conquerors : int, default=1
-        How many training samples decide for each class: the offer of a class to a new sample is the mean
-        cost of its `n_conquerors` cheapest paths. 1 is the paper's rule. Raise it (3 to 30, by
-        cross-validation) if training labels may be wrong: a mislabelled sample then no longer decides
-        alone. It acts in prediction only.
+        How many training samples decide for each class: its offer to a new sample is the mean cost of its
+        `n_conquerors` cheapest paths. 1 is the paper's rule; raise it (3 to 30, by cross-validation) if
+        training labels may be wrong. It acts in prediction only.
     beta : float, default=8.0
         Sharpness of `predict_proba`, which is proportional to (smallest cost / cost) ** beta. Larger
         values move probabilities towards 0 and 1; predictions do not change. It acts in prediction only.
     algorithm : {"auto", "kd_tree", "brute"}, default="auto"
-        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many, and ``"auto"``
-        chooses. Answers are the same.
+        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many. Answers are the same.
     n_jobs : int, default=None
-        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
-        same.
+        Threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
     device : str, default="cpu"
         Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
         PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
@@ -123,15 +117,9 @@ class FuzzyOPFClassifier(ForestClassifier):
         Neighbourhood the density was estimated from.
     cuts_ : ndarray of shape (n_tried,)
         Normalised cut of each neighbourhood tried, from 1; empty if `n_neighbors` was given.
-    n_features_in_ : int
-        Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has names that are all strings.
-    label_name_ : str
-        Name of the labels, where y is a pandas or polars Series with a name.
-    categories_ : list of length n_features
-        Texts of each column, False and True of one with booleans, None for numbers, where X is a table and
-        ``metric="gower"``.
+    n_features_in_, feature_names_in_, label_name_, categories_
+        Number of features; names of features and labels, if X and y have them as text; and for a table with
+        ``metric="gower"`` the texts of each column, False and True, or None for numbers.
 
     See Also
     --------
@@ -147,10 +135,8 @@ class FuzzyOPFClassifier(ForestClassifier):
     and labels of the training samples. If every membership is 1, the model is plain OPF in every fitted
     array.
 
-    There is no `sample_weight`: a repeated sample sits at distance 0 from itself and changes no
-    forest, so weights have no natural meaning here.
-
-    A failed or interrupted `fit` leaves the estimator unfitted.
+    There is no `sample_weight`: repeat a sample to make its surroundings denser, and to count twice where
+    several conquerors decide. A failed or interrupted `fit` leaves the estimator unfitted.
 
     References
     ----------
@@ -176,13 +162,12 @@ class FuzzyOPFClassifier(ForestClassifier):
         density_rules(),  # not for memberships from a function
     )
     _rules: ClassVar[rules.Rules] = {
-        **rules.DISTANCES,
+        **rules.ESTIMATOR,
         **rules.NEIGHBORHOOD,
         "sigma": rules.sigma,
         "competition": rules.competition,
         **rules.MEMBERSHIP,
         **rules.PREDICTION,
-        "verbose": rules.verbose,
     }
 
     def __init__(
@@ -203,8 +188,7 @@ class FuzzyOPFClassifier(ForestClassifier):
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
-        self.metric = metric
-        self.metric_params = metric_params
+        super().__init__(metric, metric_params, algorithm, n_jobs, device, verbose)
         self.k_max = k_max
         self.n_neighbors = n_neighbors
         self.sigma = sigma
@@ -213,10 +197,6 @@ class FuzzyOPFClassifier(ForestClassifier):
         self.membership_side = membership_side
         self.n_conquerors = n_conquerors
         self.beta = beta
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
-        self.device = device
-        self.verbose = verbose
 
     @fitting
     def fit(self, X: Any, y: Any) -> Self:
@@ -225,9 +205,8 @@ class FuzzyOPFClassifier(ForestClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-            Training samples, or their distances for ``metric="precomputed"``. float32 is kept;
-            other types become float64. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
-            ``"sqeuclidean"``.
+            Training samples, or their distances for ``metric="precomputed"``. float32 is kept; other types
+            become float64. Sparse matrices are for ``"cosine"``, ``"euclidean"`` and ``"sqeuclidean"``.
         y : array-like of shape (n_samples,)
             Class labels of any type; none may be missing.
 
@@ -240,7 +219,7 @@ class FuzzyOPFClassifier(ForestClassifier):
 
     def _fit(self, data: FitData) -> Self:
         self.classes_, codes = data.labels
-        k, values = largest_neighborhood(len(data.X), self.k_max, self.n_neighbors), None
+        k, values = rules.largest_neighborhood(len(data.X), self.k_max, self.n_neighbors), None
         if callable(self.membership):
             values = data.stage(call_membership, self.membership, data.X, data.labels.all())
         length = max(k, min(TREE_NEIGHBORS, len(data.X) - 1))

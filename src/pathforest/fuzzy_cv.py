@@ -55,9 +55,9 @@ def _derive(model: FuzzyOPFClassifierCV) -> None:
 class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     """Fuzzy Optimum-Path Forest classifier with cross-validated parameters.
 
-    It tries every combination of the parameters given in several representations of the samples, shares among
-    them all work that does not differ, and answers with the average of the best few. This is the call to
-    start with: the defaults hold up when some training labels are wrong.
+    It tries every combination of the given parameters in several representations of the samples, does work
+    that they share only once, and answers with the average of the best few. This is the call to start with:
+    the defaults hold up when some training labels are wrong.
 
     Parameters
     ----------
@@ -71,22 +71,23 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     n_conquerors : int or sequence of int, default=(1, 2, 3, 5, 8, 13, 21, 34)
         How many training samples decide for each class. Larger values outvote wrong labels; trying more
         of them costs next to nothing.
+    betas : float or sequence of float, default=(0.5, 1, 2, 4, 8, 16, 32)
+        Sharpness of the probabilities; each cell takes the one with the smallest log loss.
     transforms : "auto", None, "linear", "kernel", "full" or sequence, default="auto"
         Candidate representations, fitted inside each fold; each costs another search. None takes the samples
         as given. ``"linear"`` tries them as given, standardised, and after shrinkage LDA. ``"kernel"`` adds
         shrinkage LDA on features of RBF kernels of four widths. ``"full"`` adds two of these on features
         weighted by their importance in a random forest, one with a quadratic kernel, and the class
-        probabilities of that forest; its probabilities change with the order of features, by up to 0.2 for
-        single samples, because a random forest draws among them by position. ``"auto"`` is the best of None,
-        ``"linear"`` and ``"kernel"`` that the numbers of samples and features allow for their cost; see
-        `transforms_`. A sequence contains
-        scikit-learn transformers, None for the samples as given, or pairs (name, transformer). These get the
-        samples untouched, so X may contain what they accept: missing values for an imputer, a DataFrame for a
-        ColumnTransformer. None among them needs finite numbers.
+        probabilities of that forest. A random forest draws features by position, so their order changes its
+        probabilities, by up to 0.2 for single samples. ``"auto"`` is the best of None, ``"linear"`` and
+        ``"kernel"`` that is affordable for the numbers of samples and features; see `transforms_`. A sequence
+        contains scikit-learn transformers, None for the samples as given, or pairs (name, transformer). They
+        get the samples untouched, so X may contain what they accept, such as missing values for an imputer or
+        a DataFrame for a ColumnTransformer. None needs finite numbers.
     n_best : int, default=3
-        How many cells are averaged: the best one, then the representations by their smallest log loss (by
-        `scoring` if that is given), one cell each until all had a turn. 1 gives one ordinary
-        :class:`FuzzyOPFClassifier`.
+        How many cells are averaged: the best one, then those of the other representations, ranked by their
+        smallest log loss (by `scoring` if that is given), one cell each until all had a turn. 1 gives an
+        ordinary :class:`FuzzyOPFClassifier`.
     cv : int, splitter or iterable, default=5
         Folds as for :class:`sklearn.model_selection.GridSearchCV`: a number of stratified folds, a splitter,
         or pairs of index arrays (train, evaluation); the paper uses one such pair.
@@ -95,13 +96,10 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         stops the search.
     refit : bool, default=True
         Whether to fit the best cells on all samples. False leaves the scores only.
-    betas : float or sequence of float, default=(0.5, 1, 2, 4, 8, 16, 32)
-        Sharpness of the probabilities; each cell takes the one with the smallest log loss.
     metric : str or callable, default="euclidean"
-        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
-        matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
-        tables with text or missing values.
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a matrix
+        of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2 bytes.
+        ``"log_sqeuclidean"`` is that of LibOPF and the paper; ``"gower"`` takes text and missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     membership : "density" or callable, default="density"
@@ -109,14 +107,11 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         labels and returns one value in [0, 1] per sample, used in place of t^2 in Eq. 5. `density_`,
         `best_k_` and `cuts_` are then not set. A search calls it once per fold and representation.
     algorithm : {"auto", "kd_tree", "brute"}, default="auto"
-        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many, and ``"auto"``
-        chooses. Answers are the same.
+        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many. Answers are the same.
     random_state : int, RandomState or None, default=0
-        Chooses the landmarks of kernels and grows the random forest of ``transforms="full"``; nothing else is
-        random.
+        Draws the landmarks of kernels and the random forest of ``transforms="full"``; all else is fixed.
     n_jobs : int, default=None
-        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
-        same.
+        Threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
     device : str, default="cpu"
         Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
         PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
@@ -153,15 +148,9 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         The scorer; None for accuracy.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
-    n_features_in_ : int
-        Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has names that are all strings.
-    label_name_ : str
-        Name of the labels, where y is a pandas or polars Series with a name.
-    categories_ : list of length n_features
-        Texts of each column, False and True of one with booleans, None for numbers, where X is a table and
-        ``metric="gower"``.
+    n_features_in_, feature_names_in_, label_name_, categories_
+        Number of features; names of features and labels, if X and y have them as text; and for a table with
+        ``metric="gower"`` the texts of each column, False and True, or None for numbers.
     prototypes_, cost_, predecessor_, root_, order_, label_, training_error_, membership_
         Those of the classifier in `best_estimator_`; also `density_`, `best_k_` and `cuts_` unless
         `membership` is a callable.
@@ -174,12 +163,11 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     Notes
     -----
     Samples as given need one pass over nearest neighbours for all folds, those of a transformer one per
-    fold. Kernels of one space share their distances, and all that needs a random forest shares one per
-    fold. Each fold and representation needs one spanning tree, one scan of
-    k up to the largest `k_max`, and one search per class for the neighbours of evaluation samples. A cell
-    then costs its competition, and that only if no other cell has the same forest: sigma = 1 is plain OPF
-    whatever k_max is, and several k_max often choose the same k. Forests and class costs held at once take
-    up to 256 MiB.
+    fold. In each fold, kernels of one space share their distances and all representations one random forest.
+    Each fold and representation needs one spanning tree, one scan of k up to the largest `k_max`, and one
+    search per class for the neighbours of evaluation samples. A cell then costs its competition, but only if
+    no other cell has the same forest: sigma = 1 is plain OPF whatever k_max is, and several k_max often
+    choose the same k. Forests and class costs held at once take up to 256 MiB.
 
     The linear algebra of transformers uses one thread in `fit`, whatever `n_jobs` is.
 
@@ -216,17 +204,15 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         "sigmas": rules.each("sigma", rules.sigma),
         "competitions": rules.each("competition", rules.competition),
         "n_conquerors": rules.each("n_conquerors", rules.n_conquerors),
+        "betas": rules.each("beta", rules.beta),
         "transforms": rules.checked_where_used,
         "n_best": rules.integer(1, "1 keeps the best cell alone"),
         "cv": rules.cv,
         "scoring": rules.checked_where_used,
         "refit": rules.boolean,
-        "betas": rules.each("beta", rules.beta),
-        **rules.DISTANCES,
+        **rules.ESTIMATOR,
         "membership": rules.membership,
         "random_state": rules.random_state,
-        "device": rules.device,
-        "verbose": rules.verbose,
     }
 
     def __init__(
@@ -236,12 +222,12 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         sigmas: float | Sequence[float] = (0.2, 0.6, 1.0),
         competitions: str | Sequence[str] = ("tree",),
         n_conquerors: int | Sequence[int] = (1, 2, 3, 5, 8, 13, 21, 34),
+        betas: float | Sequence[float] = (0.5, 1, 2, 4, 8, 16, 32),
         transforms: str | Sequence[Any] | None = "auto",
         n_best: int = 3,
         cv: int | Any = 5,
         scoring: str | Scorer | None = None,
         refit: bool = True,
-        betas: float | Sequence[float] = (0.5, 1, 2, 4, 8, 16, 32),
         metric: str | Callable[..., float] = "euclidean",
         metric_params: Mapping[str, Any] | None = None,
         membership: str | Callable[[np.ndarray, np.ndarray], np.ndarray] = "density",
@@ -251,24 +237,19 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
+        super().__init__(metric, metric_params, algorithm, n_jobs, device, verbose)
         self.k_max = k_max
         self.sigmas = sigmas
         self.competitions = competitions
         self.n_conquerors = n_conquerors
+        self.betas = betas
         self.transforms = transforms
         self.n_best = n_best
         self.cv = cv
         self.scoring = scoring
         self.refit = refit
-        self.betas = betas
-        self.metric = metric
-        self.metric_params = metric_params
         self.membership = membership
-        self.algorithm = algorithm
         self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.device = device
-        self.verbose = verbose
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -326,10 +307,9 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
             self.averaged_ = chosen = choose_cells(results, self.n_best, by_score=self.scoring is not None)
             betas = results["beta"][chosen].tolist()
             self.estimators_ = stage(refit, plan, chosen.tolist(), betas, build)
-        if not any(isinstance(model, FuzzyOPFClassifier) for model in self.estimators_):
-            samples = None if plan.metric.kind == "precomputed" else as_numbers(plan.samples)
-            if samples is not None:
-                self._fit_samples = samples  # for explanations
+        is_given = any(isinstance(model, FuzzyOPFClassifier) for model in self.estimators_)
+        if not is_given and (samples := as_numbers(plan.samples)) is not None:
+            self._fit_samples = samples  # for explanations
         self._take_over_best()
         return self
 

@@ -22,7 +22,6 @@ from pathforest._models.base import (
     open_fit,
 )
 from pathforest._models.density import DensityQuery, compete_within_classes, density_conquerors, largest_arc
-from pathforest._models.parameters import largest_neighborhood
 from pathforest._persistence.checks import FOREST, MODELS, density_rules, number, saved
 from pathforest._utils.progress import fitting
 from pathforest._utils.splits import Split, cross_validation_splits, validation_split
@@ -44,16 +43,14 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
     Parameters
     ----------
     metric : str or callable, default="euclidean"
-        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
-        matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
-        tables with text or missing values.
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a matrix
+        of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2 bytes.
+        ``"log_sqeuclidean"`` is that of LibOPF and the paper; ``"gower"`` takes text and missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     k_max : int, default=20
-        Largest neighbourhood tried for the density. Larger values allow smoother densities with fewer
-        maxima; time and memory grow in proportion. Capped at the number of samples that a density is
-        estimated from, less 1.
+        Largest neighbourhood tried for the density, capped at the number of other samples. Larger values
+        allow smoother densities with fewer maxima; time and memory grow in proportion.
     n_neighbors : int, default=None
         Size of the neighbourhood, instead of a search: all parameters of the search are then ignored.
         Must be below the number of samples that a density is estimated from.
@@ -65,11 +62,9 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
     random_state : int, RandomState or None, default=0
         Chooses the samples set aside with ``cv=None``; nothing else is random.
     algorithm : {"auto", "kd_tree", "brute"}, default="auto"
-        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many, and ``"auto"``
-        chooses. Answers are the same.
+        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many. Answers are the same.
     n_jobs : int, default=None
-        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
-        same.
+        Threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
     device : str, default="cpu"
         Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
         PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
@@ -100,15 +95,9 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
         Prototype the path starts from.
     label_ : ndarray of shape (n_samples,)
         Label each training sample got from its prototype; here always its own.
-    n_features_in_ : int
-        Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has names that are all strings.
-    label_name_ : str
-        Name of the labels, where y is a pandas or polars Series with a name.
-    categories_ : list of length n_features
-        Texts of each column, False and True of one with booleans, None for numbers, where X is a table and
-        ``metric="gower"``.
+    n_features_in_, feature_names_in_, label_name_, categories_
+        Number of features; names of features and labels, if X and y have them as text; and for a table with
+        ``metric="gower"`` the texts of each column, False and True, or None for numbers.
 
     See Also
     --------
@@ -132,9 +121,8 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
     is never set aside; if there is no other, or the training part is a single sample, nothing can
     be compared, `scores_` is empty, and the neighbourhood is 1.
 
-    There is no `sample_weight`: repeat a sample to make its surroundings denser.
-
-    A failed or interrupted `fit` leaves the estimator unfitted.
+    There is no `sample_weight`: repeat a sample to make its surroundings denser. A failed or interrupted
+    `fit` leaves the estimator unfitted.
 
     References
     ----------
@@ -164,11 +152,10 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
     _squares = True
     _saved = FOREST.extended(density_rules("scores_") | {"_fit_largest_arc": number()})
     _rules: ClassVar[rules.Rules] = {
-        **rules.DISTANCES,
+        **rules.ESTIMATOR,
         **rules.NEIGHBORHOOD,
         "cv": rules.cv,
         "random_state": rules.random_state,
-        "verbose": rules.verbose,
     }
 
     def __init__(
@@ -185,16 +172,11 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
-        self.metric = metric
-        self.metric_params = metric_params
+        super().__init__(metric, metric_params, algorithm, n_jobs, device, verbose)
         self.k_max = k_max
         self.n_neighbors = n_neighbors
         self.cv = cv
         self.random_state = random_state
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
-        self.device = device
-        self.verbose = verbose
 
     @fitting
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
@@ -203,9 +185,8 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-            Training samples, or their distances for ``metric="precomputed"``. float32 is kept;
-            other types become float64. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
-            ``"sqeuclidean"``.
+            Training samples, or their distances for ``metric="precomputed"``. float32 is kept; other types
+            become float64. Sparse matrices are for ``"cosine"``, ``"euclidean"`` and ``"sqeuclidean"``.
         y : array-like of shape (n_samples,)
             Class labels of any type; none may be missing.
         groups : array-like of shape (n_samples,), default=None
@@ -220,11 +201,10 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
 
     def _fit(self, data: FitData, groups: Any = None) -> Self:
         self.classes_, codes = data.labels
-        k = largest_neighborhood(len(data.X), self.k_max, self.n_neighbors)
+        k = rules.largest_neighborhood(len(data.X), self.k_max, self.n_neighbors)
         self.best_k_, self.scores_ = k, np.empty(0)
         if self.n_neighbors is None:
-            splits = self._split(data.X, data.labels.all(), codes, groups)
-            self.best_k_, self.scores_ = data.stage(self._search_k, data, codes, splits, k)
+            self.best_k_, self.scores_ = data.stage(self._search_k, data, codes, groups, k)
         graph = data.stage(knn_graph, data.engine, self.best_k_, data.n_threads)
         self.density_ = data.stage(density, graph, self.best_k_, data.metric.squared)
         scaled = _core.scale_density(self.density_)
@@ -255,17 +235,13 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
             winners, _ = density_conquerors(self, Q, bar)
         return self.classes_[self._fit_codes[winners]]
 
-    def _split(self, X: np.ndarray, labels: np.ndarray, codes: np.ndarray, groups: Any) -> list[Split]:
-        """List the splits that `cv` asks for; none if no sample can be spared."""
-        if self.cv is not None:
-            return cross_validation_splits(self.cv, X, labels, groups)
-        split = validation_split(codes, VALIDATION_SHARE, self.random_state)
-        return [split] if len(split[1]) else []
-
-    def _search_k(
-        self, data: FitData, codes: np.ndarray, splits: list[Split], k_max: int
-    ) -> tuple[int, np.ndarray]:
+    def _search_k(self, data: FitData, codes: np.ndarray, groups: Any, k_max: int) -> tuple[int, np.ndarray]:
         """Return the smallest of the best neighbourhoods up to `k_max`, and the scores of all."""
+        if self.cv is None:
+            split = validation_split(codes, VALIDATION_SHARE, self.random_state)
+            splits = [split] if len(split[1]) else []  # no sample can be spared
+        else:
+            splits = cross_validation_splits(self.cv, data.X, data.labels.all(), groups)
         k_max = min([k_max, *(len(train) - 1 for train, _ in splits)])
         if not splits or k_max < 1:
             return min(1, len(data.X) - 1), np.empty(0)

@@ -37,9 +37,9 @@ def learn(
 ) -> Learned:
     """Exchange training samples for validation samples that were misclassified.
 
-    Each iteration fits the classifier, and exchanges every validation sample it gets wrong for a training
+    Each iteration fits the classifier and exchanges every validation sample it gets wrong for a training
     sample of the same class that is not a prototype, drawn at random. The model with the best accuracy on its
-    validation samples is returned, the earliest of several.
+    validation samples is returned; of equally good ones, the earliest.
 
     Parameters
     ----------
@@ -54,15 +54,15 @@ def learn(
     y_val : array-like of shape (n_val,)
         Their labels.
     n_iter : int, default=10
-        Exchanges at most. It stops earlier if no validation sample is wrong, or none can be exchanged.
+        Largest number of exchanges; fewer if no validation sample is wrong, or none can be exchanged.
     random_state : int, RandomState or None, default=0
-        Decides which training samples are given away.
+        Decides which training samples are exchanged.
 
     Returns
     -------
     Learned
-        Named tuple ``(model, train_rows, val_rows)``. Rows count through the training samples first, then
-        through the validation samples.
+        Named tuple ``(model, train_rows, val_rows)``. Rows are counted through the training samples first,
+        then through the validation samples.
 
     Notes
     -----
@@ -95,7 +95,13 @@ def learn(
     check_integer("n_iter", n_iter, 0, "10 is the default")
     rng = random_generator(random_state)
     named = clone(model)  # keeps the names of the features, which the rows below do not
-    options = _options(named, X_train, X_val)
+    metric = model._settings().metric
+    if metric.name == "gower" and any(as_table(X) is not None for X in (X_train, X_val)):
+        raise TypeError(  # no exchange could keep categories apart
+            "learn takes arrays of numbers for metric='gower', not tables; encode categories, for example "
+            "with sklearn.preprocessing.OrdinalEncoder, and set metric_params['categorical']"
+        )
+    options = array_options(metric) | {"dtype": [np.float64, np.float32]}
     X_train, X_val = validated(named, X_train, **options), validated(named, X_val, reset=False, **options)
     y_train = check_labels(y_train)
     y_val = check_labels_like(y_train, y_val)
@@ -115,17 +121,6 @@ def learn(
     return best
 
 
-def _options(model: OPFClassifier, *tables: Any) -> dict[str, Any]:
-    """Return how samples are checked; refuse tables, whose categories no exchange could keep apart."""
-    metric = model._settings().metric
-    if metric.name == "gower" and any(as_table(X) is not None for X in tables):
-        raise TypeError(
-            "learn takes arrays of numbers for metric='gower', not tables; encode categories, for example "
-            "with sklearn.preprocessing.OrdinalEncoder, and set metric_params['categorical']"
-        )
-    return array_options(metric) | {"dtype": [np.float64, np.float32]}
-
-
 def _exchange(
     train: np.ndarray,
     val: np.ndarray,
@@ -135,12 +130,11 @@ def _exchange(
     rng: np.random.Generator,
 ) -> int:
     """Exchange validation samples, at these positions, for training samples of their class; count them."""
-    free = np.ones(len(train), dtype=bool)
-    free[prototypes] = False
+    free = np.delete(np.arange(len(train)), prototypes)
     n_exchanged = 0
     for label in np.unique(y[val[wrong]]):
         leaving = wrong[y[val[wrong]] == label]
-        offered = rng.permutation(np.flatnonzero(free & (y[train] == label)))[: len(leaving)]
+        offered = rng.permutation(free[y[train[free]] == label])[: len(leaving)]
         leaving = leaving[: len(offered)]
         train[offered], val[leaving] = val[leaving], train[offered]
         n_exchanged += len(offered)

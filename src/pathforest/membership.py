@@ -33,8 +33,7 @@ def density(graph: KnnGraph, k: int, squared: bool = False) -> np.ndarray:
     k : int
         Size of the neighbourhood. Larger values give a smoother density.
     squared : bool, default=False
-        Whether the distances are squares already, as those of ``"sqeuclidean"`` and
-        ``"log_sqeuclidean"``; they are then not squared again.
+        Whether distances are squares already, as those of ``"sqeuclidean"`` and ``"log_sqeuclidean"``.
 
     Returns
     -------
@@ -68,8 +67,7 @@ def search_k(
     k_max : int
         Largest size to try. Each size costs one clustering; the search stops at the first cut of 0.
     squared : bool, default=False
-        Whether the distances are squares already, as those of ``"sqeuclidean"`` and
-        ``"log_sqeuclidean"``; they are then not squared again.
+        Whether distances are squares already, as those of ``"sqeuclidean"`` and ``"log_sqeuclidean"``.
     n_threads : int, default=1
         Threads to use. The result does not depend on it.
 
@@ -124,8 +122,7 @@ def estimate_density(
     search : bool
         Whether to search.
     squared : bool, default=False
-        Whether the distances are squares already, as those of ``"sqeuclidean"`` and
-        ``"log_sqeuclidean"``; they are then not squared again.
+        Whether distances are squares already, as those of ``"sqeuclidean"`` and ``"log_sqeuclidean"``.
     n_threads : int, default=1
         Threads to use. The result does not depend on it.
 

@@ -6,16 +6,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.metrics import make_scorer
 from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_consistent_length
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    opf_accuracy_scorer: Callable[[Any, Any, Any], float]
 
 
 class ClassAccuracy(NamedTuple):
@@ -62,6 +58,9 @@ def opf_accuracy(y_true: Any, y_pred: Any) -> float:
     return float(1 - (1 - right / own + stolen).mean() / 2)
 
 
+opf_accuracy_scorer = make_scorer(opf_accuracy)
+
+
 def per_class_accuracy(y_true: Any, y_pred: Any) -> ClassAccuracy:
     """Return the share of each class's samples that was recognised, as LibOPF's ``opf_accuracy4label`` does.
 
@@ -100,13 +99,3 @@ def _count(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray
     )
     counted = own > 0
     return labels[counted], own[counted], given[counted], right[counted]
-
-
-def __getattr__(name: str) -> Any:
-    """Make the scorer when it is asked for: scikit-learn's metrics are slow to import."""
-    if name != "opf_accuracy_scorer":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from sklearn.metrics import make_scorer
-
-    scorer = globals()[name] = make_scorer(opf_accuracy)
-    return scorer

@@ -18,25 +18,25 @@ def flip_labels(y: Any, share: float, random_state: Any = 0) -> np.ndarray:
 
     Parameters
     ----------
-        y : array-like of shape (n_samples,)
-            Class labels of any type.
-        share : float
-            How many of them to change, from 0 to 1; rounded to whole labels.
-        random_state : int, RandomState or None, default=0
-            Decides which, and to what.
+    y : array-like of shape (n_samples,)
+        Class labels of any type.
+    share : float
+        How many of them to change, from 0 to 1; rounded to whole labels.
+    random_state : int, RandomState or None, default=0
+        Decides which, and to what.
 
     Returns
     -------
-        flipped : ndarray of shape (n_samples,)
-            A copy with wrong labels. A single class has no other and stays as it is.
+    flipped : ndarray of shape (n_samples,)
+        A copy with wrong labels. If there is a single class, nothing changes.
 
     Examples
     --------
-        >>> import numpy as np
-            >>> from pathforest.noise import flip_labels
-        >>> y = np.repeat(["a", "b"], 5)
-        >>> int((flip_labels(y, 0.2) != y).sum())
-        2
+    >>> import numpy as np
+    >>> from pathforest.noise import flip_labels
+    >>> y = np.repeat(["a", "b"], 5)
+    >>> int((flip_labels(y, 0.2) != y).sum())
+    2
     """
     if not (isinstance(share, Real) and math.isfinite(share) and 0 <= share <= 1):
         raise ValueError(f"share={show(share)} is not a share of the labels; pass a number from 0 to 1")

@@ -38,29 +38,25 @@ class OPFOutlierDetector(OutlierMixin, Growing):
     Parameters
     ----------
     contamination : "auto" or float, default="auto"
-        Share of the training samples to call outliers, above 0 and up to 0.5. ``"auto"`` calls those
-        outliers that lie below Tukey's outer fence of the training scores, three interquartile ranges below
-        their lower quartile: none of them, if no score stands out.
+        Share of the training samples to call outliers, above 0 and up to 0.5. For ``"auto"``, outliers are
+        below Tukey's outer fence of the training scores, three interquartile ranges below their lower
+        quartile; if no score stands out, there are none.
     metric : str or callable, default="euclidean"
-        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
-        matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
-        tables with text or missing values.
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a matrix
+        of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2 bytes.
+        ``"log_sqeuclidean"`` is that of LibOPF and the paper; ``"gower"`` takes text and missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     k_max : int, default=20
-        Largest neighbourhood tried for the density. Larger values allow smoother densities with fewer
-        maxima; time and memory grow in proportion. Capped at the number of samples that a density is
-        estimated from, less 1.
+        Largest neighbourhood tried for the density, capped at the number of other samples. Larger values
+        allow smoother densities with fewer maxima; time and memory grow in proportion.
     n_neighbors : int, default=None
         Size of the neighbourhood, instead of a search: all parameters of the search are then ignored.
         Must be below the number of samples that a density is estimated from.
     algorithm : {"auto", "kd_tree", "brute"}, default="auto"
-        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many, and ``"auto"``
-        chooses. Answers are the same.
+        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many. Answers are the same.
     n_jobs : int, default=None
-        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
-        same.
+        Threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
     device : str, default="cpu"
         Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
         PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
@@ -78,13 +74,9 @@ class OPFOutlierDetector(OutlierMixin, Growing):
         Neighbourhood that was used.
     cuts_ : ndarray of shape (n_tried,)
         Normalised cut of each neighbourhood tried, from 1; empty if `n_neighbors` was given.
-    n_features_in_ : int
-        Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has names that are all strings.
-    categories_ : list of length n_features
-        Texts of each column, False and True of one with booleans, None for numbers, where X is a table and
-        ``metric="gower"``.
+    n_features_in_, feature_names_in_, categories_
+        Number of features; their names, if X has them as text; and for a table with ``metric="gower"`` the
+        texts of each column, False and True, or None for numbers.
 
     See Also
     --------
@@ -94,23 +86,21 @@ class OPFOutlierDetector(OutlierMixin, Growing):
     -----
     The score of a sample is the logarithm of its density, from its `best_k_` nearest training samples and
     with the width of the training density, on the scale where the sparsest training sample has 0 and the
-    densest 1. On a logarithm the scale has no lower end, so that samples have different scores even at
-    distances where the density itself rounds to 0. If all training densities are equal, each unit
-    of the logarithm is one of the score, and training samples have 1. If all distances in the neighbourhoods
-    are 0, they set no width, and the unit of the metric takes its place. One training sample sets no scale at
-    all: every score is 1.
+    densest 1. A logarithm has no lower end, so scores differ even where the density itself rounds to 0. If
+    all training densities are equal, each unit of the logarithm is one of the score, and training samples
+    have 1. If all distances in the neighbourhoods are 0, the width is 1. A single training sample sets no
+    scale: every score is 1.
 
-    A training sample is not its own neighbour, and nothing distinguishes it from a new sample in the same
-    place. So a sample at distance 0 from a training sample counts as that one, and its score comes from the
-    `best_k_` nearest others: `fit_predict` and ``fit(X).predict(X)`` agree, and no parameter must say
-    whether samples are new. If a metric rounds, so that equal samples are not exactly at distance 0
+    A sample at distance 0 from a training sample counts as that one, and its score comes from the `best_k_`
+    nearest others. So `fit_predict` and ``fit(X).predict(X)`` agree, and no parameter must say whether
+    samples are new. If a metric rounds, so that equal samples are not exactly at distance 0
     (``"correlation"``, or a function of yours), they agree up to rounding.
 
-    The idea is that of the reference, where a model of the normal samples comes from OPF clustering. Scores,
-    scale and threshold are defined here, since the outlier contract of scikit-learn needs them.
+    As in the reference, OPF clustering models the normal samples. Scores, scale and threshold are our own,
+    because the outlier contract of scikit-learn needs them.
 
-    Outliers that lie close together pass for a cluster if they are as many as `k_max` or more; `k_max`
-    should be larger than any such group. A failed or interrupted `fit` leaves the estimator unfitted.
+    Outliers that lie close together pass for a cluster if there are `k_max` or more of them; choose a larger
+    `k_max` than any such group. A failed or interrupted `fit` leaves the estimator unfitted.
 
     References
     ----------
@@ -139,9 +129,8 @@ class OPFOutlierDetector(OutlierMixin, Growing):
     )
     _rules: ClassVar[rules.Rules] = {
         "contamination": rules.contamination,
-        **rules.DISTANCES,
+        **rules.ESTIMATOR,
         **rules.NEIGHBORHOOD,
-        "verbose": rules.verbose,
     }
 
     def __init__(
@@ -157,15 +146,10 @@ class OPFOutlierDetector(OutlierMixin, Growing):
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
+        super().__init__(metric, metric_params, algorithm, n_jobs, device, verbose)
         self.contamination = contamination
-        self.metric = metric
-        self.metric_params = metric_params
         self.k_max = k_max
         self.n_neighbors = n_neighbors
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
-        self.device = device
-        self.verbose = verbose
 
     @fitting
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -174,9 +158,8 @@ class OPFOutlierDetector(OutlierMixin, Growing):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-            Training samples, or their distances for ``metric="precomputed"``. float32 is kept;
-            other types become float64. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
-            ``"sqeuclidean"``.
+            Training samples, or their distances for ``metric="precomputed"``. float32 is kept; other types
+            become float64. Sparse matrices are for ``"cosine"``, ``"euclidean"`` and ``"sqeuclidean"``.
         y : None
             Ignored; there so that pipelines can pass it.
 

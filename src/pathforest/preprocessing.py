@@ -80,28 +80,27 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     Numbers are standardised; a gap gets the median of its column. Text and truth values become one column of
     0 and 1 per category, so that two samples of different categories are as far apart as two samples are on
-    average in a column of numbers. A column of text in which no text occurs twice, such as a name, is
-    uninformative for other samples; it is left out, as is a column without values. Columns of dates are
-    refused.
-    A column of numbers with a word in it is a category, with a warning.
+    average in a column of numbers. A column of text in which no text occurs twice, such as a name, is left
+    out, as is a column without values. A column of numbers with a word in it is a category, with a warning.
+    Columns of dates are refused.
 
-    Everything is learned by `fit`, from the training samples alone. Later, a text that `fit` has not seen
-    counts as "other" if rare texts are, and is equally far from all categories if there are none. A gap in
-    text is a category of its own if there were gaps in training, and otherwise counts as a new text.
+    Everything is learned by `fit`, from the training samples alone. A text that `fit` has not seen counts as
+    "other" if there were rare texts, and is equally far from all categories if there were none. A gap in text
+    is a category of its own if there were gaps in training, and counts as a new text if there were none.
 
     Parameters
     ----------
     kinds : dict, default=None
-        Columns that are not to be treated by what they hold: their names, or positions, and ``"number"``,
+        Columns to treat otherwise than their contents suggest: their names, or positions, and ``"number"``,
         ``"category"`` or ``"drop"``. Use ``{"zip": "category"}`` for numbers that are only names, and
         ``{"id": "drop"}`` to leave a column out.
     max_categories : int, default=30
-        Most categories of a column, the most frequent ones. All others, and texts that occur once, are one
-        category together, "other".
+        Largest number of categories of a column: the most frequent ones. All others, and texts that occur
+        once, are one category together, "other".
     scale : bool, default=True
         Whether numbers are standardised, for estimators that take features as given. False leaves them in
-        their units, for those that scale features themselves, such as :class:`FuzzyOPFClassifierCV`; the
-        columns of a category then have their median standard deviation instead of 1.
+        their units, for estimators that scale features themselves, such as :class:`FuzzyOPFClassifierCV`; see
+        `category_value_`.
 
     Attributes
     ----------
@@ -113,18 +112,16 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     categories_ : list of ndarray
         The categories of each column, none for columns of numbers.
     category_value_ : float
-        What columns of a category have instead of 1: the median standard deviation of the columns of
-        numbers that vary with ``scale=False``, else 1.
+        What columns of a category have instead of 1: with ``scale=False`` the median standard deviation of
+        the columns of numbers that vary, else 1.
     has_missing_, has_other_ : ndarray of shape (n_features,)
         Whether gaps, and rare texts, are a category of a column.
     n_gaps_ : ndarray of shape (n_features,)
         Missing values of each column in training.
     n_samples_seen_ : int
         Number of training samples.
-    n_features_in_ : int
-        Number of columns of the table.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if the table has names of columns.
+    n_features_in_, feature_names_in_
+        Number of columns of the table, and their names, if it has any.
 
     See Also
     --------
@@ -173,9 +170,6 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         self.max_categories = max_categories
         self.scale = scale
 
-    def _validate_params(self) -> None:  # as scikit-learn calls it
-        check_parameters(self)
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -200,7 +194,7 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         self : TablePreprocessor
             The fitted transformer.
         """
-        self._validate_params()
+        check_parameters(self)
         X = self._check(X, reset=True)
         asked = self._asked_kinds()
         n = X.shape[1]
@@ -273,16 +267,15 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         parts = []
         for j, column in enumerate(columns_of(X)):
             if self.kinds_[j] == NUMBER:
-                values = self._numbers(column, j)
-                values[np.isnan(values)] = self.fill_[j]
+                values = np.nan_to_num(self._numbers(column, j), nan=self.fill_[j])
                 parts.append((values - self.mean_[j])[:, None] / self.scale_[j])
             elif self.kinds_[j] == CATEGORY:
                 parts.append(self._one_hot(self._texts(column, j), j))
         return np.hstack(parts)
 
     def _one_hot(self, texts: list[str | None], j: int) -> np.ndarray:
-        """Return a column per category, then one for gaps and one for other texts, if they are."""
-        # If truth values were learned, 1 and 0 are such.
+        """Return a column per category, then one for gaps and one for other texts, if `fit` saw any."""
+        # 1 and 0 count as truth values if those were learned.
         as_truth = TRUTH if {*self.categories_[j].tolist()} <= {*TRUTH.values()} else {}
         groups = {group: place for place, group in enumerate(self._groups(j))}
         found = [MISSING if text is None else f"={as_truth.get(text, text)}" for text in texts]
@@ -291,7 +284,7 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         return self.category_value_ * np.eye(len(groups) + 1)[places, : len(groups)]
 
     def _groups(self, j: int) -> list[str]:
-        """Return what stands behind the name of a column in the names of those it becomes."""
+        """Return what is added to the name of a column in the names of the columns it becomes."""
         if self.kinds_[j] != CATEGORY:
             return [""] * (self.kinds_[j] == NUMBER)
         extra = [MISSING] * bool(self.has_missing_[j]) + [OTHER] * bool(self.has_other_[j])
@@ -308,7 +301,7 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         names : ndarray of str objects
-            The name of a column of numbers, and ``"column=text"`` for each category.
+            The names of the columns of numbers, and ``"column=text"`` for each category.
         """
         check_is_fitted(self)
         names = enumerate(_check_feature_names_in(self, input_features))
@@ -346,15 +339,12 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     def _treatment(self, j: int) -> str:
         gaps = int(self.n_gaps_[j])
         if self.kinds_[j] == NUMBER:
-            spread = "in its own unit"
-            if self.scale:
-                spread = f"mean {self.mean_[j]:.4g}, standard deviation {self.scale_[j]:.4g}"
+            scaled = f"mean {self.mean_[j]:.4g}, standard deviation {self.scale_[j]:.4g}"
             filled = f", {gaps} gap{'s' * (gaps > 1)} filled with {self.fill_[j]:.4g}"
-            return spread + filled * (gaps > 0)
+            return (scaled if self.scale else "in its own unit") + filled * (gaps > 0)
         if self.kinds_[j] == CATEGORY:
             names = [group[1:] for group in self._groups(j)]
-            more = [f"{len(names) - SHOWN} more"] if len(names) > SHOWN else []
-            return ", ".join([*names[:SHOWN], *more])
+            return ", ".join(names[:SHOWN]) + f", {len(names) - SHOWN} more" * (len(names) > SHOWN)
         if self._asked_kinds().get(j) == DROP:
             return "as asked"
         return "no values" if gaps == self.n_samples_seen_ else "no text occurs twice"
@@ -405,6 +395,7 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         return found
 
     def _kind(self, column: np.ndarray, j: int) -> str:
+        """Return what a column is; warn if most values are numbers: the others are probably mistakes."""
         kind = kind_of(column)
         if kind == DATE:
             found = next(value for value in column if not is_gap(value))
@@ -412,12 +403,8 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
                 f"{self._name(j)} holds dates, such as {found}; turn them into numbers, such as days since "
                 "the first, or leave the column out"
             )
-        if kind == CATEGORY:
-            self._warn_typos(column, j)
-        return kind
-
-    def _warn_typos(self, column: np.ndarray, j: int) -> None:
-        """Warn if most values of a column are numbers: the others are probably mistakes."""
+        if kind != CATEGORY:
+            return kind
         present = [str(value) for value in column.tolist() if not (is_gap(value) or is_truth(value))]
         others = [text for text in present if not reads_as(text.replace(",", "."), number)]
         n_numbers = len(present) - len(others)
@@ -428,6 +415,7 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
                 f"{show(others[0])} is not; correct it, or pass kinds={{{names[j]!r}: {CATEGORY!r}}} "
                 f"(--columns {names[j]}={CATEGORY})"
             )
+        return kind
 
     def _numbers(self, column: np.ndarray, j: int) -> np.ndarray:
         """Return a column as new float64 numbers, NaN for gaps."""

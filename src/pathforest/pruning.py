@@ -14,9 +14,8 @@ from pathforest._engines.samples import check_distances, validated
 from pathforest._models import parameters as rules
 from pathforest._models.base import OPFEstimator, Settings, check_queries
 from pathforest._models.classifier import ForestClassifier
-from pathforest._models.labels import check_labels_like, read_labels
+from pathforest._models.labels import Labels, check_labels_like, read_labels
 from pathforest._models.offers import KeptForest, bids, class_costs, decide, probabilities
-from pathforest._models.parameters import check_parameters
 from pathforest._persistence import checks as stored
 from pathforest._tables.frames import as_table
 from pathforest._utils.progress import fitting
@@ -194,12 +193,8 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
         Rounds of pruning, the last of which removed nothing or was taken back, or `max_iter`.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
-    n_features_in_ : int
-        Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has names that are all strings.
-    label_name_ : str
-        Name of the labels, where y is a pandas or polars Series with a name.
+    n_features_in_, feature_names_in_, label_name_
+        Number of features, and names of features and labels, if X and y have them as text.
 
     See Also
     --------
@@ -288,26 +283,31 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
         self : OPFPruner
             The fitted estimator.
         """
-        check_parameters(self)
-        template = self._template()
-        X, labels = self._read(X, reset=True), read_labels(self, y)
+        return self._fit(*self._open_fit(X, y))
+
+    def _open_fit(self, X: Any, y: Any) -> tuple[Any, Labels]:
+        """Check parameters, samples and labels, once."""
+        metric = self._settings().metric
+        X, labels = self._read(X, metric, reset=True), read_labels(self, y)
         check_consistent_length(X, labels.codes)
-        (self.classes_, codes), labels = labels, labels.all()
-        pairwise = get_tags(template).input_tags.pairwise
-        if pairwise:
+        if metric.kind == "precomputed":
             check_distances(X, square=True)
+        return X, labels
+
+    def _fit(self, X: Any, labels: Labels) -> Self:
+        self.classes_, codes = labels
+        template, y = self._template(), labels.all()
         rows, val = validation_split(codes, self.validation_fraction, self.random_state)
+        pairwise = get_tags(template).input_tags.pairwise
         samples, held_out = (
             X[np.ix_(part, rows)] if pairwise else _safe_indexing(X, part) for part in (rows, val)
         )
-        model, kept, n_iter = clone(template).fit(samples, labels[rows]), np.arange(len(rows)), 0
+        pruned = Pruned(clone(template).fit(samples, y[rows]), np.arange(len(rows)), 0)
         if len(val):
-            known = samples if pairwise else model._fit_X
-            validation = check_queries(model, held_out), labels[val]
-            model, kept, n_iter = _prune(
-                model, known, labels[rows], *validation, self.max_loss, self.max_iter
-            )
-        self.estimator_, self.sample_indices_, self.n_iter_ = model, rows[kept], n_iter
+            known = samples if pairwise else pruned.model._fit_X
+            Q = check_queries(pruned.model, held_out)
+            pruned = _prune(pruned.model, known, y[rows], Q, y[val], self.max_loss, self.max_iter)
+        self.estimator_, self.sample_indices_, self.n_iter_ = pruned.model, rows[pruned.kept], pruned.n_iter
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -351,12 +351,11 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
         return OPFClassifier() if self.estimator is None else self.estimator
 
     def _settings(self) -> Settings:
-        check_parameters(self)
+        rules.check_parameters(self)
         return self._template()._settings()
 
-    def _read(self, X: Any, reset: bool) -> Any:
+    def _read(self, X: Any, metric: Metric, reset: bool) -> Any:
         """Check samples, or leave a table to a classifier that takes it."""
-        metric = self._template()._settings().metric
         if metric.name == "gower" and (table := as_table(X)) is not None:
             return validate_data(self, table, reset=reset, skip_check_array=True)
         # The classifier says which sparse matrices it takes.
@@ -366,7 +365,7 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
     def _asked(self, X: Any) -> tuple[KeptForest, np.ndarray]:
         """Return the forest and the checked queries."""
         check_is_fitted(self)
-        Q, forest = self._read(X, reset=False), self.estimator_._forest
+        Q, forest = self._read(X, self._template()._settings().metric, reset=False), self.estimator_._forest
         if forest.samples.X is None:
             Q = Q[:, self.sample_indices_]
         return forest, check_queries(self.estimator_, Q)
@@ -385,12 +384,13 @@ def _prune(
 
     X and y are what the model was fitted to, or its distances; Q are the checked validation samples.
     """
-    first, pairwise, kept = model, model._fit_X is None, np.arange(len(y))
+    first, pairwise, kept, unfitted = model, model._fit_X is None, np.arange(len(y)), clone(model)
+    if params := Metric(*model._fit_metric).params:  # which may have been estimated from the samples
+        unfitted.set_params(metric_params=params)
     n_right, relevant = _judge(model, Q, y_val)
     # The tolerance is for products such as 0.29 * 100, which round to less than they are.
     fewest = n_right - float(max_loss) * len(y_val) - 1e-9
-    needed = getattr(model, "n_neighbors", None) or 0
-    n_iter = 0
+    n_iter, needed = 0, getattr(model, "n_neighbors", None) or 0
     for n_iter in range(1, int(max_iter) + 1):  # noqa: B007
         own = y[kept]
         lost = np.setdiff1d(own, own[relevant])  # classes, which keep their prototypes
@@ -398,19 +398,13 @@ def _prune(
         if relevant.all() or relevant.sum() <= needed:
             break
         rest = kept[relevant]
-        smaller = _unfitted_copy(model).fit(X[np.ix_(rest, rest)] if pairwise else X[rest], y[rest])
+        smaller = clone(unfitted).fit(X[np.ix_(rest, rest)] if pairwise else X[rest], y[rest])
         n_right, relevant = _judge(smaller, Q[:, rest] if pairwise else Q, y_val)
         if n_right < fewest:
             break
         model, kept = smaller, rest
     pass_on_names(first, model)
     return Pruned(model, kept, n_iter)
-
-
-def _unfitted_copy(model: ForestClassifier) -> ForestClassifier:
-    """Return a classifier to fit with the same metric, also if that was estimated from the samples."""
-    metric = Metric(*model._fit_metric)
-    return clone(model).set_params(metric_params=metric.params) if metric.params else clone(model)
 
 
 def _judge(model: ForestClassifier, Q: Any, y_val: np.ndarray) -> tuple[int, np.ndarray]:

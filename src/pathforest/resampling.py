@@ -25,7 +25,6 @@ from pathforest._models import parameters as rules
 from pathforest._models.base import check_queries, documented_at
 from pathforest._models.labels import check_labels
 from pathforest._models.offers import decide
-from pathforest._models.parameters import check_parameters, checked_metric
 from pathforest._utils.splits import deal_folds
 from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
@@ -43,6 +42,24 @@ class DenseSampler:
 
     _doc_link_module, _doc_link_template = "pathforest", property(documented_at)
 
+    def __init__(
+        self,
+        sampling_strategy: Any,
+        metric: Any,
+        metric_params: Any,
+        algorithm: str,
+        random_state: Any,
+        n_jobs: int | None,
+        device: str,
+    ) -> None:
+        super().__init__(sampling_strategy=sampling_strategy)
+        self.metric = metric
+        self.metric_params = metric_params
+        self.algorithm = algorithm
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.device = device
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
@@ -54,8 +71,8 @@ class DenseSampler:
         return kind(**{name: getattr(self, name) for name in shared}, **others)
 
     def _check_X_y(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, bool]:
-        check_parameters(self)
-        if checked_metric(self).kind == "precomputed":
+        rules.check_parameters(self)
+        if rules.checked_metric(self).kind == "precomputed":
             raise ValueError(
                 f"{type(self).__name__} returns samples and needs their features, not metric='precomputed'; "
                 "choose another metric"
@@ -88,13 +105,11 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     algorithm : {"auto", "kd_tree", "brute"}, default="auto"
-        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many, and ``"auto"``
-        chooses. Answers are the same.
+        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many. Answers are the same.
     random_state : int, RandomState or None, default=0
         Decides the parts, and which samples go first among those with equal points.
     n_jobs : int, default=None
-        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
-        same.
+        Threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
     device : str, default="cpu"
         Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
         PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
@@ -107,10 +122,8 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
         Right conquests of each sample minus wrong ones.
     sampling_strategy_ : dict
         How many samples to keep of each class that is reduced.
-    n_features_in_ : int
-        Number of features seen during `fit_resample`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has names that are all strings.
+    n_features_in_, feature_names_in_
+        Number of features, and their names, if X has them as text.
 
     See Also
     --------
@@ -159,14 +172,8 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
         n_jobs: int | None = None,
         device: str = "cpu",
     ) -> None:
-        super().__init__(sampling_strategy=sampling_strategy)
+        super().__init__(sampling_strategy, metric, metric_params, algorithm, random_state, n_jobs, device)
         self.n_splits = n_splits
-        self.metric = metric
-        self.metric_params = metric_params
-        self.algorithm = algorithm
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.device = device
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -210,9 +217,8 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
         Which classes to enlarge, and to how many samples, as in all samplers of imbalanced-learn. ``"auto"``
         enlarges all but the largest class, to its size.
     k_max : int, default=20
-        Largest neighbourhood tried for the density. Larger values allow smoother densities with fewer
-        maxima; time and memory grow in proportion. Capped at the number of samples that a density is
-        estimated from, less 1.
+        Largest neighbourhood tried for the density, capped at the number of other samples. Larger values
+        allow smoother densities with fewer maxima; time and memory grow in proportion.
     n_neighbors : int, default=None
         Size of the neighbourhood, instead of a search: all parameters of the search are then ignored.
         Must be below the number of samples that a density is estimated from.
@@ -221,13 +227,11 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     algorithm : {"auto", "kd_tree", "brute"}, default="auto"
-        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many, and ``"auto"``
-        chooses. Answers are the same.
+        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many. Answers are the same.
     random_state : int, RandomState or None, default=0
         Decides the new samples.
     n_jobs : int, default=None
-        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
-        same.
+        Threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
     device : str, default="cpu"
         Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
         PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
@@ -238,10 +242,8 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
         How many samples to add to each class that is enlarged.
     n_clusters_ : dict
         How many clusters each of these classes has.
-    n_features_in_ : int
-        Number of features seen during `fit_resample`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has names that are all strings.
+    n_features_in_, feature_names_in_
+        Number of features, and their names, if X has them as text.
 
     See Also
     --------
@@ -299,15 +301,9 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
         n_jobs: int | None = None,
         device: str = "cpu",
     ) -> None:
-        super().__init__(sampling_strategy=sampling_strategy)
+        super().__init__(sampling_strategy, metric, metric_params, algorithm, random_state, n_jobs, device)
         self.k_max = k_max
         self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.metric_params = metric_params
-        self.algorithm = algorithm
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.device = device
 
     def _fit_resample(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rng = check_random_state(self.random_state)

@@ -51,26 +51,22 @@ class OPFSemiSupervisedClassifier(ForestClassifier):
         Length of the neighbour lists; ``"mst"`` and ``"opfsemi"`` have none. Longer lists connect more, and
         may connect classes that lie side by side. Capped at the number of other samples.
     metric : str or callable, default="euclidean"
-        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a
-        matrix of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2
-        bytes of memory. Use ``"log_sqeuclidean"`` to compare with LibOPF and the paper, and ``"gower"`` for
-        tables with text or missing values.
+        Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a matrix
+        of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2 bytes.
+        ``"log_sqeuclidean"`` is that of LibOPF and the paper; ``"gower"`` takes text and missing values.
     metric_params : dict, default=None
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     n_conquerors : int, default=1
-        How many training samples decide for each class: the offer of a class to a new sample is the mean
-        cost of its `n_conquerors` cheapest paths. 1 is the paper's rule. Raise it (3 to 30, by
-        cross-validation) if training labels may be wrong: a mislabelled sample then no longer decides
-        alone. It acts in prediction only.
+        How many training samples decide for each class: its offer to a new sample is the mean cost of its
+        `n_conquerors` cheapest paths. 1 is the paper's rule; raise it (3 to 30, by cross-validation) if
+        training labels may be wrong. It acts in prediction only.
     beta : float, default=8.0
         Sharpness of `predict_proba`, which is proportional to (smallest cost / cost) ** beta. Larger
         values move probabilities towards 0 and 1; predictions do not change. It acts in prediction only.
     algorithm : {"auto", "kd_tree", "brute"}, default="auto"
-        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many, and ``"auto"``
-        chooses. Answers are the same.
+        How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many. Answers are the same.
     n_jobs : int, default=None
-        Number of threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the
-        same.
+        Threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
     device : str, default="cpu"
         Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
         PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
@@ -103,15 +99,9 @@ class OPFSemiSupervisedClassifier(ForestClassifier):
         Label each training sample got from its prototype; here always that of `transduction_`.
     training_error_ : float
         Share of training samples where these two differ; here always 0.
-    n_features_in_ : int
-        Number of features seen during `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has names that are all strings.
-    label_name_ : str
-        Name of the labels, where y is a pandas or polars Series with a name.
-    categories_ : list of length n_features
-        Texts of each column, False and True of one with booleans, None for numbers, where X is a table and
-        ``metric="gower"``.
+    n_features_in_, feature_names_in_, label_name_, categories_
+        Number of features; names of features and labels, if X and y have them as text; and for a table with
+        ``metric="gower"`` the texts of each column, False and True, or None for numbers.
 
     See Also
     --------
@@ -150,10 +140,8 @@ class OPFSemiSupervisedClassifier(ForestClassifier):
        grows the forest of :class:`OPFClassifier`: every fitted array is the one it would have. Without
        unlabelled samples it is :class:`OPFClassifier`.
 
-    There is no `sample_weight`: a repeated sample sits at distance 0 from itself and changes no
-    forest, so weights have no natural meaning here.
-
-    A failed or interrupted `fit` leaves the estimator unfitted.
+    There is no `sample_weight`: paths have no use for it. A failed or interrupted `fit` leaves the estimator
+    unfitted.
 
     References
     ----------
@@ -187,9 +175,8 @@ class OPFSemiSupervisedClassifier(ForestClassifier):
         "unlabeled": rules.checked_where_used,
         "method": rules.choice("balanced", "geodesic", "mst", "opfsemi"),
         "n_neighbors": rules.integer(1, "10 is the default"),
-        **rules.DISTANCES,
+        **rules.ESTIMATOR,
         **rules.PREDICTION,
-        "verbose": rules.verbose,
     }
 
     def __init__(
@@ -207,17 +194,12 @@ class OPFSemiSupervisedClassifier(ForestClassifier):
         device: str = "cpu",
         verbose: int = 0,
     ) -> None:
+        super().__init__(metric, metric_params, algorithm, n_jobs, device, verbose)
         self.unlabeled = unlabeled
         self.method = method
         self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.metric_params = metric_params
         self.n_conquerors = n_conquerors
         self.beta = beta
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
-        self.device = device
-        self.verbose = verbose
 
     @fitting
     def fit(self, X: Any, y: Any) -> Self:
@@ -226,9 +208,8 @@ class OPFSemiSupervisedClassifier(ForestClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-            Training samples, or their distances for ``metric="precomputed"``. float32 is kept;
-            other types become float64. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
-            ``"sqeuclidean"``.
+            Training samples, or their distances for ``metric="precomputed"``. float32 is kept; other types
+            become float64. Sparse matrices are for ``"cosine"``, ``"euclidean"`` and ``"sqeuclidean"``.
         y : array-like of shape (n_samples,)
             Class labels of any type, and `unlabeled` for samples without one; at least one has a label.
 
@@ -274,8 +255,7 @@ class OPFSemiSupervisedClassifier(ForestClassifier):
     def _encode(self, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
         """Return the labelled samples and the codes of all labels, -1 for unlabelled samples."""
         is_class = np.atleast_1d(labels.values != self._mark(labels.values))
-        number = np.where(is_class, np.cumsum(is_class) - 1, -1)
-        codes = number[labels.codes]
+        codes = np.where(is_class, np.cumsum(is_class) - 1, -1)[labels.codes]
         labelled = np.flatnonzero(codes >= 0)
         if not len(labelled):
             raise ValueError(
@@ -307,7 +287,6 @@ class OPFSemiSupervisedClassifier(ForestClassifier):
         """Find the labelled samples that :class:`OPFClassifier` would have as prototypes."""
         is_matrix = data.metric.kind == "precomputed"
         part = data.X[np.ix_(labelled, labelled)] if is_matrix else data.X[labelled]
-        n_threads = data.n_threads
-        engine = build_engine(part, data.metric, self.algorithm, n_threads, device=self.device)
-        tree = spanning_tree(engine, None, n_threads)
+        engine = build_engine(part, data.metric, self.algorithm, data.n_threads, device=self.device)
+        tree = spanning_tree(engine, None, data.n_threads)
         return labelled[boundary_prototypes(tree, codes)]

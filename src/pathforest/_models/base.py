@@ -86,6 +86,16 @@ class OPFEstimator(CallbackSupportMixin, BaseEstimator):
     _squares = False  # whether a density will square the distances
     _doc_link_module, _doc_link_template = "pathforest", property(documented_at)
 
+    def __init__(
+        self, metric: Any, metric_params: Any, algorithm: str, n_jobs: int | None, device: str, verbose: int
+    ) -> None:
+        self.metric = metric
+        self.metric_params = metric_params
+        self.algorithm = algorithm
+        self.n_jobs = n_jobs
+        self.device = device
+        self.verbose = verbose
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file, to be read by :func:`pathforest.load`.
 

@@ -191,6 +191,7 @@ DISTANCES: Rules = {
     "n_jobs": optional(n_jobs),
     "device": device,
 }
+ESTIMATOR: Rules = {**DISTANCES, "verbose": verbose}
 NEIGHBORHOOD: Rules = {
     "k_max": k_max,
     "n_neighbors": optional(integer(1, "use None to have a size chosen")),

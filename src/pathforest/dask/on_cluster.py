@@ -56,7 +56,7 @@ class OnCluster(ClassifierMixin, BaseEstimator):
     n_features_in_ : int
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has names that are all strings.
+        Names of the features, if X has names that are all strings.
 
     See Also
     --------

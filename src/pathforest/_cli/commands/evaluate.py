@@ -13,7 +13,6 @@ from pathforest._tables.batches import Batch
 from pathforest._tables.columns import as_label, listed
 from pathforest._tables.read import open_stream
 from pathforest._utils.text import show
-from pathforest.metrics import opf_accuracy
 
 INLINE = 6  # classes that have their confusions beside their scores
 WIDEST = 12  # classes that a confusion matrix in the terminal can have
@@ -90,6 +89,8 @@ def _codes(classes: np.ndarray, batch: Batch, name: str) -> np.ndarray:
 
 def _facts(classes: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
     from sklearn.metrics import confusion_matrix, f1_score
+
+    from pathforest.metrics import opf_accuracy
 
     confusion = confusion_matrix(true, predicted, labels=np.arange(len(classes)))
     f1 = f1_score(true, predicted, average="weighted", zero_division=0)  # of classes not in the file
