@@ -79,27 +79,26 @@ def _tree_from_columns(model: OPFClustering) -> None:
 class OPFClustering(ClusterMixin, Growing):
     """Optimum-Path Forest clustering.
 
-    Each maximum of the density founds a cluster and conquers the samples that are reached from it
-    without a deep valley. Most maxima are noise, so only those whose domes are large by far count;
-    their samples go to a neighbour. The number of clusters need not be given.
+    Each maximum of the density founds a cluster and conquers the samples that are reached from it without a
+    deep valley. Most maxima are noise: only those with by far the largest domes count, and the samples of the
+    others go to a neighbour. The number of clusters need not be given.
 
     Parameters
     ----------
     n_clusters : int, default=None
         Absorbs domes, the smallest first, until this many clusters are left; decides instead of `selection`.
-        Without `n_neighbors`, only neighbourhoods with as many clusters to begin with are then considered:
-        the largest of them, or for ``"cut"`` the one with the smallest cut.
+        Unless `n_neighbors` is given, the neighbourhood is the largest that has at least as many maxima, or
+        for ``"cut"`` the one of these with the smallest cut.
     selection : {"gap", "cut"}, default="gap"
         Which maxima of the density are clusters. ``"gap"``: with the domes in descending order of `measure`,
         those above the largest clear ratio between neighbours. ``"cut"``: all of them, for the neighbourhood
         with the smallest normalised cut, as in the paper; usually far too many.
     measure : {"volume", "height", "area"}, default=None
-        What makes a dome small: the sum over its samples of what is above the saddle, the density of its
-        maximum above the saddle (densities go from 1 to 1000), or the number of its samples. None means
-        ``"volume"``, and ``"height"`` for ``selection="cut"``.
+        Size of a dome: the sum of its samples' densities above the saddle, the density of its maximum above
+        the saddle (densities go from 1 to 1000), or the number of its samples. None means ``"volume"``, and
+        ``"height"`` for ``selection="cut"``.
     threshold : float, default=None
-        Absorbs domes that measure less than this; decides instead of `selection`. Not together with
-        `n_clusters`.
+        Absorbs domes smaller than this; decides instead of `selection`. Not together with `n_clusters`.
     k_max : int, default=20
         Largest neighbourhood tried by ``selection="cut"``. Larger values allow smoother densities with fewer
         maxima; time and memory grow in proportion. Capped at the number of samples less 1.
@@ -107,8 +106,8 @@ class OPFClustering(ClusterMixin, Growing):
         Size of the neighbourhood of the density. Larger values give smoother densities. None means 15 for
         ``"gap"``, at most a quarter of the samples, and a search up to `k_max` for ``"cut"``.
     noise : float, default=0.0
-        Share of each cluster to leave out as noise, with the label -1: its samples of lowest density.
-        Samples of equal density stay or go together, so that fewer may be left out.
+        Share of each cluster, its samples of lowest density, that get the label -1. Samples of equal density
+        stay or go together, so fewer may be left out.
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a matrix
         of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2 bytes.
@@ -129,11 +128,9 @@ class OPFClustering(ClusterMixin, Growing):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each training sample, numbered from 0 in the order in which clusters were founded;
-        -1 for noise, if `noise` is above 0.
+        Cluster of each training sample, numbered from 0 in the order in which they were founded; -1 is noise.
     cluster_roots_ : ndarray of shape (n_clusters,)
-        Index of the sample that founded each cluster, a maximum of the density. Without those that
-        were absorbed.
+        Index of the sample that founded each cluster, a maximum of the density that was not absorbed.
     density_ : ndarray of shape (n_samples,)
         Density of each training sample, Eq. 3 without its constant factor.
     cost_ : ndarray of shape (n_samples,)
@@ -169,19 +166,19 @@ class OPFClustering(ClusterMixin, Growing):
     the fuzzy classifiers always rest on that search.
 
     A dome is a connected component of the samples above some level of density, arcs of the graph taken in
-    both directions. As the level falls domes grow and meet. At such a saddle only the one of the greatest
-    measure counts from there on; on ties the one founded first. What the others measure there is their
-    extinction value in mathematical morphology; LibOPF removes maxima by the same three measures.
+    both directions. As the level falls, domes grow and meet at saddles. From there on only the largest one
+    counts; on ties the one founded first. What the others measure there is their extinction value in
+    mathematical morphology; LibOPF removes maxima by the same three measures.
 
-    ``selection="gap"`` puts these values in descending order and cuts the list where the ratio between
-    neighbours is largest, the first place on ties. Values below 0.3 % of the largest count as that, also what
-    comes after the last. Only clear ratios count: at least 2, and at least the square root of the ratio
-    between the largest value and the one above the cut. Without one, all samples are one cluster.
+    ``selection="gap"`` sorts these values in descending order and cuts the list where the ratio between
+    neighbours is largest, the first place on ties. Values below 0.3 % of the largest count as that much, and
+    so does the end of the list. The ratio must be at least 2, and at least the square root of the ratio
+    between the largest value and the one above the cut; if none is, all samples are one cluster.
 
-    A cluster whose dome is too small is absorbed whole by its neighbour across the highest arc, which is the
-    one whose lower end is densest; of equally high arcs across the shortest. Paths and their values stay as
-    they are, and `predict` answers with the absorbing cluster. Domes that no arc joins meet at level 0: no
-    threshold merges them, and `n_clusters` only when no others are left, into the largest.
+    A cluster whose dome is too small is absorbed whole by its neighbour across the highest arc, the one whose
+    lower end is densest; of equally high arcs, across the shortest. Paths and their values stay as they are,
+    and `predict` answers with the absorbing cluster. Domes that no arc joins meet at level 0: no threshold
+    merges them, and `n_clusters` merges them last, into the largest.
 
     There is no `sample_weight`: repeat a sample to make its surroundings denser. A failed or interrupted
     `fit` leaves the estimator unfitted.

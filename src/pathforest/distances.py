@@ -26,25 +26,23 @@ same distances, bit for bit, without the zeros.
 A full matrix takes 8 n^2 bytes during `fit`. A verbose estimator logs its size before it is built, and above
 1 GiB a warning names it in any case.
 
-``gower`` is for tables with categories and gaps. Numbers differ by abs(a - b) / range, where the range is
-that of the training samples and a feature that is constant there counts as 0; new samples may lie outside.
+``gower`` is for tables with categories and gaps. Numbers differ by abs(a - b) / range, the range of the
+training samples, outside of which new samples may lie; a feature that is constant in training counts as 0.
 Categories differ by 0 or 1. Features that one of the two samples lacks (NaN or None) are left out of the
-mean; without any in common the distance is 1. `metric_params` takes three keys, all optional:
+mean; if they have none in common, the distance is 1. `metric_params` takes three keys, all optional:
 
-- ``"categorical"``: indices of the categories among the features, a boolean for each feature, or names of
-  columns. Without it they are the text, category and bool columns of a data frame, and none of an array.
-  Text always is.
+- ``"categorical"``: which features are categories, as indices, a boolean for each feature, or names of
+  columns. By default they are the text, category and bool columns of a data frame. Text always is one.
 - ``"weights"``: a number >= 0 for each feature, 1 by default.
 - ``"ranges"``: the range of each feature, if those of the training samples will not do.
 
 Estimators turn text into codes by themselves; a category that `fit` did not see differs from all others.
 
 ``nan_euclidean`` is the root of the sum of (a - b)^2 over the features that both samples have, divided by
-their share of all features, as in scikit-learn. Samples that have nothing in common with some other are
-refused.
+their share of all features, as in scikit-learn. Samples without a feature in common are refused.
 
-Squares of differences below about 1e-154 underflow: samples that differ, but in no feature by more, are
-refused; multiply them. One such feature beside others counts for nothing.
+Squares of differences below about 1e-154 underflow. Samples with no larger differences are refused:
+multiply them. One such feature beside others counts for nothing.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         How many training samples decide for each class. Larger values outvote wrong labels; trying more
         of them costs next to nothing.
     betas : float or sequence of float, default=(0.5, 1, 2, 4, 8, 16, 32)
-        Sharpness of the probabilities; each cell takes the one with the smallest log loss.
+        Sharpness of the probabilities; each cell takes the value with the smallest log loss.
     transforms : "auto", None, "linear", "kernel", "full" or sequence, default="auto"
         Candidate representations, fitted inside each fold; each costs another search. None takes the samples
         as given. ``"linear"`` tries them as given, standardised, and after shrinkage LDA. ``"kernel"`` adds
@@ -89,11 +89,10 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         smallest log loss (by `scoring` if that is given), one cell each until all had a turn. 1 gives an
         ordinary :class:`FuzzyOPFClassifier`.
     cv : int, splitter or iterable, default=5
-        Folds as for :class:`sklearn.model_selection.GridSearchCV`: a number of stratified folds, a splitter,
-        or pairs of index arrays (train, evaluation); the paper uses one such pair.
+        Folds as in scikit-learn: a number of stratified folds, a splitter, or pairs of index arrays (train,
+        evaluation); the paper uses one such pair.
     scoring : str or callable, default=None
-        What to maximise; None is accuracy. A name or scorer of scikit-learn. A scorer that raises an error
-        stops the search.
+        What to maximise, a name or scorer of scikit-learn; None is accuracy. Errors stop the search.
     refit : bool, default=True
         Whether to fit the best cells on all samples. False leaves the scores only.
     metric : str or callable, default="euclidean"
@@ -127,9 +126,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         those of the candidates.
     cv_results_ : dict of ndarray
         One row per cell, as in GridSearchCV and ready for a pandas DataFrame: ``param_*``, ``params``,
-        ``split*_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score`` (no two
-        are equal, see Notes); and ``mean_test_log_loss`` with the ``beta`` that gave it. There are no
-        columns of times: cells share their work.
+        ``split*_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score`` (no two are equal,
+        see Notes); and ``mean_test_log_loss`` with its ``beta``. There are no times: cells share work.
     best_params_ : dict
         Parameters of the best cell, by the classifier's names; and ``transform``, the name of its
         representation, unless only the samples as given were tried.
@@ -171,9 +169,9 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
 
     The linear algebra of transformers uses one thread in `fit`, whatever `n_jobs` is.
 
-    Ties are common: a third or more of the paper's grid often share the best score. Of equal mean scores the
-    smaller log loss decides, then sigma nearest 1, the tree before the complete graph, fewer conquerors,
-    smaller k_max, the earlier transform.
+    Ties are common: often a third or more of the paper's grid share the best score. Among equal mean scores
+    the smaller log loss decides, then the sigma nearest 1, the tree before the complete graph, fewer
+    conquerors, the smaller k_max, the earlier transform.
 
     References
     ----------
@@ -370,9 +368,9 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     def explain(self, X: Any) -> list[Explanation]:
         """Report for each sample which training sample conquered it, and along which path.
 
-        Of the cells that are averaged the first that answers as the average does is explained; if none does,
-        the one that gives that answer the largest probability. So the label is that of `predict`, except
-        where all cells disagree with it, or classes cost exactly the same.
+        Explained is the first of the averaged cells that answers as their average does; if none does, the
+        one that gives that answer the largest probability. So the label is that of `predict`, unless all
+        cells disagree with it or classes cost exactly the same.
 
         Parameters
         ----------

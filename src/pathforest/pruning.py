@@ -15,7 +15,7 @@ from pathforest._models import parameters as rules
 from pathforest._models.base import OPFEstimator, Settings, check_queries
 from pathforest._models.classifier import ForestClassifier
 from pathforest._models.labels import Labels, check_labels_like, read_labels
-from pathforest._models.offers import KeptForest, bids, class_costs, decide, probabilities
+from pathforest._models.offers import bids, decide
 from pathforest._persistence import checks as stored
 from pathforest._tables.frames import as_table
 from pathforest._utils.progress import fitting
@@ -48,10 +48,9 @@ def prune(
 ) -> Pruned:
     """Remove the training samples that have no part in the answers to validation samples.
 
-    A training sample is relevant if it conquers a validation sample, or lies on the path from the prototype
-    to one that does. The others are removed and the classifier is fitted again to those left; this is
-    repeated until all are relevant, or until the accuracy on the validation samples would fall by more than
-    `max_loss`.
+    A training sample is relevant if it conquers a validation sample or lies on the path from a prototype to
+    one that does. The others are removed and the classifier is fitted again to those left, until all are
+    relevant or the accuracy on the validation samples would fall by more than `max_loss`.
 
     Parameters
     ----------
@@ -74,14 +73,12 @@ def prune(
 
     Notes
     -----
-    A new fit finds new prototypes and costs, so the answers may change, for better or worse; that is what
-    `max_loss` bounds. A class without a relevant sample keeps its prototypes, so that no class is lost. With
+    A new fit finds new prototypes and costs, so answers may change, for better or worse; `max_loss` bounds
+    that. A class without a relevant sample keeps its prototypes, so that no class is lost. With
     `n_conquerors` r, the r samples that decide for the winning class all count as conquerors. Distances stay
-    what they were: variances or covariances that the metric took from all training samples are passed on in
-    `metric_params`.
-
-    LibOPF's ``opf_pruning`` also moves what it removes to the validation samples; here these stay the same,
-    so that accuracies compare.
+    the same: variances or covariances that the metric took from all training samples are passed on in
+    `metric_params`. LibOPF's ``opf_pruning`` also moves what it removes to the validation samples; here these
+    stay the same, so that accuracies can be compared.
 
     References
     ----------
@@ -203,9 +200,9 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
     Notes
     -----
     The samples set aside are not put back: they chose the model and are not part of it. If no class has two
-    samples there is nothing to validate with, and nothing is pruned. A fuzzy classifier with `n_neighbors` is
-    not pruned to so few samples that it could not be fitted. A larger `validation_fraction` keeps a larger
-    share of the training samples, of which there are fewer. Threads and device are those of the classifier.
+    samples there is nothing to validate with, and nothing is pruned. A fuzzy classifier keeps more samples
+    than its `n_neighbors`. With a larger `validation_fraction` there are fewer training samples, of which a
+    larger share is kept. Threads and device are those of the classifier.
 
     References
     ----------
@@ -323,8 +320,7 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
         y : ndarray of shape (n_queries,)
             Class labels, in the type they were given in.
         """
-        forest, Q = self._asked(X)
-        return self.classes_[decide(forest, Q).code]
+        return self.estimator_.predict(self._queries(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of the pruned classifier.
@@ -339,13 +335,11 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
         probabilities : ndarray of shape (n_queries, n_classes)
             Rows add up to 1.
         """
-        return self._labels_and_probabilities(X)[1]
+        return self.estimator_.predict_proba(self._queries(X))
 
     def _labels_and_probabilities(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return what `predict` and `predict_proba` do, for the price of one of them."""
-        forest, Q = self._asked(X)
-        (costs,) = class_costs([forest], Q)
-        return self.classes_[costs.winner(0)], probabilities(costs.cost[0], self.estimator_.beta)
+        return self.estimator_._labels_and_probabilities(self._queries(X))
 
     def _template(self) -> OPFClassifier | FuzzyOPFClassifier:
         return OPFClassifier() if self.estimator is None else self.estimator
@@ -362,13 +356,11 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
         options = {"dtype": [np.float64, np.float32], "accept_sparse": "csr"}
         return validated(self, X, reset=reset, **array_options(metric) | options)
 
-    def _asked(self, X: Any) -> tuple[KeptForest, np.ndarray]:
-        """Return the forest and the checked queries."""
+    def _queries(self, X: Any) -> Any:
+        """Check new samples, and choose those of their distances that `estimator_` asks for."""
         check_is_fitted(self)
-        Q, forest = self._read(X, self._template()._settings().metric, reset=False), self.estimator_._forest
-        if forest.samples.X is None:
-            Q = Q[:, self.sample_indices_]
-        return forest, check_queries(self.estimator_, Q)
+        Q = self._read(X, self._template()._settings().metric, reset=False)
+        return Q[:, self.sample_indices_] if self.estimator_._fit_X is None else Q
 
 
 def _prune(

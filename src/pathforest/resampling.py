@@ -43,14 +43,7 @@ class DenseSampler:
     _doc_link_module, _doc_link_template = "pathforest", property(documented_at)
 
     def __init__(
-        self,
-        sampling_strategy: Any,
-        metric: Any,
-        metric_params: Any,
-        algorithm: str,
-        random_state: Any,
-        n_jobs: int | None,
-        device: str,
+        self, sampling_strategy, metric, metric_params, algorithm, random_state, n_jobs, device
     ) -> None:
         super().__init__(sampling_strategy=sampling_strategy)
         self.metric = metric
@@ -88,9 +81,9 @@ class DenseSampler:
 class OPFUnderSampler(DenseSampler, BaseUnderSampler):
     """Under-sampling by Optimum-Path Forest: remove the samples that conquer wrongly.
 
-    Plain OPF classifies one part of the samples from the others. A sample that conquers others of its own
-    class earns a point for each, and loses one for each of another class. Of a class that is too large, those
-    with the fewest points are removed.
+    Plain OPF classifies one part of the samples from the others. A sample earns a point for each sample of
+    its own class that it conquers, and loses one for each of another class. Of a class that is too large, the
+    samples with the fewest points are removed.
 
     Parameters
     ----------
@@ -98,8 +91,8 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
         Which classes to reduce, and to how many samples, as in all samplers of imbalanced-learn. ``"auto"``
         reduces all but the smallest class, to its size.
     n_splits : int, default=5
-        How many parts the samples are divided into, 2 or more. Every part is classified from the others, so
-        that a sample is judged by ``n_splits - 1`` models. Time grows in proportion.
+        Number of parts, 2 or more. Every part is classified from the others, so that ``n_splits - 1`` models
+        judge each sample. Time grows in proportion.
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances` or a function of two rows.
     metric_params : dict, default=None
@@ -131,11 +124,10 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
 
     Notes
     -----
-    The reference ranks majority samples by their conquests of validation samples, and its variants remove
-    those with negative points, with none, and so on until classes are balanced. It does not settle where the
-    validation samples come from, and which of many equals go first. Here the first is cross-validation,
-    stratified, so that every sample is judged; the second is chance. Most samples conquer no other in most
-    parts, so that chance decides much, and the more the smaller `n_splits` is.
+    The reference removes those majority samples with the fewest points, but does not settle where validation
+    samples come from and which of equals go first. Here stratified cross-validation judges every sample, and
+    chance decides among equals. Most samples conquer no other in most parts, so chance decides much, and the
+    more the smaller `n_splits` is.
 
     References
     ----------
@@ -258,8 +250,7 @@ class O2PFSampler(DenseSampler, BaseOverSampler):
     than features. The references leave open what a cluster of one sample gives: here it is repeated.
 
     The metric shapes the clusters only: the Gaussians do not depend on it, and may draw negative values of
-    features that have none. Smaller values of `k_max` give more clusters, and new samples nearer to the
-    given ones.
+    features that have none. A smaller `k_max` gives more clusters, and new samples nearer to the given ones.
 
     References
     ----------
