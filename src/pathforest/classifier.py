@@ -18,10 +18,9 @@ from pathforest.graph import spanning_tree
 class OPFClassifier(ForestClassifier):
     """Optimum-Path Forest classifier.
 
-    Samples of different classes that are neighbours in the minimum spanning tree become prototypes.
-    They conquer the other training samples along paths whose cost is their longest arc, and new
-    samples in the same way. There is nothing to tune but the metric; scale the features first, as
-    for nearest neighbours.
+    Samples of different classes that are neighbours in the minimum spanning tree become prototypes. They
+    conquer the other training samples along paths whose cost is their longest arc, and new samples in the
+    same way. There is nothing to tune but the metric; scale the features first, as for nearest neighbours.
 
     Parameters
     ----------
@@ -55,18 +54,13 @@ class OPFClassifier(ForestClassifier):
         Class labels.
     prototypes_ : ndarray of shape (n_prototypes,)
         Indices of the prototypes, ascending.
-    cost_ : ndarray of shape (n_samples,)
-        Cost of the path that conquered each training sample, 0 at prototypes.
-    predecessor_ : ndarray of shape (n_samples,)
-        Previous sample on that path, -1 at prototypes.
-    root_ : ndarray of shape (n_samples,)
-        Prototype the path starts from.
+    cost_, predecessor_, root_ : ndarray of shape (n_samples,)
+        Cost of the path that conquered each training sample, 0 at prototypes; the previous sample on it, -1
+        at prototypes; and the prototype it starts from.
     order_ : ndarray of shape (n_samples,)
         Samples sorted by (cost, arc that set it, index). Of equal offers, that of the first here wins.
-    label_ : ndarray of shape (n_samples,)
-        Label each training sample got from its prototype; here always its own.
-    training_error_ : float
-        Share of training samples whose `label_` is not their own; here always 0.
+    label_, training_error_ : ndarray of shape (n_samples,), float
+        Label each training sample got from its prototype, here always its own; share of those that are not.
     n_features_in_, feature_names_in_, label_name_, categories_
         Number of features; names of features and labels, if X and y have them as text; and for a table with
         ``metric="gower"`` the texts of each column, False and True, or None for numbers.

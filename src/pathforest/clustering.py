@@ -133,12 +133,10 @@ class OPFClustering(ClusterMixin, Growing):
         Index of the sample that founded each cluster, a maximum of the density that was not absorbed.
     density_ : ndarray of shape (n_samples,)
         Density of each training sample, Eq. 3 without its constant factor.
-    cost_ : ndarray of shape (n_samples,)
-        Value of the path that conquered each sample: its lowest density, on a scale from 1 to 1000.
-    predecessor_ : ndarray of shape (n_samples,)
-        Previous sample on that path, -1 at cluster roots, absorbed ones too.
-    root_ : ndarray of shape (n_samples,)
-        Root of the cluster that conquered each sample, noise too.
+    cost_, predecessor_, root_ : ndarray of shape (n_samples,)
+        Value of the path that conquered each sample, its lowest density on a scale from 1 to 1000; the
+        previous sample on it, -1 at cluster roots, absorbed ones too; and the root of its cluster, also of
+        noise.
     cluster_tree_ : structured ndarray of shape (n_maxima - 1,)
         Which cluster absorbs which, in the order in which they merge, whether they did or not.
         Fields ``child`` and ``parent`` (the samples that founded them), ``level`` (density at which
@@ -326,14 +324,13 @@ class OPFClustering(ClusterMixin, Growing):
         self.predecessor_ = predecessor.astype(np.intp)
         self._fit_largest_arc = largest_arc(graph, k)
         measure = self._dome_measure
-        tree = dome_tree(graph, k, scaled, labels, self._founders(), measure)
+        self.cluster_tree_ = tree = dome_tree(graph, k, scaled, labels, self._founders(), measure)
         if self.n_clusters is not None:
             n_clusters = self.n_clusters
         elif self.threshold is not None:
             n_clusters = 1 + len(tree) - int(np.sum((tree["level"] > 0) & (tree[measure] < self.threshold)))
         else:
             n_clusters = 1 + len(tree) if self.selection == "cut" else count_above_gap(tree[measure])
-        self.cluster_tree_ = tree
         labels, self.cluster_roots_ = self._merge(n_clusters, starts)
         self.root_ = self.cluster_roots_[labels]
         self.labels_ = self._leave_out_noise(labels, labels, self.cluster_roots_)

@@ -38,10 +38,9 @@ class TrainingErrorWarning(UserWarning):
 class FuzzyOPFClassifier(ForestClassifier):
     """Fuzzy Optimum-Path Forest classifier.
 
-    An Optimum-Path Forest whose path costs are multiplied by a membership, learned from the density
-    of the samples without their labels. Two parameters matter most: `sigma` sets how much the density
-    counts, and `k_max` how large a neighbourhood may be. Scale the features first, as for nearest
-    neighbours.
+    An Optimum-Path Forest whose path costs are multiplied by a membership, learned from the density of the
+    samples without their labels. Two parameters matter most: `sigma` sets how much the density counts, and
+    `k_max` how large a neighbourhood may be. Scale the features first, as for nearest neighbours.
 
     Parameters
     ----------
@@ -58,16 +57,15 @@ class FuzzyOPFClassifier(ForestClassifier):
         Size of the neighbourhood, instead of a search: all parameters of the search are then ignored.
         Must be below the number of samples that a density is estimated from.
     sigma : float, default=0.8
-        Membership of the sparsest sample, that of the densest being 1. 1 is plain OPF. Smaller
-        values let density matter more; with ``competition="complete"`` small ones can lose training
-        labels, and 0.8 is the safest short of 1. The paper searches 0.2 to 1.2; any value above 0
-        is legal.
+        Membership of the sparsest sample, that of the densest being 1. 1 is plain OPF. Smaller values let
+        density matter more; with ``competition="complete"`` small ones can lose training labels, and 0.8 is
+        the safest short of 1. The paper searches 0.2 to 1.2; any value above 0 is legal.
     competition : {"complete", "tree"}, default="complete"
         Where paths run: over all pairs of samples, as Algorithm 3 has it, or along the spanning tree only.
         ``"tree"`` is faster, loses no training label and needs ``sigma <= 1``; prefer it for small `sigma`.
     membership : "density" or callable, default="density"
         A callable ``(X, y) -> values`` replaces the density: it gets the checked samples (read-only) and
-        labels and returns one value in [0, 1] per sample, used in place of t^2 in Eq. 5. `density_`,
+        labels and returns one value in [0, 1] per sample, used instead of t^2 in Eq. 5. `density_`,
         `best_k_` and `cuts_` are then not set. A search calls it once per fold and representation.
     membership_side : {"target", "source"}, default="target"
         Whether an offer is multiplied by the membership of the sample that takes it (Eq. 6) or of the one
@@ -96,12 +94,9 @@ class FuzzyOPFClassifier(ForestClassifier):
         Class labels.
     prototypes_ : ndarray of shape (n_prototypes,)
         Indices of the prototypes, ascending.
-    cost_ : ndarray of shape (n_samples,)
-        Cost of the path that conquered each training sample, 0 at prototypes.
-    predecessor_ : ndarray of shape (n_samples,)
-        Previous sample on that path, -1 at prototypes.
-    root_ : ndarray of shape (n_samples,)
-        Prototype the path starts from.
+    cost_, predecessor_, root_ : ndarray of shape (n_samples,)
+        Cost of the path that conquered each training sample, 0 at prototypes; the previous sample on it, -1
+        at prototypes; and the prototype it starts from.
     order_ : ndarray of shape (n_samples,)
         Samples sorted by (cost, arc that set it, index). Of equal offers, that of the first here wins.
     label_ : ndarray of shape (n_samples,)
@@ -128,12 +123,11 @@ class FuzzyOPFClassifier(ForestClassifier):
 
     Notes
     -----
-    A sample u that q offers the cost max(C(q), d(q, u)) takes it times its membership F(u). A
-    sample that has left the queue is never updated again, so for ``sigma < 1`` the competition is
-    greedy by definition. Of the neighbourhoods up to `k_max`, the one whose clustering has the smallest
-    normalised cut gives the density. Prediction does not use memberships; they act through the costs
-    and labels of the training samples. If every membership is 1, the model is plain OPF in every fitted
-    array.
+    If q offers a sample u the cost max(C(q), d(q, u)), u takes it multiplied by its membership F(u). A sample
+    that has left the queue is never updated again, so for ``sigma < 1`` the competition is greedy by
+    definition. The density comes from the neighbourhood up to `k_max` whose clustering has the smallest
+    normalised cut. Memberships act on predictions only through the costs and labels of the training samples.
+    If every membership is 1, the model is plain OPF in every fitted array.
 
     There is no `sample_weight`: repeat a sample to make its surroundings denser, and to count twice where
     several conquerors decide. A failed or interrupted `fit` leaves the estimator unfitted.
@@ -227,9 +221,8 @@ class FuzzyOPFClassifier(ForestClassifier):
         tree = data.stage(spanning_tree, data.engine, graph, data.n_threads)
         prototypes = data.stage(boundary_prototypes, tree, codes)
         if values is None:
-            search, squared = self.n_neighbors is None, data.metric.squared
-            estimate = data.stage(estimate_density, graph, k, search, squared, data.n_threads)
-            self.density_, self.best_k_, self.cuts_ = estimate
+            options = self.n_neighbors is None, data.metric.squared, data.n_threads
+            self.density_, self.best_k_, self.cuts_ = data.stage(estimate_density, graph, k, *options)
             self.membership_ = fuzzy_membership(self.density_, self.sigma)
         else:
             self.membership_ = values_to_membership(values, self.sigma)

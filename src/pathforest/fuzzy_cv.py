@@ -103,7 +103,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         Parameters of the metric, such as ``{"p": 3}`` for ``"minkowski"``.
     membership : "density" or callable, default="density"
         A callable ``(X, y) -> values`` replaces the density: it gets the checked samples (read-only) and
-        labels and returns one value in [0, 1] per sample, used in place of t^2 in Eq. 5. `density_`,
+        labels and returns one value in [0, 1] per sample, used instead of t^2 in Eq. 5. `density_`,
         `best_k_` and `cuts_` are then not set. A search calls it once per fold and representation.
     algorithm : {"auto", "kd_tree", "brute"}, default="auto"
         How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many. Answers are the same.

@@ -62,8 +62,8 @@ def spanning_tree(engine: Engine, graph: KnnGraph | None = None, n_threads: int 
     engine : Engine
         The engine `graph` was made with. It is asked only where the lists cannot answer.
     graph : KnnGraph, default=None
-        Neighbour lists of any length; about 10 is a good one. None if they are not needed elsewhere:
-        lists are then made that suit the engine, which is the fastest way to the tree.
+        Neighbour lists of any length; about 10 is good. None if they are not needed elsewhere: the engine
+        then makes lists that suit it, which is the fastest way to the tree.
     n_threads : int, default=1
         Threads to use. The result does not depend on it.
 

@@ -36,9 +36,9 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
     """Optimum-Path Forest classifier on a graph of nearest neighbours.
 
     Each maximum of the density conquers the samples around it that have its class; a new sample
-    goes to the neighbour whose path reaches it at the highest density. Where
-    :class:`OPFClassifier` guards the borders between classes, this one looks at their centres.
-    The neighbourhood is chosen by accuracy. Scale the features first, as for nearest neighbours.
+    takes the class of the neighbour whose path reaches it at the highest density. :class:`OPFClassifier`
+    guards the borders between classes, this one looks at their centres. The neighbourhood is chosen by
+    accuracy. Scale the features first, as for nearest neighbours.
 
     Parameters
     ----------
@@ -86,13 +86,9 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
     prototypes_ : ndarray of shape (n_prototypes,)
         Indices of the prototypes, ascending: the maxima of the density that founded a tree. Every
         class has at least one.
-    cost_ : ndarray of shape (n_samples,)
-        Value of the path that conquered each training sample: its lowest density, on a scale from 1
-        to 1000.
-    predecessor_ : ndarray of shape (n_samples,)
-        Previous sample on that path, -1 at prototypes.
-    root_ : ndarray of shape (n_samples,)
-        Prototype the path starts from.
+    cost_, predecessor_, root_ : ndarray of shape (n_samples,)
+        Value of the path that conquered each training sample, its lowest density on a scale from 1 to 1000;
+        the previous sample on it, -1 at prototypes; and the prototype it starts from.
     label_ : ndarray of shape (n_samples,)
         Label each training sample got from its prototype; here always its own.
     n_features_in_, feature_names_in_, label_name_, categories_
@@ -117,9 +113,9 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
     same reason there is no `predict_proba`: these values tie between classes far too often.
 
     Of neighbourhoods with equal scores the smallest is taken. All of them share one pass over
-    nearest neighbours per fold, for training and evaluation samples. A class of a single sample
-    is never set aside; if there is no other, or the training part is a single sample, nothing can
-    be compared, `scores_` is empty, and the neighbourhood is 1.
+    nearest neighbours per fold, for training and evaluation samples. The only sample of a class is never set
+    aside. If no sample can be, or a single one is left for training, nothing can be compared: `scores_` is
+    empty and the neighbourhood is 1.
 
     There is no `sample_weight`: repeat a sample to make its surroundings denser. A failed or interrupted
     `fit` leaves the estimator unfitted.

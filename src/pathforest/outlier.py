@@ -265,18 +265,13 @@ class OPFOutlierDetector(OutlierMixin, Growing):
         far = density < TINY if width > 0 else np.ones(len(density), dtype=bool)
         density[far] = 1.0
         logarithm = np.log(density)
-        logarithm[far] = _log_sum(distances[far], squared, width)
+        # The logarithm of the sum of exp(-d^2 / width), which stays finite where every term is 0. Without a
+        # width it is that of the mean of exp(-d^2): 0 where all distances are 0, as in the training set.
+        distances = distances[far]
+        with np.errstate(over="ignore"):
+            exponent = (distances if squared else distances * distances) / (width or 1.0)
+        exponent = np.minimum(exponent, LARGEST_EXPONENT)
+        nearest = exponent[:, :1]
+        terms = np.exp(nearest - exponent)
+        logarithm[far] = np.log(terms.sum(axis=1) if width > 0 else terms.mean(axis=1)) - nearest[:, 0]
         return logarithm
-
-
-def _log_sum(distances: np.ndarray, squared: bool, width: float) -> np.ndarray:
-    """Logarithm of the sum of exp(-d^2 / width), which stays finite where every term is 0.
-
-    Without a width it is that of the mean of exp(-d^2): 0 where all distances are 0, as in the training set.
-    """
-    with np.errstate(over="ignore"):
-        exponent = (distances if squared else distances * distances) / (width or 1.0)
-    exponent = np.minimum(exponent, LARGEST_EXPONENT)
-    nearest = exponent[:, :1]
-    terms = np.exp(nearest - exponent)
-    return np.log(terms.sum(axis=1) if width > 0 else terms.mean(axis=1)) - nearest[:, 0]

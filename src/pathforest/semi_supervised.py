@@ -39,7 +39,7 @@ class OPFSemiSupervisedClassifier(ForestClassifier):
     Parameters
     ----------
     unlabeled : label, default=None
-        The value in y that marks a sample without a label, of the same type as the labels. None is -1
+        The value in y that marks a sample without a label, of the same type as the labels. None means -1
         among numbers and ``""`` among texts.
     method : {"balanced", "geodesic", "mst", "opfsemi"}, default="balanced"
         How labels spread. ``"geodesic"``: along neighbour lists, from every labelled sample; a path
@@ -81,24 +81,21 @@ class OPFSemiSupervisedClassifier(ForestClassifier):
     classes_ : ndarray of shape (n_classes,)
         Class labels, without the mark of unlabelled samples.
     class_factors_ : ndarray of shape (n_classes,)
-        What the steps of each class are multiplied by: 1 with ``"geodesic"``; not there with ``"mst"`` and
+        What the steps of each class are multiplied by; 1 with ``"geodesic"``, absent with ``"mst"`` and
         ``"opfsemi"``.
     prototypes_ : ndarray of shape (n_prototypes,)
         Indices of the samples where the paths of the final forest start, ascending; along neighbour lists
         the labelled samples.
-    cost_ : ndarray of shape (n_samples,)
-        Cost of the path that conquered each training sample, 0 at prototypes.
-    predecessor_ : ndarray of shape (n_samples,)
-        Previous sample on that path, -1 at prototypes.
-    root_ : ndarray of shape (n_samples,)
-        Prototype the path starts from.
+    cost_, predecessor_, root_ : ndarray of shape (n_samples,)
+        Cost of the path that conquered each training sample, 0 at prototypes; the previous sample on it, -1
+        at prototypes; and the prototype it starts from.
     order_ : ndarray of shape (n_samples,)
         Samples sorted by (cost, arc that set it, index), along neighbour lists by (cost, index). Of equal
         offers, that of the first here wins.
     label_ : ndarray of shape (n_samples,)
         Label each training sample got from its prototype; here always that of `transduction_`.
     training_error_ : float
-        Share of training samples where these two differ; here always 0.
+        Share of training samples where `label_` and `transduction_` differ; here always 0.
     n_features_in_, feature_names_in_, label_name_, categories_
         Number of features; names of features and labels, if X and y have them as text; and for a table with
         ``metric="gower"`` the texts of each column, False and True, or None for numbers.
@@ -122,9 +119,9 @@ class OPFSemiSupervisedClassifier(ForestClassifier):
     3. Every sample takes the label at the start of its path. Samples that no path reaches are joined to the
        nearest sample that one reached.
     4. A new sample is joined to its `n_neighbors` nearest training samples, each of which offers its cost
-       plus the distance times the factor of its class. A class without any of them costs infinity. (Of the
-       offers of all training samples, that of the nearest labelled one would be the cheapest, by the
-       triangle inequality: labels would not have spread.)
+       plus the distance times the factor of its class. A class without any of them costs infinity. (If all
+       training samples made offers, the cheapest would always be that of the nearest labelled one, by the
+       triangle inequality, as if labels had not spread.)
 
     ``"mst"`` and ``"opfsemi"``:
 

@@ -12,10 +12,9 @@ from pathforest._utils.text import show
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import LineCollection, PathCollection
     from matplotlib.figure import Figure
 else:  # matplotlib is imported when something is drawn
-    Axes = Figure = LineCollection = PathCollection = Any
+    Axes = Figure = Any
 
 RASTER = 5_000  # samples from which vector formats store them as pixels: they would take megabytes
 # Okabe and Ito's palette, which colour-blind readers can tell apart, those that show best first; its black,
@@ -179,7 +178,7 @@ def marker_size(n_samples: int) -> float:
     return float(np.clip(9000 / n_samples, 3, 30))
 
 
-def draw_scores(ax: Axes, xy: np.ndarray, values: np.ndarray, larger: float = 1.0) -> PathCollection:
+def draw_scores(ax: Axes, xy: np.ndarray, values: np.ndarray, larger: float = 1.0) -> Any:
     """Draw samples in the colours of a scale."""
     return ax.scatter(
         *xy.T, c=values, s=larger * marker_size(len(xy)), cmap=DENSITY, edgecolors="#555555", linewidths=0.3,
@@ -189,7 +188,7 @@ def draw_scores(ax: Axes, xy: np.ndarray, values: np.ndarray, larger: float = 1.
 
 def draw_forest(
     ax: Axes, xy: np.ndarray, predecessor: np.ndarray, samples: Any, paths: np.ndarray, alpha: float = 1.0
-) -> dict[str, PathCollection | LineCollection]:
+) -> dict[str, Any]:
     """Draw samples, arcs to predecessors and rings around roots.
 
     `samples` are colours, or numbers for a scale; `paths` are colours.

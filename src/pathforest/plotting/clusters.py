@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pathforest._utils.checks import check_integer
-from pathforest.plotting._draw import INK, MARK, Axes, Display, check_matplotlib, class_colors, ring, two_axes
+from pathforest.plotting._draw import INK, MARK, Axes, Display, class_colors, ring, two_axes
 from pathforest.plotting._source import find_source, open_up
 from pathforest.plotting.forest import plot_forest
 
@@ -44,7 +44,6 @@ def plot_clusters(estimator: Any, X: Any = None, *, ax: Any = None, legend: bool
     >>> plot_clusters(model).cut_ax_.get_title()
     'smallest cut at k = 1'
     """
-    check_matplotlib()
     model = find_source(estimator, X, needs="cluster_roots_").model
     ax, cut_ax = two_axes(ax, with_second=len(model.cuts_) > 0)
     display = plot_forest(estimator, X, ax=ax, legend=legend)
@@ -94,7 +93,6 @@ def plot_cluster_tree(estimator: Any, *, n_domes: int = 30, ax: Any = None) -> D
     >>> plot_cluster_tree(model)
     <Display: 2 clusters, 8 maxima>
     """
-    check_matplotlib()
     check_integer("n_domes", n_domes, 1, "it is a number of bars")
     model, *_ = open_up(estimator, "cluster_tree_")
     ax, size_ax = two_axes(ax)

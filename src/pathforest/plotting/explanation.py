@@ -26,7 +26,6 @@ from pathforest.plotting._draw import (
     Display,
     add_legend,
     axes_or_new,
-    check_matplotlib,
     class_codes,
     class_colors,
     draw_forest,
@@ -117,7 +116,6 @@ def plot_explanation(
     >>> plot_explanation(model, X[0], image_shape=(8, 8))
     <Display: Predicted 0, cost 18.6 (next: 9, 29.8)>
     """
-    check_matplotlib()
     check_choice("kind", kind, ("auto", "plane", "features", "images"))
     query = np.reshape(query, (1, -1)) if np.ndim(query) == 1 else query
     if len(query) != 1:

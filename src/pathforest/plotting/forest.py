@@ -14,7 +14,6 @@ from pathforest.plotting._draw import (
     Display,
     add_legend,
     axes_or_new,
-    check_matplotlib,
     class_codes,
     class_colors,
     draw_forest,
@@ -91,7 +90,6 @@ def plot_forest(
     >>> plot_forest(OPFPruner(max_loss=0.02).fit(X, y), X)
     <Display: 55 of 150 samples kept>
     """
-    check_matplotlib()
     check_choice("color", color, COLORS)
     source = find_source(estimator, X, "predecessor_" if color == "label" else f"{color}_")
     model, samples, gone = source.model, source.samples, source.gone

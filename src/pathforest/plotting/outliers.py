@@ -12,7 +12,6 @@ from pathforest.plotting._draw import (
     PALETTE,
     Axes,
     Display,
-    check_matplotlib,
     draw_scores,
     find_plane,
     marker_size,
@@ -62,7 +61,6 @@ def plot_outliers(estimator: Any, X: Any = None, *, position: Any = None, ax: An
     >>> plot_outliers(OPFOutlierDetector().fit(load_wine().data))
     <Display: 7 outliers among 178 samples>
     """
-    check_matplotlib()
     detector, transformers, _ = open_up(estimator, "offset_")
     with without_names():
         scores = detector._training_scores() if X is None else estimator.score_samples(X)

@@ -39,9 +39,9 @@ def plot_decision_regions(
     Parameters
     ----------
     estimator : classifier
-        A fitted classifier of two features. Of more features no picture in the plane is true:
-        samples would lie on regions of another colour than their prediction. Fit on two of them,
-        or on two principal components.
+        A fitted classifier of two features. With more features no picture in the plane is true: samples
+        would lie on regions of another colour than their prediction. Fit on two of them, or on two principal
+        components.
     X : array-like of shape (n, 2), default=None
         Samples to draw on top, which also set the limits; None takes those the model was fitted on.
         Pipelines and searches with transformers do not keep them and need X.
