@@ -83,7 +83,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         ``"kernel"`` that is affordable for the numbers of samples and features; see `transforms_`. A sequence
         contains scikit-learn transformers, None for the samples as given, or pairs (name, transformer). They
         get the samples untouched, so X may contain what they accept, such as missing values for an imputer or
-        a DataFrame for a ColumnTransformer. None needs finite numbers.
+        a DataFrame for a ColumnTransformer. With None, numbers must be finite.
     n_best : int, default=3
         How many cells are averaged: the best one, then those of the other representations, ranked by their
         smallest log loss (by `scoring` if that is given), one cell each until all had a turn. 1 gives an
@@ -368,8 +368,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     def explain(self, X: Any) -> list[Explanation]:
         """Report for each sample which training sample conquered it, and along which path.
 
-        Explained is the first of the averaged cells that answers as their average does; if none does, the
-        one that gives that answer the largest probability. So the label is that of `predict`, unless all
+        It explains the first of the averaged cells that answers as their average does; if none does, the one
+        that gives that answer the largest probability. So the label is that of `predict`, unless all
         cells disagree with it or classes cost exactly the same.
 
         Parameters

@@ -91,8 +91,8 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
         Which classes to reduce, and to how many samples, as in all samplers of imbalanced-learn. ``"auto"``
         reduces all but the smallest class, to its size.
     n_splits : int, default=5
-        Number of parts, 2 or more. Every part is classified from the others, so that ``n_splits - 1`` models
-        judge each sample. Time grows in proportion.
+        How many parts the samples are divided into, 2 or more. Every part is classified from the others, so
+        that ``n_splits - 1`` models judge each sample. Time grows in proportion.
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances` or a function of two rows.
     metric_params : dict, default=None
