@@ -56,24 +56,20 @@ def test_halves_of_the_smallest_double_go_to_the_even_neighbour():
     np.testing.assert_array_equal(roots(odd * 2.0**-215, 5.0), np.array(fifths) * SMALLEST)
 
 
+EDGES = [SMALLEST, 1e-320, 1e-300, 1e-200, 1e-108, 1e-107, 1.0, 0.0, 1e102, 1e103, 1e200, LARGEST]
+
+
 # Below 1, the p-th root that follows the sum is a power that spreads errors, so a wrong last digit shows.
-@pytest.mark.parametrize("p", [0.1, 0.25, 1 / 3, 0.7, 1.0, 1.5, 3.0])
+@pytest.mark.parametrize("p", [0.1, 0.25, 1 / 3, 0.5, 0.7, 1.0, 1.5, 3.0])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_sums_of_powers_are_rounded_correctly_in_every_lane(p, dtype):
     rng = np.random.default_rng(3)
     x = np.concatenate([np.exp(rng.uniform(-60, 60, 800)), np.exp(rng.uniform(-1, 1, 800)), np.zeros(50)])
-    x = rng.permutation(x).astype(dtype)
+    edges = np.tile(EDGES, 7) if dtype == np.float64 else []
+    x = np.concatenate([rng.permutation(x), edges]).astype(dtype)
     engine = _core.Engine.brute(x[:, None], "minkowski", p)
     found = engine.distances(np.zeros((1, 1), dtype=dtype))[0]
     np.testing.assert_array_equal(found, reference.power(reference.power(x, p), 1 / p))
-
-
-@pytest.mark.parametrize("p", [0.5, 1.5, 3.0])
-def test_powers_out_of_the_usual_range_are_rounded_correctly_in_every_lane(p):
-    x = np.array([SMALLEST, 1e-320, 1e-300, 1e-200, 1e-108, 1e-107, 1.0, 0.0, 1e102, 1e103, 1e200, LARGEST])
-    engine = _core.Engine.brute(np.tile(x, 7)[:, None], "minkowski", p)
-    expected = np.tile(reference.power(reference.power(x, p), 1 / p), 7)
-    np.testing.assert_array_equal(engine.distances(np.zeros((1, 1)))[0], expected)
 
 
 def test_logarithms_are_rounded_correctly():

@@ -1,7 +1,7 @@
 """The engine on a device answers as the others do, bit for bit; here on torch's CPU device."""
 
 import weakref
-from threading import Thread
+from concurrent.futures import ThreadPoolExecutor
 
 import checks
 import numpy as np
@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from strategies import make_codes, make_samples, problems
 from torch_device import DEVICE, torch
 
-from pathforest import FuzzyOPFClassifier, OPFClassifier, _core
-from pathforest._engines.engine import Engine
+from pathforest import OPFClassifier, _core
 from pathforest._engines.metric import DEVICE_METRICS as METRICS
 from pathforest._engines.torch import candidates, devices, find_device
 from pathforest._engines.torch import engine as gpu_engine
@@ -31,118 +30,84 @@ def engines(X, metric="euclidean"):
     )
 
 
-def in_cost_order(X, codes, metric):
-    """Samples of a forest by (cost, arc), and their costs."""
+def check(X, Q=None, metric="euclidean", k=4, cost=None, order=None, r=3):
+    """Ask both about everything; costs are some of the distances, from low to high, if they are not given."""
+    ours, known = engines(X, metric)
+    Q = X[-20:].copy() if Q is None else Q  # the interpreter of kernels takes no views
+    lists = known.knn(min(k, len(X) - 1))
+    cost = np.sort(known.distances(X[:1])[0]) if cost is None else cost
+    order = np.arange(len(X), dtype=np.int32) if order is None else order
+
+    def answers(engine):
+        offers = engine.conquer(Q, cost, order, 1), engine.conquer(Q, cost, order, r)
+        found = engine.knn(lists[0].shape[1]), engine.query(Q, k), engine.spanning_tree(lists), *offers
+        return [array for arrays in (*found, [engine.distances(Q)]) for array in arrays]
+
+    before = [array.copy() for array in lists]
+    checks.same_arrays(answers(ours), answers(known))
+    checks.same_arrays(lists, before)
+
+
+def forest_costs(X, codes, metric="euclidean"):
+    """Costs of the samples in a forest, and the samples by them."""
     engine = _core.Engine.brute(X, metric)
     tree = engine.spanning_tree(engine.knn(min(5, len(X) - 1)))
     cost, _, _, order = _core.follow_tree(*tree, reference.prototypes(tree, codes))
-    return X[order], cost[order]
-
-
-def test_the_engine_fulfils_the_contract():
-    assert isinstance(engines(np.eye(3))[0], Engine)
+    return {"cost": cost, "order": order}
 
 
 @pytest.mark.parametrize("metric", METRICS)
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
 def test_every_answer_equals_the_other_engines(metric, data):
-    X, codes, Q, k = data.draw(problems(smallest=2))
-    ours, known = engines(X, metric)
-    lists = known.knn(k)
-    checks.same_arrays(ours.knn(k), lists)
-    checks.same_arrays(ours.query(Q, k), known.query(Q, k))
-    checks.same_arrays(ours.spanning_tree(lists), known.spanning_tree(lists))
-    checks.same_arrays([ours.distances(Q)], [known.distances(Q)])
-    X, cost = in_cost_order(X, codes, metric)
-    ours, known = engines(X, metric)
-    order = np.arange(len(X), dtype=np.int32)
+    X, codes, Q, k = data.draw(problems())
     r = data.draw(st.integers(1, len(X)))
-    checks.same_arrays(ours.conquer(Q, cost, order, r), known.conquer(Q, cost, order, r))
+    check(X, Q, metric, k, **forest_costs(X, codes, metric), r=r)
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
 @pytest.mark.parametrize(("d", "dtype"), [(2, np.float64), (40, np.float32)])
 def test_answers_are_equal_on_hundreds_of_samples(recipe, d, dtype):
     X, Q = make_samples(recipe, 1, 400, d, dtype)
-    ours, known = engines(X)
-    lists = known.knn(10)
-    checks.same_arrays(ours.knn(10), lists)
-    checks.same_arrays(ours.spanning_tree(lists), known.spanning_tree(lists))
-    X, cost = in_cost_order(X, make_codes("regions", 1, X), "euclidean")
-    ours, known = engines(X)
-    order = np.arange(len(X), dtype=np.int32)
-    for r in (1, 7):
-        checks.same_arrays(ours.conquer(Q, cost, order, r), known.conquer(Q, cost, order, r))
+    forest = forest_costs(X, make_codes("regions", 1, X))
+    check(X, Q, k=10, **forest, r=7)
+    by_cost = forest["order"]
+    check(X[by_cost], Q, k=10, cost=forest["cost"][by_cost])
 
 
-def answers(engine, lists, Q, cost):
-    """What an engine says to each question."""
-    order = np.arange(len(cost), dtype=np.int32)
-    return [
-        *engine.knn(lists[0].shape[1]),
-        *engine.query(Q, 3),
-        *engine.spanning_tree(lists),
-        *engine.conquer(Q, cost, order, 3),
-    ]
+GAUSSIAN, QUERIES = make_samples("gaussian", 1, 203, 3)
+HARD = {
+    "constant and huge": (GAUSSIAN * [1, 0, 1] + [0, 1e308, 0], None),
+    "constant and huge below 0": (GAUSSIAN * [1, 0, 1] - [0, 1.7e308, 0], None),
+    "ties, more than a round looks at": (make_samples("grid", 5, 900, 2)[0], None),
+    "equal": (np.zeros((100, 2)), None),
+    "queries far beyond the samples": (GAUSSIAN, QUERIES * 1e30),  # the last group is not full
+}
 
 
-def check_answers(X, metric="euclidean", k=4):
-    """Samples that are hard to tell apart, asked about in every way; costs are some of their distances."""
-    ours, known = engines(X, metric)
-    lists, Q = known.knn(k), X[-20:]
-    cost = np.sort(known.distances(X[:1])[0])
-    checks.same_arrays(answers(ours, lists, Q, cost), answers(known, lists, Q, cost))
+@pytest.mark.parametrize("case", HARD)
+def test_samples_that_are_hard_to_tell_apart(case):
+    check(*HARD[case], k=20)
 
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("size", [1e-320, 1e-162, 1e-160, 1e-155, 1e152])
 def test_squares_may_lose_their_digits_to_underflow(size, metric):
-    X, _ = make_samples("gaussian", 1, 80, 3)
-    check_answers(X * size, metric)
-
-
-@pytest.mark.parametrize("value", [1e308, -1.7e308])
-def test_constant_features_of_any_size_change_no_answer(value):
-    X, _ = make_samples("gaussian", 1, 200, 3)
-    X[:, 1] = value
-    check_answers(X)
-
-
-def test_more_samples_may_tie_than_a_round_looks_at():
-    X, _ = make_samples("grid", 5, 900, 2)
-    check_answers(X, k=20)
-    check_answers(np.zeros((100, 2)))
+    check(GAUSSIAN[:80] * size, metric=metric)
 
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("factor", [0.0, 1e-40, 1.0, 1e40, 1e150])
 def test_costs_may_dwarf_distances_or_be_dwarfed(factor, metric):
-    X, Q = make_samples("gaussian", 1, 300, 3)
-    if metric == "log_sqeuclidean":
-        X, Q = X * 1e-160, Q * 1e-160
-    ours, known = engines(X, metric)
-    cost = np.sort(np.random.default_rng(1).random(len(X))) * factor
-    order = np.arange(len(X), dtype=np.int32)
-    for r in (1, 5):
-        checks.same_arrays(ours.conquer(Q, cost, order, r), known.conquer(Q, cost, order, r))
-
-
-@pytest.mark.parametrize("n", [1, 2, 3])
-@pytest.mark.parametrize("make", [OPFClassifier, FuzzyOPFClassifier])
-def test_very_few_samples_are_enough(make, n):
-    X, y = np.arange(3.0)[:n, None], [0, 1, 1][:n]
-    on_device, on_cpu = make(device=DEVICE).fit(X, y), make().fit(X, y)
-    np.testing.assert_array_equal(on_device.cost_, on_cpu.cost_)
-    np.testing.assert_array_equal(on_device.class_costs(X), on_cpu.class_costs(X))
+    scale = 1e-160 if metric == "log_sqeuclidean" else 1
+    cost = np.sort(np.random.default_rng(1).random(len(GAUSSIAN))) * factor
+    check(GAUSSIAN * scale, QUERIES * scale, metric, cost=cost, r=5)
 
 
 @pytest.mark.parametrize("block_bytes", [2**16, 2**20])
 def test_answers_do_not_depend_on_the_size_of_blocks(monkeypatch, block_bytes):
-    X, Q = make_samples("gaussian", 3, 500, 5, np.float32)
-    expected = engines(X)[1].query(Q, 7)
     monkeypatch.setattr(devices, "free_bytes", lambda device: block_bytes)
-    checks.same_arrays(engines(X)[0].query(Q, 7), expected)
+    check(*make_samples("gaussian", 3, 500, 5, np.float32), k=7)
 
 
 def out_of_memory(original, is_too_much):
@@ -166,36 +131,23 @@ STAGES = {
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_blocks_shrink_until_they_fit(monkeypatch, stage):
-    X, y = make_samples("grid", 3, 120, 3)[0], np.arange(120) % 3
-    expected = OPFClassifier().fit(X, y)
     owner, name, size = STAGES[stage]
     monkeypatch.setattr(owner, name, out_of_memory(getattr(owner, name), lambda *a: size(*a) > 7))
-    model = OPFClassifier(device=DEVICE).fit(X, y)
-    np.testing.assert_array_equal(model.cost_, expected.cost_)
-    np.testing.assert_array_equal(model.root_, expected.root_)
-    np.testing.assert_array_equal(model.class_costs(X), expected.class_costs(X))
+    check(*make_samples("grid", 3, 120, 3))
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_no_room_for_one_query_is_an_error_and_leaves_no_model(monkeypatch, stage):
+NO_ROOM = [(owner, name, r"one row of [\d,]+ bytes") for owner, name, _ in STAGES.values()]
+NO_ROOM += [(torch, "as_tensor", "an array of 480 bytes"), (gpu_engine, "Estimator", "a copy .* 240 bytes")]
+
+
+@pytest.mark.parametrize(("owner", "name", "what"), NO_ROOM)
+def test_no_room_is_an_error_and_leaves_no_model(monkeypatch, owner, name, what):
     X, y = make_samples("grid", 3, 20, 3)[0], np.arange(20) % 3
     model = OPFClassifier(device=DEVICE).fit(X, y)
-    owner, name, _ = STAGES[stage]
-    monkeypatch.setattr(owner, name, out_of_memory(getattr(owner, name), lambda *a: True))
-    with pytest.raises(MemoryError, match=r"no room for one row of [\d,]+ bytes.*device='cpu'"):
-        model.fit(X, y)
-    assert not hasattr(model, "cost_")
-
-
-@pytest.mark.parametrize(
-    ("owner", "name", "what"),
-    [(torch, "as_tensor", "an array of 480 bytes"), (gpu_engine, "Estimator", "a copy .* 240 bytes")],
-)
-def test_no_room_for_the_samples_is_an_error(monkeypatch, owner, name, what):
-    X, y = make_samples("grid", 3, 20, 3)[0], np.arange(20) % 3
     monkeypatch.setattr(owner, name, out_of_memory(getattr(owner, name), lambda *a: True))
     with pytest.raises(MemoryError, match=f"the device has no room for {what}.*device='cpu'"):
-        OPFClassifier(device=DEVICE).fit(X, y)
+        model.fit(X, y)
+    assert not hasattr(model, "cost_")
 
 
 def test_memory_of_work_that_failed_is_free_before_the_next_try():
@@ -213,25 +165,11 @@ def test_memory_of_work_that_failed_is_free_before_the_next_try():
     assert left[-1]() is None, caught
 
 
-def test_blocks_cover_all_rows_once():
-    seen = []
-
-    def work(rows):
-        if rows.stop - rows.start > 3:
-            raise torch.OutOfMemoryError("no room")
-        seen.extend(range(rows.start, rows.stop))
-
-    devices.in_blocks(torch.device("cpu"), 10, devices.free_bytes(torch.device("cpu")) // 10, work)
-    assert seen == list(range(10))
-
-
 @pytest.mark.parametrize(("probe", "sizes"), [(None, [5, 5, 2]), (2, [2, 5, 5]), (8, [5, 5, 2])])
 def test_the_first_block_may_be_smaller(probe, sizes):
-    seen = []
-    row_bytes = devices.free_bytes(torch.device("cpu")) // 5
-    devices.in_blocks(
-        torch.device("cpu"), 12, row_bytes, lambda rows: seen.append(rows.stop - rows.start), probe
-    )
+    cpu, seen = torch.device("cpu"), []
+    row_bytes = devices.free_bytes(cpu) // 5
+    devices.in_blocks(cpu, 12, row_bytes, lambda rows: seen.append(rows.stop - rows.start), probe)
     assert seen == sizes
 
 
@@ -278,19 +216,8 @@ def test_precision_users_have_chosen_is_theirs_again(shortened):
 
 
 def test_threads_wait_for_one_anothers_precision():
-    entered = []
-
-    def enter():
-        with candidates._products(torch.device("cpu"), False):
-            entered.append(True)
-
-    other = Thread(target=enter)
-    with candidates._products(torch.device("cpu"), True):
-        other.start()
-        other.join(0.05)
-        assert not entered
-    other.join()
-    assert entered
+    with candidates._products(torch.device("cpu"), True), ThreadPoolExecutor(1) as other:
+        assert not other.submit(candidates._precision.acquire, blocking=False).result()
 
 
 @pytest.mark.parametrize("shortened", [True, False])
@@ -339,12 +266,6 @@ def test_no_candidate_is_missed_however_estimates_err(seed, with_costs, is_limit
         assert all(not squares[pair] > limit[i] + 3 * error[i] for pair in of_query)
 
 
-def test_queries_far_beyond_the_samples_are_answered():
-    X, Q = make_samples("gaussian", 6, 203, 3, np.float64)  # the last group is not full
-    ours, known = engines(X)
-    checks.same_arrays(ours.query(Q * 1e30, 4), known.query(Q * 1e30, 4))
-
-
 def test_candidates_of_a_group_are_few(monkeypatch):
     """Few pairs are settled exactly: the estimates discard nearly all."""
     X, _ = make_samples("gaussian", 7, 2000, 20, np.float32)
@@ -363,15 +284,6 @@ def test_groups_are_neither_many_nor_large(n, k):
     assert size in (8, 16, 32, 64, 128, 256, 512, 1024)
     if n > 1000:
         assert n / size + k * size < 4 * (n * k) ** 0.5 + 2 * n / 1024
-
-
-def test_lists_are_not_written_to():
-    X, _ = make_samples("far clusters", 1, 120, 2)
-    ours, known = engines(X)
-    lists = known.knn(3)
-    before = [array.copy() for array in lists]
-    ours.spanning_tree(lists)
-    checks.same_arrays(lists, before)
 
 
 def test_wrong_answers_do_not_make_the_tree_go_on_for_ever():
@@ -419,15 +331,9 @@ KERNEL_CASES = [("grid", 5), ("duplicates", 5), ("near ties", 5), ("far clusters
 @pytest.mark.parametrize(("recipe", "d"), KERNEL_CASES)
 def test_kernels_answer_as_the_other_engines_do(small_tiles, recipe, d):
     X, Q = many(recipe, d)
-    ours, known = engines(X)
-    lists = known.knn(1)
-    checks.same_arrays(ours.knn(1), lists)
-    checks.same_arrays(ours.query(Q[:40], 2), known.query(Q[:40], 2))
-    checks.same_arrays(ours.spanning_tree(lists), known.spanning_tree(lists))
-    X, cost = in_cost_order(X, make_codes("regions", 1, X), "euclidean")
-    ours, known = engines(X)
-    order = np.arange(len(X), dtype=np.int32)
-    checks.same_arrays(ours.conquer(Q[:40], cost, order, 1), known.conquer(Q[:40], cost, order, 1))
+    forest = forest_costs(X, make_codes("regions", 1, X))
+    by_cost = forest["order"]
+    check(X[by_cost], Q, k=1, cost=forest["cost"][by_cost])
     assert small_tiles
 
 
@@ -436,13 +342,7 @@ def test_kernels_answer_as_the_other_engines_do(small_tiles, recipe, d):
 def test_kernels_answer_for_values_of_any_size(small_tiles, size, metric):
     X, _ = many("gaussian", 3, np.float64)
     X[:, 1] = 1e9
-    X *= size
-    ours, known = engines(X, metric)
-    Q = X[:30].copy()  # the interpreter takes no views
-    checks.same_arrays(ours.query(Q, 2), known.query(Q, 2))
-    cost = np.sort(known.distances(X[:1])[0])
-    order = np.arange(len(X), dtype=np.int32)
-    checks.same_arrays(ours.conquer(Q, cost, order, 2), known.conquer(Q, cost, order, 2))
+    check(X * size, metric=metric, k=2)
     assert small_tiles
 
 
@@ -485,16 +385,13 @@ def test_kernels_leave_few_pairs(small_tiles):
     assert share_open == 0
 
 
-def test_without_triton_there_are_no_kernels(monkeypatch):
-    monkeypatch.setattr(devices, "find_spec", lambda name: None)
-    assert not devices.can_use(torch.device(DEVICE.removeprefix("torch-")))
-
-
-def test_an_older_triton_is_not_used(monkeypatch):
-    triton = pytest.importorskip("triton")
-    device = torch.device(DEVICE.removeprefix("torch-"))
+def test_without_triton_or_with_an_older_one_there_are_no_kernels(monkeypatch):
+    triton, device = pytest.importorskip("triton"), torch.device(DEVICE.removeprefix("torch-"))
     assert devices.can_use(device)
     monkeypatch.setattr(triton, "__version__", "3.5.1")
+    assert not devices.can_use(device)
+    monkeypatch.undo()
+    monkeypatch.setattr(devices, "find_spec", lambda name: None)
     assert not devices.can_use(device)
 
 
