@@ -1,4 +1,4 @@
-"""The README and the pages of the site tell the truth: examples run, the picture has its scores.
+"""The pages of the site and its stories tell the truth: examples run, what they name exists.
 
 Blocks run in the order of the page, all of a page in one empty folder, its Python in one namespace:
 
@@ -13,6 +13,7 @@ Of the shell there are ``|`` between commands of ours, ``<``, ``>`` and a backsl
 import doctest
 import importlib.util
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,46 @@ def test_the_picture_of_the_readme_has_the_scores_of_its_models():
     text = README.read_text(encoding="utf-8")
     assert [f"{score:.1%}" for score in pictures.tell().scores] == re.findall(r"([\d.]+%) right\.", text)
     assert len(text.splitlines()) <= 60  # it fits a screen or two
+
+
+NAMED = re.compile(
+    r"`([\w./-]+\.(?:py|hpp|cpp|pyi)|(?:src|cpp|tests|benchmarks|docs|examples)/[\w./-]*/)`|!\[.*?\]\((.*?)\)",
+    re.DOTALL,
+)
+MADE = ("docs/api/generated/", "docs/gallery/")  # by the build of the site
+
+
+def missing(text):
+    """Return what is named but is not the end of any path."""
+    folders = ("src", "cpp", "tests", "benchmarks", "docs", "examples")
+    paths = [f"/{name_of(path)}" for folder in folders for path in (ROOT / folder).rglob("*")]
+    named = {name or picture.replace("../", "") for name, picture in NAMED.findall(text)} - {""}
+    return {
+        name
+        for name in named
+        if not name.startswith(MADE) and not any(path.endswith(f"/{name.rstrip('/')}") for path in paths)
+    }
+
+
+def test_pages_name_files_that_exist():
+    expected = {"_gone.py", "src/gone/", "no.png"}
+    assert missing("`forest.py`, `cpp/src/forest/`, `_gone.py`, `src/gone/`, ![x](../no.png)") == expected
+    assert missing("\n".join(page.read_text(encoding="utf-8") for page in PAGES)) == set()
+
+
+def test_stories_have_a_title_and_cells_and_show_their_pictures(tmp_path, monkeypatch):
+    """One is drawn: `make docs` tells all of them, and the tests of the site look at their pictures."""
+    for script in sorted((ROOT / "examples").glob("plot_*.py")):
+        text = script.read_text()
+        _, title, rule, *_ = text.splitlines()
+        assert rule == "=" * len(title), script.name
+        assert "\n# %%\n" in text, script.name
+        assert text.endswith("plt.show()\n"), script.name
+    plt = pytest.importorskip("matplotlib.pyplot")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(plt, "show", lambda: None)
+    plt.close("all")  # what other tests left open
+    runpy.run_path(str(ROOT / "examples" / "plot_idea.py"))
+    assert len(plt.get_fignums()) == 3
+    plt.close("all")
+    assert list(tmp_path.iterdir()) == []

@@ -11,21 +11,10 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
-ROOTS = (
-    "README.md",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "docs",
-    "examples",
-    "benchmarks",
-    "src",
-    "tests",
-    "cpp",
-)
+PAGES = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+FOLDERS = ["docs", "examples", "benchmarks", "src", "tests", "cpp"]
 ENDINGS = {".md", ".rst", ".py", ".pyi", ".cpp", ".hpp"}
-SKIPPED = (
-    *("docs/results", "docs/api/generated", "docs/gallery"),  # made from reports, docstrings and examples
-)
+SKIPPED = ("docs/results", "docs/api/generated", "docs/gallery")  # made of reports, docstrings and examples
 COMMENT_MARKS = {"#", "//", "///", "*"}
 
 COMPARATIVES = (
@@ -69,7 +58,7 @@ PHRASES = [  # pattern, whatever its case, and what to write instead
 
 
 def files():
-    for root in ROOTS:
+    for root in PAGES + FOLDERS:
         path = REPOSITORY / root
         for found in [path] if path.is_file() else sorted(path.rglob("*")):
             name = found.relative_to(REPOSITORY).as_posix()

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -141,8 +142,9 @@ def test_what_is_imported_is_what_is_used(code, printed):
     assert done.stdout == printed, done.stderr
 
 
+@cache
 def parsed():
-    return [(path.name, ast.walk(ast.parse(path.read_text()))) for path in SOURCES.rglob("*.py")]
+    return [(path.name, list(ast.walk(ast.parse(path.read_text())))) for path in SOURCES.rglob("*.py")]
 
 
 @in_repository
