@@ -11,10 +11,11 @@ import pytest
 from commands import succeed
 
 RISKY = [
-    *("@bob", "+49 30 1", "=1+1", "'=1+1", "-1,5", "-1.5 m", " spaced ", "a\rb", "c\nd", 'q"x', "", "'", "-"),
+    *("@bob", "+49 30 1", "=1+1", "'=1+1", "-1,5", "-1.5 m", " spaced ", "a\rb", "c\nd\x1b[2J", 'q"x', ""),
+    *("'", "-"),
 ]
 KINDS = ["=cmd()", "@x, or | so", "-1,5"]
-SEPARATED = [(";", ","), (",", "."), ("\t", ","), ("|", ".")]  # and decimal marks
+SEPARATED = [(";", ","), (",", "."), ("\t", ",")]  # and decimal marks
 TABLE = "table.csv --label =kind"
 
 
@@ -31,7 +32,7 @@ def write_rows(name, rows, sep=","):
         csv.writer(file, delimiter=sep, quoting=csv.QUOTE_ALL).writerows(rows)
 
 
-@pytest.fixture(params=SEPARATED, ids=["semicolons", "commas", "tabs", "bars"])
+@pytest.fixture(params=SEPARATED, ids=["semicolons", "commas", "tabs"])
 def given(request, tmp_path, monkeypatch):
     """Start in a folder with a table of cells that tempt a writer to change them; return its rows."""
     monkeypatch.chdir(tmp_path)

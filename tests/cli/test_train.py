@@ -12,12 +12,71 @@ from sklearn.preprocessing import StandardScaler
 
 import pathforest
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, TablePreprocessor
-from pathforest.datasets import read, write
+from pathforest.datasets import write
 from pathforest.learning import learn
 from pathforest.pruning import prune
 
 TABLE, LABELS = passengers(60)
-SEMI = pathforest.OPFSemiSupervisedClassifier
+SEMI, KNN = pathforest.OPFSemiSupervisedClassifier, pathforest.OPFKNNClassifier
+FRAME = pd.DataFrame(X, columns=FEATURES)
+FEW = np.where(np.arange(150) % 10 > 0, "", KINDS)  # most of the labels are missing
+TRUTHS = pd.DataFrame({"x": X[:, 0], "long": X[:, 2] > 3})
+HALF, REST = FRAME[::2].assign(label=KINDS[::2]), FRAME[1::2][FEATURES[::-1]]  # found by name
+ENCODED = make_pipeline(TablePreprocessor(), OPFClassifier())
+GOWER = OPFClassifier(metric="gower")
+KIND = "-l kind --ignore name"
+TRAINED = [  # a table, options, and the same in Python: a model, samples and labels
+    ("iris.csv", f"{KIND} -e opf", OPFClassifier(), FRAME, KINDS),
+    (
+        "iris.csv",
+        "-l kind -e opf --features width,length",
+        OPFClassifier(),
+        FRAME[["width", "length"]],
+        KINDS,
+    ),
+    ("iris.csv", f"{KIND} -e knn --scale", make_pipeline(TablePreprocessor(), KNN()), FRAME, KINDS),
+    ("iris.csv", f"{KIND} -e pruner", pathforest.OPFPruner(), FRAME, KINDS),
+    ("iris.csv", f"{KIND} -e outliers", pathforest.OPFOutlierDetector(), FRAME, None),
+    ("iris.csv", f"{KIND} -e fuzzy --set n_neighbors=None", FuzzyOPFClassifier(), FRAME, KINDS),
+    ("iris.csv", f"{KIND} -e fuzzy --set sigma=0.3", FuzzyOPFClassifier(sigma=0.3), FRAME, KINDS),
+    ("iris.csv", f"{KIND} -e semi", SEMI(unlabeled=""), FRAME, KINDS),
+    (flowers().assign(kind=FEW), f"{KIND} -e semi", SEMI(unlabeled=""), FRAME, FEW),
+    (
+        HALF,
+        "-e semi --unlabeled rest.csv",
+        SEMI(unlabeled=""),
+        pd.concat([FRAME[::2], REST]),
+        [*KINDS[::2], *[""] * 75],
+    ),
+    (TRUTHS.assign(label=codes), "-e opf", OPFClassifier(), TRUTHS, codes),
+    (FRAME.assign(label=KINDS), "--sep : --decimal , -e opf", OPFClassifier(), FRAME, KINDS),
+    *((f"ship.{ending}", "-l fate -e opf", ENCODED, TABLE, LABELS) for ending in ("csv", "parquet")),
+    *(
+        (f"ship.{ending}", "-l fate -e opf --set metric=gower", GOWER, TABLE, LABELS)
+        for ending in ("csv", "parquet")
+    ),
+]
+
+
+@pytest.mark.parametrize(("file", "options", "expected", "samples", "labels"), TRAINED)
+def test_a_trained_model_is_that_of_python(folder, file, options, expected, samples, labels):
+    REST.to_csv("rest.csv", index=False)
+    how = "--sep : --decimal ," * ("--sep" in options)
+    if not isinstance(file, str):
+        file.to_csv("t.csv", index=False, **({"sep": ":", "decimal": ","} if how else {}))
+        file = "t.csv"
+    done = run(f"train {file} {options} -o m.pf")
+    assert (done.exit_code, done.stderr) == (0, "")
+    found, expected = pathforest.load("m.pf"), clone(expected).fit(samples, labels)
+    steps = [getattr(model, "steps", [(None, model)]) for model in (found, expected)]
+    assert [type(model) for _, model in steps[0]] == [type(model) for _, model in steps[1]]
+    found = steps[0][-1][1]
+    for name in ("cost_", "transduction_", "scores_", "sample_indices_"):
+        if hasattr(steps[1][-1][1], name):
+            np.testing.assert_array_equal(getattr(found, name), getattr(steps[1][-1][1], name))
+    answers = predictions(f"m.pf {file} {how}")
+    assert answers == list(map(str, expected.predict(samples[: len(answers)])))
+    assert len(answers) in (60, 75, 150)
 
 
 def test_the_cross_validated_classifier_is_the_default(folder):
@@ -29,8 +88,7 @@ def test_the_cross_validated_classifier_is_the_default(folder):
     np.testing.assert_array_equal(found.feature_names_in_, FEATURES)
     assert f"cross-validated score {expected.best_score_:.4f}" in said
     # The linear algebra of representations may round otherwise on another number of threads.
-    probabilities = found.predict_proba(pd.DataFrame(X, columns=FEATURES))
-    np.testing.assert_allclose(probabilities, expected.predict_proba(X), rtol=1e-6)
+    np.testing.assert_allclose(found.predict_proba(FRAME), expected.predict_proba(X), rtol=1e-6)
     # The table has all cells, the best first.
     assert cells["rank_test_score"].tolist() == list(range(1, len(expected.cv_results_["params"]) + 1))
     assert cells["mean_test_score"][0] == pytest.approx(expected.best_score_, abs=1e-6)
@@ -39,41 +97,7 @@ def test_the_cross_validated_classifier_is_the_default(folder):
     assert f"c.csv: {len(cells)} cells\n" in said
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ("-e opf", OPFClassifier()),
-        ("-e fuzzy", FuzzyOPFClassifier()),
-        ("-e knn", pathforest.OPFKNNClassifier()),
-        ("-e semi", SEMI(unlabeled="")),
-        ("-e pruner", pathforest.OPFPruner()),
-        ("-e outliers", pathforest.OPFOutlierDetector()),
-        (
-            "-e fuzzy --set sigma=0.3 --set competition=tree --set n_neighbors=None",
-            FuzzyOPFClassifier(sigma=0.3, competition="tree"),
-        ),
-    ],
-)
-@pytest.mark.parametrize("scale", ["", "--scale"])
-def test_every_estimator_is_trained_and_predicts_as_in_python(folder, options, expected, scale):
-    done = run(f"train {IRIS} {options} {scale} -o m.pf")
-    assert (done.exit_code, done.stderr) == (0, "")
-    found = pathforest.load("m.pf")
-    assert bool(scale) == hasattr(found, "steps")
-    Z = found[:-1].transform(pd.DataFrame(X, columns=FEATURES)) if scale else X
-    if scale:
-        np.testing.assert_allclose(Z, StandardScaler().fit_transform(X), atol=1e-12)
-    expected = clone(expected).fit(Z, KINDS)
-    assert type(found[-1] if scale else found) is type(expected)
-    if hasattr(expected, "cost_"):
-        np.testing.assert_array_equal((found[-1] if scale else found).cost_, expected.cost_)
-    assert predictions("m.pf iris.csv") == list(map(str, expected.predict(Z)))
-
-
 def test_columns_are_chosen_by_names_quotes_and_positions(folder):
-    expected = OPFClassifier().fit(X[:, [1, 0]], KINDS)
-    found = train("iris.csv -l kind --features width,length -e opf")
-    np.testing.assert_array_equal(found.cost_, expected.cost_)
     flowers().rename(columns={"length": "length, cm"}).to_csv("quoted.csv", index=False)
     rest = ["petal length", "petal width"]
     for options, features in (
@@ -82,33 +106,11 @@ def test_columns_are_chosen_by_names_quotes_and_positions(folder):
         ("--features -1 --features 4", rest[::-1]),
     ):
         assert facts(f"train quoted.csv -l kind -e opf -o m.pf {options}")["features"] == features
-    for label in ("kind", "3", "-3"):
+    for label in ("3", "-3"):
         found = facts(f"train iris.csv --label={label} --ignore name -e opf -o m")
         assert (found["label"], found["classes"]) == ("kind", ["setosa", "versicolor", "virginica"])
     (folder / "counted.csv").write_text("0,1,2,label\n1,2,3,b\n2,3,4,c\n")
     train("counted.csv -e opf")  # columns named by their positions are a header
-
-
-def test_truth_values_are_numbers(folder):
-    frame = pd.DataFrame({"label": codes, "x": X[:, 0], "long": X[:, 2] > 3})
-    frame.to_csv("t.csv", index=False)
-    frame.to_parquet("t.parquet")
-    expected = OPFClassifier().fit(np.column_stack([X[:, 0], X[:, 2] > 3]), codes)
-    for name in ("t.csv", "t.parquet"):
-        np.testing.assert_array_equal(train(f"{name} -e opf").cost_, expected.cost_)
-    assert read("t.csv").X[:, 1].sum() == (X[:, 2] > 3).sum()
-
-
-# Samples without labels
-
-
-def test_samples_with_empty_labels_are_unlabelled_for_semi(folder):
-    frame = flowers()
-    frame.loc[np.arange(len(frame)) % 10 > 0, "kind"] = ""
-    frame.to_csv("few.csv", index=False)
-    expected = SEMI(unlabeled="").fit(X, frame["kind"].to_numpy())
-    found = train("few.csv -l kind --ignore name -e semi")
-    np.testing.assert_array_equal(found.transduction_, expected.transduction_)
 
 
 @pytest.mark.parametrize("gap", ["", ",5\n"])
@@ -121,19 +123,6 @@ def test_only_an_empty_cell_is_unlabelled_for_semi(folder, gap):
     assert facts("train two.csv -e semi --set unlabeled=-1 -o m.pf")["classes"] == [-2, 1]
 
 
-def test_unlabelled_samples_come_from_a_file_of_their_own(libopf):
-    training, testing = libopf
-    y = np.concatenate([training.y, np.full(len(testing.y), -1)])
-    expected = SEMI().fit(np.concatenate([training.X, testing.X]), y).transduction_.tolist()
-    write("train.csv", training.X, training.y)
-    write("more.csv", testing.X)  # without a label column
-    for line in ("training.dat --unlabeled testing.dat", "train.csv --unlabeled more.csv"):
-        assert train(f"{line} -e semi").transduction_.astype(int).tolist() == expected
-
-
-# Learning and pruning
-
-
 def test_a_model_learns_and_is_pruned_by_an_evaluation_file(libopf):
     training, testing = libopf
     model = OPFClassifier().fit(training.X, training.y)
@@ -143,80 +132,63 @@ def test_a_model_learns_and_is_pruned_by_an_evaluation_file(libopf):
     rows = np.concatenate([training.X, testing.X])[expected.val_rows]
     labels = np.concatenate([training.y, testing.y])[expected.val_rows]
     assert found["after"] == expected.model.score(rows, labels)
-    line = "train training.dat -e opf --prune testing.dat --max-loss 0.05 -o m.pf"
-    (found,) = facts(line)["evaluation"]
+    names = ["a", "b", "c", "d"]
+    write("train.csv", training.X, training.y, feature_names=names)
+    turned = pd.DataFrame(testing.X.astype(float), columns=names).assign(label=testing.y, more="x")
+    turned[["d", "c", "label", "more", "b", "a"]].to_csv("turned.csv", index=False)  # it is read by name
     expected = prune(model, testing.X, testing.y, max_loss=0.05).model
-    np.testing.assert_array_equal(pathforest.load("m.pf").cost_, expected.cost_)
-    assert found == {
-        "file": "testing.dat",
-        "before": model.score(testing.X, testing.y),
-        "after": expected.score(testing.X, testing.y),
-        "n_before": len(model.cost_),
-        "n_after": len(expected.cost_),
-    }
-    assert f"75 samples before, {found['after']:.4f} with" in succeed(line)
-    assert f"{len(expected.cost_)} samples in the model" in succeed(line)
-
-
-def test_further_files_are_read_by_name_as_the_training_table_is(libopf, ship):
-    training, testing = libopf
-    for name, table in (("train.csv", training), ("test.csv", testing)):
-        write(name, table.X, table.y, feature_names=["a", "b", "c", "d"])
-    turned = pd.read_csv("test.csv")[["d", "c", "label", "b", "a"]].assign(more=1.0)
-    turned.to_csv("turned.csv", index=False)
-    found = [train(f"train.csv -e opf --prune {name}.csv").cost_ for name in ("test", "turned")]
-    np.testing.assert_array_equal(*found)
-    TABLE.assign(fate=LABELS)[:20].assign(port="1").to_csv("few.csv", index=False)
-    assert facts("train ship.csv -l fate -e opf --learn few.csv -o m.pf")["evaluation"][0]["n_before"] == 60
-    assert train("ship.csv -l fate -e semi --unlabeled few.csv")[0].n_samples_seen_ == 80
+    for data, file in (("training.dat", "testing.dat"), ("train.csv", "turned.csv")):
+        line = f"train {data} -e opf --max-loss 0.05 -o m.pf --prune {file}"
+        (found,) = facts(line)["evaluation"]
+        np.testing.assert_array_equal(pathforest.load("m.pf").cost_, expected.cost_)
+        assert found == {
+            "file": file,
+            "before": model.score(testing.X, testing.y),
+            "after": expected.score(testing.X, testing.y),
+            "n_before": len(model.cost_),
+            "n_after": len(expected.cost_),
+        }
+    said = succeed(line)
+    assert f"75 samples before, {found['after']:.4f} with" in said
+    assert f"{len(expected.cost_)} samples in the model" in said
 
 
 # Mixed tables
 
 
-@pytest.mark.parametrize("name", ["ship.csv", "ship.parquet"])
-def test_a_mixed_table_is_trained_as_in_python(ship, name):
-    expected = make_pipeline(TablePreprocessor(), OPFClassifier()).fit(TABLE, LABELS)
-    said = succeed(f"train {name} -l fate -e opf -o m.pf")
-    found = pathforest.load("m.pf")
-    np.testing.assert_array_equal(found[-1].cost_, expected[-1].cost_)
-    assert found[0].describe() == expected[0].describe()
-    for line in expected[0].describe().splitlines():
-        assert f"  {line}\n" in said
-        assert f"  {line}\n" in succeed("info m.pf")
-    assert predictions("m.pf new.csv") == expected.predict(ship).tolist()
+def test_a_mixed_table_is_described_explained_and_followed_by_others(folder):
+    expected = clone(ENCODED).fit(TABLE, LABELS)
+    described = "".join(f"  {line}\n" for line in expected[0].describe().splitlines())
+    assert described in succeed("train ship.csv -l fate -e opf -o m.pf")
+    assert described in succeed("info m.pf")
+    new = pd.read_csv("new.csv", sep=";", decimal=",")
+    assert predictions("m.pf new.csv") == expected.predict(new).tolist()
     explained = facts("predict m.pf new.csv --explain 0-3")
-    assert [sample["prediction"] for sample in explained] == expected.predict(ship).tolist()
-    expected = OPFClassifier(metric="gower").fit(TABLE, LABELS)  # takes the table as it is
-    found = train(f"{name} -l fate -e opf --set metric=gower")
-    np.testing.assert_array_equal(found.cost_, expected.cost_)
-    assert predictions("m.pf new.csv") == expected.predict(ship).tolist()
+    assert [sample["prediction"] for sample in explained] == expected.predict(new).tolist()
+    train("ship.csv -l fate -e opf --set metric=gower")
+    assert (
+        predictions("m.pf new.csv") == OPFClassifier(metric="gower").fit(TABLE, LABELS).predict(new).tolist()
+    )
     (explained,) = facts("predict m.pf ship.parquet --explain 0")
     assert len(explained["features"]) == TABLE.shape[1]
     assert "True" in succeed("predict m.pf ship.csv --explain 0-9")
     assert "60 samples" in succeed("evaluate m.pf ship.parquet")
+    TABLE.assign(fate=LABELS)[:20].assign(port="1").to_csv("few.csv", index=False)
+    assert facts("train ship.csv -l fate -e opf --learn few.csv -o m.pf")["evaluation"][0]["n_before"] == 60
+    assert train("ship.csv -l fate -e semi --unlabeled few.csv")[0].n_samples_seen_ == 80
 
 
-def test_a_table_of_numbers_is_used_as_it_is(ship):
+def test_columns_are_treated_as_asked_and_numbers_are_used_as_they_are(folder):
     TABLE[["fare"]].assign(label=LABELS).to_csv("numbers.csv", index=False)
     assert type(train("numbers.csv -e opf")) is OPFClassifier
-
-
-def test_columns_are_treated_as_asked(ship):
-    TABLE.assign(deck=np.arange(60) % 3, fate=LABELS).to_csv("deck.csv", index=False)
+    names = [f"guest {i}" for i in range(60)]
+    TABLE.assign(deck=np.arange(60) % 3, name=names, fate=LABELS).to_csv("deck.csv", index=False)
     options = "--columns deck=category,fare=drop --columns male=drop"
     done = facts(f"train deck.csv -l fate -e opf -o m.pf {options}")
     rules = {rule["column"]: rule["kind"] for rule in done["columns"]}
-    assert rules == {"age": "number", "port": "category", "deck": "category"}
-
-
-@pytest.mark.parametrize(("sep", "decimal"), [(",", "."), (";", ","), (";", "."), ("\t", ","), ("|", ".")])
-def test_separator_and_decimal_mark_are_found_or_given(ship, sep, decimal):
-    expected = make_pipeline(TablePreprocessor(), OPFClassifier()).fit(TABLE, LABELS)
-    TABLE.assign(fate=LABELS).to_csv("other.csv", sep=sep, decimal=decimal, index=False)
-    np.testing.assert_array_equal(train("other.csv -l fate -e opf")[-1].cost_, expected[-1].cost_)
-    pd.DataFrame({"x": [1.5, 2.5], "label": ["a", "b"]}).to_csv("odd.csv", sep=":", decimal=",", index=False)
-    assert train("odd.csv --sep : --decimal , -e opf")._fit_X.tolist() == [[1.5], [2.5]]
+    assert rules == {"age": "number", "port": "category", "deck": "category", "name": "left out"}
+    TABLE.assign(deck=1).to_csv("nameless.csv", index=False)  # what the model leaves out need not be there
+    assert len(predictions("m.pf nameless.csv")) == 60
 
 
 # Searches
@@ -230,10 +202,10 @@ def pairs(n=120):
     return table.sample(frac=1, random_state=0, ignore_index=True)
 
 
-@pytest.mark.parametrize("table", [pairs(), TABLE.assign(label=LABELS)], ids=["pairs", "passengers"])
-def test_a_search_learns_what_to_do_with_columns_inside_its_folds(folder, table):
+def test_a_search_learns_what_to_do_with_columns_inside_its_folds(folder):
+    table, cells = pairs(), "--set transforms=linear --set k_max=5 --set sigmas=0.5 --set cv=3"
     table.to_csv("table.csv", index=False)
-    found = train("table.csv --set transforms=linear --set k_max=5 --set cv=3 --table cells.csv")
+    found = train(f"table.csv {cells} --table cells.csv")
     cells, X = pd.read_csv("cells.csv"), table.drop(columns="label")
     steps = {"as given": [], "standardised": [StandardScaler()]}
     for cell in cells[cells["param_transform"].isin(steps)].to_dict("records"):
@@ -250,17 +222,6 @@ def test_a_search_learns_what_to_do_with_columns_inside_its_folds(folder, table)
     assert predictions("m.pf table.csv") == found.predict(X).tolist()
 
 
-@pytest.mark.filterwarnings("default")
-def test_what_a_column_is_does_not_depend_on_the_fold(folder):
-    table = pd.DataFrame({"age": range(20, 40), "day": ["2024-05-31", "2024-06-01"] * 10}).astype(str)
-    table.loc[3] = "unknown"
-    table.assign(label=["a", "b"] * 10).to_csv("odd.csv", index=False)
-    done = run("train odd.csv --set transforms=None --set k_max=2 --set cv=4 -o m.pf")
-    assert done.exit_code == 0, done.stderr
-    assert done.stderr.count("warning: column 'age' is taken as a category") == 1
-    assert done.stderr.count("warning:") == 1
-
-
 @pytest.mark.parametrize(
     ("options", "scale"),
     [
@@ -271,7 +232,7 @@ def test_what_a_column_is_does_not_depend_on_the_fold(folder):
         ("--scale", True),
     ],
 )
-def test_numbers_are_scaled_unless_the_search_tries_to(ship, options, scale):
+def test_numbers_are_scaled_unless_the_search_tries_to(folder, options, scale):
     assert train(f"ship.csv -l fate --set k_max=3 --set cv=2 {options}")[0].scale is scale
 
 
@@ -281,19 +242,19 @@ def test_numbers_are_scaled_unless_the_search_tries_to(ship, options, scale):
 def test_features_of_different_scales_are_reported(folder):
     frame = flowers().assign(width=X[:, 1] * 1000)
     frame.to_csv("wide.csv", index=False)
-    wide = "wide.csv -l kind --ignore name"
+    wide, search = "wide.csv -l kind --ignore name", "-o m.pf --set cv=3 --set k_max=5"
     warning = "features differ in scale ('petal width' spans 2.4, 'width' 2400); --scale evens them out\n"
-    said = run(f"train {wide} -o m.pf --set cv=3 --set transforms=None").stderr
+    said = run(f"train {wide} {search} --set transforms=None").stderr
     assert said == f"pathforest: warning: {warning}"
-    assert run(f"train {wide} -o m.pf --set cv=3").stderr == ""  # the default tries standardised features
+    assert run(f"train {wide} {search}").stderr == ""  # the default tries standardised features
     for command in ("cluster -o c.csv", "train -o m.pf -e opf", "audit"):
         assert warning in run(f"{command} {wide}").stderr
         assert warning not in run(f"{command} {wide} --scale").stderr
         assert warning not in run(f"{command} {IRIS}").stderr
     values = frame[FEATURES].to_numpy()
-    expected = FuzzyOPFClassifierCV(cv=3, transforms=[StandardScaler()]).fit(values, KINDS).predict(values)
-    assert run(f"train {wide} -o m.pf --set cv=3 --scale").stderr == ""
-    assert predictions("m.pf wide.csv") == expected.tolist()
+    expected = FuzzyOPFClassifierCV(cv=3, k_max=5, transforms=[StandardScaler()]).fit(values, KINDS)
+    assert run(f"train {wide} {search} --scale").stderr == ""
+    assert predictions("m.pf wide.csv") == expected.predict(values).tolist()
 
 
 @pytest.mark.parametrize(
@@ -313,16 +274,32 @@ def test_a_column_that_numbers_the_rows_is_named_with_the_way_out(folder, name, 
         assert f"warning: {name!r} looks like the number of the row" in said
         advised = said.rpartition("leave it out with ")[2]
         assert "number of the row" not in run(f"{command} -l kind --ignore name {advised}").stderr
-    assert "number of the row" not in run(f"train {IRIS} -o m.pf -e opf").stderr
 
 
 @pytest.mark.filterwarnings("default")
-def test_a_typo_and_a_single_class_are_reported(folder):
-    rows = "".join(f"{i % 4},5;{'ab'[i % 2]}\n" for i in range(9))
-    (folder / "typo.csv").write_text(f"age;label\n{rows}old;a\n")
-    said = run("train typo.csv -e opf -o m.pf").stderr
-    assert "warning: column 'age' is taken as a category: 9 of 10 values are numbers, 'old' is not" in said
-    (folder / "one.csv").write_text("x,label\n1,a\n2,a\n")
-    done = run("train one.csv -e opf -o m.pf")
-    assert "the label 'label' has one class, 'a', so every prediction will be this class" in done.stderr
-    assert ", 1 class, " in done.stdout
+@pytest.mark.parametrize(
+    ("text", "options", "warning"),
+    [
+        (
+            "age;label\n" + "1,5;a\n2,5;b\n" * 5 + "old;a\n",
+            "-e opf",
+            "column 'age' is taken as a category: 10 of 11 values are numbers, 'old' is not",
+        ),
+        (  # whatever a fold has of it
+            "age,day,label\n" + "20,2024-05-31,a\n21,2024-06-01,b\n" * 9 + "unknown,unknown,b\n",
+            "--set transforms=None --set k_max=2 --set cv=4",
+            "column 'age' is taken as a category: 18 of 19 values are numbers, 'unknown' is not",
+        ),
+        (
+            "x,label\n1,a\n2,a\n",
+            "-e opf",
+            "the label 'label' has one class, 'a', so every prediction will be this class",
+        ),
+    ],
+)
+def test_what_is_probably_not_meant_is_reported_once(folder, text, options, warning):
+    (folder / "strange.csv").write_text(text)
+    done = run(f"train strange.csv {options} -o m.pf")
+    assert done.exit_code == 0
+    assert done.stderr.count("warning:") == done.stderr.count(f"pathforest: warning: {warning}") == 1
+    assert (", 1 class, " in done.stdout) == ("one class" in warning)
