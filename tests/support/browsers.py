@@ -18,7 +18,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (1280, 390)  # a desk and a phone
 PATIENCE = 180_000  # milliseconds; a busy machine draws slowly
 PLAYGROUND = Path(__file__).parents[2] / "docs" / "playground" / "build.py"
-looks = pytest.mark.parametrize(("width", "scheme"), [(w, s) for w in WIDTHS for s in ("light", "dark")])
+looks = pytest.mark.parametrize(("width", "scheme"), [*zip(WIDTHS, ("light", "dark"), strict=True)])
 
 
 @contextmanager
