@@ -302,11 +302,11 @@ src/pathforest/_utils/progress.py | tests/utils/test_progress.py -k interruption
 -         bar.close()
 +         bar.close()
 src/pathforest/_utils/progress.py | tests/utils/test_progress.py -k notebook
--             self._shown.total = None
 - stream = sys.stdout if notebook else sys.stderr
 + stream = sys.stderr
 - warnings.simplefilter("ignore")
 + pass
+-             self._shown.total = None
 """
 
 
