@@ -7,9 +7,11 @@ from functools import partial
 import numpy as np
 import pytest
 import reference
+from checks import same_values
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.models import class_costs, estimate_density, fuzzy_model, plain_model
+from scipy.sparse import csr_array
 from strategies import BRUTE_METRICS, METRICS, NON_NEGATIVE, distance_settings, problems
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier, TrainingErrorWarning
@@ -34,12 +36,9 @@ def test_every_array_and_answer_of_the_plain_model_equals_the_reference(r, data)
         "n_jobs": data.draw(st.sampled_from([None, 2, 3])),
         "beta": data.draw(st.sampled_from([0.5, 8.0, 50.0, Fraction(1, 2)])),
     }
-    model, expected = (
-        OPFClassifier(n_conquerors=r, **params).fit(X, codes),
-        plain_model(distances(X, X), codes),
-    )
-    for name, value in expected._asdict().items():
-        np.testing.assert_array_equal(getattr(model, f"{name}_"), value, err_msg=name)
+    model = OPFClassifier(n_conquerors=r, **params).fit(X, codes)
+    expected = plain_model(distances(X, X), codes)
+    same_values(model, expected)
     costs, winners = class_costs(expected, distances(Q, X), codes, r)
     np.testing.assert_array_equal(model.class_costs(Q), costs)
     np.testing.assert_array_equal(model.predict(Q), winners)
@@ -57,8 +56,6 @@ def test_float32_samples_neither_overflow_nor_round_queries():
 
 # FuzzyOPFClassifier
 
-competitions = pytest.mark.parametrize("competition", ["complete", "tree"])
-
 
 def fit(X, y, **parameters):
     """A fitted model, lost training labels or not."""
@@ -67,7 +64,7 @@ def fit(X, y, **parameters):
         return FuzzyOPFClassifier(**parameters).fit(X, y)
 
 
-@competitions
+@pytest.mark.parametrize("competition", ["complete", "tree"])
 @pytest.mark.parametrize("side", ["target", "source"])
 @given(data=st.data())
 def test_every_array_and_answer_equals_the_reference(side, competition, data):
@@ -92,23 +89,22 @@ def test_every_array_and_answer_equals_the_reference(side, competition, data):
     expected = fuzzy_model(D, codes, F, competition, side)
     model = fit(X, codes, competition=competition, membership_side=side, **params)
     arrays |= expected._asdict() | {"membership": F, "training_error": np.mean(expected.label != codes)}
-    for name, value in arrays.items():
-        np.testing.assert_array_equal(getattr(model, f"{name}_"), value, err_msg=name)
+    same_values(model, arrays)
     # Classes are those of the labels that paths have carried.
     costs, winners = class_costs(expected, DQ, codes, params["n_conquerors"])
     np.testing.assert_array_equal(model.class_costs(Q), costs)
     np.testing.assert_array_equal(model.predict(Q), winners)
 
 
-def test_a_callable_sees_samples_and_the_user_s_labels():
-    seen = {}
-
-    def remember(X, y):
-        seen.update(X=np.array(X).tolist(), y=list(y))
-        return np.ones(len(X))
-
-    FuzzyOPFClassifier(membership=remember).fit([[0.0], [1.0], [5.0]], ["a", "a", "b"])
-    assert seen == {"X": [[0.0], [1.0], [5.0]], "y": ["a", "a", "b"]}
+@pytest.mark.parametrize("form", [np.array, csr_array])
+def test_a_callable_sees_samples_in_their_form_and_the_user_s_labels(form):
+    samples, seen = form([[0.0, 1.0], [1.0, 0.0], [5.0, 0.0]]), []
+    FuzzyOPFClassifier(membership=lambda *given: seen.extend(given) or np.ones(3)).fit(
+        samples, ["a", "a", "b"]
+    )
+    assert type(seen[0]) is type(samples)
+    assert (seen[0] != samples).sum() == 0
+    assert list(seen[1]) == ["a", "a", "b"]
 
 
 def leaking_problem():

@@ -1,7 +1,6 @@
 """Explanations: one notion of cost, features in their own units, tables for people."""
 
 import re
-from email.message import Message
 from html import unescape
 
 import numpy as np
@@ -21,7 +20,6 @@ from zoo import every, make
 
 import pathforest
 from pathforest import FuzzyOPFClassifierCV, OPFClassifier, explain
-from pathforest._models import base
 
 X, y = load_wine(return_X_y=True)
 NAMES = load_wine().feature_names
@@ -200,15 +198,3 @@ def test_one_class_has_no_rival():
     assert one.headline.startswith("Predicted 0.0, cost ")
     assert "next" not in one.headline
     assert "rival" not in str(one)
-
-
-def test_the_site_that_pictures_link_to_is_that_of_the_package(monkeypatch):
-    about = Message()
-    about["Project-URL"] = "Source, https://code.example"
-    about["Project-URL"] = "Documentation, https://docs.example/"
-    monkeypatch.setattr(base, "metadata", lambda name: about)
-    base.find_site.cache_clear()
-    try:
-        assert base.find_site() == "https://docs.example"
-    finally:
-        base.find_site.cache_clear()

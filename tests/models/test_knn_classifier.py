@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import reference
+from checks import same_values
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.models import knn_model, predict_knn
-from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict
 from strategies import CODE_KINDS, METRICS, distance_settings, make_codes, make_samples, problems
@@ -30,13 +30,14 @@ def test_every_fitted_array_and_prediction_equal_the_reference(case):
     (X, codes, Q, k), D, DQ, squared, params = case
     expected, _ = knn_model(D, codes, squared, k)
     model = OPFKNNClassifier(n_neighbors=k, **params).fit(X, codes)
-    for name, value in expected._asdict().items():
-        np.testing.assert_array_equal(getattr(model, f"{name}_"), value, err_msg=name)
+    same_values(model, expected)
     np.testing.assert_array_equal(model.predict(Q), predict_knn(D, DQ, codes, squared, k))
     one_class = model.fit(X, np.zeros(len(X)))
     clusters = OPFClustering(selection="cut", n_neighbors=k, **params).fit(X)
-    for name in ("density_", "cost_", "predecessor_", "root_"):
-        np.testing.assert_array_equal(getattr(one_class, name), getattr(clusters, name), err_msg=name)
+    same_values(
+        one_class,
+        {name: getattr(clusters, f"{name}_") for name in ("density", "cost", "predecessor", "root")},
+    )
 
 
 @given(cases(smallest=6, largest=40), st.data())
@@ -84,14 +85,6 @@ def test_scores_of_folds_are_pooled_and_groups_reach_the_splitter():
     by_groups = OPFKNNClassifier(cv=GroupKFold(5)).fit(X, y, groups=groups)
     splits = list(GroupKFold(5).split(X, y, groups))
     np.testing.assert_array_equal(by_groups.scores_, OPFKNNClassifier(cv=splits).fit(X, y).scores_)
-
-
-def test_a_metric_that_learns_from_samples_learns_from_those_of_the_fold():
-    X, y = np.random.default_rng(0).normal(size=(40, 3)) ** 3, np.arange(40) % 2
-    own, folds = OPFKNNClassifier(metric="seuclidean", k_max=10), [(np.arange(20), np.arange(20, 40))]
-    models = (clone(own).set_params(n_neighbors=k).fit(X[:20], y[:20]) for k in range(1, 11))
-    expected = [model.score(X[20:], y[20:]) for model in models]
-    np.testing.assert_array_equal(own.set_params(cv=folds).fit(X, y).scores_, expected)
 
 
 @pytest.mark.parametrize("kind", CODE_KINDS)

@@ -3,12 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from zoo import ZOO, every, make, names
 
 import pathforest
-from pathforest import OPFClassifier, _core, distances, learning, metrics, noise, pruning
+from pathforest import OPFClassifier, distances, learning, metrics, noise, pruning
+from pathforest._engines.metric import SPARSE_METRICS
+from pathforest._engines.samples import LARGEST
 from pathforest._issues import find
 
 X = np.random.default_rng(0).normal(size=(30, 3))
@@ -68,24 +70,19 @@ BAD_SAMPLES = {
     "text": (X.astype(str).tolist()[:29] + [["a", "b", "c"]], "could not convert"),
     "missing dates": (DATES, "1 missing date.*row 3, column 1; drop"),
     "missing durations": ([[*row] for row in DATES - DATES[0, 0]], "1 missing date.*row 3, column 1"),
-    "sparse with nan": (scipy.sparse.csr_matrix(altered(np.nan)), "NaN"),
+    "sparse with nan": (sp.csr_matrix(altered(np.nan)), "NaN|fitted to a dense array"),
 }
 
 
 @every("one")
 @pytest.mark.parametrize("case", BAD_SAMPLES)
-def test_bad_training_samples_are_refused(name, case, idle):
+def test_bad_samples_are_refused_in_fit_and_predict(name, case, request):
     samples, message = BAD_SAMPLES[case]
-    with pytest.raises(ValueError, match=message):
-        make(name).fit(samples, y)
-
-
-@every("one")
-@pytest.mark.parametrize("case", list(BAD_SAMPLES)[:-1])
-def test_bad_queries_are_refused(name, case):
-    samples, message = BAD_SAMPLES[case]
-    with pytest.raises(ValueError, match=message):
-        make(name).fit(X, y).predict(samples)
+    model = make(name).fit(X, y)
+    request.getfixturevalue("idle")
+    for use in (model.predict, lambda samples: make(name).fit(samples, y)):
+        with pytest.raises(ValueError, match=message):
+            use(samples)
 
 
 @pytest.mark.parametrize("name", ["plain", "search", "clusters", "pruner"])
@@ -126,12 +123,6 @@ def test_bad_labels_are_refused(name, case, idle):
     labels, message = BAD_LABELS[case]
     with pytest.raises(ValueError, match=message):
         make(name).fit(X, labels)
-
-
-@every("one", "labels")
-def test_sample_weights_are_refused(name):
-    with pytest.raises(TypeError, match="sample_weight"):
-        make(name).fit(X, y, sample_weight=np.ones(30))
 
 
 # Parameters
@@ -284,40 +275,40 @@ def test_the_wrong_number_of_distances_is_refused(name):
 TWO, PLAIN, LINE = [[0.0], [1.0]], OPFClassifier(), np.arange(12.0)[:, None] ** 1.5
 DAYS = np.array(["2026-01-01", "2026-01-02", "1970-01-01"] * 10, dtype="M8[D]")
 FITTED = OPFClassifier().fit(TWO, [0, 1])
-ENGINE = _core.Engine.brute(X, "euclidean")
-LISTS, ONES, ORDER = ENGINE.knn(4), np.ones(30), np.arange(30, dtype=np.int32)
-LISTS_OF_5 = _core.Engine.brute(X[:5].copy(), "euclidean").knn(4)
-TREE, SEEDS = ENGINE.spanning_tree(LISTS), np.array([0, 5], dtype=np.int32)
 PAIR = "no prediction could be right"
-TYPE, NO_SAMPLE = "incompatible function arguments", "contains an index that does not belong to a sample"
+SPARSE, NO_GROWTH = sp.csr_array(X), "sparse matrices cannot grow; fit to all samples again"
+TINY = sp.csr_array([[0.0, 1e-200], [2e-200, 0.0]])
+WIDE = sp.csr_array(([1e-200, 2e-200, 1e-200], [5, 5, 10**9], [0, 1, 3]), shape=(2, 2 * 10**9))
+SUMS = sp.csr_array(([1.5e308, 1.5e308, 1.0], [0, 0, 0], [0, 2, 3]), shape=(2, 2))
+WIDER = sp.csr_array(([1.0], [4], [0, 0, 1]), shape=(2, LARGEST + 1))
 UNLIKE = r"unlabeled=.*of type .*; use a value of that type, or None"
-LONGER, ONE_EACH = "^k=5 exceeds the lists' length 4$", "must have one entry per training sample$"
 CALLS = {
-    # The core refuses arrays of the wrong type or shape instead of reading past their end.
-    "_core.Engine.kd_tree(X.astype(int), 'euclidean')": rf"^kd_tree\(\): {TYPE}",
-    "_core.Engine.brute(X, 'no such metric')": "^unknown metric 'no such metric'$",
-    "_core.Engine.kd_tree(X, 'cosine')": "^the .*tree engine does not .* 'cosine'$",
-    "_core.Engine.precomputed(X)": "^the distance matrix is not square$",
-    "ENGINE.knn(30)": "^k=30 is not between 0 and 29$",
-    "ENGINE.knn(-1)": "^k=-1 is not between 0 and 29$",
-    "ENGINE.query(X, 31)": "^k=31 is not between 0 and 30$",
-    "ENGINE.query(X.astype(np.float32), 2)": "^the queries .* another type",
-    "ENGINE.query(X[:, :2].copy(), 2)": "^the queries have another width",
-    "ENGINE.spanning_tree(LISTS_OF_5)": f"^the neighbour lists {ONE_EACH}",
-    "ENGINE.spanning_tree((LISTS[0][:5], LISTS[1][:5]))": f"^indices {NO_SAMPLE}",
-    "ENGINE.spanning_tree((LISTS[0], LISTS[1][:, :3].copy()))": "^distances and indices differ in shape$",
-    "ENGINE.spanning_tree((LISTS[0], LISTS[1].astype(np.int64)))": rf"^spanning_tree\(\): {TYPE}",
-    "ENGINE.compete(*LISTS, SEEDS, ONES[:5], False)": f"^membership {ONE_EACH}",
-    "ENGINE.compete(*LISTS, SEEDS.astype(np.int64), ONES, False)": rf"^compete\(\): {TYPE}",
-    "_core.follow_tree(*TREE, SEEDS + 99)": f"^prototypes {NO_SAMPLE}",
-    "_core.compete_tree(*TREE, SEEDS, ONES[:5], False)": "^membership must have one entry more than the tree",
-    "ENGINE.conquer(X, ONES[:5], ORDER)": f"^cost {ONE_EACH}",
-    "ENGINE.conquer(X, ONES, ORDER[:5])": f"^order {ONE_EACH}",
-    "ENGINE.conquer(X, ONES, ORDER, n_conquerors=0)": "^n_conquerors must be at least 1$",
-    "_core.density(LISTS[0], 5, False)": LONGER,
-    "_core.cluster(*LISTS, 5, ONES)": LONGER,
-    "_core.cluster(*LISTS, 4, ONES[:5])": "^scaled_density must have one entry per sample$",
-    "_core.search_k(*LISTS, 5, False)": LONGER,
+    # Sparse matrices
+    "make('plain', metric='manhattan').fit(SPARSE, y)": "metric='manhattan' takes no sparse .*TruncatedSVD",
+    "make('plain', metric='gower').fit(SPARSE, y)": "metric='gower' takes no sparse matrix",
+    "make('clusters', metric='precomputed').fit(SPARSE, y)": "metric='precomputed' takes no sparse matrix",
+    "pathforest.OPFPruner(OPFClassifier(metric='chi2')).fit(SPARSE, y)": "metric='chi2' takes no sparse",
+    "make('plain', algorithm='kd_tree').fit(SPARSE, y)": "algorithm='kd_tree' needs a dense array.*'auto'",
+    "make('fuzzy', algorithm='brute').fit(SPARSE, y)": "algorithm='brute' needs a dense array",
+    "make('search', transforms='linear').fit(SPARSE, y)": "transforms='linear' takes no sparse.*TruncatedSVD",
+    "make('plain', device='torch-cpu').fit(SPARSE, y)": "device='torch-cpu' (takes no sparse|.*PyTorch)",
+    "find_issues(SPARSE, y, method='thorough')": "'thorough' takes no sparse matrix; use method='fast'",
+    **{
+        f"make('{name}').fit(X, y).predict(SPARSE)": r"fitted to a dense array.*X.toarray\(\)"
+        for name in ("plain", "clusters", "pruner", "search as given")
+    },
+    "make('plain').partial_fit(SPARSE, y)": NO_GROWTH,
+    "make('plain').fit(X, y).partial_fit(SPARSE, y)": NO_GROWTH,
+    "make('plain').fit(SPARSE, y).partial_fit(X, y)": NO_GROWTH,
+    "make('plain').fit(SPARSE, y).forget([0])": NO_GROWTH,
+    "make('plain').fit(SUMS, [0, 1])": "infinity",
+    "make('plain').fit(WIDER, [0, 1])": f"X has {LARGEST + 1} features, and at most .*TruncatedSVD",
+    "make_engine(1e160 * sp.eye_array(4))": r"feature 0 ranges from 0 to 1e\+160; rescale X",
+    **{
+        f"make_engine({name}, '{metric}')": "would underflow"
+        for name in ("TINY", "WIDE")
+        for metric in SPARSE_METRICS
+    },
     # Samples, labels and models
     "make_engine(DATES)": "1 missing date.*row 3, column 1; drop",
     "make('search', transforms=[None]).fit(DATES, y)": "1 missing date.*row 3, column 1; drop",
@@ -373,7 +364,7 @@ NAMES = {name: value for module in MODULES for name, value in vars(module).items
 def test_a_wrong_call_is_refused(call):
     message = CALLS[call]
     error, message = message if isinstance(message, tuple) else (ValueError, message)
-    with pytest.raises(TypeError if TYPE in message else error, match=message):
+    with pytest.raises(error, match=message):
         eval(call, NAMES)
 
 

@@ -8,15 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from machines import little_memory
 from reference.models import cluster_model, plain_model
-from sklearn.metrics import balanced_accuracy_score
 from strategies import make_samples, problems, seeds
 
 pytest.importorskip("imblearn")
 
-from imblearn.pipeline import make_pipeline
 from imblearn.utils.estimator_checks import parametrize_with_checks
 
-from pathforest import O2PFSampler, OPFClassifier, OPFUnderSampler
+from pathforest import O2PFSampler, OPFUnderSampler
 from pathforest._utils.splits import deal_folds
 from pathforest.resampling import draw_around, in_proportion
 
@@ -159,16 +157,6 @@ def test_new_samples_are_drawn_around_the_reference_clusters(seed):
 
 
 # Both
-
-
-@each
-def test_a_pipeline_resamples_in_fit_only_and_balance_helps_the_small_class(sampler):
-    model = make_pipeline(sampler, OPFClassifier()).fit(X, Y)
-    assert len(model[-1].cost_) == (36 if isinstance(sampler, OPFUnderSampler) else 360)
-    assert model.predict(X).shape == Y.shape
-    few, answers = unbalanced(1, sizes=(400, 20)), unbalanced(2, sizes=(400, 200))
-    plain, helped = (one.fit(*few).predict(answers[0]) for one in (OPFClassifier(), model))
-    assert balanced_accuracy_score(answers[1], helped) > balanced_accuracy_score(answers[1], plain) + 0.02
 
 
 @each

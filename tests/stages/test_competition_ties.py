@@ -78,27 +78,10 @@ def test_competition_on_small_grids_equals_the_definition(engine, side, data):
     )
 
 
-# The integer grid of data/tied_grid.csv, where equal distances cost textbook OPF most of a class.
-
-
-@pytest.fixture(scope="module")
-def grid():
+def test_where_equal_distances_cost_textbook_opf_most_of_a_class_ours_keeps_every_label():
     rows = np.loadtxt(Path(__file__).parents[1] / "data" / "tied_grid.csv", delimiter=",", skiprows=1)
-    return rows[:, :2], rows[:, 2].astype(int)
-
-
-def test_textbook_opf_loses_most_of_a_class(grid):
-    X, y = grid
+    X, y = rows[:, :2], rows[:, 2].astype(int)
     found = reference.textbook_opf(reference.distance_matrix(X, X), y)
     assert min(np.mean(found[y == c] == c) for c in range(3)) < 0.2
-
-
-def test_opf_keeps_every_training_label(grid):
-    X, y = grid
-    np.testing.assert_array_equal(OPFClassifier().fit(X, y).label_, y)
-
-
-@pytest.mark.parametrize("sigma", [0.2, 0.8, 1.0])
-def test_fuzzy_opf_along_the_tree_keeps_every_training_label(grid, sigma):
-    X, y = grid
-    np.testing.assert_array_equal(FuzzyOPFClassifier(sigma=sigma, competition="tree").fit(X, y).label_, y)
+    for model in (OPFClassifier(), *(FuzzyOPFClassifier(sigma=s, competition="tree") for s in (0.2, 0.8, 1))):
+        np.testing.assert_array_equal(model.fit(X, y).label_, y)

@@ -7,7 +7,7 @@ import reference
 from engine_cases import every_engine, needs_non_negative, open_engine
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import DTYPES, make_codes, make_samples, memberships, seeds, sizes
+from strategies import DTYPES, make_codes, make_samples, memberships, problems, seeds, sizes
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering, _core
 from pathforest._models.offers import carriers
@@ -54,12 +54,26 @@ def test_lists_tree_and_competition_equal_their_definitions(case, data):
     checks.same_arrays(forest, reference.compete(D, seeds_, F, side))
 
 
-@given(copied(), st.integers(1, 3))
-def test_a_tree_built_by_asking_about_rows_equals_kruskal(problem, k):
+def asking(D, n_asked=None):
+    """A look at all samples for the nearest foreigners; it notes how many are asked about."""
+
+    def nearest_foreign(samples, component, reach):
+        if n_asked is not None:
+            n_asked.append(len(samples))
+        apart = np.where(component[samples, None] == component, np.inf, D[samples])
+        nearest = apart.argmin(axis=1).astype(np.int32)
+        distances = apart[np.arange(len(samples)), nearest]
+        return np.where(distances <= reach, distances, np.inf), np.where(distances <= reach, nearest, -1)
+
+    return nearest_foreign
+
+
+@given(st.one_of(copied(), problems(smallest=2)), st.integers(1, 3), st.booleans())
+def test_a_tree_built_by_asking_equals_kruskal_whether_it_knows_the_rows_or_not(problem, k, rows):
     X = problem[0]
     D = reference.distance_matrix(X, X, "euclidean")
     lists = KnnGraph(*reference.knn(D, min(k, len(D) - 1)))
-    tree = spanning_tree_by_asking(lists, _look_at_all(D, []), X)
+    tree = spanning_tree_by_asking(lists, asking(D), X if rows else None)
     checks.same_arrays(tree, reference.spanning_tree(D))
 
 
@@ -70,7 +84,7 @@ def test_samples_at_distance_0_by_underflow_are_no_copies():
     lists = KnnGraph(*reference.knn(D, 1))
     assert lists.distances.tolist() == [[0.0]] * 4
     expected = reference.spanning_tree(D)
-    checks.same_arrays(spanning_tree_by_asking(lists, _look_at_all(D, []), X), expected)
+    checks.same_arrays(spanning_tree_by_asking(lists, asking(D), X), expected)
     for name in ("kd_tree", "brute"):
         checks.same_arrays(getattr(_core.Engine, name)(X, "euclidean").spanning_tree(lists), expected)
 
@@ -79,19 +93,8 @@ def test_few_distinct_rows_are_few_samples_to_ask():
     X = np.random.default_rng(0).normal(size=(8, 2))[np.arange(400) % 8]
     D = reference.distance_matrix(X, X, "euclidean")
     lists, asked = KnnGraph(*reference.knn(D, 5)), []
-    spanning_tree_by_asking(lists, _look_at_all(D, asked), X)
+    spanning_tree_by_asking(lists, asking(D, asked), X)
     assert 0 < max(asked) < 8
-
-
-def _look_at_all(D, n_asked):
-    def nearest_foreign(samples, component, reach):
-        n_asked.append(len(samples))
-        apart = np.where(component[samples, None] == component, np.inf, D[samples])
-        nearest = apart.argmin(axis=1).astype(np.int32)
-        distances = apart[np.arange(len(samples)), nearest]
-        return np.where(distances <= reach, distances, np.inf), np.where(distances <= reach, nearest, -1)
-
-    return nearest_foreign
 
 
 @given(copied())

@@ -98,13 +98,6 @@ def test_costs_are_those_of_scipy():
     np.testing.assert_allclose(grow_forest_geodesic(engine, graph, seeds).cost, expected, rtol=1e-13)
 
 
-def test_samples_that_no_path_reaches_are_joined_to_the_nearest_one_that_was_reached():
-    engine = make_engine([[0.0], [1.0], [2.0], [10.0], [10.5], [30.0], [31.0]])
-    forest = grow_forest_geodesic(engine, knn_graph(engine, 1), [0])
-    assert forest.predecessor.tolist() == [-1, 0, 1, 2, 2, 2, 2]
-    assert forest.cost.tolist() == [0.0, 1.0, 2.0, 10.0, 10.5, 30.0, 31.0]
-
-
 @pytest.mark.parametrize(
     ("lengths", "predecessor"), [((1, 3, 2, 2), 4), ((2, 2, 2, 2), 2), ((3, 1, 2, 2), 2)]
 )

@@ -12,7 +12,7 @@ from strategies import DTYPES, problems
 from pathforest import _core
 from pathforest._search.folds import list_length, lists_of_part
 from pathforest.distances import make_engine
-from pathforest.graph import KnnGraph, knn_graph, spanning_tree, spanning_tree_by_asking
+from pathforest.graph import knn_graph, spanning_tree
 
 pytestmark = pytest.mark.kernel
 
@@ -99,17 +99,6 @@ def test_nearest_foreign_equals_a_look_at_all(case, data):
     reach = np.array([data.draw(st.sampled_from(some)) for _ in Q], dtype=float)
     got = opened.engine.nearest_foreign(opened.Q, own, component, reach, n_threads=data.draw(threads))
     checks.same_arrays([array[:, 0] for array in got], obvious_foreigners(opened.DQ, own, component, reach))
-
-
-@given(problems(smallest=2), st.integers(1, 3))
-def test_a_tree_built_by_asking_equals_kruskal(problem, k):
-    D = reference.distance_matrix(problem.X, problem.X, "euclidean")
-    lists = KnnGraph(*reference.knn(D, min(k, len(D) - 1)))
-
-    def nearest_foreign(samples, component, reach):
-        return obvious_foreigners(D[samples], component[samples], component, reach)
-
-    checks.same_arrays(spanning_tree_by_asking(lists, nearest_foreign), reference.spanning_tree(D))
 
 
 # Lists of a part of the samples, read from those of all, equal a pass over that part.

@@ -101,10 +101,15 @@ def test_clustering_equals_algorithm_2_on_hundreds_of_samples(recipe):
 
 @every_metric
 @given(data=st.data())
-def test_cuts_equal_those_of_clustering_at_every_k(metric, p, data):
+def test_cuts_equal_those_of_clustering_at_every_k_and_the_smallest_k_of_the_smallest_is_best(
+    metric, p, data
+):
     distances, indices, k, squared = draw_lists(data, metric, p, largest=40)
+    best, cuts = reference.search_k(distances, indices, k, squared)
     got = _core.search_k(distances, indices, k, squared, n_threads=data.draw(st.sampled_from([1, 2, 3])))
-    np.testing.assert_array_equal(got, reference.search_k(distances, indices, k, squared)[1])
+    np.testing.assert_array_equal(got, cuts)
+    if k:
+        assert search_k(KnnGraph(distances, indices), k, squared=squared)[0] == best
 
 
 @pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates", "far clusters"])
@@ -115,13 +120,6 @@ def test_cuts_equal_those_of_clustering_on_hundreds_of_samples(recipe, n_threads
     lists = reference.knn(reference.distance_matrix(X, X), 25)
     got = _core.search_k(*lists, 25, False, n_threads=n_threads)
     np.testing.assert_array_equal(got, reference.search_k(*lists, 25, False)[1])
-
-
-@given(data=st.data())
-def test_best_k_is_the_smallest_with_the_smallest_cut(data):
-    distances, indices, k, squared = draw_lists(data, "euclidean", smallest=2, largest=40)
-    best, _ = search_k(KnnGraph(distances, indices), k, squared=squared)
-    assert best == reference.search_k(distances, indices, k, squared)[0]
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean"])
@@ -140,17 +138,6 @@ def test_density_of_new_samples_uses_the_training_width(metric, data):
 def test_membership_equals_equation_5(sigma, values):
     rho = np.array(values)
     np.testing.assert_array_equal(fuzzy_membership(rho, sigma), reference.membership(rho, sigma))
-
-
-def test_all_distances_zero_give_density_one():
-    np.testing.assert_array_equal(_core.density(np.zeros((6, 3)), 3, False), np.ones(6))
-
-
-def test_search_stops_at_the_first_cut_of_zero():
-    # Two pairs far apart: with k = 1 no arc joins them.
-    X = np.array([[0.0], [1.0], [100.0], [101.0]])
-    lists = reference.knn(reference.distance_matrix(X, X), 3)
-    np.testing.assert_array_equal(_core.search_k(*lists, 3, False), [0.0])
 
 
 def test_the_cut_is_a_number_where_the_inverse_of_a_distance_overflows():

@@ -75,6 +75,12 @@ def fitted_attributes(model):
     return {name: value for name, value in vars(model).items() if name.endswith("_") and name[0] != "_"}
 
 
+def same_values(model, expected):
+    """Fitted attributes equal the values expected of them, by name without the underscore at its end."""
+    for name, value in (expected if isinstance(expected, dict) else expected._asdict()).items():
+        np.testing.assert_array_equal(getattr(model, f"{name}_"), value, err_msg=name)
+
+
 def answers(model, Q, also=()):
     """All that a model says of queries."""
     return {name: getattr(model, name)(Q) for name in (*ANSWERS, *also) if hasattr(model, name)}
