@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 import reference
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import issues as reference_issues
 from sklearn.metrics import pairwise_distances
@@ -70,6 +70,7 @@ def draw_case(data, metric="euclidean", p=2.0, largest=24):
 
 
 @pytest.mark.parametrize(("metric", "where"), WAYS)
+@settings(max_examples=settings().max_examples // 2)  # ways share most of their code
 @given(data=st.data())
 def test_every_array_equals_its_definition_whatever_engine_threads_and_blocks(metric, where, data):
     (metric, p), how = metric, {"algorithm": where}

@@ -216,71 +216,52 @@ def test_models_grow_with_missing_values_that_the_metric_takes():
         model.set_params(metric="euclidean").forget([2])
 
 
-def test_nothing_may_be_forgotten_or_labelled():
-    y = ["a", "b", "b"]
-    for model in (OPFClassifier().partial_fit(LINE, y), OPFClassifier().fit(LINE, y)):
-        same_model(model.forget([]), OPFClassifier().fit(LINE, y))
-        same_model(model.set_labels([], []), OPFClassifier().fit(LINE, y))
+def start(X, y, classes=None, **params):
+    """A plain model with its first samples."""
+    return OPFClassifier(**params).partial_fit(X, y, classes)
 
 
-MODELS = {
-    "semi": OPFSemiSupervisedClassifier().partial_fit(LINE[:2], [4, -1]),
-    "text": OPFClassifier().partial_fit(LINE, ["a", "b", "b"]),
-    "numbers": OPFClassifier().partial_fit(LINE, [0, 1, 1]),
-    "new": OPFClassifier(),
-    "long": OPFClassifier().partial_fit(LINE[:1], np.array([2**63 - 1])),
-    "named": OPFClassifier().partial_fit(LINE[:1], [0], classes=[2**53 + 1]),
-    "float32": OPFClassifier().partial_fit(LINE.astype(np.float32), [0, 0, 1]),
-    "huge": OPFClassifier().partial_fit([[1e154]], [0]),
-    "zero": OPFClassifier().partial_fit([[0.0]], [0]),
-    "apart": OPFClassifier().partial_fit(APART, [0, 1, 0, 0]),
-    # The small sample does not hide how large the first are.
-    "hidden": OPFClassifier().partial_fit([[0.0], [9.4e153]], [0, 0]).partial_fit([[1.0]], [0]),
-    "gap": OPFClassifier(metric="nan_euclidean").partial_fit([[1.0, np.nan]], [0]),
-}
-REFUSED = [
+SEMI = OPFSemiSupervisedClassifier().partial_fit(LINE[:2], [4, -1])
+TEXT, NUMBERS = start(LINE, ["a", "b", "b"]), start(LINE, [0, 1, 1])
+LATER = start([[0.0], [9.4e153]], [0, 0]).partial_fit([[1.0]], [0])  # does not hide how large the first are
+GAP = start([[1.0, np.nan]], [0], metric="nan_euclidean")
+REFUSED = [  # ValueError, if no other is named
+    (TEXT, "partial_fit(LINE[:1], [1])", "labels are of type int64 and earlier ones of type <U1", TypeError),
+    (TEXT, "partial_fit(LINE[:1], None)", "requires y"),
+    (TEXT, "partial_fit(LINE[:1], ['a', 'b'])", "inconsistent numbers of"),
+    (TEXT, "set_labels([0], [])", "inconsistent numbers"),
+    (OPFClassifier(), "forget([0])", "not fitted", NotFittedError),
+    (OPFClassifier(), "partial_fit(LINE[:2], [0, np.nan])", "NaN"),
+    (NUMBERS, "forget([1, 0, 2])", "all 3 samples would leave"),
+    (NUMBERS, "forget([3])", r"indices\[0\]=3 is not a sample"),
+    (NUMBERS, "forget([True, False, True])", "boolean mask", TypeError),
+    (SEMI, "forget([0])", "marks all 1 samples as unlabelled"),
     (
-        "text",
-        "partial_fit(LINE[:1], [1])",
-        TypeError,
-        "labels are of type int64 and earlier ones of type <U1",
+        start([[0.0]], [2**63 - 1]),
+        "partial_fit([[1.0]], np.array([2**63], 'u8'))",
+        "int64 and uint64 are not all",
     ),
-    ("text", "partial_fit(LINE[:1], None)", ValueError, "requires y"),
-    ("text", "partial_fit(LINE[:1], ['a', 'b'])", ValueError, "inconsistent numbers of"),
-    ("text", "set_labels([0], [])", ValueError, "inconsistent numbers"),
-    ("new", "forget([0])", NotFittedError, "not fitted"),
-    ("new", "partial_fit(LINE[:2], [0, np.nan])", ValueError, "NaN"),
-    ("numbers", "forget([1, 0, 2])", ValueError, "all 3 samples would leave"),
-    ("numbers", "forget([3])", ValueError, r"indices\[0\]=3 is not a sample"),
-    ("numbers", "forget([True, False, True])", TypeError, "boolean mask"),
-    ("semi", "forget([0])", ValueError, "marks all 1 samples as unlabelled"),
+    (start(LINE[:1], [0], [2**53 + 1]), "partial_fit(LINE[:1], [2.0**53])", "are not all distinct"),
     (
-        "long",
-        "partial_fit(LINE[1:2], np.array([2**63], np.uint64))",
-        ValueError,
-        "int64 and uint64 are not all d",
+        start(LINE.astype(np.float32), [0, 0, 1]),
+        "partial_fit([[1e39]], [0])",
+        "infinity or a value too large",
     ),
-    ("named", "partial_fit(LINE[1:2], [2.0**53])", ValueError, "are not all distinct"),
-    ("float32", "partial_fit([[1e39]], [0])", ValueError, "infinity or a value too large"),
-    ("huge", "partial_fit([[-1e154]], [0])", ValueError, "could overflow"),
-    ("hidden", "partial_fit([[-3e153]], [0])", ValueError, "could overflow"),
-    ("zero", "partial_fit([[1e-200]], [1])", ValueError, "would underflow"),
-    ("apart", "forget([1])", ValueError, "would underflow"),
-    (
-        "gap",
-        "partial_fit([[np.nan, 1.0]], [1])",
-        ValueError,
-        "undefined between row 0 of X and training sample 0",
-    ),
+    (start([[1e154]], [0]), "partial_fit([[-1e154]], [0])", "could overflow"),
+    (LATER, "partial_fit([[-3e153]], [0])", "could overflow"),
+    (start([[0.0]], [0]), "partial_fit([[1e-200]], [1])", "would underflow"),
+    (start(APART, [0, 1, 0, 0]), "forget([1])", "would underflow"),
+    (GAP, "partial_fit([[np.nan, 1.0]], [1])", "undefined between row 0 of X and training sample 0"),
 ]
 
 
-@pytest.mark.parametrize(("name", "call", "error", "message"), REFUSED)
-def test_what_cannot_be_done_is_refused_and_changes_nothing(name, call, error, message):
-    before = dict(vars(MODELS[name]))
-    with pytest.raises(error, match=message):
-        eval(f"MODELS[name].{call}")
-    assert vars(MODELS[name]) == before
+@pytest.mark.parametrize("row", REFUSED, ids=lambda row: row[2])
+def test_what_cannot_be_done_is_refused_and_changes_nothing(row):
+    model, call, message, *error = row
+    before = dict(vars(model))
+    with pytest.raises(*(error or [ValueError]), match=message):
+        eval(f"model.{call}")
+    assert vars(model) == before
 
 
 # What is kept

@@ -16,7 +16,7 @@ from pathforest._utils.splits import validation_split
 
 
 @st.composite
-def cases(draw, smallest=1, largest=50):
+def cases(draw, smallest=1, largest=34):
     """A problem, its distances, whether they are squares, and the parameters of an estimator for them."""
     metric, p = draw(st.sampled_from(METRICS))
     problem = draw(problems(smallest=smallest, largest=largest))
@@ -40,7 +40,7 @@ def test_every_fitted_array_and_prediction_equal_the_reference(case):
     )
 
 
-@given(cases(smallest=6, largest=40), st.data())
+@given(cases(smallest=6, largest=25), st.data())
 def test_scores_are_the_accuracies_of_every_k_on_the_evaluation_samples(case, data):
     (X, codes, Q, _), D, DQ, squared, params = case
     cut = data.draw(st.integers(2, len(D) - 1))

@@ -85,18 +85,6 @@ def test_bad_samples_are_refused_in_fit_and_predict(name, case, request):
             use(samples)
 
 
-@pytest.mark.parametrize("name", ["plain", "search", "clusters", "pruner"])
-def test_text_is_refused_by_the_name_of_its_column(name):
-    table = pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0], "sex": ["f", "m", "f", "m"]})
-    remedies = (
-        r"make_pipeline\(TablePreprocessor\(\), model\) or TablePreprocessor\(\)\.fit_transform\(X\), or "
-        "pass metric='gower'"
-    )
-    for samples, column in ((table, "column 'sex'"), (table.astype(object).to_numpy(), "column 1")):
-        with pytest.raises(ValueError, match=rf"{column} holds text, such as 'f', .*{remedies}"):
-            make(name).fit(samples, [0, 1, 0, 1])
-
-
 # Labels
 
 BAD_LABELS = {
@@ -276,6 +264,10 @@ TWO, PLAIN, LINE = [[0.0], [1.0]], OPFClassifier(), np.arange(12.0)[:, None] ** 
 DAYS = np.array(["2026-01-01", "2026-01-02", "1970-01-01"] * 10, dtype="M8[D]")
 FITTED = OPFClassifier().fit(TWO, [0, 1])
 PAIR = "no prediction could be right"
+TABLE = pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0], "sex": ["f", "m", "f", "m"]})
+REMEDIES = (
+    r"make_pipeline\(TablePreprocessor\(\), model\) or Table.*fit_transform\(X\), or pass metric='gower'"
+)
 SPARSE, NO_GROWTH = sp.csr_array(X), "sparse matrices cannot grow; fit to all samples again"
 TINY = sp.csr_array([[0.0, 1e-200], [2e-200, 0.0]])
 WIDE = sp.csr_array(([1e-200, 2e-200, 1e-200], [5, 5, 10**9], [0, 1, 3]), shape=(2, 2 * 10**9))
@@ -310,6 +302,11 @@ CALLS = {
         for metric in SPARSE_METRICS
     },
     # Samples, labels and models
+    **{
+        f"make('{name}').fit({table}, [0, 1, 0, 1])": rf"{column} holds text, such as 'f', .*{REMEDIES}"
+        for name in ("plain", "search", "clusters", "pruner")
+        for table, column in {"TABLE": "column 'sex'", "TABLE.astype(object).to_numpy()": "column 1"}.items()
+    },
     "make_engine(DATES)": "1 missing date.*row 3, column 1; drop",
     "make('search', transforms=[None]).fit(DATES, y)": "1 missing date.*row 3, column 1; drop",
     "learn(PLAIN, DATES, y, DATED, y)": "1 missing date.*row 3, column 1; drop",

@@ -18,7 +18,7 @@ FITTED = ["classes", "prototypes", "cost", "predecessor", "root", "order", "labe
 def cases(draw):
     """A problem with some labels hidden, its distances, and the parameters of an estimator for them."""
     metric, p = draw(st.sampled_from(METRICS))
-    problem = draw(problems(largest=50))
+    problem = draw(problems(largest=34))
     rng = np.random.default_rng(draw(st.integers(0, 1000)))
     labelled = rng.random(len(problem.X)) < draw(st.floats(0, 1))
     labelled[rng.integers(len(labelled))] = True

@@ -2,6 +2,7 @@
 
 import datetime
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -246,9 +247,8 @@ QUERIES = make_table(1)[0]
 QUERIES.loc[[3, 40], "town"] = "east"  # a town of its own, which is none of the known
 CODES = codes_of(TABLE)
 CATEGORICAL = {"categorical": np.array([False, True, True, True, False])}
-every_estimator = pytest.mark.parametrize(
-    "name", [*names("metric", "one"), "plain r=3", "fuzzy tree", "pruner"]
-)
+LEARNED = {"cost_", "predecessor_", "membership_", "density_", "labels_", "scores_"}
+every_estimator = pytest.mark.parametrize("name", [*names("metric", "one"), "fuzzy tree", "pruner"])
 
 
 def by_metric(name, metric="gower", params=None, **others):
@@ -274,16 +274,14 @@ def test_a_table_is_its_codes_and_so_is_its_file(name, tmp_path):
 @every_estimator
 def test_gaps_give_the_model_of_the_distances_between_samples(name, metric):
     X, Q = CODES[:, [0, 2, 3, 4]], codes_of(QUERIES)[:, [0, 2, 3, 4]]  # something is in common to all
-    params = {"ranges": np.fmax.reduce(X) - np.fmin.reduce(X)} if metric == "gower" else {}
-    measure = reference.gower_matrix if metric == "gower" else reference.distance_matrix
-    args = params if metric == "gower" else {"metric": metric}
-    algorithm = {"algorithm": "auto"} if name == "plain r=3" else {}
-    got = fitted(name, X, metric, params, **algorithm)
-    expected = fitted(name, measure(X, X, **args), "precomputed", **algorithm)
-    np.testing.assert_array_equal(got.predict(Q), expected.predict(measure(Q, X, **args)))
-    for attribute in ("cost_", "predecessor_", "membership_", "density_", "labels_", "scores_"):
-        if hasattr(expected, attribute):
-            np.testing.assert_array_equal(getattr(got, attribute), getattr(expected, attribute))
+    params, measure = {}, partial(reference.distance_matrix, metric="nan_euclidean")
+    if metric == "gower":
+        params = {"ranges": np.fmax.reduce(X) - np.fmin.reduce(X)}
+        measure = partial(reference.gower_matrix, **params)
+    got = fitted(name, X, metric, params)
+    expected = fitted(name, measure(X, X), "precomputed")
+    np.testing.assert_array_equal(got.predict(Q), expected.predict(measure(Q, X)))
+    same(*({key: vars(one)[key] for key in LEARNED & {*vars(expected)}} for one in (got, expected)))
 
 
 FORMS = {
