@@ -21,6 +21,9 @@ from zoo import every, make, names
 from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering, OPFSemiSupervisedClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
+fewer = settings(
+    max_examples=settings().max_examples // 3
+)  # where each takes long, or names share their code
 PLAIN = ["prototypes_", "cost_", "predecessor_", "root_", "order_", "label_", "classes_"]
 
 
@@ -68,6 +71,7 @@ def test_an_increasing_function_of_the_distance_leaves_labels_alone(increasing):
 
 
 @pytest.mark.parametrize("name", [*names("grows"), "nearest"])
+@fewer
 @given(problem=problems(largest=40), seed=st.integers(0, 99))
 def test_an_answer_depends_on_nothing_but_its_query(name, problem, seed):
     model = make(name).fit(problem.X, problem.codes)
@@ -85,6 +89,7 @@ def farthest_feature(a, b):
 
 # The outlier detector takes queries for training samples if their distance may be rounded from 0.
 @pytest.mark.parametrize("name", sorted({*names("grows"), "nearest"} - {"fuzzy callable", "outliers"}))
+@fewer
 @given(problem=problems(largest=40))
 def test_distances_may_come_as_a_matrix_or_from_a_function(name, problem):
     X, codes, Q, _ = problem
@@ -222,7 +227,7 @@ def test_outliers_do_not_depend_on_the_order_of_rows(case, contamination):
     same(answers(b, case.Q), answers(a, case.Q))
 
 
-@settings(max_examples=settings().max_examples // 3)  # each fits two searches
+@fewer
 @given(case=cases(smallest=20))
 def test_a_search_with_given_folds_does_not_depend_on_the_order_of_rows(case):
     fold = np.arange(len(case.X)) // 2 % 2  # of the samples in their first order

@@ -90,7 +90,7 @@ def obvious_foreigners(D, own, component, reach):
 @every_query_engine
 @given(data=st.data())
 def test_nearest_foreign_equals_a_look_at_all(case, data):
-    X, _, Q, _ = data.draw(problems(non_negative=needs_non_negative(case)))
+    X, _, Q, _ = data.draw(problems(most_features=16, non_negative=needs_non_negative(case)))
     opened = open_engine(case, X, Q)
     codes = st.integers(0, data.draw(st.integers(0, 4)))
     component = np.array(data.draw(st.lists(codes, min_size=len(X), max_size=len(X))), dtype=np.int32)
