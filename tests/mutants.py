@@ -280,16 +280,21 @@ src/pathforest/_reproduction/textbook.py | tests/reproduction/test_textbook.py
 - (offer < cost)
 + (offer <= cost)
 
-src/pathforest/_search/folds.py | tests/search/test_fuzzy_cv.py -k limit
+src/pathforest/_search/folds.py | tests/search/test_equality.py -k limit
 - TREE_NEIGHBORS), engine.n_samples - 1)
 + TREE_NEIGHBORS), 10**30)
+src/pathforest/_search/folds.py | tests/search/test_equality.py -k repeats
+- is_given and (np.diff(train) > 0).all()
++ is_given
+src/pathforest/_search/folds.py | tests/search/test_scorers.py -k writes
+- deepcopy(fitted(ready, cell, beta, forest))
++ fitted(ready, cell, beta, forest)
 src/pathforest/_search/scoring.py | tests/search/test_ranking.py
 - (i // PER_TRANSFORM, place, i, row)
 + (0, place, i, row)
-src/pathforest/_search/scoring.py | tests/search/test_ranking.py, tests/search/test_fuzzy_cv.py
 - log_loss.mean(axis=1).round(DECIMALS)
 + log_loss.max(axis=1).round(DECIMALS)
-src/pathforest/_search/folds.py | tests/search/test_representations.py
+src/pathforest/_search/folds.py | tests/search/test_representations.py -k first_step
 - first.fit_transform(X, plan.y[train])
 + first.fit(plan.first.X).transform(X)
 - transformer if first is None else make_pipeline(first, transformer)

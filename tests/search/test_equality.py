@@ -1,0 +1,109 @@
+"""A search scores every cell as GridSearchCV would, and answers as ordinary fits of the best cells do."""
+
+import numpy as np
+import pytest
+from naive import models, same_scores, tied
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_iris
+from sklearn.impute import SimpleImputer
+from sklearn.metrics import pairwise_distances
+from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+from pathforest import FuzzyOPFClassifierCV
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning"),
+    pytest.mark.filterwarnings("ignore:The least populated class:UserWarning"),
+]
+
+SMALL = {"k_max": (1, 6), "sigmas": (0.2, 1.0), "n_conquerors": (1, 4), "betas": (1, 4), "cv": 3}
+ONE = {"k_max": 5, "sigmas": 0.4, "n_conquerors": 3}
+X, Y = tied()
+IRIS = load_iris(return_X_y=True)
+HOLES = np.where(np.random.default_rng(0).random(IRIS[0].shape) < 0.1, np.nan, IRIS[0])
+FEW = np.array([[0.0, 1.0], [0.5, 1.5], [5.0, 4.0], [6.0, 5.0], [9.0, 0.0], [9.5, 1.0]])
+
+
+def scaled():
+    """Frames of numbers, made by a transformer."""
+    return make_pipeline(StandardScaler(), FunctionTransformer()).set_output(transform="pandas")
+
+
+def frame(library):
+    module = pytest.importorskip(library)
+    colour = np.array(["red", "green", "blue"])[(IRIS[1] + (np.arange(150) % 7 == 0)) % 3]
+    return module.DataFrame({"width": IRIS[0][:, 0], "colour": colour, "height": IRIS[0][:, 1]}), IRIS[1]
+
+
+COLUMNS = ColumnTransformer(
+    [("numbers", StandardScaler(), ["width", "height"]), ("text", OneHotEncoder(), ["colour"])],
+    sparse_threshold=0,
+)
+SETTINGS = {  # samples, labels and perhaps groups, or a function that returns them; and parameters
+    "complete": ((X, Y), {"k_max": (1, 6, 15), "sigmas": (0.2, 1.0, 1.2), "competitions": "complete"}),
+    "threads": ((X, Y), {"competitions": ("tree", "complete"), "n_jobs": 2}),
+    "kd_tree": ((X, Y), {"algorithm": "kd_tree"}),
+    "another metric": ((X, Y), {"metric": "log_sqeuclidean", "algorithm": "brute"}),
+    "matrix metric": ((X, Y), {"metric": "seuclidean"}),
+    "distances": ((pairwise_distances(X, metric="chebyshev"), Y), {"metric": "precomputed"}),
+    "membership": ((X, Y), {"membership": lambda X, y: np.linspace(0, 1, len(X))}),
+    "float32": ((X.astype(np.float32) / 3, Y), {}),
+    "lists": ((X.tolist(), Y.tolist()), {"transforms": [StandardScaler()]}),
+    # The competition gets the first of longer lists; k_max and r may even exceed the samples.
+    "long lists": (
+        tied(220, 6),
+        {
+            "k_max": (1, 45, 100, 150, 300),
+            "sigmas": (0.2, 0.6),
+            "competitions": "complete",
+            "n_conquerors": (1, 200),
+            "cv": [(np.arange(165), np.arange(165, 220))],
+        },
+    ),
+    "limit beyond every table": ((X, Y), {"k_max": (3, 10**20), "sigmas": 0.4, "cv": 5}),
+    "limit of 64 bits": ((X, Y), {"k_max": (3, 2**63 - 1), "sigmas": 0.4, "cv": 5}),
+    "missing class": (
+        (X, np.where(np.arange(150) < 5, 7, Y)),
+        {"cv": [(np.arange(50, 150), np.arange(50)), (np.arange(100), np.arange(100, 150))]},
+    ),
+    "one class": (
+        (X[:10], np.arange(10) // 5),
+        {"cv": [(np.arange(5), np.arange(5, 10)), (np.arange(5, 10), np.arange(5))], "k_max": 2},
+    ),
+    **{name: ((X, Y), {"scoring": name}) for name in ("balanced_accuracy", "f1_macro", "roc_auc_ovr")},
+    "neg_log_loss": ((X, Y), {"scoring": "neg_log_loss"}),
+    "folds": ((X, Y), ONE | {"cv": StratifiedKFold(4, shuffle=True, random_state=1)}),
+    "few draws": ((X, Y), ONE | {"cv": ShuffleSplit(2, random_state=0)}),
+    "many draws": ((X, Y), ONE | {"cv": ShuffleSplit(4, random_state=0)}),
+    "a pair": ((X, Y), ONE | {"cv": [(np.arange(90), np.arange(90, 150))]}),
+    "repeats": ((X, Y), ONE | {"cv": [(np.r_[np.arange(150), np.arange(40)], np.arange(150))] * 4}),
+    "groups": ((X, Y, np.arange(150) // 30), ONE | {"cv": GroupKFold(5)}),
+    "transformers": ((X * [1, 10, 100], Y), {"transforms": [None, StandardScaler()], "n_best": 20}),
+    "gaps": ((HOLES, IRIS[1]), {"transforms": [SimpleImputer()]}),
+    "sparse": ((np.array([["a"], ["b"], ["c"]] * 50), Y), ONE | {"transforms": [OneHotEncoder()]}),
+    "frames made": (IRIS, ONE | {"transforms": [scaled()]}),
+    "pandas": (lambda: frame("pandas"), ONE | {"transforms": [COLUMNS]}),
+    "polars": (lambda: frame("polars"), ONE | {"transforms": [COLUMNS]}),
+    "few of a class": ((FEW, list("aabbcc")), {"k_max": 2, "cv": 2, "transforms": "kernel"}),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_scores_are_those_of_grid_search_and_answers_those_of_the_best_models(name):
+    samples, params = SETTINGS[name]
+    samples = samples() if callable(samples) else samples
+    search = same_scores(FuzzyOPFClassifierCV(**SMALL | {"transforms": None} | params), *samples)
+    alone = [models(search)[row].fit(*samples[:2]) for row in search.averaged_]
+    expected = np.mean([model.predict_proba(samples[0]) for model in alone], axis=0)
+    np.testing.assert_allclose(search.predict_proba(samples[0]), expected, rtol=1e-9)
+    assert search.predict(samples[0]).tolist() == search.classes_[expected.argmax(axis=1)].tolist()
+
+
+def test_all_representations_score_and_answer_as_pipelines(wine):
+    one = {"k_max": 4, "sigmas": 1.0, "n_conquerors": 5, "cv": 2, "n_best": 11, "transforms": "full"}
+    search = same_scores(FuzzyOPFClassifierCV(**one), *wine)
+    assert sorted(search.averaged_) == list(range(11))
+    alone = [models(search)[row].fit(*wine).predict_proba(wine[0]) for row in search.averaged_]
+    np.testing.assert_allclose(search.predict_proba(wine[0]), np.mean(alone, axis=0), rtol=1e-6)

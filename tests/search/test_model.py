@@ -1,0 +1,165 @@
+"""The fitted search: models of an ordinary fit, averaged, and what it says without them."""
+
+import warnings
+
+import numpy as np
+import pytest
+from checks import fitted_attributes, same
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import models, tied
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from strategies import METRICS, problems
+
+import pathforest
+from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, TrainingErrorWarning
+
+pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
+
+SMALL = {"k_max": 3, "n_conquerors": (1, 3), "cv": 2}
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return tied()
+
+
+@pytest.fixture(scope="module")
+def full(wine):
+    return FuzzyOPFClassifierCV(k_max=4, sigmas=1.0, n_conquerors=5, cv=2, n_best=11, transforms="full").fit(
+        *wine
+    )
+
+
+@given(data=st.data())
+def test_every_model_equals_an_ordinary_fit(data):
+    X, codes, Q, _ = data.draw(problems(smallest=2, largest=60))
+    metric, p = data.draw(st.sampled_from(METRICS))
+    competition = data.draw(st.sampled_from(["complete", "tree"]))
+    sigmas = [0.2, 0.8, 1.0] + [1.2] * (competition == "complete")
+    search = FuzzyOPFClassifierCV(
+        k_max=data.draw(st.lists(st.integers(1, 12), min_size=1, max_size=2, unique=True)),
+        sigmas=data.draw(st.lists(st.sampled_from(sigmas), min_size=1, max_size=2, unique=True)),
+        competitions=competition,
+        n_conquerors=2,
+        n_best=4,
+        cv=[(np.arange(len(X)), np.arange(1))],
+        transforms=None,
+        metric=metric,
+        metric_params={"p": p} if metric == "minkowski" else None,
+    ).fit(X, codes)
+    for row, model in zip(search.averaged_, search.estimators_, strict=True):
+        alone = models(search)[row].fit(X, codes)
+        same(fitted_attributes(model), fitted_attributes(alone))
+        np.testing.assert_array_equal(model.predict(Q), alone.predict(Q))
+    best = fitted_attributes(search.best_estimator_)
+    same({name: getattr(search, name) for name in best}, best)
+
+
+@pytest.mark.parametrize("params", [{}, {"n_best": 1}, {"competitions": "complete", "n_best": 9}])
+@pytest.mark.parametrize("transforms", [None, "linear"])
+def test_answers_are_means_and_costs_those_of_the_best_model(problem, params, transforms):
+    X, y = problem
+    search = FuzzyOPFClassifierCV(**SMALL | params, transforms=transforms).fit(X, y)
+    Q, best = X + 0.25, search.best_estimator_
+    assert len(search.estimators_) == min(params.get("n_best", 3), len(search.cv_results_["params"]))
+    mean = np.mean([model.predict_proba(Q) for model in search.estimators_], axis=0)
+    np.testing.assert_allclose(search.predict_proba(Q), mean, rtol=1e-13)
+    np.testing.assert_array_equal(search.predict(Q), search.classes_[mean.argmax(axis=1)])
+    given, classifier = (best[:-1].transform(Q), best[-1]) if isinstance(best, Pipeline) else (Q, best)
+    np.testing.assert_array_equal(search.class_costs(Q), classifier.class_costs(given))
+    if transforms is None and search.n_best == 1:
+        assert search.explain(Q[:5]) == best.explain(Q[:5])
+    assert classifier.beta == search.best_beta_
+
+
+def test_explanations_have_the_label_of_the_answer_and_name_their_representation(full, wine):
+    X, explained = wine[0], full.explain(wine[0])
+    assert [one.label for one in explained] == full.predict(X).tolist()
+    assert {one.cell for one in explained} > {0}  # some were not predicted so by the best cell
+    for one in explained:
+        assert one.transform == full.cv_results_["params"][full.averaged_[one.cell]]["transform"]
+        assert one.path[0] == one.conqueror
+    row, one = next((i, e) for i, e in enumerate(explained) if e.cell)
+    costs = full.class_costs(X[row : row + 1], one.cell)[0]
+    assert full.classes_[costs.argmin()] == one.label
+
+
+def test_every_representation_survives_a_file(full, wine, tmp_path):
+    full.save(tmp_path / "full.pf")
+    loaded = pathforest.load(tmp_path / "full.pf")
+    np.testing.assert_array_equal(loaded.predict_proba(wine[0]), full.predict_proba(wine[0]))
+    assert loaded.explain(wine[0][:9]) == full.explain(wine[0][:9])
+    assert loaded.transforms_ == full.transforms_
+    np.testing.assert_array_equal(loaded.averaged_, full.averaged_)
+
+
+@pytest.mark.parametrize("transforms", [None, "linear"])
+def test_without_refit_the_error_says_what_to_fit(problem, transforms):
+    search = FuzzyOPFClassifierCV(**SMALL, transforms=transforms, refit=False).fit(*problem)
+    advice = "refit=True, or fit FuzzyOPFClassifier(**best_params_, beta=best_beta_)"
+    assert not hasattr(search, "best_estimator_")
+    for method in ("predict", "predict_proba", "class_costs", "explain"):
+        with pytest.raises(AttributeError, match=method) as raised:
+            getattr(search, method)
+        assert ("best_params_['transform']" if transforms else advice) in str(raised.value.__cause__)
+    if transforms is None:
+        FuzzyOPFClassifier(**search.best_params_, beta=search.best_beta_).fit(*problem)
+
+
+def test_a_clone_of_the_best_estimator_can_be_fitted_on_more_samples(problem):
+    X, y = problem
+    search = FuzzyOPFClassifierCV(**SMALL, transforms="linear").fit(X[:90], y[:90])
+    whole = clone(search.best_estimator_).fit(X, y)
+    last = whole[-1] if isinstance(whole, Pipeline) else whole
+    assert (len(last.cost_), last.beta) == (150, search.best_beta_)
+
+
+def test_wrong_labels_do_less_harm_than_to_one_neighbour():
+    """What the defaults are for: a fifth of the labels is wrong, and most of the clean score survives."""
+    rng = np.random.default_rng(0)
+    codes = np.arange(600) % 3
+    X = rng.normal(size=(600, 4)) + 2.2 * np.eye(4)[codes]
+    y = codes.copy()
+    wrong = rng.permutation(300)[:60]
+    y[wrong] = (y[wrong] + rng.integers(1, 3, 60)) % 3
+    search = FuzzyOPFClassifierCV(transforms=None).fit(X[:300], y[:300])
+    plain = FuzzyOPFClassifier(sigma=1.0).fit(X[:300], y[:300])
+    assert search.score(X[300:], codes[300:]) > plain.score(X[300:], codes[300:]) + 0.08
+
+
+def test_warnings_of_cells_that_lose_are_not_shown():
+    """Cells that lose training labels are part of a search; only the model that answers warns."""
+    X, y = tied(n=200, d=2, seed=2, share=0)
+    pair = np.arange(0, 200, 2), np.arange(1, 200, 2)
+    with pytest.warns(TrainingErrorWarning):
+        FuzzyOPFClassifier(k_max=10, sigma=0.2).fit(X[pair[0]], y[pair[0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TrainingErrorWarning)
+        FuzzyOPFClassifierCV(
+            transforms=None, sigmas=(0.2, 1.2), competitions="complete", refit=False, cv=[pair]
+        ).fit(X, y)
+
+
+# Hostile data
+
+HOSTILE = {
+    "one feature": np.arange(24.0)[:, None],
+    "constant features": np.ones((24, 3)),
+    "a constant beside one that is not": np.column_stack([np.arange(24.0), np.ones(24)]),
+    "huge and tiny": np.column_stack([np.arange(24.0) * 1e12, np.arange(24.0)[::-1] * 1e-12]),
+    "copies": np.repeat(np.eye(3), 8, axis=0),
+    "wide": np.random.default_rng(0).normal(size=(24, 60)),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hard_data_are_answered(name):
+    X, y = HOSTILE[name], np.array(["no", "yes"], dtype=object)[np.arange(24) // 4 % 2]
+    search = FuzzyOPFClassifierCV(**SMALL, sigmas=0.5, n_best=11, transforms="full").fit(X, y)
+    found = search.predict_proba(X)
+    assert np.isfinite(found).all()
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert set(search.predict(X)) <= {"no", "yes"}
+    assert len(search.explain(X[:3])) == 3
