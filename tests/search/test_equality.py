@@ -70,7 +70,8 @@ SETTINGS = {  # samples, labels and perhaps groups, or a function that returns t
     ),
     "one class": (
         (X[:10], np.arange(10) // 5),
-        {"cv": [(np.arange(5), np.arange(5, 10)), (np.arange(5, 10), np.arange(5))], "k_max": 2},
+        ONE
+        | {"cv": [(np.arange(5), np.arange(5, 10)), (np.arange(5, 10), np.arange(5))], "transforms": "full"},
     ),
     **{name: ((X, Y), {"scoring": name}) for name in ("balanced_accuracy", "f1_macro", "roc_auc_ovr")},
     "neg_log_loss": ((X, Y), {"scoring": "neg_log_loss"}),
@@ -86,7 +87,7 @@ SETTINGS = {  # samples, labels and perhaps groups, or a function that returns t
     "frames made": (IRIS, ONE | {"transforms": [scaled()]}),
     "pandas": (lambda: frame("pandas"), ONE | {"transforms": [COLUMNS]}),
     "polars": (lambda: frame("polars"), ONE | {"transforms": [COLUMNS]}),
-    "few of a class": ((FEW, list("aabbcc")), {"k_max": 2, "cv": 2, "transforms": "kernel"}),
+    "few of a class": ((FEW, list("aabbcc")), ONE | {"cv": 2, "transforms": "full"}),
 }
 
 
