@@ -4,7 +4,6 @@ import gzip
 import io
 import sys
 import threading
-import zipfile
 
 import numpy as np
 import pandas as pd
@@ -56,20 +55,18 @@ def test_float32_keeps_its_value_and_in_typed_formats_its_type(tmp_path_factory,
     assert bits(found) == bits(values.astype(found.dtype))
 
 
-@pytest.mark.parametrize("ending", [".csv", ".tsv.gz", ".npz", ".parquet", ".dat", ".txt"])
-def test_tables_without_labels(tmp_path, ending):
+@pytest.mark.parametrize("ending", [".csv", ".tsv.gz", ".npz", ".parquet", *NAMELESS])
+def test_tables_without_labels_and_labels_that_are_not_asked_for(tmp_path, ending):
     path = tmp_path / f"table{ending}"
-    write(path, X32)
-    assert read(path, label=None).y is None
-    assert read(path, label=None).X.shape == X.shape
-    with pytest.raises(ValueError, match="label"):
-        read(path)
-
-
-@pytest.mark.parametrize("ending", NAMELESS)
-def test_no_labels_are_read_if_none_are_asked_for(tmp_path, ending):
-    write(tmp_path / f"table{ending}", X32, [1, 2, 3])
-    assert read(tmp_path / f"table{ending}", label=None).y is None
+    if ending in NAMELESS:
+        write(path, X32, [1, 2, 3])
+        assert read(path, label=None).y is None
+    if ending not in (".libsvm", ".svm", ".svmlight"):
+        write(path, X32)
+        assert read(path, label=None).y is None
+        assert read(path, label=None).X.shape == X.shape
+        with pytest.raises(ValueError, match="label"):
+            read(path)
 
 
 @pytest.mark.parametrize("label", ["kind", 1, -2])
@@ -91,21 +88,16 @@ def test_libopf_files_need_no_ending(tmp_path):
     assert read_libopf(tmp_path / "training").y.tolist() == [1, 2, 2]
 
 
-def test_scikit_learn_reads_our_libsvm_files(tmp_path):
-    write(tmp_path / "table.svm", X, [-1, 1, 1])
-    values, y = load_svmlight_file(str(tmp_path / "table.svm"))
+@pytest.mark.parametrize("zero_based", [True, False])
+def test_libsvm_files_go_to_scikit_learn_and_back(tmp_path, zero_based):
+    path, grid = str(tmp_path / "table.svm"), np.random.default_rng(0).integers(0, 3, (20, 5)).astype(float)
+    grid[0] = 1  # no column is missing at either end
+    dump_svmlight_file(grid, np.arange(20), path, zero_based=zero_based, comment="a grid")
+    np.testing.assert_array_equal(read(path).X, grid)
+    write(path, X, [-1, 1, 1])
+    values, y = load_svmlight_file(path)
     np.testing.assert_array_equal(values.toarray(), X)
     np.testing.assert_array_equal(y, [-1, 1, 1])
-
-
-@pytest.mark.parametrize("zero_based", [True, False])
-def test_we_read_the_libsvm_files_of_scikit_learn(tmp_path, zero_based):
-    grid = np.random.default_rng(0).integers(0, 3, (20, 5)).astype(float)
-    grid[0] = 1  # no column is missing at either end
-    dump_svmlight_file(
-        grid, np.arange(20), str(tmp_path / "table.svm"), zero_based=zero_based, comment="a grid"
-    )
-    np.testing.assert_array_equal(read(tmp_path / "table.svm").X, grid)
 
 
 PLAIN = [  # text of a CSV file whose labels are in the column `kind`, the labels and the samples
@@ -131,12 +123,9 @@ def test_labels_separators_and_decimal_marks_are_found_where_they_are_plain(tmp_
     np.testing.assert_array_equal(found.X, values)
 
 
-def test_separators_and_decimal_marks_can_be_given(tmp_path):
+def test_separators_and_decimal_marks_can_be_given_and_parquet_categories_are_labels(tmp_path):
     (tmp_path / "a.csv").write_text("kind:w\nx:1,500\n")
     assert read(tmp_path / "a.csv", label="kind", sep=":", decimal=",").X.tolist() == [[1.5]]
-
-
-def test_parquet_categories_are_labels(tmp_path):
     frame = pd.DataFrame({"label": pd.Categorical(["b", "a", "b"]), "f0": [1, 2, 3]})
     frame.to_parquet(tmp_path / "table.parquet")
     assert read(tmp_path / "table.parquet").y.tolist() == ["b", "a", "b"]
@@ -217,13 +206,22 @@ def test_places_go_on_from_batch_to_batch(tmp_path, cells, ending):
 # Errors that a stream reports late
 
 
-@pytest.mark.parametrize("value", ["nan", "inf", "-1e999"])
-def test_what_is_not_finite_is_reported_with_its_place(tmp_path, cells, value):
-    (tmp_path / "table.csv").write_text(f"a,b\n1,2\n\n3,{value}\n")
-    with open_stream(str(tmp_path / "table.csv")) as stream:
-        rows = stream.gather()
-    with pytest.raises(ValueError, match=r"table.csv: line 4, column 'b': -?(nan|inf) is not finite"):
-        rows.samples(["a", "b"])
+def test_what_cannot_be_used_is_named_in_any_batch(tmp_path, cells):
+    for value in ("nan", "inf", "-1e999"):
+        (tmp_path / "table.csv").write_text(f"a,b\n1,2\n\n3,{value}\n")
+        with open_stream(str(tmp_path / "table.csv")) as stream:
+            rows = stream.gather()
+        with pytest.raises(ValueError, match=r"table.csv: line 4, column 'b': -?(nan|inf) is not finite"):
+            rows.samples(["a", "b"])
+    write(tmp_path / "table.dat", np.zeros((12, 2)), [1] * 12)
+    data = bytearray((tmp_path / "table.dat").read_bytes())
+    data[12 + 9 * 16 + 4] = 7
+    (tmp_path / "table.dat").write_bytes(data)
+    with pytest.raises(ValueError, match="sample 9 has label 7; the header allows 0 to 1"):
+        read(tmp_path / "table.dat")
+    np.savez(tmp_path / "table.npz", X=np.array([[1], [2], [2**53 + 1]]), y=np.arange(3))
+    with pytest.raises(ValueError, match=r"X\[2, 0\].*9007199254740993.*float64"):
+        read(tmp_path / "table.npz")
 
 
 def test_a_file_cut_off_late_is_reported_when_the_cut_is_reached(tmp_path, cells):
@@ -234,22 +232,6 @@ def test_a_file_cut_off_late_is_reported_when_the_cut_is_reached(tmp_path, cells
             next(stream.batches)
         with pytest.raises(ValueError, match=r"table.csv.gz: the gzip packing is damaged or cut off"):
             list(stream.batches)
-
-
-def test_a_wrong_label_is_named_in_any_batch(tmp_path, cells):
-    write(tmp_path / "table.dat", np.zeros((12, 2)), [1] * 12)
-    data = bytearray((tmp_path / "table.dat").read_bytes())
-    data[12 + 9 * 16 + 4] = 7
-    (tmp_path / "table.dat").write_bytes(data)
-    with pytest.raises(ValueError, match="sample 9 has label 7; the header allows 0 to 1"):
-        read(tmp_path / "table.dat")
-
-
-def test_a_value_that_would_be_rounded_is_named_in_any_batch(tmp_path, cells):
-    values = np.array([[1], [2], [2**53 + 1]])
-    np.savez(tmp_path / "table.npz", X=values, y=np.arange(3))
-    with pytest.raises(ValueError, match=r"X\[2, 0\].*9007199254740993.*float64"):
-        read(tmp_path / "table.npz")
 
 
 # Damaged and hostile files: each is read or refused in words that name it, and none fills the memory
@@ -328,18 +310,6 @@ def test_dates_are_refused_with_a_remedy(tmp_path, missing):
 
 
 # NPZ files made to do harm
-
-
-def test_an_archive_that_lies_about_its_size_is_refused(tmp_path):
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(
-            "X.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1)}") + bytes(2**20)
-        )
-    size = (2**20 + 128).to_bytes(4, "little")
-    (tmp_path / "a.npz").write_bytes(out.getvalue().replace(size, (128 + 16).to_bytes(4, "little")))
-    with pytest.raises(ValueError, match=r"a\.npz: array 'X': Bad CRC"):
-        read(tmp_path / "a.npz", label=None)
 
 
 FORGED = [
