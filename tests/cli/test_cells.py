@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from commands import succeed
 
@@ -104,13 +103,3 @@ def test_integers_are_suggested_as_the_table_has_them(tmp_path, monkeypatch, bac
     assert written("cleaned.csv") == rows
     succeed("audit table.csv --suspects s.json --features x")
     assert [row["change_to"] for row in json.loads(Path("s.json").read_text())] == ["1"]
-
-
-def test_cells_of_parquet_files_are_written_as_they_are(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    frame = pd.DataFrame({"-x": np.arange(8.0) % 4 * 5, "note": RISKY[:8], "label": ["=a", "-b"] * 4})
-    frame.to_parquet("t.parquet")
-    succeed("train t.parquet --ignore note -e opf -o m.pf")
-    header, *rows = rows_of(succeed("predict m.pf t.parquet --to csv"))
-    assert header == ["-x", "note", "label", "prediction"]
-    assert [row[1:3] for row in rows] == frame[["note", "label"]].values.tolist()
