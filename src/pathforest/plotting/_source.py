@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from pathforest._models.base import check_queries
-from pathforest._models.explanation import only_scales
+from pathforest._models.explanation import Explainer, only_scales
 
 ADVICE = {
     "predecessor_": "pass a fitted estimator of pathforest, alone, at the end of a pipeline or in a search "
@@ -34,12 +34,6 @@ class Source(NamedTuple):
     samples: np.ndarray  # (n_samples, n_columns) positions
     names: list[str]  # (n_columns,) what the columns are called
     gone: np.ndarray | None = None  # (n_gone, n_columns) samples that a pruner left out, if known
-
-    def transform(self, Q: Any) -> Any:
-        """Give new samples the representation of the model."""
-        for transformer in self.transformers:
-            Q = transformer.transform(Q)
-        return Q
 
 
 def find_source(estimator: Any, X: Any = None, needs: str = "predecessor_") -> Source:
@@ -90,8 +84,7 @@ def find_positions(model: Any, transformers: list[Any], X: Any, *outer: Any) -> 
         except ValueError:
             if model._fit_X is None:
                 raise
-            for transformer in transformers:
-                X = transformer.transform(X)
+            X = Explainer(model, transformers).represent(X)
             samples = check_queries(model, X).astype(np.float64, copy=False)
         return samples, column_names(X, samples.shape[1])
     if model._fit_X is None:

@@ -130,7 +130,8 @@ def plot_explanation(
             model = explainer.estimator
             chosen = model.estimators_[one.cell] if hasattr(model, "estimators_") else model
             source = find_source(chosen, X, needs="classes_")
-            Q = source.transform(explainer.represent(query))
+            inner = Explainer(source.model, source.transformers)
+            Q = inner.represent(explainer.represent(query))
             bidders = find_bidders(source.model, Q, one.label)
             if position is None:
                 position = np.asarray(Q if X is None else query, dtype=np.float64)
