@@ -7,7 +7,7 @@ must suit the metric: not negative, too large, too small or missing where it can
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
@@ -241,13 +241,6 @@ def blocks(n_rows: int, row_length: int, row_work: int = 1) -> Iterator[slice]:
 # Ranges
 
 
-class Reach(NamedTuple):
-    """Samples already known to a model, and the largest magnitude among their features."""
-
-    X: np.ndarray | SparseSamples
-    magnitude: float
-
-
 def check_training_values(X: np.ndarray | SparseSamples, metric: Metric, squares: bool = False) -> None:
     """Refuse values the metric cannot take; `squares` says that a density will square its distances."""
     if metric.kind == "precomputed":
@@ -258,12 +251,16 @@ def check_training_values(X: np.ndarray | SparseSamples, metric: Metric, squares
 
 
 def check_features(
-    X: np.ndarray | SparseSamples, metric: Metric, squares: bool = False, known: Reach | None = None
+    X: np.ndarray | SparseSamples,
+    metric: Metric,
+    squares: bool = False,
+    known: np.ndarray | SparseSamples | None = None,
+    largest: float = 0.0,
 ) -> None:
     """Raise if a feature's sign or range, or what is missing, does not suit the metric.
 
     `squares` says that a density will square the distances; `known` are the training samples that queries `X`
-    will be compared with.
+    will be compared with, and `largest` is their magnitude.
     """
     if metric.name in NONNEGATIVE and X.min() < 0:
         row, column = np.unravel_index(np.argmin(X), X.shape)
@@ -271,7 +268,7 @@ def check_features(
             f"Negative values in data passed to metric={metric.name!r}, which needs features >= 0: "
             f"X[{row}, {column}] is {X[row, column]:.6g}; shift or clip them, or choose another metric"
         )
-    arrays = [X] if known is None else [X, known.X]
+    arrays = [X] if known is None else [X, known]
     if metric.name == "nan_euclidean":
         _check_in_common(X, arrays[-1])
     # Three tests, from free to thorough: the range of the dtype, the largest magnitude, each feature.
@@ -280,7 +277,7 @@ def check_features(
         n_used = max(1, min(n_used, sum(len(array.data) for array in arrays)))
     if _fits(metric, squares, n_used, max(float(np.finfo(array.dtype).max) for array in arrays)):
         return
-    if _fits(metric, squares, n_used, max(magnitude(X), known.magnitude if known else 0.0)):
+    if _fits(metric, squares, n_used, max(magnitude(X), largest)):
         return
     lows, highs = zip(*map(_feature_extremes, arrays), strict=True)
     low, high = np.fmin.reduce(lows).astype(np.float64), np.fmax.reduce(highs).astype(np.float64)

@@ -26,7 +26,6 @@ from pathforest._engines.metric import (
     complete_metric,
 )
 from pathforest._engines.samples import (
-    Reach,
     SparseSamples,
     blocks,
     check_distances,
@@ -323,7 +322,8 @@ def check_queries(model: OPFEstimator, X: Any, kept: KeptSamples | None = None) 
         check_distances(Q, square=False)
     if kept.metric.kind != "features":
         return Q
-    check_features(Q, kept.metric, known=Reach(kept.X, kept.cached("magnitude", lambda: magnitude(kept.X))))
+    largest = kept.cached("magnitude", lambda: magnitude(kept.X))
+    check_features(Q, kept.metric, known=kept.X, largest=largest)
     if isinstance(kept.X, SparseSamples) and not isinstance(Q, SparseSamples):
         Q = SparseSamples.of(Q)
     return _lossless(Q, kept.X.dtype)

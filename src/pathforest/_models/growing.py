@@ -25,7 +25,6 @@ from pathforest._engines.growing import GrowingEngine, Known, Parts
 from pathforest._engines.metric import Metric, array_options, choose_algorithm
 from pathforest._engines.samples import (
     SVD,
-    Reach,
     check_features,
     check_spread,
     from_torch,
@@ -167,7 +166,7 @@ def add(
         new = validated(model, from_torch(X), reset=False, **options)
     largest = grown.get("magnitude") or magnitude(model._fit_X)
     check_features(new, metric, squares)  # among each other
-    check_features(new, metric, squares, Reach(model._fit_X, largest))
+    check_features(new, metric, squares, model._fit_X, largest)
     grown = grown | {"magnitude": max(largest, magnitude(new))} | add_labels(grown, len(new))
     n, stop, buffer = len(model._fit_X), len(model._fit_X) + len(new), model._fit_cache.get("buffer")
     if buffer is None or len(buffer) < stop:

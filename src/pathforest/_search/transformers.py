@@ -305,16 +305,13 @@ def grow_trees(X: np.ndarray, y: np.ndarray, n_trees: int, random_state: Any) ->
     codes = np.unique(y, return_inverse=True)[1]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
-        forest = RandomForestClassifier(n_trees, oob_score=_no_score, random_state=random_state).fit(X, codes)
+        # A score that costs nothing: the shares are wanted, not the accuracy.
+        options = {"oob_score": lambda y, predicted: 0.0, "random_state": random_state}
+        forest = RandomForestClassifier(n_trees, **options).fit(X, codes)
     shares = forest.oob_decision_function_.reshape(len(X), -1)
     overall = np.bincount(codes) / len(codes)  # for samples that every tree has seen
     shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, overall)
     return Grown(RandomTrees().fit(forest), shares, forest.feature_importances_)
-
-
-def _no_score(y: np.ndarray, predicted: np.ndarray) -> float:
-    """Stand in for the accuracy, which is not needed."""
-    return 0.0
 
 
 class TreeFeatures(SharingTransformer):
