@@ -326,9 +326,8 @@ def flag(opinion: Opinion, codes: np.ndarray) -> tuple[np.ndarray, float]:
     """
     is_doubtful = opinion.prefers_rival & (np.bincount(codes)[codes] > 1)
     order = np.argsort(opinion.share, kind="stable")  # sums depend on no order of samples or classes
-    given, rival, share, is_doubtful = (
-        array[order] for array in (codes, opinion.rival, opinion.share, is_doubtful)
-    )
+    columns = codes, opinion.rival, opinion.share, is_doubtful
+    given, rival, share, is_doubtful = (column[order] for column in columns)
     flagged, mistakes = np.zeros(len(codes), dtype=bool), np.zeros(len(codes))
     for code in range(int(codes.max()) + 1):
         agree = share[(given == code) & (share > 0.5)] - 0.5
@@ -406,15 +405,14 @@ def islands(graph: KnnGraph, codes: np.ndarray, largest: int) -> np.ndarray:
 
 
 def _report(data: FitData, method: str, offers: Offers, opinion: Opinion) -> Issues:
-    (classes, codes), n_conquerors = data.labels, offers.own_lists.indices.shape[1]
+    classes, codes = data.labels
+    n, n_conquerors = len(classes), offers.own_lists.indices.shape[1]
     suggested = np.where(opinion.prefers_rival, opinion.rival, codes)
     is_issue, noise_share = flag(opinion, codes)
     rho = density(offers.nearest, offers.nearest.indices.shape[1], data.metric.squared)
     normal, group = normality(np.log(rho), rho), duplicate_groups(data)
-    nearest = _empty(len(codes), 1)  # of a single sample
-    if len(codes) > 1:
-        nearest = Lists(*(array[:, :1] for array in offers.nearest))
-    nearest_distance = nearest.distances[:, 0]
+    graph = offers.nearest if len(codes) > 1 else _empty(1, 1)  # of a single sample
+    nearest_distance = graph.distances[:, 0]
     apart = nearest_distance[(nearest_distance > 0) & np.isfinite(nearest_distance)]
     low, high = np.minimum(offers.own, offers.rival_cost), np.maximum(offers.own, offers.rival_cost)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -439,13 +437,11 @@ def _report(data: FitData, method: str, offers: Offers, opinion: Opinion) -> Iss
         is_outlier=normal < lower_fence(normal),
         duplicate_group=group,
         is_conflict=_conflicts(group, codes),
-        nearest=nearest.indices[:, 0],
+        nearest=graph.indices[:, 0],
         nearest_distance=nearest_distance,
         is_near_duplicate=nearest_distance <= (NEAR * np.median(apart) if len(apart) else 0.0),
         border_score=border,
         is_border=(border >= BORDER) & ~is_issue,
         island=islands(offers.nearest, codes, n_conquerors),
-        confusion=np.bincount(codes * len(classes) + suggested, minlength=len(classes) ** 2).reshape(
-            len(classes), -1
-        ),
+        confusion=np.bincount(codes * n + suggested, minlength=n * n).reshape(n, n),
     )
