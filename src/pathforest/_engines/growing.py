@@ -48,12 +48,6 @@ class Parts(NamedTuple):
     # By first sample and end: of parts, and there may be one of all samples.
     engines: Mapping[tuple[int, int], _core.Engine] = MappingProxyType({})
 
-    def extended(self, n_samples: int) -> Parts:
-        """Add a part of new samples at the end."""
-        if n_samples == self.bounds[-1]:
-            return self
-        return Parts((*self.bounds, n_samples), self.engines)
-
     def balanced(self) -> Parts:
         """Join small parts at the end, so that each is at least twice as large as the next.
 
@@ -118,7 +112,8 @@ class GrowingEngine(PythonEngine):
         if algorithm == "kd_tree" and tree is not None and len(tree.weight) < known.n_samples - FEW:
             known = known._replace(tree=None)  # pieces that search for each other would take longer
         self._known, self._n_known, self._n_new = known, known.n_samples, self.n_samples - known.n_samples
-        self._parts, self._device = known.parts.extended(self.n_samples), device
+        bounds = known.parts.bounds + (self.n_samples,) * (self._n_new > 0)  # new samples are a part
+        self._parts, self._device = known.parts._replace(bounds=bounds), device
         self._found = Known(self.n_samples)
 
     def remembered(self) -> Known:
@@ -130,10 +125,9 @@ class GrowingEngine(PythonEngine):
         if (start, stop or self.n_samples) != (0, self.n_samples):
             return self._nearest_others(np.arange(start, stop or self.n_samples), k, n_threads)
         old = self._known.graph
-        if old is None or old.indices.shape[1] < min(k, self._n_known - 1):
-            graph = KnnGraph(*self._scratch.knn(k, n_threads))
-        else:
-            graph = KnnGraph(*self._updated_lists(old, k, n_threads))
+        is_useful = old is not None and old.indices.shape[1] >= min(k, self._n_known - 1)
+        lists = self._updated_lists(old, k, n_threads) if is_useful else self._scratch.knn(k, n_threads)
+        graph = KnnGraph(*lists)
         self._found = self._found._replace(graph=graph)
         return graph
 

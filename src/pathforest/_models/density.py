@@ -135,10 +135,7 @@ def dome_tree(
 
 def as_tree(columns: Sequence[np.ndarray]) -> np.ndarray:
     """Make a tree of its columns."""
-    tree = np.empty(len(columns[0]), dtype=DOME_TREE)
-    for name, column in zip(DOME_TREE.names, columns, strict=True):
-        tree[name] = column
-    return tree
+    return np.rec.fromarrays(columns, dtype=DOME_TREE).view(DOME_TREE, np.ndarray)
 
 
 def merge_domes(

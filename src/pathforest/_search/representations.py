@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 from itertools import count
@@ -120,14 +119,11 @@ def _candidate(item: Any) -> tuple[str, Any]:
 
 def _number_names(candidates: list[tuple[str, Any]]) -> Representations:
     """Tell candidates with equal names apart by the first numbers that make no name twice."""
-    totals = Counter(name for name, _ in candidates)
-    taken = {name for name, total in totals.items() if total == 1}
-    result = {}
+    names, result = [name for name, _ in candidates], {}
     for name, transformer in candidates:
-        if totals[name] > 1:
-            name = next(new for i in count(1) if (new := f"{name} {i}") not in taken)
-            taken.add(name)
-        result[name] = transformer
+        numbered = (f"{name} {i}" for i in count(1))
+        free = (new for new in numbered if names.count(new) != 1 and new not in result)
+        result[name if names.count(name) == 1 else next(free)] = transformer
     return result
 
 
