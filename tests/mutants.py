@@ -173,9 +173,9 @@ src/pathforest/preprocessing.py | tests/models/test_tables.py
 + return [deviation]
 - np.where(self.kinds_ == CATEGORY, 1 / self.category_value_, self.scale_)
 + self.scale_
-src/pathforest/_tables/frames.py | tests/models/test_tables.py
--     if learned is not None and not len(learned):
--         return
+src/pathforest/_tables/columns.py | tests/models/test_tables.py
+- (learned is None or len(learned)) and has_text
++ has_text
 src/pathforest/learning.py | tests/models/test_pruning.py
 - if len(val) - len(wrong) > most:
 + if True:

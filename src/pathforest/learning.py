@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length
 from pathforest._engines.metric import array_options
 from pathforest._engines.samples import validated
 from pathforest._models.labels import check_labels, check_labels_like
-from pathforest._tables.frames import as_table
+from pathforest._tables.columns import as_table
 from pathforest._utils.checks import check_integer, random_generator
 from pathforest.classifier import OPFClassifier
 from pathforest.pruning import pass_on_names

@@ -20,7 +20,11 @@ from pathforest._tables.columns import (
     DATE,
     NOTHING,
     NUMBER,
+    Columns,
     categories,
+    columns_of,
+    days,
+    is_frame,
     is_gap,
     is_truth,
     kind_of,
@@ -28,12 +32,11 @@ from pathforest._tables.columns import (
     numbers,
     reads_as,
 )
-from pathforest._tables.frames import Columns, columns_of, is_frame
 from pathforest._utils.progress import CallbackSupportMixin, fitting
 from pathforest._utils.text import show, warn
 
 DROP = "drop"
-KINDS = NUMBER, CATEGORY, DROP
+KINDS = NUMBER, CATEGORY, DATE, DROP
 SHOWN = 6  # categories listed for a column
 LISTED = 12  # columns listed in a message
 TRUTH = {"1": "True", "1.0": "True", "0": "False", "0.0": "False"}  # as files write it, besides words
@@ -44,7 +47,7 @@ class ColumnRule(NamedTuple):
     """What a :class:`TablePreprocessor` does to one column."""
 
     column: str
-    kind: str  # "number", "category" or "left out"
+    kind: str  # "number", "category", "date" or "left out"
     treatment: str  # in words
 
 
@@ -71,13 +74,13 @@ def _check_columns(table: TablePreprocessor, sizes: dict[str, int]) -> None:
 
 @saved(PARTS)
 class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
-    """Turn a table of numbers, text, truth values and gaps into numbers for distances.
+    """Turn a table of numbers, dates, text, truth values and gaps into numbers for distances.
 
     Numbers are standardised; a gap gets the median of its column. Text and truth values become one column of
     0 and 1 per category, so that two samples of different categories are as far apart as two samples are on
     average in a column of numbers. A column of text in which no text occurs twice, such as a name, is left
     out, as is a column without values. A column of numbers with a word in it is a category, with a warning.
-    Columns of dates are refused.
+    Dates are days since 1970-01-01, and treated as numbers.
 
     Everything is learned by `fit`, from the training samples alone. A text that `fit` has not seen counts as
     "other" if there were rare texts, and is equally far from all categories if there were none. A gap in text
@@ -87,8 +90,8 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     ----------
     kinds : dict, default=None
         Columns to treat otherwise than their contents suggest: their names, or positions, and ``"number"``,
-        ``"category"`` or ``"drop"``. Use ``{"zip": "category"}`` for numbers that are only names, and
-        ``{"id": "drop"}`` to leave a column out.
+        ``"category"``, ``"date"`` or ``"drop"``. Use ``{"zip": "category"}`` for numbers that are only
+        names, and ``{"id": "drop"}`` to leave a column out.
     max_categories : int, default=30
         Largest number of categories of a column: the most frequent ones. All others, and texts that occur
         once, are one category together, "other".
@@ -100,10 +103,10 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     kinds_ : ndarray of shape (n_features,)
-        What each column is treated as: ``"number"``, ``"category"`` or ``"drop"``.
+        What each column is treated as: ``"number"``, ``"category"``, ``"date"`` or ``"drop"``.
     fill_, mean_, scale_ : ndarray of shape (n_features,)
-        For columns of numbers: the value for gaps, and what is subtracted and divided by; 0 and 1 with
-        ``scale=False``.
+        For columns of numbers and dates: the value for gaps, and what is subtracted and divided by; 0 and 1
+        with ``scale=False``.
     categories_ : list of ndarray
         The categories of each column, none for columns of numbers.
     category_value_ : float
@@ -200,12 +203,12 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         deviations = []  # of the columns of numbers that vary
         for j, column in enumerate(columns_of(X)):
             kind = asked.get(j) or self._kind(column, j)
-            if kind == NUMBER:
-                deviations += self._learn_numbers(column, j)
-            elif kind == CATEGORY:
+            if kind == CATEGORY:
                 self._learn_categories(column, j)
             elif kind == NOTHING:
                 self.n_gaps_[j] = self.n_samples_seen_
+            elif kind != DROP:
+                deviations += self._learn_numbers(column, j, kind)
         if (self.kinds_ == DROP).all():
             raise ValueError(
                 f"none of the {n} columns is left: each is empty, or text in which nothing repeats; pass "
@@ -214,14 +217,14 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         self.category_value_ = 1.0 if self.scale or not deviations else float(np.median(deviations))
         return self
 
-    def _learn_numbers(self, column: np.ndarray, j: int) -> list[float]:
-        """Learn a column of numbers; return its standard deviation, nothing if it does not vary."""
-        values = self._numbers(column, j)
+    def _learn_numbers(self, column: np.ndarray, j: int, kind: str) -> list[float]:
+        """Learn a column of numbers or dates; return its standard deviation, nothing if it does not vary."""
+        values = self._numbers(column, j, kind)
         gaps = np.isnan(values)
         self.n_gaps_[j] = gaps.sum()
         if gaps.all():
             return []
-        self.kinds_[j] = NUMBER
+        self.kinds_[j] = kind
         self.fill_[j] = np.median(values[~gaps])
         values[gaps] = self.fill_[j]
         scaler = StandardScaler().fit(values[:, None])
@@ -259,11 +262,11 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         X = self._check(X, reset=False)
         parts = []
         for j, column in enumerate(columns_of(X)):
-            if self.kinds_[j] == NUMBER:
-                values = np.nan_to_num(self._numbers(column, j), nan=self.fill_[j])
-                parts.append((values - self.mean_[j])[:, None] / self.scale_[j])
-            elif self.kinds_[j] == CATEGORY:
+            if self.kinds_[j] == CATEGORY:
                 parts.append(self._one_hot(self._texts(column, j), j))
+            elif self.kinds_[j] != DROP:
+                values = np.nan_to_num(self._numbers(column, j, self.kinds_[j]), nan=self.fill_[j])
+                parts.append((values - self.mean_[j])[:, None] / self.scale_[j])
         return np.hstack(parts)
 
     def _one_hot(self, texts: list[str | None], j: int) -> np.ndarray:
@@ -279,7 +282,7 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     def _groups(self, j: int) -> list[str]:
         """Return what is added to the name of a column in the names of the columns it becomes."""
         if self.kinds_[j] != CATEGORY:
-            return [""] * (self.kinds_[j] == NUMBER)
+            return [""] * (self.kinds_[j] != DROP)
         extra = [MISSING] * bool(self.has_missing_[j]) + [OTHER] * bool(self.has_other_[j])
         return [f"={text}" for text in self.categories_[j].tolist()] + extra
 
@@ -331,10 +334,11 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     def _treatment(self, j: int) -> str:
         gaps = int(self.n_gaps_[j])
-        if self.kinds_[j] == NUMBER:
-            scaled = f"mean {self.mean_[j]:.4g}, standard deviation {self.scale_[j]:.4g}"
-            filled = f", {gaps} gap{'s' * (gaps > 1)} filled with {self.fill_[j]:.4g}"
-            return (scaled if self.scale else "in its own unit") + filled * (gaps > 0)
+        if self.kinds_[j] in (NUMBER, DATE):
+            unit, digits = ("in days", 7) if self.kinds_[j] == DATE else ("in its own unit", 4)
+            scaled = f"mean {self.mean_[j]:.{digits}g}, standard deviation {self.scale_[j]:.4g}"
+            filled = f", {gaps} gap{'s' * (gaps > 1)} filled with {self.fill_[j]:.{digits}g}"
+            return (scaled if self.scale else unit) + filled * (gaps > 0)
         if self.kinds_[j] == CATEGORY:
             names = [group[1:] for group in self._groups(j)]
             return ", ".join(names[:SHOWN]) + f", {len(names) - SHOWN} more" * (len(names) > SHOWN)
@@ -390,12 +394,6 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     def _kind(self, column: np.ndarray, j: int) -> str:
         """Return what a column is; warn if most values are numbers: the others are probably mistakes."""
         kind = kind_of(column)
-        if kind == DATE:
-            found = next(value for value in column if not is_gap(value))
-            raise ValueError(
-                f"{self._name(j)} holds dates, such as {found}; turn them into numbers, such as days since "
-                "the first, or leave the column out"
-            )
         if kind != CATEGORY:
             return kind
         present = [str(value) for value in column.tolist() if not (is_gap(value) or is_truth(value))]
@@ -410,13 +408,13 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             )
         return kind
 
-    def _numbers(self, column: np.ndarray, j: int) -> np.ndarray:
-        """Return a column as new float64 numbers, NaN for gaps."""
+    def _numbers(self, column: np.ndarray, j: int, kind: str) -> np.ndarray:
+        """Return a column as new float64 numbers, those of dates in days, NaN for gaps."""
         try:
-            values = numbers(column, gaps=True).astype(np.float64)
+            values = days(column) if kind == DATE else numbers(column, gaps=True).astype(np.float64)
         except ValueError as error:
             raise ValueError(
-                f"{self._name(j)} is a column of numbers, and {error}; correct it, or fit with this column "
+                f"{self._name(j)} is a column of {kind}s, and {error}; correct it, or fit with this column "
                 "as a category"
             ) from None
         if np.isinf(values).any():

@@ -17,7 +17,7 @@ from pathforest._models.classifier import ForestClassifier
 from pathforest._models.labels import Labels, check_labels_like, read_labels
 from pathforest._models.offers import bids, decide
 from pathforest._persistence import checks as stored
-from pathforest._tables.frames import as_table
+from pathforest._tables.columns import as_table
 from pathforest._utils.progress import fitting
 from pathforest._utils.splits import validation_split
 from pathforest._utils.text import show

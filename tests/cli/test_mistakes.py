@@ -45,7 +45,7 @@ MISTYPED = [
     ("convert iris.csv --parts a=1,a=2 -o p", "'a=2' is not a NAME=SHARE of its own"),
     ("convert iris.csv --parts a=1e999999999,b=1 -o p", "'a=1e999999999' is not a NAME=SHARE of its own"),
     (f"{TRAIN} --scale -e opf --set metric=precomputed", "--scale: distances cannot be standardised"),
-    (f"{TRAIN} --columns kind", "--columns kind: write NAME=KIND with one of number, category, drop"),
+    (f"{TRAIN} --columns kind", "--columns kind: write NAME=KIND with one of number, category, date, drop"),
     (f"{TRAIN} --columns width=text", "--columns width=text: write NAME=KIND"),
     (f"{TRAIN} --sep ab", "--sep ab: give one character"),
     (f"{TRAIN} --decimal x", "--decimal x: give . or ,"),
@@ -120,7 +120,8 @@ MISTAKES = [
     ("predict ship.pf less.csv", "there is no column 'age'"),
     ("predict ship.pf wrong.csv", "wrong.csv: line 3, column 'age': 'old' is not a number"),
     ("train comma.csv -o m.pf", "'1,500' is not a number; if this is a decimal comma, pass --decimal ,"),
-    ("train dates.csv -o m.pf", "column 'day' holds dates, such as 2024-05-31; turn them into numbers"),
+    ("train dates.csv -o m.pf", "column 'day' is a column of dates, and '5/31/24' can be read in more than"),
+    ("train dates.csv -o m.pf --no-encode", "column 'day': '5/31/24' is not a number (--ignore"),
     # LibOPF's files
     ("train bare.dat -e opf -o m.pf", "the file has no labels"),
     (
@@ -181,7 +182,7 @@ WRONG = {
     "position.csv": "label,position x\na,1\nb,2\n",
     "wrong.csv": "age;fare;port;male\n30;1;S;True\nold;1;S;True\n",
     "comma.csv": "x;label\n1,500;a\n2,500;b\n",
-    "dates.csv": "day,x,label\n2024-05-31,1,a\n2024-06-01,2,b\n",
+    "dates.csv": "day,x,label\n5/31/24,1,a\n6/1/24,2,b\n",
 }
 
 

@@ -191,6 +191,22 @@ def test_columns_are_treated_as_asked_and_numbers_are_used_as_they_are(folder):
     assert len(predictions("m.pf nameless.csv")) == 60
 
 
+def test_dates_are_days_in_files_of_text_and_of_types(folder):
+    day = pd.Timestamp("2024-05-31") + pd.to_timedelta(np.arange(20) ** 2 % 11, unit="D")
+    table = pd.DataFrame({"age": range(20, 40), "day": day, "label": ["a", "b"] * 10})
+    table.loc[3, "day"] = None
+    table.to_csv("dates.csv", index=False)
+    table.to_parquet("dates.parquet")
+    X = table[["age", "day"]]
+    expected = make_pipeline(TablePreprocessor(), OPFClassifier()).fit(X, table["label"]).predict(X).tolist()
+    for name in ("dates.csv", "dates.parquet"):
+        assert train(f"{name} -e opf --learn dates.csv")[0].kinds_.tolist() == ["number", "date"]
+        train(f"{name} -e opf")
+        assert predictions("m.pf dates.csv") == predictions("m.pf dates.parquet") == expected
+    assert train("dates.csv --set cv=2 --set k_max=2")[0].kinds_.tolist() == ["number", "date"]
+    succeed("audit dates.csv --out page.html")
+
+
 # Searches
 
 

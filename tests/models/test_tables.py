@@ -103,18 +103,21 @@ def days(*values):
 
 
 AGES = pd.DataFrame({"age": ["30", "31.5", 30.0, None, "unknown"]})
-HOLDS_DATES = r"column 'day' holds dates, such as .*days since the first"
 REFUSED = [  # parameters, table, what is wrong with it
     ({"kinds": {"wait": "drop"}}, PETS, "column 'wait', which is not one of 'weight', 'kind'"),
-    ({"kinds": {"kind": "text"}}, PETS, r"kinds\['kind'\]='text' should be one of number, category, drop"),
+    (
+        {"kinds": {"kind": "text"}},
+        PETS,
+        r"kinds\['kind'\]='text' should be one of number, category, date, drop",
+    ),
     ({"kinds": "drop"}, PETS, "kinds='drop' must be None or a dict"),
     ({"kinds": {"age": "number"}}, AGES, "'age' is a column of numbers, and 'unknown' is not a number"),
     ({}, PETS[["name"]], "none of the 1 columns is left"),
-    ({}, days(*pd.to_datetime(["2024-01-05", "2024-02-01"])), HOLDS_DATES),
-    ({}, days(datetime.date(2024, 1, 5), None), HOLDS_DATES),
-    ({}, days(None, "2024-01-05 12:30"), HOLDS_DATES),
-    ({}, days("31.5.2024", "1.6.2024"), HOLDS_DATES),
-    ({}, days("5/31/24", "6/1/24"), HOLDS_DATES),
+    ({}, days("5/31/24", "6/1/24"), "'day' is a column of dates, and '5/31/24' can be read in more than one"),
+    ({}, days("2024-05-31", "2024-06-31"), "'2024-06-31' is not a date: day is out of range"),
+    ({"kinds": {"day": "date"}}, days("2024-05-31", "x"), "'x' is not a date; write dates as 2024-05-31"),
+    ({"kinds": {"x": "date"}}, days(None), "0 is not a date"),
+    ({"kinds": {"day": "number"}}, days(datetime.date(2024, 1, 5)), "is a column of numbers, and it holds"),
     ({}, {"x": [1, 2], "kind": ["a"]}, "not of the same length"),
     ({}, csr_array(np.eye(3)), r"sparse matrix.*toarray"),
 ]
@@ -124,6 +127,29 @@ REFUSED = [  # parameters, table, what is wrong with it
 def test_fit_names_the_column_that_is_wrong_and_the_way_out(params, table, message):
     with pytest.raises((ValueError, TypeError), match=message):
         TablePreprocessor(**params).fit(table)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.to_datetime(["2024-01-05 00:00", "2024-02-01 12:00", None]),
+        pd.to_datetime(["2024-01-05 00:00", "2024-02-01 12:00", None]).astype(object),
+        pd.to_datetime(["2024-01-05 09:00", "2024-02-01 21:00", None]).tz_localize("Asia/Tokyo"),
+        [np.datetime64("2024-01-05"), np.datetime64("2024-02-01T12"), None],
+        [datetime.date(2024, 1, 5), "2024-02-01 12:00", np.nan],
+        ["2024-1-5", "2024-02-01T13:00+01:00", "NA"],
+        ["5.1.2024", " 01.02.2024 12:00", ""],
+    ],
+)
+def test_dates_are_days(column):
+    table = TablePreprocessor(scale=False).fit(days(*column))
+    wanted = [19727, 19754.5, 19740.75]
+    assert table.transform(days(*column))[:, 0].tolist() == wanted
+    assert table.describe().startswith("day: date, in days, 1 gap filled with 19740.75")
+    explicit = TablePreprocessor({"day": "date"}, scale=False).fit(days(*column))
+    assert explicit.transform(days(*column))[:, 0].tolist() == wanted
+    durations = days(*(pd.to_timedelta(wanted[:2], unit="D")), None)
+    assert table.transform(durations)[:, 0].tolist() == wanted
 
 
 @pytest.mark.parametrize(("weight", "message"), [("heavy", "is a .*'heavy' is not"), (np.inf, "has infin")])

@@ -28,8 +28,7 @@ from pathforest._cli.tables import (
 from pathforest._persistence.file import is_model_file
 from pathforest._search.representations import choose_preset
 from pathforest._tables.batches import Batch, Columns, Stream
-from pathforest._tables.columns import CATEGORY, NUMBER, integer, listed
-from pathforest._tables.frames import is_text
+from pathforest._tables.columns import CATEGORY, DATE, NUMBER, integer, is_text, kind_of, listed
 from pathforest._tables.libopf import POSITION
 from pathforest._utils.text import show
 from pathforest.libopf import read_distances, read_model, read_positions
@@ -138,13 +137,23 @@ def prepare(model: Any, samples: Samples, *, scale: bool, warns: bool = True) ->
     encoded = table.transform(columns)
     if not searches:
         return Prepared(encoded, table)
-    # A part of the rows may look like another kind of column, such as dates beside one other text.
-    kinds = {name: NUMBER if c.dtype.kind in "iuf" else CATEGORY for name, c in columns.items()}
     represents = params["transforms"] is not None
     if params["transforms"] == "auto":
         represents = choose_preset(*encoded.shape, params["metric"], own_membership=False)[0] is not None
-    table.set_params(kinds=kinds | samples.kinds, scale=scale or not represents)
+    table.set_params(kinds=kinds_of(samples), scale=scale or not represents)
     return Prepared(encoded, table, columns)
+
+
+def kinds_of(samples: Samples) -> dict[str, str]:
+    """Return what the columns of a mixed table are, nothing of a table of numbers.
+
+    A part of its rows, or another file, may look like another kind, such as dates beside one other text.
+    """
+    found = {}
+    for name, column in samples.X.items() if isinstance(samples.X, dict) else ():
+        is_date = kind_of(column) == DATE
+        found[name] = NUMBER if column.dtype.kind == "f" else DATE if is_date else CATEGORY
+    return found | samples.kinds
 
 
 def as_matrix(X: Cells) -> np.ndarray:

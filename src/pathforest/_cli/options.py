@@ -22,7 +22,7 @@ ESTIMATORS = {
     "pruner": "OPFPruner",
     "outliers": "OPFOutlierDetector",
 }
-KINDS = ("number", "category", "drop")  # what a column can be treated as
+KINDS = ("number", "category", "date", "drop")  # what a column can be treated as
 FORMATS = "CSV, TSV, Excel, Parquet, NPZ, LibOPF (.dat, .txt) or LIBSVM, also with .gz"
 LONGEST = 2000  # characters of a message
 
@@ -122,7 +122,9 @@ class Treated(Chosen):
     """Which columns are features, and what is done to them."""
 
     scale: bool = flag("--scale", "Standardise the features, as part of the model.")
-    columns: list[str] | None = option("Take a column as number, category or drop.", metavar="NAME=KIND")
+    columns: list[str] | None = option(
+        "Take a column as number, category, date or drop.", metavar="NAME=KIND"
+    )
     no_encode: bool = flag("--no-encode", "Refuse text and empty cells; use the numbers as they are.")
 
     def how(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pathforest import _core
-from pathforest._tables.frames import Coded, is_text
+from pathforest._tables.columns import Coded, is_text
 from pathforest._utils.checks import check_choice
 from pathforest._utils.text import shorten, show
 

@@ -15,8 +15,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_array, validate_data
 
 from pathforest._engines.metric import NONNEGATIVE, SPARSE_METRICS, Metric, array_options, with_categories
-from pathforest._tables.columns import is_gap
-from pathforest._tables.frames import as_table, code_table, named_columns
+from pathforest._tables.columns import as_table, code_table, is_gap, named_columns
 from pathforest._utils.text import show
 
 LARGEST = 2**31 - 1024  # number of features that the core has room for

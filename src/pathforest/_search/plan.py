@@ -31,7 +31,7 @@ from pathforest._models.labels import read_labels
 from pathforest._models.parameters import as_list, check_parameters, checked_metric
 from pathforest._search.representations import AS_GIVEN, Representations, choose_preset, resolve_transforms
 from pathforest._search.scoring import Cell, Scorer, resolve_scoring, shown_to_scorers
-from pathforest._tables.frames import as_table
+from pathforest._tables.columns import as_table
 from pathforest._utils.progress import logger
 from pathforest._utils.splits import Split, cross_validation_splits
 from pathforest._utils.text import show

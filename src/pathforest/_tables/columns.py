@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numbers as kinds_of_numbers
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,11 @@ DATES = date, time, timedelta, np.datetime64, np.timedelta64
 EPOCH, DAY, INSTANT = np.datetime64(0, "D"), np.timedelta64(1, "D"), "M8[us]"
 LONGEST_LABEL = 1000  # characters: one long label would widen all
 LISTED = 12  # names shown in a message
+UNSEEN = -1.0  # code of a category that the training samples do not have
+
+# Per column, the texts that codes 0, 1, ... stand for, or False and True; None for numbers. A column without
+# values has no texts, and takes anything later: no sample can be compared by it.
+Categories = list[np.ndarray | None]
 
 
 class BadCell(ValueError):
@@ -121,7 +126,7 @@ def kind_of(column: np.ndarray, decimal: str | None = None) -> str:
 
 
 def read_column(column: np.ndarray, decimal: str | None, kind: str | None = None) -> np.ndarray:
-    """Return a column as numbers with NaN for gaps, as categories with None, or as dates with NaT.
+    """Return a column as numbers with NaN for gaps, as categories with None, or as the dates that it has.
 
     `kind` says which of these; if it is none of them, the cells do.
     """
@@ -129,7 +134,9 @@ def read_column(column: np.ndarray, decimal: str | None, kind: str | None = None
         kind = kind_of(column, decimal)
         if kind == CATEGORY and decimal == ".":
             _check_commas(column)
-    if kind in (CATEGORY, DATE):
+    if kind == DATE:
+        return column
+    if kind == CATEGORY:
         return categories(column)
     return check_finite(numbers(column, decimal, gaps=True), gaps=True)
 
@@ -145,9 +152,12 @@ def numbers(column: np.ndarray, decimal: str | None = ".", *, gaps: bool = False
         values = column if column.dtype == np.float32 else column.astype(np.float64)
         if column.dtype.kind in "iu":
             check_exact(column[:, None], values[:, None])
-    else:
-        values = _numbers_of_cells(column.tolist(), decimal, gaps)
-    return values
+        return values
+    cells = column.tolist()
+    with suppress(ValueError, TypeError):  # not all of them are plain numbers
+        if decimal == "." and "_" not in "".join(cells):
+            return np.fromiter(map(float, cells), np.float64, len(cells))
+    return np.array([_number(cell, row, decimal, gaps) for row, cell in enumerate(cells)], dtype=float)
 
 
 def check_finite(values: np.ndarray, *, gaps: bool = False) -> np.ndarray:
@@ -157,13 +167,6 @@ def check_finite(values: np.ndarray, *, gaps: bool = False) -> np.ndarray:
         row = int(wrong.argmax())
         raise BadCell(row, f"{values[row]} is not finite; replace it, or leave the sample out")
     return values
-
-
-def _numbers_of_cells(cells: Sequence[Any], decimal: str | None, gaps: bool) -> np.ndarray:
-    with suppress(ValueError, TypeError):  # not all of them are plain numbers
-        if decimal == "." and "_" not in "".join(cells):
-            return np.fromiter(map(float, cells), np.float64, len(cells))
-    return np.array([_number(cell, row, decimal, gaps) for row, cell in enumerate(cells)], dtype=float)
 
 
 def _number(cell: Any, row: int, decimal: str | None, gaps: bool) -> float:
@@ -254,7 +257,7 @@ def _date(value: Any, row: int) -> Any:
     if isinstance(value, timedelta):
         value = datetime(1970, 1, 1) + value
     elif isinstance(value, np.generic):
-        return days(np.array([value]))[0] * DAY + EPOCH
+        return dates(np.array([value]))[0]
     elif isinstance(value, str):
         value = _date_of_text(value, row)
     elif not isinstance(value, date):
@@ -411,3 +414,118 @@ def listed(names: Iterable[str]) -> str:
     names = list(names)
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return ", ".join(map(show, names[:LISTED])) + more
+
+
+# Tables that people pass: data frames, arrays and lists with text, dates and gaps in them
+
+
+class Columns(tuple):
+    """A table as its columns."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return the number of rows and of columns."""
+        return (len(self[0]) if self else 0), len(self)
+
+
+def is_frame(X: Any) -> bool:
+    """Say whether samples are a data frame of pandas or polars."""
+    return hasattr(X, "columns") and hasattr(X, "shape") and hasattr(X, "__getitem__")
+
+
+def columns_of(X: Any) -> Iterator[np.ndarray]:
+    """Yield the columns of a table or a matrix, each with a type of its own."""
+    if isinstance(X, Columns):
+        yield from X
+        return
+    for j in range(X.shape[1]):
+        column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
+        yield column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
+
+
+def named_columns(X: Any) -> Iterator[tuple[Any, np.ndarray]]:
+    """Yield the columns of a data frame or a matrix with their names or positions; nothing of the rest."""
+    is_matrix = isinstance(X, np.ndarray) and X.ndim == 2
+    if is_frame(X) or is_matrix:
+        yield from zip(X.columns if is_frame(X) else range(X.shape[1]), columns_of(X), strict=True)
+
+
+def as_table(X: Any) -> Any:
+    """Return X as something whose columns have types of their own, None if it is an array of numbers."""
+    if hasattr(X, "columns"):
+        return X
+    is_numeric = isinstance(X, np.ndarray) and X.dtype.kind in "biufc"
+    if is_numeric or hasattr(X, "tocsr") or np.asarray(X).dtype.kind in "biufc":
+        return None
+    table = np.asarray(X, dtype=object)
+    return table if table.ndim == 2 else None
+
+
+class Coded(NamedTuple):
+    """A table as numbers."""
+
+    values: np.ndarray  # (n, d) float64, NaN where a value is missing
+    categories: Categories
+    categorical: np.ndarray  # (d,) bool: text, pandas' category and bool columns
+
+
+def code_table(X: Any, known: Categories | None = None) -> Coded:
+    """Turn each column into numbers: text into codes, numbers and truth values into themselves.
+
+    `known` are the categories of the training samples; without them, those of X are learned.
+    """
+    categorical = np.zeros(X.shape[1], dtype=bool)
+    types = getattr(X, "dtypes", ())
+    categorical[: len(types)] = [str(kind) == "category" for kind in types]
+    values, found = np.empty(X.shape), []
+    for j, (name, column) in enumerate(named_columns(X)):
+        cells, is_boolean = _numbers_or_texts(column, name)
+        has_text = cells.dtype == object
+        present = [cell for cell in cells.tolist() if cell is not None and cell == cell]
+        learned = None if known is None else known[j]
+        if known is None and is_boolean:
+            learned = np.array([False, True])
+        elif known is None and (has_text or not present):
+            learned = np.array(sorted(set(present)), dtype=object)
+        if present and (learned is None or len(learned)) and has_text != is_text(learned):
+            what, had = "numbers", "text"
+            if has_text:
+                what, had = f"text ({show(present[0])})", "numbers" if learned is None else "True and False"
+            raise TypeError(f"column {show(name)} of X contains {what}, but had {had} in fit; convert it")
+        if has_text:
+            code = {text: float(place) for place, text in enumerate(() if learned is None else learned)}
+            cells = [np.nan if text is None else code.get(text, UNSEEN) for text in cells]
+        values[:, j] = cells
+        found.append(learned)
+        categorical[j] |= has_text or is_boolean
+    return Coded(values, found, categorical)
+
+
+def is_text(known: np.ndarray | None) -> bool:
+    """Return whether the categories of a column are texts."""
+    return known is not None and known.dtype == object and len(known) > 0
+
+
+def _numbers_or_texts(column: np.ndarray, name: Any) -> tuple[np.ndarray, bool]:
+    """Return a column as float64 with NaN, or texts with None, and whether it has truth values only."""
+    if column.dtype.kind in "biuf":
+        return column.astype(np.float64), column.dtype.kind == "b"
+    kind = kind_of(column)
+    if kind == DATE or column.dtype.kind in "cmM":
+        raise TypeError(
+            f"column {show(name)} of X has {'dates' if kind == DATE else column.dtype}, which are neither "
+            "numbers nor text; convert them, dates for example to days since the first one, or leave the "
+            "column out"
+        )
+    if kind != CATEGORY:
+        return numbers(column, None, gaps=True), False
+    present = {type(value) for value in column.tolist() if not is_gap(value)}
+    if len({issubclass(kind, str) for kind in present}) > 1:
+        raise TypeError(
+            f"column {show(name)} of X mixes {' and '.join(sorted(kind.__name__ for kind in present))}; "
+            f"convert it to one type, for example with X[{show(name)}].astype(str)"
+        )
+    cells = categories(column)
+    if all(cell is None or is_truth(cell) for cell in cells):
+        return cells.astype(np.float64), True
+    return objects([None if cell is None else str(cell) for cell in cells]), False

@@ -159,7 +159,7 @@ def read_positions(path: str | os.PathLike[str]) -> np.ndarray:
     data = _read_bytes(path)
     try:
         if _find_layout(data):
-            positions = _parse(data).position
+            positions = _parse(data).column("position")
         else:
             positions = read(io.BytesIO(data)).gather().columns[POSITION].astype(np.intp)
         if positions.min() < 0:
@@ -209,18 +209,21 @@ LAYOUTS = [Layout(4, True), Layout(4, False), Layout(8, True), Layout(8, False)]
 class ModelFile(NamedTuple):
     """What a model file says."""
 
-    position: np.ndarray  # (n,) row of each sample in a matrix of distances
-    true_label: np.ndarray  # (n,) label it came with
-    label: np.ndarray  # (n,) label it got from its root
-    predecessor: np.ndarray  # (n,) previous sample on its path, -1 at roots
-    cost: np.ndarray  # (n,) value of the path
+    header: np.void
+    samples: np.ndarray  # (n,) records
     order: np.ndarray  # (n,) samples in the order in which they were conquered
-    features: np.ndarray  # (n, n_features)
-    best_k: int | None  # size of the neighbourhood: 0 in a supervised model, None in an older file
-    largest_arc: float  # df: longest arc of the graph of neighbours
-    density: np.ndarray | None  # (n,) on a scale from 1 to 1000, None in an older file
-    lowest: float  # density of the sparsest sample, before it was scaled
-    highest: float  # that of the densest
+
+    def column(self, name: str) -> np.ndarray:
+        """Return a part of all records: integers as indices, path values and densities as float64."""
+        values = self.samples[name]
+        return values.astype(np.intp if values.dtype.kind == "i" else np.float64)
+
+    @property
+    def best_k(self) -> int | None:
+        """Size of the neighbourhood: 0 in a supervised model, None in an older file with densities."""
+        if "best_k" in self.header.dtype.names:
+            return int(self.header["best_k"])
+        return None if self.header["K"] > 0 else 0
 
 
 def _parse(data: bytes) -> ModelFile:
@@ -251,18 +254,7 @@ def _parse(data: bytes) -> ModelFile:
             "its order does not list every sample once; LibOPF writes such a file when all samples have the "
             "same label, and the way out is to train again, here or there"
         )
-    best_k = int(header["best_k"]) if layout.newer else None if header["K"] > 0 else 0
-    return ModelFile(
-        *(rows[name].astype(np.intp) for name in ("position", "true_label", "label", "predecessor")),
-        cost=rows["cost"].astype(np.float64),
-        order=order.astype(np.intp),
-        features=np.ascontiguousarray(rows["features"], dtype=rows["features"].dtype.newbyteorder("=")),
-        best_k=best_k,
-        largest_arc=float(header["df"]),
-        density=rows["density"].astype(np.float64) if layout.newer else None,
-        lowest=float(header["lowest"]),
-        highest=float(header["highest"]),
-    )
+    return ModelFile(header, rows, order.astype(np.intp))
 
 
 def _find_layout(data: bytes) -> Layout | None:
@@ -279,33 +271,33 @@ def _find_layout(data: bytes) -> Layout | None:
 
 def _build(file: ModelFile, metric: str, resolved: Metric) -> Model:
     """Choose the estimator and give it what the file says."""
+    label, roots = file.column("label"), np.flatnonzero(file.samples["predecessor"] < 0)
     if file.best_k == 0:
         model = OPFClassifier(metric=metric)
-        _set_paths(model, file, resolved)
-        _set_labels(model, file)
         model.order_ = file.order
-        model.training_error_ = float(np.mean(file.label != file.true_label))
+        model.training_error_ = float(np.mean(label != file.samples["true_label"]))
     else:
         _check_densities(file, resolved)
-        roots = np.flatnonzero(file.predecessor < 0)
-        is_numbered = np.array_equal(np.sort(file.label[roots]), np.arange(len(roots)))
+        is_numbered = np.array_equal(np.sort(label[roots]), np.arange(len(roots)))
         settings = {"metric": metric, "n_neighbors": file.best_k}
         model = OPFClustering(selection="cut", **settings) if is_numbered else OPFKNNClassifier(**settings)
-        _set_paths(model, file, resolved)
         _set_densities(model, file)
-        if is_numbered:
-            model.labels_, model.cuts_ = file.label, np.empty(0)
-            model.cluster_roots_ = roots[np.argsort(file.label[roots])]
-        else:
-            _set_labels(model, file)
-            model.scores_ = np.empty(0)
+    if isinstance(model, OPFClustering):
+        model.labels_, model.cuts_ = label, np.empty(0)
+        model.cluster_roots_ = roots[np.argsort(label[roots])]
+    else:
+        model.classes_, model._fit_codes = np.unique(label, return_inverse=True)
+        model.label_, model.prototypes_ = label, roots
+    if isinstance(model, OPFKNNClassifier):
+        model.scores_ = np.empty(0)
+    _set_paths(model, file, resolved)
     check_model(model)
     return model
 
 
 def _check_densities(file: ModelFile, metric: Metric) -> None:
     """Refuse densities that are not there, or that new samples could not be compared with."""
-    if file.density is None:
+    if file.best_k is None:
         raise ValueError(
             "it comes from an older opf_cluster, which wrote neither its neighbourhood nor its densities; "
             "cluster the samples again, here with OPFClustering"
@@ -315,45 +307,40 @@ def _check_densities(file: ModelFile, metric: Metric) -> None:
             f"it holds densities, which LibOPF estimates from distances and metric={metric.name!r} here from "
             "their squares; only 'log_sqeuclidean' and 'sqeuclidean' agree, for others train again"
         )
-    if not 0 <= file.lowest <= file.highest <= 1:
-        raise ValueError(f"its densities range from {file.lowest} to {file.highest}, and not within 0 to 1")
-    if not (file.density.min() >= LOWEST - ROUNDING and file.density.max() <= HIGHEST + ROUNDING):
+    lowest, highest = float(file.header["lowest"]), float(file.header["highest"])
+    if not 0 <= lowest <= highest <= 1:
+        raise ValueError(f"its densities range from {lowest} to {highest}, and not within 0 to 1")
+    density = file.column("density")
+    if not (density.min() >= LOWEST - ROUNDING and density.max() <= HIGHEST + ROUNDING):
         raise ValueError(
-            f"its scaled densities range from {file.density.min()} to {file.density.max()}, and not within "
+            f"its scaled densities range from {density.min()} to {density.max()}, and not within "
             f"{LOWEST:.0f} to {HIGHEST:.0f}"
         )
 
 
 def _set_paths(model: Model, file: ModelFile, metric: Metric) -> None:
     """Set the training samples and the paths between them."""
-    n_samples, n_features = file.features.shape
+    features = file.samples["features"]
+    n_samples, n_features = features.shape
     is_matrix = metric.kind == "precomputed"
     model.n_features_in_ = n_samples if is_matrix else n_features
-    model._fit_X = None if is_matrix else file.features
+    model._fit_X = None if is_matrix else np.ascontiguousarray(features, features.dtype.newbyteorder("="))
     model._fit_metric = tuple(metric)
     model._fit_algorithm = "precomputed" if is_matrix else choose_algorithm(metric, n_features)
     model._fit_cache = {}
-    model.predecessor_ = file.predecessor
-    model.cost_ = file.cost
     for name in ("predecessor_", "cost_"):
+        setattr(model, name, file.column(name[:-1]))
         PATHS[name](model, name, {"samples": n_samples})
     model.root_ = check_paths(model)
 
 
-def _set_labels(model: OPFClassifier | OPFKNNClassifier, file: ModelFile) -> None:
-    """Set the labels, and the prototypes they come from."""
-    model.classes_, model._fit_codes = np.unique(file.label, return_inverse=True)
-    model.label_ = file.label
-    model.prototypes_ = np.flatnonzero(file.predecessor < 0)
-
-
 def _set_densities(model: OPFKNNClassifier | OPFClustering, file: ModelFile) -> None:
     """Set the densities as sums over the neighbours, from means on a scale from 1 to 1000."""
-    low, high = file.density.min(), file.density.max()
-    mean = file.lowest + (file.density - LOWEST) / (HIGHEST - LOWEST) * (file.highest - file.lowest)
+    density, header = file.column("density"), file.header
+    lowest, highest = float(header["lowest"]), float(header["highest"])  # before they were scaled
+    mean = lowest + (density - LOWEST) / (HIGHEST - LOWEST) * (highest - lowest)
     # Predictions compare with the extremes, so these are taken as they are and not from the rounded scale.
-    mean[file.density == low] = file.lowest
-    mean[file.density == high] = file.highest
-    model.density_ = file.best_k * mean
-    model.best_k_ = file.best_k
-    model._fit_largest_arc = file.largest_arc
+    mean[density == density.min()] = lowest
+    mean[density == density.max()] = highest
+    model.best_k_, model.density_ = file.best_k, file.best_k * mean
+    model._fit_largest_arc = float(header["df"])

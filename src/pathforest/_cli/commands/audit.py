@@ -14,7 +14,7 @@ from pathforest._pages import decisions
 from pathforest._pages.decisions import CHANGE_TO, DECISION, GIVEN, ROW, TABLE
 from pathforest._pages.images import FileImages, no_image, parse_shape, pixel_images
 from pathforest._pages.review import MOST, Review, Table, counted, make_review, review_html
-from pathforest._tables.columns import as_labels, objects
+from pathforest._tables.columns import DATE, as_labels, days, objects
 from pathforest._tables.read import FORMATS, format_of, open_stream, split_ending
 from pathforest._tables.write import open_sink
 from pathforest._utils.files import replace_file
@@ -133,8 +133,9 @@ def _features(samples: Samples, prepared: models.Prepared) -> tuple[np.ndarray, 
     Z = table.transform(X)
     names, shown = table.get_feature_names_out().tolist(), Z.copy()
     for j, name in enumerate(samples.features):
-        if name in names:  # a number, shown as it is in the file
-            shown[:, names.index(name)] = np.where(np.isnan(X[name]), table.fill_[j], X[name])
+        if name in names:  # a number, shown as it is in the file, or a date in days
+            values = days(X[name]) if table.kinds_[j] == DATE else X[name]
+            shown[:, names.index(name)] = np.where(np.isnan(values), table.fill_[j], values)
     return shown, Z, names
 
 

@@ -79,9 +79,7 @@ def train(
     samples = tables.read_samples(
         data, reading, **treated.how(), labels=labels, empty_labels=may_lack, distances=distances
     )
-    kinds = {}
-    if isinstance(samples.X, dict):
-        kinds = {n: "category" if c.dtype == object else "number" for n, c in samples.X.items()}
+    kinds = models.kinds_of(samples)
     mistake = (
         f"--learn {learn}: not with metric={models.MIXED} and a table with text or gaps; leave out --set "
     )
