@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, Literal, NamedTuple
 
@@ -13,13 +13,11 @@ import typer
 
 from pathforest._cli.options import Reading, did_you_mean
 from pathforest._tables.batches import Batch, Layout, Stream
-from pathforest._tables.columns import as_labels, integer, objects
-from pathforest._tables.columns import listed as listed_names
+from pathforest._tables.columns import as_labels, integer, listed, objects
 from pathforest._tables.libopf import POSITION
 from pathforest._tables.read import open_stream
 from pathforest._tables.write import STANDARD_OUTPUT, Write, check_sink, json_value, open_sink
 from pathforest._utils.files import check_writable, naming
-from pathforest._utils.progress import progress
 from pathforest._utils.text import escape, shorten, show
 from pathforest.libopf import read_distances
 
@@ -40,7 +38,7 @@ def find_column(stream: Stream, wanted: str, way_out: str = "") -> str:
         return stream.names[position]
     meant = did_you_mean(wanted, stream.names)
     raise ValueError(
-        f"{stream.name}: there is no column {shown}{meant}, only {listed_names(stream.names)}{way_out}"
+        f"{stream.name}: there is no column {shown}{meant}, only {listed(stream.names)}{way_out}"
     )
 
 
@@ -76,7 +74,7 @@ def choose_features(
     left_out = {label, *stream.beside, *(find_column(stream, name) for name in ignore)}
     chosen = [name for name in dict.fromkeys(wanted) if name not in left_out]
     if not chosen:
-        raise ValueError(f"{stream.name}: no column is left for features, of {listed_names(stream.names)}")
+        raise ValueError(f"{stream.name}: no column is left for features, of {listed(stream.names)}")
     return chosen
 
 
@@ -208,13 +206,6 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None]) -
             known.append(path)
 
 
-def check_unused(stream: Stream, names: Sequence[str], added: Sequence[str], way_out: str) -> None:
-    """Check that columns which are added have names of their own."""
-    taken = next((name for name in added if [*names, *added].count(name) > 1), None)
-    if taken is not None:
-        raise ValueError(f"{stream.name}: there is a column {show(taken)} already; {way_out}")
-
-
 def _is_same(path: str, other: str) -> bool:
     try:
         return os.path.samefile(path, other)
@@ -231,12 +222,20 @@ class TableOutput:
         self.has_types = check_sink(self.path, self._ending).has_types
 
     def open(
-        self, names: Sequence[str], source: Stream | None = None, labels: Sequence[str] = ()
+        self,
+        names: Sequence[str],
+        source: Stream | None = None,
+        labels: Sequence[str] = (),
+        way_out: str = "pass another --column",
     ) -> AbstractContextManager[Write]:
         """Open the file, in CSV with separator and decimals of the source; what this gives writes columns.
 
-        Of the columns that are added, `labels` are written as the input has them.
+        Of the columns that are added, which need names of their own, `labels` are written as the input has
+        them.
         """
+        taken = next((name for name in reversed(names) if names.count(name) > 1), None)
+        if taken is not None:
+            raise ValueError(f"{source.name}: there is a column {show(taken)} already; {way_out}")
         source = source or Layout([])
         added = tuple(name for name in names if name not in source.names)
         layout = Layout(list(names), None, (), source.dialect, source.types, added, tuple(labels))
@@ -264,25 +263,13 @@ def show_facts(
     Lines are given one by one, because a name in one of them could have a line break.
     """
     if as_json:
-        plain = json.loads(json.dumps(facts, default=_plain))
-        lines = [json.dumps(json_value(plain), allow_nan=False)]
+        lines = [json.dumps(json_value(facts), default=str, allow_nan=False)]
     typer.echo("\n".join(map(escape, lines)), err=on_error_stream)
-
-
-def _plain(value: Any) -> Any:
-    """Turn numpy's values into Python's; what has no counterpart in JSON is shown as text."""
-    return value.tolist() if isinstance(value, np.generic | np.ndarray) else str(value)
 
 
 def visible(value: Any) -> str:
     """Return a name or a label as one short line that a terminal only prints."""
     return shorten(str(value), LONGEST)
-
-
-def listed(values: Iterable[Any], most: int) -> str:
-    """List names or labels, the first of many."""
-    values = list(map(visible, values))
-    return ", ".join(values[:most]) + (f" and {len(values) - most} more" if len(values) > most else "")
 
 
 @naming(STANDARD_OUTPUT)
@@ -300,10 +287,3 @@ def show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         table.add_row(*(Text(visible(cell)) for cell in row))  # rich would take [red] for markup
     # In a pipe there is no window to fit into.
     Console(width=None if Console().is_terminal else WIDE).print(table, highlight=False)
-
-
-@contextmanager
-def counted(what: str) -> Iterator[Callable[[int], None]]:
-    """Count samples where progress bars are shown; how many there are is known at the end only."""
-    with progress(np.inf, what, unit="samples") as bar:
-        yield bar.update

@@ -409,11 +409,11 @@ def default_names(n_features: int) -> list[str]:
     return [f"x{j}" for j in range(n_features)]
 
 
-def listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[Any], most: int = LISTED, show: Callable[[Any], str] = show) -> str:
     """List names for a message, the first few of many."""
     names = list(names)
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(map(show, names[:LISTED])) + more
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(show, names[:most])) + more
 
 
 # Tables that people pass: data frames, arrays and lists with text, dates and gaps in them

@@ -27,7 +27,17 @@ import numpy as np
 
 from pathforest._tables import columns as col
 from pathforest._tables import libopf
-from pathforest._tables.batches import EXACT, Dialect, Parts, Stream, cut, rows_per_batch, text_lines
+from pathforest._tables.batches import (
+    EXACT,
+    Columns,
+    Dialect,
+    Layout,
+    Parts,
+    Stream,
+    cut,
+    rows_per_batch,
+    text_lines,
+)
 from pathforest._utils.files import naming, scratch
 from pathforest._utils.text import escape, show
 
@@ -202,13 +212,9 @@ def _npz(file: BinaryIO) -> Stream:
         raise ValueError(f"{what}: {' '.join(str(error).split()) or type(error).__name__}") from None
     if not arrays:
         raise ValueError(f"there is no array 'X', only {col.listed(archive)}")
-    X, y, names = map(arrays.get, ("X", "y", "feature_names"))
-    shapes = X.shape, None if y is None else y.shape
-    names = check_shapes(*shapes, None if names is None else names.tolist())
-    columns = {} if y is None else {"label": col.check_labels(y)}
-    col.check_distinct([*columns, *names])
-    columns |= dict(zip(names, np.ascontiguousarray(col.check_samples(X).T), strict=True))
-    return Stream(list(columns), None if y is None else "label", parts=cut(len(X), columns))
+    names = arrays["feature_names"].tolist() if "feature_names" in arrays else None
+    layout, columns = as_columns(arrays["X"], arrays.get("y"), names)
+    return Stream(layout.names, layout.label, parts=cut(len(arrays["X"]), columns))
 
 
 def require_pyarrow() -> tuple[Any, Any]:
@@ -287,22 +293,32 @@ def _excel(file: BinaryIO) -> Stream:
     return Stream(names, dialect=Dialect(","), parts=cut(len(sheet) - 1, columns, first=2))
 
 
-def check_shapes(
-    shape: tuple[int, ...], y_shape: tuple[int, ...] | None, feature_names: Sequence[str] | None
-) -> list[str]:
-    """Check that samples, labels and names belong together; return the names, made up if none are given."""
-    if len(shape) != 2 or 0 in shape:
-        raise ValueError(f"X of shape {shape} is not a table; it needs at least one row and one column")
-    names = col.default_names(shape[1]) if feature_names is None else list(feature_names)
-    if len(names) != shape[1]:
-        raise ValueError(f"{len(names)} feature_names for {shape[1]} features; pass one name per column of X")
+def as_columns(
+    X: np.ndarray, y: np.ndarray | None, feature_names: Sequence[str] | None = None, label: str = "label"
+) -> tuple[Layout, Columns]:
+    """Check that samples, labels and names can be a file's; return them as columns, the labels first."""
+    if X.ndim != 2 or 0 in X.shape:
+        raise ValueError(f"X of shape {X.shape} is not a table; it needs at least one row and one column")
+    names = col.default_names(X.shape[1]) if feature_names is None else list(feature_names)
+    if len(names) != X.shape[1]:
+        raise ValueError(
+            f"{len(names)} feature_names for {X.shape[1]} features; pass one name per column of X"
+        )
     for name in names:
         col.check_text(name, "feature name")
-    if y_shape is not None and len(y_shape) != 1:
-        raise ValueError(f"y of shape {y_shape} is not a list of labels; pass one label per sample")
-    if y_shape is not None and y_shape[0] != shape[0]:
-        raise ValueError(f"{y_shape[0]} labels for {shape[0]} samples; pass one label per row of X")
-    return names
+    labels = {}
+    if y is not None:
+        if y.ndim != 1:
+            raise ValueError(f"y of shape {y.shape} is not a list of labels; pass one label per sample")
+        if len(y) != len(X):
+            raise ValueError(f"{len(y)} labels for {len(X)} samples; pass one label per row of X")
+        col.check_text(label, "label column")
+        labels = {label: col.check_labels(y)}
+    names = [*labels, *names]
+    col.check_distinct(names)
+    features = np.ascontiguousarray(col.check_samples(X).T)
+    columns = dict(zip(names, [*labels.values(), *features], strict=True))
+    return Layout(names, label if labels else None), columns
 
 
 # Files

@@ -134,7 +134,9 @@ def _json(file: BinaryIO, layout: Layout, *, lines: bool = False) -> Iterator[Wr
 
 
 def json_value(value: Any) -> Any:
-    """Put None for what is not finite, for which JSON has no name."""
+    """Return numpy's values as Python's, and None for what is not finite, for which JSON has no name."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
     if isinstance(value, dict):
         return {key: json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

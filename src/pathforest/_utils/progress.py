@@ -180,7 +180,12 @@ def _make_bar(total: float, unit: str, seconds: float) -> Any:
     is_watched = bool(notebook) or (stream is not None and stream.isatty())
     is_wanted = {"0": False, "1": True}.get(os.environ.get(SWITCH, ""), is_watched)
     # Several workers share one terminal.
-    if not is_wanted or multiprocessing.current_process().name != "MainProcess" or not (tqdm := _find_tqdm()):
+    if not is_wanted or multiprocessing.current_process().name != "MainProcess":
+        return None
+    try:
+        with warnings.catch_warnings(action="ignore"):  # it advises to install ipywidgets; bars of text do
+            from tqdm.auto import tqdm
+    except ImportError:
         return None
     # With a delay it draws nothing before the first refresh.
     form = COUNT if total == float("inf") else STAGES if unit == "stages" else FORMAT
@@ -190,16 +195,6 @@ def _make_bar(total: float, unit: str, seconds: float) -> Any:
     if not notebook and bar.ncols is not None and bar.ncols < 0:  # tqdm takes one from a size of 0 x 0
         bar.ncols, bar.nrows = WIDTH, None
     return bar
-
-
-def _find_tqdm() -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # without ipywidgets it advises to install them; bars of text do
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            tqdm = None
-    return tqdm
 
 
 def fitting(fit: Fit) -> Fit:
@@ -222,15 +217,11 @@ def fitting(fit: Fit) -> Fit:
     return with_callbacks(wrapper)
 
 
-def is_fitted_name(name: str) -> bool:
-    """Say whether an attribute of this name is fitted state: a public result, or data for predictions."""
-    return name.startswith("_fit_") or (name.endswith("_") and not name.startswith("_"))
-
-
 def reset(estimator: Any) -> None:
-    """Drop all fitted state."""
-    for name in filter(is_fitted_name, list(vars(estimator))):
-        delattr(estimator, name)
+    """Drop all fitted state: public results, and data for predictions."""
+    for name in list(vars(estimator)):
+        if name.startswith("_fit_") or (name.endswith("_") and not name.startswith("_")):
+            delattr(estimator, name)
 
 
 class Stages:

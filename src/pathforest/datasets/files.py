@@ -12,7 +12,7 @@ import numpy as np
 from pathforest._tables import columns as col
 from pathforest._tables.batches import Layout
 from pathforest._tables.libopf import POSITION
-from pathforest._tables.read import check_shapes, format_of, open_stream
+from pathforest._tables.read import as_columns, format_of, open_stream
 from pathforest._tables.write import check_delimited, open_sink
 from pathforest._utils.text import escape, show
 
@@ -180,7 +180,7 @@ def write(
     array([1, 1, 2, 2])
     """
     form, suffix, _ = format_of(os.fspath(path), None, "write")
-    layout, columns = as_columns(X, y, feature_names, label)
+    layout, columns = as_columns(np.asarray(X), None if y is None else np.asarray(y), feature_names, label)
     if suffix in (".csv", ".tsv"):
         check_delimited(layout.names, columns.get(layout.label), "," if suffix == ".csv" else "\t")
     if positions is not None:
@@ -195,22 +195,6 @@ def write(
         columns[POSITION] = given
     with open_sink(os.fspath(path), None, layout) as sink:
         sink(columns)
-
-
-def as_columns(
-    X: Any, y: Any, feature_names: Sequence[str] | None = None, label: str = "label"
-) -> tuple[Layout, dict[str, np.ndarray]]:
-    """Check what a user wants to write, or say which value is in the way; return columns, labels first."""
-    X, y = np.asarray(X), None if y is None else np.asarray(y)
-    names = check_shapes(X.shape, None if y is None else y.shape, feature_names)
-    columns = dict(zip(names, col.check_samples(X).T, strict=True))
-    if y is None:
-        col.check_distinct(names)
-        return Layout(names), columns
-    y = col.check_labels(y)
-    col.check_text(label, "label column")
-    col.check_distinct([label, *names])
-    return Layout([label, *names], label), {label: y} | columns
 
 
 def read_libopf(path: str | os.PathLike[str]) -> Table:
@@ -239,6 +223,6 @@ def write_libopf(path: str | os.PathLike[str], X: Any, y: Any = None) -> None:
     Traceback (most recent call last):
     ValueError: label 0 is outside 1 to 2147483647, the range of LibOPF files; renumber
     """
-    layout, columns = as_columns(X, y)
+    layout, columns = as_columns(np.asarray(X), None if y is None else np.asarray(y))
     with open_sink(os.fspath(path), ".dat", layout) as sink:
         sink(columns)

@@ -26,9 +26,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
+from pathforest._tables.read import as_columns
 from pathforest._tables.write import SINKS
 from pathforest._utils.files import replace_file
-from pathforest.datasets.files import as_columns, read, read_table
+from pathforest.datasets.files import read, read_table
 
 FOLDER = "PATHFOREST_DATA"  # the environment variable that names it
 TIMEOUT = 30  # seconds without an answer

@@ -20,20 +20,18 @@ from __future__ import annotations
 
 import io
 import os
-import struct
 from typing import NamedTuple
 
 import numpy as np
 
 from pathforest._engines.metric import Metric, choose_algorithm, resolve_metric
 from pathforest._persistence.checks import PATHS, check_model, check_paths
-from pathforest._tables.libopf import POSITION, read
+from pathforest._tables.libopf import HEADER, POSITION, read
 from pathforest._utils.text import escape
 from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
 from pathforest.knn_classifier import OPFKNNClassifier
 
-COUNTS = struct.Struct("<3i")
 INTEGER = 4  # bytes
 LOWEST, HIGHEST = 1.0, 1000.0  # LibOPF's scale of densities
 ROUNDING = 0.001  # what float32 may add to it
@@ -197,7 +195,7 @@ class Layout(NamedTuple):
 
     def size(self, n_samples: int, n_features: int) -> int:
         """Bytes of a whole file, known before anything of that size is made."""
-        header = COUNTS.size + 4 * self.real + INTEGER * self.newer
+        header = HEADER.size + 4 * self.real + INTEGER * self.newer
         record = 4 * INTEGER + (2 + self.newer + n_features) * self.real
         return header + n_samples * (record + INTEGER)
 
@@ -228,9 +226,9 @@ class ModelFile(NamedTuple):
 
 def _parse(data: bytes) -> ModelFile:
     """Read a model file. The header is held against the size of the file before anything is allocated."""
-    if len(data) < COUNTS.size:
-        raise ValueError(f"it has {len(data)} bytes, and the counts alone need {COUNTS.size}")
-    n_samples, _, n_features = COUNTS.unpack_from(data)
+    if len(data) < HEADER.size:
+        raise ValueError(f"it has {len(data)} bytes, and the counts alone need {HEADER.size}")
+    n_samples, _, n_features = HEADER.unpack_from(data)
     layout = _find_layout(data)
     if layout is None:
         raise ValueError(
@@ -258,12 +256,10 @@ def _parse(data: bytes) -> ModelFile:
 
 
 def _find_layout(data: bytes) -> Layout | None:
-    if len(data) < COUNTS.size:
-        return None
-    n_samples, n_labels, n_features = COUNTS.unpack_from(data)
-    if n_samples < 1 or n_labels < 0 or n_features < 1:
-        return None
-    return next((layout for layout in LAYOUTS if layout.size(n_samples, n_features) == len(data)), None)
+    n_samples, n_labels, n_features = HEADER.unpack_from(data) if len(data) >= HEADER.size else (0, 0, 0)
+    is_odd = n_samples < 1 or n_labels < 0 or n_features < 1
+    fitting = (layout for layout in LAYOUTS if layout.size(n_samples, n_features) == len(data))
+    return None if is_odd else next(fitting, None)
 
 
 # Estimators from these numbers

@@ -9,7 +9,6 @@ from pathforest._cli.options import option
 from pathforest._cli.tables import (
     TableOutput,
     check_outputs,
-    check_unused,
     columns_of,
     read_samples,
     show_facts,
@@ -46,10 +45,10 @@ def cluster(
     found = models.make_estimator("OPFClustering", settings, scale=treated.scale, distances=distances)
     samples = read_samples(data, reading, **treated.how(), labels="left out", distances=distances)
     stream = samples.stream
-    check_unused(stream, stream.names, [column], "pass another --column")
+    output = table.open([*stream.names, column], stream)
     prepared = models.prepare(found, samples, scale=treated.scale)
     seconds = models.fit(found, prepared, None, jobs)
-    with table.open([*stream.names, column], stream) as write:
+    with output as write:
         features = {} if distances else columns_of(samples.X, samples.features)
         write(table.columns(samples.rows, features) | {column: found.labels_})
     if model is not None:

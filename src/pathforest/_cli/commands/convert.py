@@ -152,7 +152,12 @@ def _draw(labels: np.ndarray, shares: list[Fraction], rng: np.random.Generator) 
 def _write_table(out: str, X: np.ndarray, y: np.ndarray | None, tables: Sequence[Samples]) -> None:
     form, ending, _ = format_of(out)
     positions = _positions(tables) if form.keeps_positions else None
-    X = _as_float32(X) if ending == ".dat" else X
+    if ending == ".dat":
+        if np.abs(X).max() > np.finfo(np.float32).max:
+            raise ValueError(
+                f"{np.abs(X).max()} is beyond float32, which .dat files hold; write another format"
+            )
+        X = X.astype(np.float32)
     label, names = tables[0].label or "label", tables[0].features
     if not form.keeps_names:
         if y is not None and y.dtype.kind == "U":
@@ -195,12 +200,6 @@ def _stack(tables: Sequence[Samples]) -> tuple[np.ndarray, np.ndarray | None]:
         return X, None
     is_mixed = len({y.dtype.kind for y in labels}) > 1  # integers here, names there
     return X, np.concatenate([y.astype(str) for y in labels] if is_mixed else labels)
-
-
-def _as_float32(X: np.ndarray) -> np.ndarray:
-    if np.abs(X).max() > np.finfo(np.float32).max:
-        raise ValueError(f"{np.abs(X).max()} is beyond float32, which .dat files hold; write another format")
-    return X.astype(np.float32)
 
 
 def _positions(tables: Sequence[Samples]) -> np.ndarray | None:

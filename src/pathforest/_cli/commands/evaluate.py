@@ -8,10 +8,11 @@ import numpy as np
 
 from pathforest._cli import options
 from pathforest._cli.models import load_model, new_samples, threads
-from pathforest._cli.tables import counted, find_label, show_facts, show_table
+from pathforest._cli.tables import find_label, show_facts, show_table
 from pathforest._tables.batches import Batch
 from pathforest._tables.columns import as_label, listed
 from pathforest._tables.read import open_stream
+from pathforest._utils.progress import progress
 from pathforest._utils.text import show
 
 INLINE = 6  # classes that have their confusions beside their scores
@@ -48,7 +49,7 @@ def evaluate(
     with open_stream(data, n_features=loaded.n_features, **reading.format) as stream:
         column = find_label(stream, reading.label, known=loaded.label)
         batches = new_samples(loaded, stream, reading.label, distances)
-        with counted("evaluated") as advance, threads(jobs):
+        with progress(np.inf, "evaluated", "samples") as bar, threads(jobs):
             for batch, _, X in batches:
                 codes = _codes(classes, batch, column)
                 true.append(codes)
@@ -58,7 +59,7 @@ def evaluate(
                 else:
                     labels = loaded.model.predict(X)
                 predicted.append(np.searchsorted(classes, labels))
-                advance(len(X))
+                bar.update(len(X))
     if not true:
         raise ValueError(f"{data}: there is no sample")
     facts = _facts(classes, np.concatenate(true), np.concatenate(predicted))

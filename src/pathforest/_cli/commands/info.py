@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 
 from pathforest._cli import options
 from pathforest._cli.models import chosen_text, is_model, load_model, rule_facts, rule_lines, search_facts
-from pathforest._cli.tables import find_label, known_labels, listed, show_facts, show_table, visible
-from pathforest._tables.columns import DATE, NOTHING, NUMBER, as_labels, is_gap, kind_of, numbers, objects
+from pathforest._cli.tables import find_label, known_labels, show_facts, show_table, visible
+from pathforest._tables.columns import (
+    DATE,
+    NOTHING,
+    NUMBER,
+    as_labels,
+    is_gap,
+    kind_of,
+    listed,
+    numbers,
+    objects,
+)
 from pathforest._tables.read import open_stream
 from pathforest._utils.text import show
 
@@ -78,12 +89,12 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
     if loaded.table is not None:
         lines += ["columns:", *rule_lines(loaded.table)]
     elif loaded.names and not is_precomputed:
-        lines.append(f"features: {listed(loaded.names, SHOWN)}")
+        lines.append(f"features: {listed(loaded.names, SHOWN, visible)}")
     if loaded.label is not None:
         lines.append(f"label: {visible(loaded.label)}")
     if hasattr(model, "classes_"):
         facts["classes"] = model.classes_.tolist()
-        lines.append(f"classes: {listed(facts['classes'], SHOWN)}")
+        lines.append(f"classes: {listed(facts['classes'], SHOWN, visible)}")
     facts |= search_facts(model)
     if "best_score" in facts:
         lines.append(f"chosen: {chosen_text(facts)}; cross-validated score {facts['best_score']:.4f}")
@@ -96,15 +107,16 @@ def _show_table(path: str, reading: options.Reading, as_json: bool) -> None:
     with open_stream(path, **reading.format) as stream:
         column = find_label(stream, reading.label, needed=False)
         n_samples, n_labels, classes = 0, 0, Counter()
-        spans = {name: Span() for name in stream.names if name != column}
+        spans: dict[str, list[Span]] = {name: [] for name in stream.names if name != column}
         for batch in stream.batches:
             n_samples += len(batch.places)
             if column is not None:
                 labels = known_labels(batch, column)[1]
                 n_labels += len(labels)
                 classes.update(labels.tolist())
-            for name, span in spans.items():
-                span.add(batch.columns[name], stream.decimal)
+            for name, found in spans.items():
+                found.append(_span(batch.columns[name], stream.decimal))
+    spans = {name: _joined(found) for name, found in spans.items()}
     if classes and labels.dtype == object:
         texts, classes = classes, Counter()
         for name, n in zip(as_labels(objects(list(texts))).tolist(), texts.values(), strict=True):
@@ -117,52 +129,50 @@ def _show_table(path: str, reading: options.Reading, as_json: bool) -> None:
         "columns": stream.names,
         "label": column,
         "classes": dict(sorted(classes.items())),
-        "ranges": {name: span.limits for name, span in spans.items()},
+        "ranges": {name: span.limits or None for name, span in spans.items()},
         "missing": missing | ({column: n_unlabelled} if n_unlabelled else {}),
     }
     if not as_json:
         header, width = ["column", "smallest", "largest", "missing"], 4 if missing else 3
-        rows = [[name, *span.cells()][:width] for name, span in list(spans.items())[:SHOWN]]
+        rows = [[name, *_cells(span)][:width] for name, span in list(spans.items())[:SHOWN]]
         show_table(header[:width], rows)
     lines = [f"{stream.name}: {n_samples} samples, {len(stream.names)} columns"]
     if len(spans) > SHOWN:
         lines[0] += f", the first {SHOWN} above"
     if classes:
-        counted = listed((f"{visible(name)} ({n})" for name, n in facts["classes"].items()), SHOWN)
-        lines.append(f"{len(classes)} classes in {show(column)}: {counted}")
+        counted = (f"{visible(name)} ({n})" for name, n in facts["classes"].items())
+        lines.append(f"{len(classes)} classes in {show(column)}: {listed(counted, SHOWN, visible)}")
     if n_unlabelled:
         lines.append(f"{n_unlabelled} samples without a label")
     show_facts(facts, lines, as_json)
 
 
-class Span:
-    """The smallest and largest number of a column, and its missing cells; it grows batch by batch."""
+class Span(NamedTuple):
+    """What there is in a column."""
 
-    def __init__(self) -> None:
-        self.limits: list[float] | None = None  # None for text, and if there is no number
-        self.n_missing = 0
-        self._kind = NOTHING
+    kind: str
+    n_missing: int
+    limits: list[float]  # the smallest and the largest number; nothing if it is not one of numbers
 
-    def add(self, column: np.ndarray, decimal: str | None) -> None:
-        """Take in the cells of a batch."""
-        kind = kind_of(column, decimal)
-        if kind == NUMBER:
-            values = numbers(column, decimal, gaps=True)
-            known = values[~np.isnan(values)]
-            self.n_missing += len(values) - len(known)
-        else:
-            self.n_missing += sum(map(is_gap, column.tolist()))
-        if kind != NOTHING:
-            self._kind = kind if self._kind in (kind, NOTHING) else "text"
-        if self._kind == kind == NUMBER:
-            limits = [*(self.limits or ()), float(known.min()), float(known.max())]
-            self.limits = [min(limits), max(limits)]
-        elif self._kind != NUMBER:
-            self.limits = None
 
-    def cells(self) -> list[str]:
-        """Return smallest, largest and missing for a table."""
-        if self.limits is None:
-            shown = {NOTHING: "", DATE: "dates"}.get(self._kind, "text")
-            return [shown, "", str(self.n_missing)]
-        return [*(f"{limit:.6g}" for limit in self.limits), str(self.n_missing)]
+def _span(column: np.ndarray, decimal: str | None) -> Span:
+    kind = kind_of(column, decimal)
+    if kind != NUMBER:
+        return Span(kind, sum(map(is_gap, column.tolist())), [])
+    values = numbers(column, decimal, gaps=True)
+    known = values[~np.isnan(values)]
+    return Span(kind, len(values) - len(known), [float(known.min()), float(known.max())])
+
+
+def _joined(spans: Sequence[Span]) -> Span:
+    """Describe a column of which each batch had a part."""
+    kinds = {span.kind for span in spans} - {NOTHING} or {NOTHING}
+    kind, limits = kinds.pop() if len(kinds) == 1 else "text", [x for span in spans for x in span.limits]
+    ends = [min(limits), max(limits)] if kind == NUMBER else []
+    return Span(kind, sum(span.n_missing for span in spans), ends)
+
+
+def _cells(span: Span) -> list[str]:
+    """Return smallest, largest and missing for a table."""
+    shown = [f"{limit:.6g}" for limit in span.limits]
+    return [*(shown or [{NOTHING: "", DATE: "dates"}.get(span.kind, "text"), ""]), str(span.n_missing)]

@@ -11,9 +11,10 @@ import numpy as np
 from pathforest._cli import options
 from pathforest._cli.models import Loaded, load_model, new_samples, threads
 from pathforest._cli.options import flag, option, refuse
-from pathforest._cli.tables import TableOutput, check_outputs, check_unused, counted, show_facts, visible
+from pathforest._cli.tables import TableOutput, check_outputs, show_facts, visible
 from pathforest._models.explanation import in_units_of_table, with_names
 from pathforest._tables.read import open_stream
+from pathforest._utils.progress import progress
 
 RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
@@ -75,9 +76,9 @@ def predict(
         n_rows, kept, added = 0, [] if only else stream.names, [column]
         if proba:
             added = [*(f"p({label})" for label in loaded.model.classes_.tolist()), column]
-        check_unused(stream, kept, added, "pass --only, or another --column")
-        output = table.open([*kept, *added], stream, [column])
-        with output as write, counted("predicted") as advance, threads(jobs):
+        output = table.open([*kept, *added], stream, [column], "pass --only, or another --column")
+        # How many samples there are is known at the end only.
+        with output as write, progress(np.inf, "predicted", "samples") as bar, threads(jobs):
             for batch, features, X in batches:
                 if proba:
                     labels, probabilities = loaded.model._labels_and_probabilities(X)
@@ -87,7 +88,7 @@ def predict(
                 answers = dict(zip(added, [*np.ascontiguousarray(probabilities.T), labels], strict=True))
                 write(({} if only else table.columns(batch, features)) | answers)
                 n_rows += len(X)
-                advance(len(X))
+                bar.update(len(X))
     if table.path is not None:
         show_facts({"predictions": out, "n_samples": n_rows}, [f"{out}: {n_rows} samples"], as_json)
 
