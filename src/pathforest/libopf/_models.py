@@ -32,7 +32,6 @@ from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
 from pathforest.knn_classifier import OPFKNNClassifier
 
-INTEGER = 4  # bytes
 LOWEST, HIGHEST = 1.0, 1000.0  # LibOPF's scale of densities
 ROUNDING = 0.001  # what float32 may add to it
 
@@ -195,9 +194,9 @@ class Layout(NamedTuple):
 
     def size(self, n_samples: int, n_features: int) -> int:
         """Bytes of a whole file, known before anything of that size is made."""
-        header = HEADER.size + 4 * self.real + INTEGER * self.newer
-        record = 4 * INTEGER + (2 + self.newer + n_features) * self.real
-        return header + n_samples * (record + INTEGER)
+        header, record = self.types(1)
+        order = np.dtype("<i4").itemsize
+        return header.itemsize + n_samples * (record.itemsize + (n_features - 1) * self.real + order)
 
 
 # For equal counts no two of them have the same size.

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pathforest._cli import models, options
+from pathforest._cli import models, options, tables
 from pathforest._cli.options import option
-from pathforest._cli.tables import (
-    TableOutput,
-    check_outputs,
-    columns_of,
-    read_samples,
-    show_facts,
-)
 
 
 def cluster(
@@ -40,16 +33,16 @@ def cluster(
 
       pathforest cluster points.csv --set n_clusters=4 --model clusters.pf --out clusters.csv
     """
-    table = TableOutput(out, to, as_json=as_json)
-    check_outputs([table.path, model], [data, distances])
+    table = tables.TableOutput(out, to, as_json=as_json)
+    tables.check_outputs([table.path, model], [data, distances])
     found = models.make_estimator("OPFClustering", settings, scale=treated.scale, distances=distances)
-    samples = read_samples(data, reading, **treated.how(), labels="left out", distances=distances)
+    samples = tables.read_samples(data, reading, **treated.how(), labels="left out", distances=distances)
     stream = samples.stream
     output = table.open([*stream.names, column], stream)
     prepared = models.prepare(found, samples, scale=treated.scale)
     seconds = models.fit(found, prepared, None, jobs)
     with output as write:
-        features = {} if distances else columns_of(samples.X, samples.features)
+        features = {} if distances else tables.columns_of(samples.X, samples.features)
         write(table.columns(samples.rows, features) | {column: found.labels_})
     if model is not None:
         models.save(found, prepared, samples.features, model)
@@ -71,4 +64,4 @@ def cluster(
         f"{seconds:.1f} s"
     )
     lines = [text, *models.rule_lines(prepared.table)]
-    show_facts(facts, lines, as_json and table.path is not None, on_error_stream=table.path is None)
+    tables.show_facts(facts, lines, as_json and table.path is not None, on_error_stream=table.path is None)

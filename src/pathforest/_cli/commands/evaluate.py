@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pathforest._cli import options
-from pathforest._cli.models import load_model, new_samples, threads
-from pathforest._cli.tables import find_label, show_facts, show_table
+from pathforest._cli import models, options, tables
 from pathforest._tables.batches import Batch
 from pathforest._tables.columns import as_label, listed
 from pathforest._tables.read import open_stream
@@ -40,16 +38,16 @@ def evaluate(
 
       pathforest evaluate model.pf testing.dat --json
     """
-    loaded = load_model(model, distances)
+    loaded = models.load_model(model, distances)
     if not hasattr(loaded.model, "classes_"):
         raise ValueError(f"evaluate needs a classifier; {model} is an {type(loaded.model).__name__}")
     classes = loaded.model.classes_
     has_proba = hasattr(loaded.model, "predict_proba")
     true, predicted, chances = [], [], []
     with open_stream(data, n_features=loaded.n_features, **reading.format) as stream:
-        column = find_label(stream, reading.label, known=loaded.label)
-        batches = new_samples(loaded, stream, reading.label, distances)
-        with progress(np.inf, "evaluated", "samples") as bar, threads(jobs):
+        column = tables.find_label(stream, reading.label, known=loaded.label)
+        batches = models.new_samples(loaded, stream, reading.label, distances)
+        with progress(np.inf, "evaluated", "samples") as bar, models.threads(jobs):
             for batch, _, X in batches:
                 codes = _codes(classes, batch, column)
                 true.append(codes)
@@ -71,7 +69,7 @@ def evaluate(
         _show_classes(facts)
     names = ("accuracy", "opf_accuracy", "f1_weighted", "log_loss")
     text = ", ".join(f"{name} {facts[name]:.4f}" for name in names if name in facts)
-    show_facts(facts, [f"{facts['n_samples']} samples: {text}"], as_json)
+    tables.show_facts(facts, [f"{facts['n_samples']} samples: {text}"], as_json)
 
 
 def _codes(classes: np.ndarray, batch: Batch, name: str) -> np.ndarray:
@@ -89,35 +87,31 @@ def _codes(classes: np.ndarray, batch: Batch, name: str) -> np.ndarray:
 
 
 def _facts(classes: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
-    from sklearn.metrics import confusion_matrix, f1_score
+    from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_support
 
     from pathforest.metrics import opf_accuracy
 
-    confusion = confusion_matrix(true, predicted, labels=np.arange(len(classes)))
+    codes = np.arange(len(classes))
+    scores = precision_recall_fscore_support(true, predicted, labels=codes, zero_division=np.nan)
+    precision, recall, _, own = (score.tolist() for score in scores)
     f1 = f1_score(true, predicted, average="weighted", zero_division=0)  # of classes not in the file
-    right, own, given = confusion.diagonal(), confusion.sum(axis=1), confusion.sum(axis=0)
     return {
         "n_samples": len(true),
         "accuracy": float((true == predicted).mean()),
         "opf_accuracy": opf_accuracy(true, predicted),
         "f1_weighted": float(f1),
         "classes": classes.tolist(),
-        "samples": own.tolist(),
-        "recall": _shares(right, own),
-        "precision": _shares(right, given),
-        "confusion": confusion.tolist(),
+        "samples": own,
+        "recall": recall,  # NaN of nothing, as is precision
+        "precision": precision,
+        "confusion": confusion_matrix(true, predicted, labels=codes).tolist(),
     }
-
-
-def _shares(part: np.ndarray, whole: np.ndarray) -> list[float | None]:
-    """Return shares; None is the share of nothing."""
-    return [p / w if w else None for p, w in zip(part.tolist(), whole.tolist(), strict=True)]
 
 
 def _show_classes(facts: dict[str, Any]) -> None:
     names = [str(label) for label in facts["classes"]]
     shown = [
-        ["-" if share is None else f"{share:.4f}" for share in facts[name]]
+        ["-" if np.isnan(share) else f"{share:.4f}" for share in facts[name]]
         for name in ("recall", "precision")
     ]
     columns = [names, list(map(str, facts["samples"])), *shown]
@@ -126,7 +120,7 @@ def _show_classes(facts: dict[str, Any]) -> None:
     if len(names) <= INLINE:
         header += [f"as {name}" for name in names]
         columns += confusion
-    show_table(header, list(zip(*columns, strict=True)))
+    tables.show_table(header, list(zip(*columns, strict=True)))
     if INLINE < len(names) <= WIDEST:
-        show_facts(None, [""])
-        show_table(["class, taken for", *names], list(zip(names, *confusion, strict=True)))
+        tables.show_facts(None, [""])
+        tables.show_table(["class, taken for", *names], list(zip(names, *confusion, strict=True)))

@@ -9,9 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import typer
 
-from pathforest._cli import options
-from pathforest._cli.models import chosen_text, is_model, load_model, rule_facts, rule_lines, search_facts
-from pathforest._cli.tables import find_label, known_labels, show_facts, show_table, visible
+from pathforest._cli import models, options, tables
 from pathforest._tables.columns import (
     DATE,
     NOTHING,
@@ -52,8 +50,8 @@ def info(
 
       pathforest info data.dat --json
     """
-    if file != "-" and is_model(file):
-        _show_model(file, load_model(file), as_json)
+    if file != "-" and models.is_model(file):
+        _show_model(file, models.load_model(file), as_json)
     else:
         _show_table(file, reading, as_json)
 
@@ -69,7 +67,7 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
         "n_features": loaded.n_features,
         "features": loaded.names,
         "label": loaded.label,
-        "columns": rule_facts(loaded.table),
+        "columns": models.rule_facts(loaded.table),
         "params": params,
     }
     is_precomputed = params.get("metric") == "precomputed"
@@ -87,31 +85,31 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
         steps = ", ".join(type(step).__name__ for _, step in loaded.before.steps)
         lines.append(f"before the model: {steps}")
     if loaded.table is not None:
-        lines += ["columns:", *rule_lines(loaded.table)]
+        lines += ["columns:", *models.rule_lines(loaded.table)]
     elif loaded.names and not is_precomputed:
-        lines.append(f"features: {listed(loaded.names, SHOWN, visible)}")
+        lines.append(f"features: {listed(loaded.names, SHOWN, tables.visible)}")
     if loaded.label is not None:
-        lines.append(f"label: {visible(loaded.label)}")
+        lines.append(f"label: {tables.visible(loaded.label)}")
     if hasattr(model, "classes_"):
         facts["classes"] = model.classes_.tolist()
-        lines.append(f"classes: {listed(facts['classes'], SHOWN, visible)}")
-    facts |= search_facts(model)
+        lines.append(f"classes: {listed(facts['classes'], SHOWN, tables.visible)}")
+    facts |= models.search_facts(model)
     if "best_score" in facts:
-        lines.append(f"chosen: {chosen_text(facts)}; cross-validated score {facts['best_score']:.4f}")
+        lines.append(f"chosen: {models.chosen_text(facts)}; cross-validated score {facts['best_score']:.4f}")
     given = ", ".join(f"{name}={value!r}" for name, value in params.items())
     lines.append(f"parameters: {given or 'the defaults'}")
-    show_facts(facts, lines, as_json)
+    tables.show_facts(facts, lines, as_json)
 
 
 def _show_table(path: str, reading: options.Reading, as_json: bool) -> None:
     with open_stream(path, **reading.format) as stream:
-        column = find_label(stream, reading.label, needed=False)
+        column = tables.find_label(stream, reading.label, needed=False)
         n_samples, n_labels, classes = 0, 0, Counter()
         spans: dict[str, list[Span]] = {name: [] for name in stream.names if name != column}
         for batch in stream.batches:
             n_samples += len(batch.places)
             if column is not None:
-                labels = known_labels(batch, column)[1]
+                labels = tables.known_labels(batch, column)[1]
                 n_labels += len(labels)
                 classes.update(labels.tolist())
             for name, found in spans.items():
@@ -135,16 +133,16 @@ def _show_table(path: str, reading: options.Reading, as_json: bool) -> None:
     if not as_json:
         header, width = ["column", "smallest", "largest", "missing"], 4 if missing else 3
         rows = [[name, *_cells(span)][:width] for name, span in list(spans.items())[:SHOWN]]
-        show_table(header[:width], rows)
+        tables.show_table(header[:width], rows)
     lines = [f"{stream.name}: {n_samples} samples, {len(stream.names)} columns"]
     if len(spans) > SHOWN:
         lines[0] += f", the first {SHOWN} above"
     if classes:
-        counted = (f"{visible(name)} ({n})" for name, n in facts["classes"].items())
-        lines.append(f"{len(classes)} classes in {show(column)}: {listed(counted, SHOWN, visible)}")
+        counted = (f"{tables.visible(name)} ({n})" for name, n in facts["classes"].items())
+        lines.append(f"{len(classes)} classes in {show(column)}: {listed(counted, SHOWN, tables.visible)}")
     if n_unlabelled:
         lines.append(f"{n_unlabelled} samples without a label")
-    show_facts(facts, lines, as_json)
+    tables.show_facts(facts, lines, as_json)
 
 
 class Span(NamedTuple):

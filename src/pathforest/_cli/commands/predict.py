@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pathforest._cli import options
-from pathforest._cli.models import Loaded, load_model, new_samples, threads
+from pathforest._cli import models, options, tables
 from pathforest._cli.options import flag, option, refuse
-from pathforest._cli.tables import TableOutput, check_outputs, show_facts, visible
 from pathforest._models.explanation import in_units_of_table, with_names
 from pathforest._tables.read import open_stream
 from pathforest._utils.progress import progress
@@ -59,26 +57,26 @@ def predict(
     rows = None if explain is None else _positions(explain)
     for name, given in {"--out": out, "--to": to, "--proba": proba, "--only": only}.items():
         refuse((rows and given, f"--explain {explain}: not with {name}; it prints text, or JSON with --json"))
-    table = TableOutput(out, to, as_json=as_json)
-    check_outputs([table.path], [model, data, distances])
+    table = tables.TableOutput(out, to, as_json=as_json)
+    tables.check_outputs([table.path], [model, data, distances])
     needs = "predict" if rows is None else "explain"
-    loaded = load_model(model, distances, needs="predict_proba" if proba else needs)
+    loaded = models.load_model(model, distances, needs="predict_proba" if proba else needs)
     with open_stream(data, n_features=loaded.n_features, **reading.format) as stream:
-        batches = new_samples(loaded, stream, reading.label, distances)
+        batches = models.new_samples(loaded, stream, reading.label, distances)
         if rows is not None:
             found = dict(_explained(loaded, batches, set(rows)))
             missing = [row for row in rows if row not in found]
             if missing:
                 raise ValueError(f"{stream.name}: there is no sample {missing[0]}; they count from 0")
             lines = [line for row in rows for line in found[row][1]]
-            show_facts([found[row][0] for row in rows], lines, as_json)
+            tables.show_facts([found[row][0] for row in rows], lines, as_json)
             return
         n_rows, kept, added = 0, [] if only else stream.names, [column]
         if proba:
             added = [*(f"p({label})" for label in loaded.model.classes_.tolist()), column]
         output = table.open([*kept, *added], stream, [column], "pass --only, or another --column")
         # How many samples there are is known at the end only.
-        with output as write, progress(np.inf, "predicted", "samples") as bar, threads(jobs):
+        with output as write, progress(np.inf, "predicted", "samples") as bar, models.threads(jobs):
             for batch, features, X in batches:
                 if proba:
                     labels, probabilities = loaded.model._labels_and_probabilities(X)
@@ -90,7 +88,7 @@ def predict(
                 n_rows += len(X)
                 bar.update(len(X))
     if table.path is not None:
-        show_facts({"predictions": out, "n_samples": n_rows}, [f"{out}: {n_rows} samples"], as_json)
+        tables.show_facts({"predictions": out, "n_samples": n_rows}, [f"{out}: {n_rows} samples"], as_json)
 
 
 def _positions(text: str) -> list[int]:
@@ -104,7 +102,7 @@ def _positions(text: str) -> list[int]:
 
 
 def _explained(
-    loaded: Loaded, batches: Iterable[tuple[Any, Any, np.ndarray]], rows: set[int]
+    loaded: models.Loaded, batches: Iterable[tuple[Any, Any, np.ndarray]], rows: set[int]
 ) -> Iterator[tuple[int, tuple[dict[str, Any], list[str]]]]:
     """Yield samples by position with what explains them, reading no further than the last."""
     first, last = 0, max(rows)
@@ -117,7 +115,7 @@ def _explained(
             return
 
 
-def _explain(loaded: Loaded, row: int, x: np.ndarray) -> tuple[dict[str, Any], list[str]]:
+def _explain(loaded: models.Loaded, row: int, x: np.ndarray) -> tuple[dict[str, Any], list[str]]:
     """Explain a prediction, for programs and for people."""
     model, before, names = loaded.model, loaded.before, loaded.names
     if before is not None:
@@ -146,5 +144,5 @@ def _explain(loaded: Loaded, row: int, x: np.ndarray) -> tuple[dict[str, Any], l
     }
     answer, *details = str(found).split("\n")
     ranked = sorted(costs.items(), key=lambda item: item[1])[:4]
-    shown = ", ".join(f"{visible(label)} {cost:.4g}" for label, cost in ranked)
+    shown = ", ".join(f"{tables.visible(label)} {cost:.4g}" for label, cost in ranked)
     return facts, [f"sample {row}: {answer}", f"  class costs: {shown}", *(f"  {line}" for line in details)]
