@@ -62,7 +62,7 @@ src/pathforest/_cli/tables.py | tests/cli/test_mistakes.py
 src/pathforest/_cli/models.py | tests/cli/test_train.py
 - if prepared.columns is None:
 + if True:
-- table.set_params(kinds=kinds | samples.kinds, scale
+- table.set_params(kinds=kinds_of(samples), scale
 + table.set_params(scale
 - scale=scale or not represents
 + scale=scale
@@ -176,6 +176,8 @@ src/pathforest/preprocessing.py | tests/models/test_tables.py
 src/pathforest/_tables/columns.py | tests/models/test_tables.py
 - (learned is None or len(learned)) and has_text
 + has_text
+- if isinstance(value, datetime) and value.tzinfo is not None:
++ if False:
 src/pathforest/learning.py | tests/models/test_pruning.py
 - if len(val) - len(wrong) > most:
 + if True:
