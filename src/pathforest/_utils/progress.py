@@ -180,12 +180,7 @@ def _make_bar(total: float, unit: str, seconds: float) -> Any:
     is_watched = bool(notebook) or (stream is not None and stream.isatty())
     is_wanted = {"0": False, "1": True}.get(os.environ.get(SWITCH, ""), is_watched)
     # Several workers share one terminal.
-    if not is_wanted or multiprocessing.current_process().name != "MainProcess":
-        return None
-    try:
-        with warnings.catch_warnings(action="ignore"):  # it advises to install ipywidgets; bars of text do
-            from tqdm.auto import tqdm
-    except ImportError:
+    if not is_wanted or multiprocessing.current_process().name != "MainProcess" or not (tqdm := _find_tqdm()):
         return None
     # With a delay it draws nothing before the first refresh.
     form = COUNT if total == float("inf") else STAGES if unit == "stages" else FORMAT
@@ -195,6 +190,15 @@ def _make_bar(total: float, unit: str, seconds: float) -> Any:
     if not notebook and bar.ncols is not None and bar.ncols < 0:  # tqdm takes one from a size of 0 x 0
         bar.ncols, bar.nrows = WIDTH, None
     return bar
+
+
+def _find_tqdm() -> Any:
+    try:
+        with warnings.catch_warnings(action="ignore"):  # it advises to install ipywidgets; bars of text do
+            from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm
 
 
 def fitting(fit: Fit) -> Fit:
