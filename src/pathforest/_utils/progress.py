@@ -193,11 +193,12 @@ def _make_bar(total: float, unit: str, seconds: float) -> Any:
 
 
 def _find_tqdm() -> Any:
-    try:
-        with warnings.catch_warnings(action="ignore"):  # it advises to install ipywidgets; bars of text do
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # without ipywidgets it advises to install them; bars of text do
+        try:
             from tqdm.auto import tqdm
-    except ImportError:
-        return None
+        except ImportError:
+            tqdm = None
     return tqdm
 
 
