@@ -14,7 +14,6 @@ STORIES = [
     "plot_why.py",
     "plot_digits.py",
     "plot_clustering.py",
-    "plot_scaling.py",
 ]
 
 

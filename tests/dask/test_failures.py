@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import numpy as np
 import pytest
@@ -197,7 +197,7 @@ class ReadOnce:
 
 def send_what_cannot_be_read(client, monkeypatch, folder):
     monkeypatch.setattr(dask_futures, "SECONDS_TO_COPY", 1)
-    with dask_futures.Sent(client, [ReadOnce(folder / "read")]) as sent:
+    with closing(dask_futures.Sent(client, [ReadOnce(folder / "read")])) as sent:
         sent[0]
 
 
@@ -247,9 +247,9 @@ def test_ctrl_c_leaves_no_tasks_and_no_model(mortal, many_blocks, monkeypatch, e
 
 def test_objects_are_distributed_evenly_and_a_lone_one_goes_to_every_worker(mortal):
     workers, sent = sorted(mortal.nthreads()), dask_futures.Sent(mortal, list(range(6)))
-    assert [sent.workers(i) for i in range(6)] == [[workers[0]], [workers[1]]] * 3
+    assert [sent.send(i)[1] for i in range(6)] == [[workers[0]], [workers[1]]] * 3
     lone = dask_futures.Sent(mortal, [0])
-    assert lone.workers(0) == workers == sorted(mortal.who_has([lone[0]])[lone[0].key])
+    assert lone.send(0)[1] == workers == sorted(mortal.who_has([lone[0]])[lone[0].key])
 
 
 def deadly_scorer(model, X, y):

@@ -109,13 +109,13 @@ def test_suspects_are_ranked_and_stand_beside_their_conquerors(hostile):
     assert [s.row for s in review.suspects][: len(review.issues.suspects)] == review.issues.suspects.tolist()
     for suspect in review.suspects:
         own, other = suspect.witnesses
-        assert [w.row for w in own] == review.issues.conquerors[suspect.row, :3].tolist()
-        assert [w.distance for w in other] == review.issues.rival_distances[suspect.row, :3].tolist()
-        assert {int(review.codes[w.row]) for w in own} == {suspect.given}
-        assert {int(review.codes[w.row]) for w in other} == {suspect.rival}
+        assert [row for row, _ in own] == review.issues.conquerors[suspect.row, :3].tolist()
+        assert [distance for _, distance in other] == review.issues.rival_distances[suspect.row, :3].tolist()
+        assert {int(review.codes[row]) for row, _ in own} == {suspect.given}
+        assert {int(review.codes[row]) for row, _ in other} == {suspect.rival}
     suspect, X = review.suspects[0], review.table.X
     j = telling_features(X, suspect, X.std(axis=0))[0]
-    rows = [suspect.row, *(w.row for side in suspect.witnesses for w in side)]
+    rows = [suspect.row, *(row for side in suspect.witnesses for row, _ in side)]
     assert [NAMES[j], "", *(f"{value:.4g}" for value in X[rows, j])] in Page(html).rows
 
 

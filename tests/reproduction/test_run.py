@@ -125,8 +125,6 @@ def test_progress_adds_up_also_when_resumed(finished, tmp_path, monkeypatch):
     ("change", "match"),
     [
         ({"preset": "dirty"}, "'dirty' is unknown; choose from paper, clean"),
-        ({"runs": 0}, "runs=0"),
-        ({"seed": -1}, "seed=-1"),
         ({"classifiers": ("opf", "knn7")}, "knn7"),
         ({"classifiers": ()}, "none"),
         ({"datasets": ()}, "no dataset"),
@@ -139,3 +137,9 @@ def test_bad_settings_are_refused_before_any_work(tmp_path, change, match):
     with pytest.raises(ValueError, match=match):
         run.reproduce(SETTINGS._replace(**change), tmp_path)
     assert not any(tmp_path.iterdir())
+
+
+def test_datasets_and_classifiers_are_in_the_order_of_the_paper():
+    found = run.check_settings(Settings(("iris", "cone_torus", "digits", "boat"), ("knn1", "opf")))
+    assert found.datasets == ("boat", "cone_torus", "iris", "digits")
+    assert found.classifiers == ("opf", "knn1")

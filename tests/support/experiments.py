@@ -17,7 +17,7 @@ from pathforest._reproduction.experiment import (
     Settings,
 )
 
-DATASETS = ("made", "data1", "boat", "breast_tissue", "cone_torus")  # not the order of the report
+DATASETS = ("boat", "cone_torus", "data1", "breast_tissue", "made")
 SIZES = (1, *range(10, 151, 10))
 FACTORS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2)
 SCORES = {row.Index: row for row in published.TABLE.itertuples()}

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pathforest._utils.text import escape
+from pathforest._utils.text import shorten
 
 HERE = Path(__file__).parent
 LONGEST = 200  # characters of a text from a table
@@ -73,8 +73,7 @@ def _environment(folder: Path) -> Any:
 
 def visible(text: str) -> str:
     """Return a text of a table as one line that cannot turn around or hide what is next to it."""
-    text = escape(text[: LONGEST + 1])
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return shorten(text, LONGEST)
 
 
 def number(value: float) -> str:

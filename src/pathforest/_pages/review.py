@@ -49,11 +49,7 @@ class Table(NamedTuple):
         return f"{self.place} {self.places[row]}"
 
 
-class Witness(NamedTuple):
-    """A conqueror of a suspect."""
-
-    row: int
-    distance: float
+Witness = tuple[int, float]  # the row of a conqueror of a suspect, and its distance
 
 
 class Suspect(NamedTuple):
@@ -138,7 +134,7 @@ def make_review(table: Table, issues: Issues) -> Review:
 
 def _witnesses(rows: np.ndarray, distances: np.ndarray) -> list[Witness]:
     found = zip(rows[:CONQUERORS].tolist(), distances[:CONQUERORS].tolist(), strict=True)
-    return [Witness(row, distance) for row, distance in found if row >= 0]
+    return [witness for witness in found if witness[0] >= 0]
 
 
 def _remarks(issues: Issues, row: int) -> list[str]:
@@ -285,7 +281,7 @@ def _items(review: Review, classes: list[dict], show: Show, most: int | None) ->
         if most is None and size > ROOM:
             break
         sides = list(zip((suspect.given, suspect.rival), suspect.witnesses, strict=True))
-        rows = [suspect.row, *(witness.row for _, side in sides for witness in side)]
+        rows = [suspect.row, *(row for _, side in sides for row, _ in side)]
         features = telling_features(table.X, suspect, spread)
         kinds = ["this", *("first" if i == 0 else "" for _, side in sides for i in range(len(side)))]
         colours = ["this", *(class_kind(code) for code, side in sides for _ in side)]
@@ -318,7 +314,7 @@ def telling_features(X: np.ndarray, suspect: Suspect, spread: np.ndarray) -> np.
     A feature speaks against it by how much farther, in standard deviations, the sample is from the mean of
     its conquerors of the given class than from that of its rival's.
     """
-    own, other = ([witness.row for witness in witnesses] for witnesses in suspect.witnesses)
+    own, other = ([row for row, _ in witnesses] for witnesses in suspect.witnesses)
     distance = [np.abs(X[suspect.row] - X[rows].mean(axis=0)) if rows else 0 for rows in (own, other)]
     against = (distance[0] - distance[1]) / spread
     return np.argsort(-np.broadcast_to(against, X.shape[1:]), kind="stable")[:FEATURES]

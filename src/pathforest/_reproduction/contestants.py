@@ -15,6 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from pathforest._reproduction.data import Parts
+from pathforest._reproduction.experiment import COMPETITION_OF
 from pathforest._search.scoring import DECIMALS
 from pathforest.classifier import OPFClassifier
 from pathforest.fuzzy import FuzzyOPFClassifier, TrainingErrorWarning
@@ -28,9 +29,6 @@ SIGMAS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2)
 
 SVM_COSTS = (0.01, 0.1, 1, 10, 100)
 RBF_GAMMAS = (0.1, 1, 10)  # times 1 / n_features
-
-# Where the paths of each Fuzzy OPF run, by its name in the results.
-COMPETITION_OF = {"fuzzy_opf": "complete", "fuzzy_opf_tree": "tree"}
 
 
 class Outcome(NamedTuple):
@@ -49,10 +47,7 @@ def groups(names: Sequence[str]) -> list[list[str]]:
 def run(names: Sequence[str], parts: Parts) -> Iterator[tuple[str, Outcome]]:
     """Search, train and score the classifiers named, one group after another."""
     for group in groups(names):
-        if group[0] in COMPETITION_OF:
-            yield from _fuzzy(group, parts)
-        else:
-            yield group[0], OTHERS[group[0]](parts)
+        yield from _fuzzy(group, parts) if group[0] in COMPETITION_OF else _other(group[0], parts)
 
 
 def _fuzzy(names: Sequence[str], parts: Parts) -> Iterator[tuple[str, Outcome]]:
@@ -61,7 +56,7 @@ def _fuzzy(names: Sequence[str], parts: Parts) -> Iterator[tuple[str, Outcome]]:
         k_max=K_MAX, sigmas=SIGMAS, competitions=[COMPETITION_OF[name] for name in names], n_conquerors=1,
         n_best=1, cv=parts.folds, refit=False, metric=METRIC, transforms=None,
     )  # fmt: skip
-    _, seconds = _timed(search.fit, parts.search.X, parts.search.y)
+    _, seconds = _timed(search.fit, *parts.search)
     cells = list(zip(*(search.cv_results_[column] for column in ("params", "mean_test_score")), strict=True))
     for name in names:
         own = [cell for cell in cells if cell[0]["competition"] == COMPETITION_OF[name]]
@@ -73,41 +68,26 @@ def _fuzzy(names: Sequence[str], parts: Parts) -> Iterator[tuple[str, Outcome]]:
         with warnings.catch_warnings():
             # The grid has cells that lose training labels; `training_error` reports it.
             warnings.simplefilter("ignore", TrainingErrorWarning)
-            result = _judge(model, parts)
+            result = _judge(model, parts) | {"tune_seconds": seconds / len(names)}
         result |= {"k_max": best["k_max"], "best_k": int(model.best_k_), "sigma": best["sigma"]}
-        result |= {"training_error": model.training_error_, "tune_seconds": seconds / len(names)}
         yield name, Outcome(result, [(c["k_max"], c["sigma"], float(score)) for c, score in own])
 
 
-def _opf(parts: Parts) -> Outcome:
-    model = OPFClassifier(metric=METRIC)
-    return Outcome(_judge(model, parts) | {"training_error": model.training_error_}, [])
-
-
-def _svm(kernel: str, gammas: Sequence[float]) -> Callable[[Parts], Outcome]:
-    def run_svm(parts: Parts) -> Outcome:
-        grid: dict[str, Any] = {"C": SVM_COSTS}
-        if gammas:
-            grid["gamma"] = [factor / parts.search.X.shape[1] for factor in gammas]
-        search = GridSearchCV(SVC(kernel=kernel), grid, cv=parts.folds, refit=False)
-        _, seconds = _timed(search.fit, parts.search.X, parts.search.y)
-        result = _judge(SVC(kernel=kernel, **search.best_params_), parts)
-        return Outcome(result | {"tune_seconds": seconds}, [])
-
-    return run_svm
-
-
-def _untuned(make: Callable[[], Any]) -> Callable[[Parts], Outcome]:
-    return lambda parts: Outcome(_judge(make(), parts), [])
-
-
-OTHERS: dict[str, Callable[[Parts], Outcome]] = {
-    "opf": _opf,
-    "svm_linear": _svm("linear", ()),
-    "naive_bayes": _untuned(GaussianNB),
-    "knn1": _untuned(lambda: KNeighborsClassifier(1)),
-    "svm_rbf": _svm("rbf", RBF_GAMMAS),
-}
+def _other(name: str, parts: Parts) -> Iterator[tuple[str, Outcome]]:
+    """Search the grid of a classifier, if it has one, and train it."""
+    model, grid = {
+        "opf": (OPFClassifier(metric=METRIC), {}),
+        "svm_linear": (SVC(kernel="linear"), {"C": SVM_COSTS}),
+        "naive_bayes": (GaussianNB(), {}),
+        "knn1": (KNeighborsClassifier(1), {}),
+        "svm_rbf": (SVC(), {"C": SVM_COSTS, "gamma": np.divide(RBF_GAMMAS, parts.search.X.shape[1])}),
+    }[name]
+    tuned = {}
+    if grid:
+        search = GridSearchCV(model, grid, cv=parts.folds, refit=False)
+        _, tuned["tune_seconds"] = _timed(search.fit, *parts.search)
+        model.set_params(**search.best_params_)
+    yield name, Outcome(_judge(model, parts) | tuned, [])
 
 
 def _judge(model: Any, parts: Parts) -> dict[str, Any]:
@@ -119,7 +99,7 @@ def _judge(model: Any, parts: Parts) -> dict[str, Any]:
         # A small test part may lack a class that was predicted; the average leaves it out.
         warnings.filterwarnings("ignore", message="y_pred contains classes not in y_true")
         balanced = balanced_accuracy_score(truth, predicted)
-    return {
+    scores = {
         "accuracy": float(accuracy_score(truth, predicted)),
         "opf_accuracy": opf_accuracy(truth, predicted),
         "f1_weighted": float(f1_score(truth, predicted, average="weighted")),
@@ -127,6 +107,7 @@ def _judge(model: Any, parts: Parts) -> dict[str, Any]:
         "fit_seconds": fit_seconds,
         "predict_seconds": predict_seconds,
     }
+    return scores | ({"training_error": model.training_error_} if hasattr(model, "training_error_") else {})
 
 
 def _timed(call: Callable[..., Any], *args: np.ndarray) -> tuple[Any, float]:

@@ -35,7 +35,7 @@ QUICK = ("boat_like", "cone_torus_like", "four_class_like", "iris", "wine")
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Check that every name is known and none comes twice."""
+    """Check that every name is known and none comes twice; return them in the paper's order."""
     known = [*DATASETS, *BUNDLED]
     if not names:
         raise ValueError(f"no dataset is named; choose from {', '.join(known)}")
@@ -46,19 +46,13 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
             raise ValueError(f"dataset {name!r} is unknown; choose from {', '.join(known)}")
     if len(set(names)) < len(names):
         raise ValueError(f"datasets {', '.join(names)}: one is named twice")
-    return tuple(names)
+    return tuple(published.in_order(names))
 
 
 def load(name: str) -> Samples:
-    """Load a dataset by its name."""
+    """Load a dataset by its name; refuse samples that are not finite, or too few to be cut into parts."""
     X, y = BUNDLED[name]() if name in BUNDLED else load_published(name, return_X_y=True)
     samples = Samples(np.asarray(X, dtype=np.float64), np.asarray(y))
-    _check_samples(name, samples)
-    return samples
-
-
-def _check_samples(name: str, samples: Samples) -> None:
-    """Refuse samples that cannot be cut into parts, or have no numbers."""
     bad = np.argwhere(~np.isfinite(samples.X))
     if len(bad):
         row, column = bad[0]
@@ -73,6 +67,7 @@ def _check_samples(name: str, samples: Samples) -> None:
             f"dataset {name!r}: {len(samples.y)} samples in {n_classes} classes cannot be cut into parts for "
             "training, evaluation and test with two classes to train on; pass more samples"
         )
+    return samples
 
 
 def is_published(name: str, samples: Samples) -> bool:
@@ -100,15 +95,13 @@ def split_rows(y: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.
     Of n samples of a class, 4 n // 5 = m are for training and evaluation, and 3 m // 4 of these for training:
     the paper's averages are multiples of 1 / (20 times the test sizes that come out).
     """
-    train, evaluation, test = [], [], []
+    parts = []
     for label in np.unique(y):
         rows = rng.permutation(np.flatnonzero(y == label))
         seen = 4 * len(rows) // 5
-        kept = 3 * seen // 4
-        train.append(rows[:kept])
-        evaluation.append(rows[kept:seen])
-        test.append(rows[seen:])
-    return np.concatenate(train), np.concatenate(evaluation), np.concatenate(test)
+        parts.append(np.split(rows, [3 * seen // 4, seen]))
+    train, evaluation, test = map(np.concatenate, zip(*parts, strict=True))
+    return train, evaluation, test
 
 
 def paper_parts(samples: Samples, rng: np.random.Generator) -> Parts:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +25,7 @@ CLASSIFIERS = {
     "svm_rbf": "SVM (RBF)",
 }
 COMPETITIONS = {"complete": "complete graph", "tree": "spanning tree"}
+COMPETITION_OF = {"fuzzy_opf": "complete", "fuzzy_opf_tree": "tree"}  # where the paths of each run
 
 # Columns of the results: what was measured, scores on the test part, seconds, and what the search chose.
 RESULT_COLUMNS = (
@@ -108,9 +108,3 @@ class Experiment(NamedTuple):
 def dataset_title(name: str) -> str:
     """Return the paper's name of a dataset, or its own if the paper does not have it."""
     return published.TITLES.get(name, name)
-
-
-def in_order(names: Iterable[str], known: Iterable[str] = published.TITLES) -> list[str]:
-    """Sort known names as they are known, each once; others follow as they come."""
-    places = {name: place for place, name in enumerate(known)}
-    return sorted(dict.fromkeys(names), key=lambda name: places.get(name, len(places)))

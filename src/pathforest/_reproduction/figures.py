@@ -11,8 +11,8 @@ import pandas as pd
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from pathforest._reproduction import published, statistics
-from pathforest._reproduction.experiment import CLASSIFIERS, COMPETITIONS, dataset_title, in_order
+from pathforest._reproduction import statistics
+from pathforest._reproduction.experiment import CLASSIFIERS, COMPETITIONS, dataset_title
 from pathforest._reproduction.statistics import Summary
 from pathforest._reproduction.tables import signed
 
@@ -57,10 +57,7 @@ def svg(name: str, summary: Summary, *args: Any) -> str:
 def agreement_figure(summary: Summary) -> Figure:
     """Draw z of every score, with the band in which scores agree."""
     table = summary.agreement
-    names, classifiers = (
-        in_order(table["dataset"])[::-1],
-        in_order(table["classifier"], published.CLASSIFIERS),
-    )
+    names, classifiers = table["dataset"].unique().tolist()[::-1], table["classifier"].unique()
     axes = _rows(names, 0.36, "z, in standard errors")
     axes.axvspan(-statistics.AGREES, statistics.AGREES, color=BAND)
     axes.axvline(0, color=INK, linewidth=0.8, linestyle=":")
@@ -85,35 +82,34 @@ def agreement_figure(summary: Summary) -> Figure:
 
 def gain_figure(summary: Summary) -> Figure:
     """Draw the difference in accuracy of each run, in points, and its mean."""
-    means = summary.gains.set_index(["classifier", "dataset"])["gain"]
-    runs = summary.experiment.results.pivot(index=["dataset", "run"], columns="classifier", values="accuracy")
-    names = in_order(summary.gains["dataset"])[::-1]
+    names = summary.gains["dataset"].unique().tolist()[::-1]
     axes = _rows(names, 0.45, "gain over OPF, in points")
     axes.axvline(0, color=INK, linewidth=0.8, linestyle=":")
     axes.hlines(
         np.arange(1, len(names)) - 0.5, 0, 1, GRID, linewidth=0.8, transform=axes.get_yaxis_transform()
     )
     # Each competition has its half of a dataset's band.
-    for classifier, offset in (("fuzzy_opf", 0.2), ("fuzzy_opf_tree", -0.2)):
-        here = [name for name in names if (classifier, name) in means.index]
-        if not here:
-            continue
-        gained = {name: 100 * (runs.loc[name, classifier] - runs.loc[name, "opf"]).dropna() for name in here}
-        y = [names.index(name) + offset + _jitter(values) for name, values in gained.items()]
-        x = pd.concat(gained.values())
+    label = "mean"
+    for classifier, gained in summary.gained.groupby("classifier"):
+        half = 0.2 if classifier == "fuzzy_opf" else -0.2
+        lines = gained.index.get_level_values("dataset").map(names.index) + half
         look = {"color": COLORS[classifier], "markersize": 3.5, "markeredgewidth": 0, "alpha": 0.6}
-        label = f"{CLASSIFIERS[classifier]}, one run"
-        axes.plot(x, np.concatenate(y), MARKERS[classifier], linestyle="", label=label, **look)
-        label = "mean" if classifier == means.index[0][0] else None
-        x, y = [100 * means[classifier, name] for name in here], [names.index(name) + offset for name in here]
-        axes.plot(x, y, "|", color=INK, markersize=11, markeredgewidth=2, linestyle="", label=label)
+        runs = f"{CLASSIFIERS[classifier]}, one run"
+        axes.plot(
+            100 * gained, lines + _jitter(gained), MARKERS[classifier], linestyle="", label=runs, **look
+        )
+        means = summary.gains[summary.gains["classifier"] == classifier]
+        lines = means["dataset"].map(names.index) + half
+        look = {"color": INK, "markersize": 11, "markeredgewidth": 2}
+        axes.plot(100 * means["gain"], lines, "|", linestyle="", label=label, **look)
+        label = None  # in the legend once
     _legend(axes)
     return axes.figure
 
 
-def _jitter(values: pd.Series) -> np.ndarray:
-    """Spread equal values evenly about their line, so that their number can be seen."""
-    groups = values.round(9).groupby(values.round(9))
+def _jitter(gained: pd.Series) -> np.ndarray:
+    """Spread equal gains evenly about the line of their dataset, so that their number can be seen."""
+    groups = gained.groupby([gained.index.get_level_values("dataset"), gained.round(9)])
     return SPREAD * (2 * (groups.cumcount() + 0.5) / groups.transform("size") - 1).to_numpy()
 
 

@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from pathforest._pages.page import render
 from pathforest._reproduction import figures, published, statistics, tables
-from pathforest._reproduction.experiment import CLASSIFIERS, FEWEST, Experiment, dataset_title, in_order
+from pathforest._reproduction.experiment import CLASSIFIERS, FEWEST, Experiment, dataset_title
 from pathforest._reproduction.run import machine, versions
 from pathforest._reproduction.statistics import Summary
 from pathforest._reproduction.tables import listed, percent, signed, times
@@ -79,11 +78,7 @@ def agreement_sentence(summary: Summary) -> str:
         return "The paper has none of these scores, so there is nothing to agree with."
     if not experiment.is_repeated:
         return "One run has no spread: differences from the paper are shown, but get no z and no verdict."
-    counts = table.groupby("classifier")["agrees"].agg(["sum", "size"])
-    told = [
-        f"for {CLASSIFIERS[name]} on {counts.loc[name, 'sum']} of {counts.loc[name, 'size']}"
-        for name in in_order(counts.index, published.CLASSIFIERS)
-    ]
+    told = [f"for {CLASSIFIERS[name]} on {agreed} of {n}" for name, agreed, n in summary.counts.itertuples()]
     told[0] += " public sets"
     total = f"{table['agrees'].sum()} of {len(table)} published scores are within two standard errors of ours"
     bold = f" The bold mark is as published in {table['bold_agrees'].sum()} of {len(table)} cells."
@@ -133,16 +128,15 @@ def gain_sentence(summary: Summary, classifier: str) -> str:
     mean = f"{signed(100 * table['gain'].mean())} points"
     if not summary.experiment.is_repeated:
         return f"In the one run {name} gains {mean} over OPF on average."
-    apart = table["p_value"] < published.SIGNIFICANCE
 
-    def where(rows: pd.DataFrame) -> str:
-        names = f" ({listed(map(dataset_title, rows['dataset']))})" if len(rows) else ""
-        return f"{len(rows)} of {len(table)}{names}"
+    def where(verdict: str) -> str:
+        names = table.loc[table["verdict"] == verdict, "dataset"].map(dataset_title)
+        return f"{len(names)} of {len(table)}{f' ({listed(names)})' if len(names) else ''}"
 
     return (
-        f"{name} is significantly better than OPF on {where(table[apart & (table['gain'] > 0)])}, does not "
-        f"differ significantly on {where(table[~apart])} and is significantly worse on "
-        f"{where(table[apart & (table['gain'] < 0)])}. On average it gains {mean}."
+        f"{name} is significantly better than OPF on {where('better')}, does not differ significantly on "
+        f"{where('no significant difference')} and is significantly worse on {where('worse')}. On average it "
+        f"gains {mean}."
     )
 
 
@@ -178,9 +172,10 @@ def tie_sentence(summary: Summary) -> str:
 
 def speed_sentence(summary: Summary) -> str:
     """Say how much faster training is than in the paper."""
-    medians = summary.seconds.groupby("classifier")["speedup"].median().dropna()
     told = [
-        f"{times(medians[name])} for {CLASSIFIERS[name]}" for name in ("opf", "fuzzy_opf") if name in medians
+        f"{times(summary.speedups[name])} for {CLASSIFIERS[name]}"
+        for name in ("opf", "fuzzy_opf")
+        if name in summary.speedups
     ]
     if not told:
         return ""
@@ -192,19 +187,17 @@ def speed_sentence(summary: Summary) -> str:
 def key_numbers(summary: Summary) -> list[tuple[str, str]]:
     """Give the few numbers a reader should see first, each with what it counts."""
     numbers, experiment = [], summary.experiment
-    judged = summary.agreement.groupby("classifier")["agrees"].agg(["sum", "size"])
     for name in ("opf", "fuzzy_opf"):
-        if experiment.is_repeated and name in judged.index:
+        if experiment.is_repeated and name in summary.counts.index:
             label = f"published {CLASSIFIERS[name]} scores within two standard errors of ours"
-            numbers.append((f"{judged.loc[name, 'sum']} of {judged.loc[name, 'size']}", label))
-    gained = summary.gains[summary.gains["classifier"] == "fuzzy_opf"]
-    if len(gained) and experiment.has_marks:
-        better = (gained["p_value"] < published.SIGNIFICANCE) & (gained["gain"] > 0)
-        numbers.append((f"{better.sum()} of {len(gained)}", "sets where Fuzzy OPF beats OPF significantly"))
-    speedup = summary.seconds.groupby("classifier")["speedup"].median().dropna()
-    if "fuzzy_opf" in speedup:
+            numbers.append(("{} of {}".format(*summary.counts.loc[name]), label))
+    verdicts = summary.gains.loc[summary.gains["classifier"] == "fuzzy_opf", "verdict"]
+    if len(verdicts) and experiment.has_marks:
+        better = f"{(verdicts == 'better').sum()} of {len(verdicts)}"
+        numbers.append((better, "sets where Fuzzy OPF beats OPF significantly"))
+    if "fuzzy_opf" in summary.speedups:
         label = "speed-up of Fuzzy OPF training over the paper (median)"
-        numbers.append((times(speedup["fuzzy_opf"]), label))
+        numbers.append((times(summary.speedups["fuzzy_opf"]), label))
     return numbers
 
 

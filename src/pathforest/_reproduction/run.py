@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from itertools import groupby, product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from threadpoolctl import threadpool_limits
 from pathforest._reproduction import contestants, data, textbook
 from pathforest._reproduction.experiment import (
     CLASSIFIERS,
+    COMPETITION_OF,
     LANDSCAPE_COLUMNS,
     RESULT_COLUMNS,
     TIE_COLUMNS,
@@ -101,13 +102,9 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def check_settings(settings: Settings) -> Settings:
-    """Check the settings before any work."""
+    """Check the names in the settings before any work, and put them in the order of the report."""
     if settings.preset not in data.PRESETS:
         raise ValueError(f"preset {settings.preset!r} is unknown; choose from {', '.join(data.PRESETS)}")
-    if settings.runs < 1:
-        raise ValueError(f"runs={settings.runs} leaves nothing to do; pass 1 or more, the paper has 20")
-    if settings.seed < 0:
-        raise ValueError(f"seed={settings.seed} is negative; pass 0 or more")
     unknown = [name for name in settings.classifiers if name not in CLASSIFIERS]
     if unknown or not settings.classifiers:
         raise ValueError(
@@ -184,7 +181,7 @@ def _tables(outcomes: dict[Place, dict[str, Any]]) -> tuple[pd.DataFrame, pd.Dat
             ties.append(place | outcome)
             continue
         results.append(place | {"classifier": name} | outcome["result"])
-        competition = contestants.COMPETITION_OF.get(name)
+        competition = COMPETITION_OF.get(name)
         landscapes += [(dataset, run, competition, *cell) for cell in outcome["landscape"]]
     return (
         pd.DataFrame(results, columns=RESULT_COLUMNS).astype({"k_max": "Int64", "best_k": "Int64"}),
@@ -197,22 +194,14 @@ def _tables(outcomes: dict[Place, dict[str, Any]]) -> tuple[pd.DataFrame, pd.Dat
 
 
 def versions(packages: Sequence[str]) -> dict[str, str]:
-    """Return the version of Python and of each package that is installed."""
-    found = {"Python": platform.python_version()}
-    for name in packages:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+    """Return the version of Python and of each package."""
+    return {"Python": platform.python_version()} | {name: version(name) for name in packages}
 
 
 def processor() -> str:
     """Name the processor."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text().splitlines() if path.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
 

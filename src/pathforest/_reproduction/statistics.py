@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from pathforest._reproduction import published
-from pathforest._reproduction.experiment import CLASSIFIERS, Experiment, in_order
+from pathforest._reproduction.experiment import COMPETITION_OF, Experiment
 
 AGREES = 2.0  # a difference of at most this many standard errors
 EXACT = 10  # runs up to which Wilcoxon's test is exact; more have the approximation that the paper's have
@@ -19,15 +19,17 @@ LOSS = 0.01  # a cell of the grid loses if it is this far below the best
 
 
 class Summary(NamedTuple):
-    """What a report says of an experiment; agreement, sensitivity and gains are in the paper's order."""
+    """What a report says of an experiment; all tables are in its order of datasets and classifiers."""
 
     experiment: Experiment
     scores: pd.DataFrame  # of the paper's classifiers, by dataset and classifier
     all_scores: pd.DataFrame  # of all classifiers, which then compete for the bold marks
     agreement: pd.DataFrame
+    counts: pd.DataFrame  # scores that agree, and all that the paper has, by classifier
     changed: pd.DataFrame  # verdicts that runs beyond the paper's number change
-    seconds: pd.DataFrame
+    speedups: pd.Series  # medians by classifier
     sensitivity: pd.DataFrame
+    gained: pd.Series  # by each Fuzzy OPF over OPF, run by run
     gains: pd.DataFrame
     ranks: pd.Series
     critical_difference: float
@@ -36,32 +38,23 @@ class Summary(NamedTuple):
 def summary(experiment: Experiment) -> Summary:
     """Compute everything that a report says."""
     results = experiment.results
-    scores = summarise(results, published.CLASSIFIERS)
-    judged = _in_order(agreement(scores))
-    first = results[results["run"] < published.RUNS]
-    before = agreement(summarise(first, published.CLASSIFIERS)) if len(first) < len(results) else judged
+    scores, all_scores = summarise(results, published.CLASSIFIERS), summarise(results)
+    judged, gained = agreement(scores), gains_of_runs(results)
+    first = agreement(summarise(results[results["run"] < published.RUNS], published.CLASSIFIERS))
     return Summary(
-        experiment, scores, summarise(results), judged, changed_verdicts(before, judged),
-        training_seconds(results), _in_order(sensitivity(experiment.landscapes)), _in_order(gains(results)),
-        *average_ranks(results),
+        experiment, scores, all_scores, judged,
+        judged.groupby("classifier", sort=False)["agrees"].agg(["sum", "size"]),
+        changed_verdicts(first, judged), all_scores.groupby("classifier")["speedup"].median().dropna(),
+        sensitivity(experiment.landscapes), gained, gains(gained), *average_ranks(results),
     )  # fmt: skip
-
-
-def _in_order(table: pd.DataFrame) -> pd.DataFrame:
-    """Sort by dataset and then by classifier, each as the paper does."""
-    orders = {"dataset": in_order(table["dataset"])}
-    if "classifier" in table:
-        orders["classifier"] = in_order(table["classifier"], CLASSIFIERS)
-    return table.sort_values(
-        list(orders), key=lambda names: names.map(orders[names.name].index), kind="stable", ignore_index=True
-    )
 
 
 def summarise(results: pd.DataFrame, classifiers: Sequence[str] | None = None) -> pd.DataFrame:
     """Give mean, standard deviation (ddof = 0) and F1 of each dataset and classifier, and the bold mark.
 
     Bold as in the paper: the best mean accuracy, or not significantly different from it by the Wilcoxon
-    signed-rank test over the runs. Only the classifiers asked for compete for it.
+    signed-rank test over the runs. Only the classifiers asked for compete for it. `speedup` is the paper's
+    seconds of training over ours: another machine.
     """
     chosen = results if classifiers is None else results[results["classifier"].isin(classifiers)]
     groups = chosen.groupby(["dataset", "classifier"], sort=False)
@@ -70,20 +63,24 @@ def summarise(results: pd.DataFrame, classifiers: Sequence[str] | None = None) -
         std=("accuracy", lambda values: values.std(ddof=0)),
         f1=("f1_weighted", "mean"),
         runs=("accuracy", "size"),
+        seconds=("fit_seconds", "mean"),
     )
     bold = chosen.groupby("dataset", sort=False).apply(_bold_marks, include_groups=False)
-    return table.assign(bold=[bool(bold[dataset][classifier]) for dataset, classifier in table.index])
+    return table.assign(
+        bold=[bool(bold[dataset][classifier]) for dataset, classifier in table.index],
+        speedup=published.TABLE["seconds"].reindex(table.index) / table["seconds"],
+    )
 
 
 def _bold_marks(results: pd.DataFrame) -> dict[str, bool]:
     runs = results.pivot(index="run", columns="classifier", values="accuracy")
     best = runs.mean().idxmax()
-    return {name: p_value(runs[best], runs[name]) >= published.SIGNIFICANCE for name in runs}
+    return {name: p_value(runs[best] - runs[name]) >= published.SIGNIFICANCE for name in runs}
 
 
-def p_value(first: pd.Series, second: pd.Series) -> float:
-    """Wilcoxon signed-rank test on paired scores; runs that lack either are left out."""
-    difference = (first - second).dropna().to_numpy()
+def p_value(differences: pd.Series) -> float:
+    """Wilcoxon signed-rank test on differences of paired scores; those that are missing are left out."""
+    difference = differences.dropna().to_numpy()
     difference = np.where(np.abs(difference) < 1e-12, 0, difference)  # equal scores, summed differently
     if not difference.any():
         return 1.0
@@ -124,20 +121,6 @@ def changed_verdicts(first: pd.DataFrame, every: pd.DataFrame) -> pd.DataFrame:
     return both[both["agrees_first"] != both["agrees_all"]].reset_index(drop=True)
 
 
-def training_seconds(results: pd.DataFrame) -> pd.DataFrame:
-    """Compare seconds of training: ours and published, each as a ratio to OPF and to the linear SVM.
-
-    `speedup` is the published time over ours: another machine.
-    """
-    table = results.groupby(["dataset", "classifier"], sort=False).agg(seconds=("fit_seconds", "mean"))
-    table = table.join(published.TABLE["seconds"].rename("published")).reset_index()
-    for peer in ("opf", "svm_linear"):
-        base = table[table["classifier"] == peer].set_index("dataset")
-        for column, ratio in (("seconds", f"to_{peer}"), ("published", f"published_to_{peer}")):
-            table[ratio] = table[column] / table["dataset"].map(base[column])
-    return table.assign(speedup=table["published"] / table["seconds"])
-
-
 def sensitivity(landscapes: pd.DataFrame) -> pd.DataFrame:
     """Count the cells of the grid, averaged over runs, that lose more than a point against the best one."""
     cells = landscapes.groupby(["dataset", "competition", "k_max", "sigma"], sort=False)["accuracy"].mean()
@@ -163,22 +146,21 @@ def average_ranks(results: pd.DataFrame) -> tuple[pd.Series, float]:
     return ranks, float(q * np.sqrt(n_classifiers * (n_classifiers + 1) / (6 * n_datasets)))
 
 
-def gains(results: pd.DataFrame, over: str = "opf") -> pd.DataFrame:
-    """Compare each Fuzzy OPF with plain OPF: mean difference in accuracy over the runs, and its p-value.
+def gains_of_runs(results: pd.DataFrame) -> pd.Series:
+    """Subtract the accuracy of plain OPF from that of each Fuzzy OPF, where there are both."""
+    runs = results.pivot(index=["dataset", "run"], columns="classifier", values="accuracy")
+    runs = runs.reindex(results["dataset"].unique(), level="dataset")
+    fuzzy = runs.reindex(columns=list(COMPETITION_OF)).sub(runs.get("opf", np.nan), axis="index")
+    return fuzzy.stack(future_stack=True).dropna()
+
+
+def gains(gained: pd.Series) -> pd.DataFrame:
+    """Give the mean gain of each Fuzzy OPF, its p-value and the verdict.
 
     The p-value is missing with one run: a single difference is not a test.
     """
-    rows = []
-    for dataset, here in results.groupby("dataset", sort=False):
-        runs = here.pivot(index="run", columns="classifier", values="accuracy")
-        for classifier in ("fuzzy_opf", "fuzzy_opf_tree"):
-            if over not in runs or classifier not in runs:
-                continue
-            difference = (runs[classifier] - runs[over]).dropna()
-            if difference.empty:
-                continue
-            p = p_value(runs[classifier], runs[over]) if len(difference) > 1 else np.nan
-            rows.append(
-                {"dataset": dataset, "classifier": classifier, "gain": difference.mean(), "p_value": p}
-            )
-    return pd.DataFrame(rows, columns=("dataset", "classifier", "gain", "p_value"))
+    groups = gained.groupby(["dataset", "classifier"], sort=False)
+    table = groups.agg(gain="mean", p_value=lambda runs: p_value(runs) if len(runs) > 1 else np.nan)
+    verdict = np.where(table["gain"] > 0, "better", "worse")
+    verdict = np.where(table["p_value"] < published.SIGNIFICANCE, verdict, "no significant difference")
+    return table.assign(verdict=verdict).reset_index()

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pathforest._reproduction import published
-from pathforest._reproduction.experiment import CLASSIFIERS, COMPETITIONS, dataset_title, in_order
+from pathforest._reproduction.experiment import CLASSIFIERS, COMPETITIONS, dataset_title
 from pathforest._reproduction.statistics import Summary
 
 WIDE = 6  # columns; tables with more are set in smaller type
@@ -65,21 +65,23 @@ def _scores(
 
 def time_tables(summary: Summary) -> list[Table]:
     """Table II: training time as a multiple of OPF's and of the linear SVM's; seconds, and the speed-up."""
-    table = summary.seconds.set_index(["dataset", "classifier"])
-    paper = published.TABLE["seconds"]
-    found = []
+    ours, paper, found = summary.all_scores["seconds"], published.TABLE["seconds"], []
+    names = ours.index.unique("classifier")
     for peer in ("opf", "svm_linear"):
-        if peer in table.index.unique("classifier") and table.index.unique("classifier").size > 1:
-            ours = table[f"to_{peer}"].drop(peer, level="classifier").map(times)
-            theirs = paper / paper.xs(peer, level="classifier").reindex(paper.index, level="dataset")
+        if peer in names and len(names) > 1:
             title = f"Table II: training time as a multiple of {CLASSIFIERS[peer]}"
-            found.append(
-                _crossed(title, ours.to_frame("text"), CLASSIFIERS, theirs.map(times).to_frame("text"))
-            )
-    speed = table["speedup"].map(lambda value: "" if np.isnan(value) else f"\nspeed-up {times(value)}")
-    ours, theirs = table["seconds"].map(duration) + speed, paper.map(duration)
+            multiples = _multiples(ours, peer).drop(peer, level="classifier")
+            found.append(_crossed(title, multiples, CLASSIFIERS, _multiples(paper, peer)))
+    speed = summary.all_scores["speedup"]
+    speed = speed.map(lambda value: "" if np.isnan(value) else f"\nspeed-up {times(value)}")
+    ours, paper = (texts.to_frame("text") for texts in (ours.map(duration) + speed, paper.map(duration)))
     title = "Table II: mean training time, and the speed-up over the paper"
-    return [*found, _crossed(title, ours.to_frame("text"), CLASSIFIERS, theirs.to_frame("text"))]
+    return [*found, _crossed(title, ours, CLASSIFIERS, paper)]
+
+
+def _multiples(seconds: pd.Series, peer: str) -> pd.DataFrame:
+    base = seconds.xs(peer, level="classifier").reindex(seconds.index, level="dataset")
+    return (seconds / base).map(times).to_frame("text")
 
 
 def agreement_table(summary: Summary) -> Table:
@@ -105,18 +107,11 @@ def agreement_table(summary: Summary) -> Table:
 def gain_table(summary: Summary) -> Table:
     """Fuzzy OPF against OPF: points gained, bold if the difference is significant."""
     table = summary.gains.set_index(["dataset", "classifier"])
-
-    def text(line: Any) -> str:
-        if np.isnan(line.p_value):
-            return signed(100 * line.gain)
-        verdict = "no significant difference"
-        if line.p_value < published.SIGNIFICANCE:
-            verdict = "better" if line.gain > 0 else "worse"
-        p = "< 0.001" if line.p_value < 0.001 else f"{line.p_value:.3f}"
-        return f"{signed(100 * line.gain)}\np {p}, {verdict}"
-
-    cells = pd.DataFrame({"text": [*map(text, table.itertuples())]}, index=table.index)
-    cells["bold"] = table["p_value"] < published.SIGNIFICANCE
+    text = (100 * table["gain"]).map(signed)
+    if summary.experiment.is_repeated:
+        p = table["p_value"].map(lambda p: "< 0.001" if p < 0.001 else f"{p:.3f}")
+        text = text + "\np " + p + ", " + table["verdict"]
+    cells = pd.DataFrame({"text": text, "bold": table["p_value"] < published.SIGNIFICANCE})
     return _crossed("Points gained over OPF", cells, CLASSIFIERS)
 
 
@@ -144,7 +139,7 @@ def tie_table(summary: Summary) -> Table:
             "Ours, worst run": ours.max().map(percent),
         }
     )
-    cells = cells.reindex(in_order(cells.index)).rename(dataset_title).rename_axis(None)
+    cells = cells.rename(dataset_title).rename_axis(None)
     return Table("Training labels lost to ties", cells, cells == "")
 
 
@@ -152,11 +147,11 @@ def _crossed(
     title: str, ours: pd.DataFrame, columns: Mapping[str, str], paper: pd.DataFrame | None = None
 ) -> Table:
     """Cross datasets with columns; the paper's values come below ours, those of its private sets alone."""
-    names, shown = in_order(ours.index.unique(0)), in_order(ours.index.unique(1), columns)
+    names, shown = ours.index.unique(0), [name for name in columns if name in ours.index.unique(1)]
     parts = {"ours": ours}
     if paper is not None and any(name in published.PUBLIC for name in names):
         parts["paper"] = paper[paper.index.isin(shown, level=1)]
-        names = in_order([*names, *published.PRIVATE])
+        names = published.in_order([*names, *published.PRIVATE])
     both = pd.concat(parts, names=["source"])
     text = both["text"].unstack()
     rows = [(source, name) for name in names for source in parts if (source, name) in text.index]
@@ -166,7 +161,7 @@ def _crossed(
         bold = both["bold"].unstack().reindex(index=rows, columns=shown).eq(True)
     index = pd.MultiIndex.from_tuples((dataset_title(name), source) for source, name in rows)
     for table in (cells, bold):
-        table.columns = [columns.get(name, name) for name in shown]
+        table.columns = [columns[name] for name in shown]
         table.index = index if len(parts) > 1 else index.droplevel(1)
     return Table(title, cells, bold)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import dask.array as da
@@ -25,70 +24,52 @@ class Summary(NamedTuple):
     kind: str = ""  # of labels: "text" or "numbers"
 
 
-def check_table(X: Any) -> Any:
-    """Refuse a Dask collection that is not a table of samples; return it with every row in one block."""
-    _check_collection("X", X)
-    if X.ndim != 2:
-        raise ValueError(
-            f"X has {X.ndim} dimension(s) and must have 2, samples and features; reshape it, for example "
-            "with X.reshape(-1, 1), or X.to_frame() for a series"
-        )
-    return _join_rows(X)
+def check_collection(name: str, data: Any) -> Any:
+    """Refuse a Dask collection that is no table of samples, or no column; return it with whole rows.
 
-
-def gather_samples(client: Client, X: Any, finite: bool) -> Any:
-    """Bring samples to the client, as one array or data frame; local data stay as they are.
-
-    `finite` says that missing and infinite values are refused.
+    Blocks that lie side by side would be taken for further rows.
     """
-    if not is_dask_collection(X):
-        return X
-    return _gather(client, check_table(X), "X", partial(inspect_samples, finite=finite))
-
-
-def gather_column(
-    client: Client, values: Any, name: str, inspect: Callable[[Any], Summary] | None = None
-) -> Any:
-    """Bring one value per sample to the client, as one array or series; local data stay as they are."""
-    if not is_dask_collection(values):
-        return values
-    _check_collection(name, values)
-    if values.ndim == 0:
-        raise ValueError(f"{name} is a single value and must have one for each sample")
-    return _gather(client, _join_rows(values), name, inspect or inspect_values)
-
-
-def _check_collection(name: str, data: Any) -> None:
     # By a private attribute, because objects of dask.delayed claim to have every public one.
     if not hasattr(data, "_meta"):
         raise TypeError(
             f"{name} is a Dask {type(data).__name__}; pass a Dask array, data frame or series, or local data"
         )
-
-
-def _join_rows(data: Any) -> Any:
-    """Leave no blocks side by side, which would be taken for further rows; frames have none."""
+    if name == "X" and data.ndim != 2:
+        raise ValueError(
+            f"X has {data.ndim} dimension(s) and must have 2, samples and features; reshape it, for example "
+            "with X.reshape(-1, 1), or X.to_frame() for a series"
+        )
+    if data.ndim == 0:
+        raise ValueError(f"{name} is a single value and must have one for each sample")
     return data.rechunk(dict.fromkeys(range(1, data.ndim), -1)) if isinstance(data, da.Array) else data
 
 
-def _gather(client: Client, data: Any, name: str, inspect: Callable[[Any], Summary]) -> Any:
-    """Compute the blocks on the cluster, inspect them there, and put them together here."""
-    blocks = client.compute(list(np.ravel(data.to_delayed())))
+def gather(client: Client, name: str, data: Any, inspect: Callable[[Any], Summary]) -> Any:
+    """Inspect the blocks of a collection on the cluster and put them together here; local data stay."""
+    if not is_dask_collection(data):
+        return data
+    blocks = client.compute(list(np.ravel(check_collection(name, data).to_delayed())))
     try:
-        summaries: list[Summary] = [Summary(0)] * len(blocks)
+        found: dict[int, Summary] = {}
         run_tasks(
             client,
             len(blocks),
             lambda i: client.submit(inspect, blocks[i], pure=False),
-            summaries.__setitem__,
+            found.__setitem__,
         )
-        _check_blocks(name, summaries)
-        filled = [block for block, summary in zip(blocks, summaries, strict=True) if summary.n_rows]
+        filled = [i for i in range(len(blocks)) if found[i].n_rows]
+        for i in filled:
+            _check_block(name, i, found[i], filled[0], found[filled[0]])
         check_connection(client)
-        return _concatenate(client.gather(filled or blocks[:1]))
+        parts = client.gather([blocks[i] for i in filled or [0]])
     finally:
         for block in blocks:  # not cancelled: they may be those of a collection that the user has persisted
             block.release()
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    import pandas as pd  # whose frames these are, so it is there
+
+    return pd.concat(parts)
 
 
 def inspect_samples(block: Any, finite: bool) -> Summary:
@@ -133,33 +114,22 @@ def inspect_values(block: Any) -> Summary:
     return Summary(len(block))
 
 
-def _check_blocks(name: str, summaries: list[Summary]) -> None:
-    """Refuse blocks that cannot be used, or not with the others."""
-    filled = [(i, summary) for i, summary in enumerate(summaries) if summary.n_rows]
-    for i, summary in filled:
-        first, expected = filled[0]
-        if summary.problem:
-            raise ValueError(f"block {i} of {name} {summary.problem}")
-        if len(summary.columns) != len(expected.columns):
-            raise ValueError(
-                f"block {i} of {name} has {len(summary.columns)} columns and block {first} has "
-                f"{len(expected.columns)}; all blocks need the same features"
-            )
-        if summary.columns != expected.columns:
-            raise ValueError(
-                f"block {i} of {name} has the columns {list(summary.columns)} and block {first} has "
-                f"{list(expected.columns)}; give all blocks the same, in one order"
-            )
-        if summary.kind != expected.kind:
-            raise TypeError(
-                f"block {i} of {name} holds {summary.kind} and block {first} {expected.kind}, which have no "
-                f"common order; convert all labels to one type, for example with {name}.astype(str)"
-            )
-
-
-def _concatenate(parts: list[Any]) -> Any:
-    if isinstance(parts[0], np.ndarray):
-        return np.concatenate(parts)
-    import pandas as pd  # whose frames these are, so it is there
-
-    return pd.concat(parts)
+def _check_block(name: str, i: int, summary: Summary, first: int, expected: Summary) -> None:
+    """Refuse a block that cannot be used, or not with the first."""
+    if summary.problem:
+        raise ValueError(f"block {i} of {name} {summary.problem}")
+    if len(summary.columns) != len(expected.columns):
+        raise ValueError(
+            f"block {i} of {name} has {len(summary.columns)} columns and block {first} has "
+            f"{len(expected.columns)}; all blocks need the same features"
+        )
+    if summary.columns != expected.columns:
+        raise ValueError(
+            f"block {i} of {name} has the columns {list(summary.columns)} and block {first} has "
+            f"{list(expected.columns)}; give all blocks the same, in one order"
+        )
+    if summary.kind != expected.kind:
+        raise TypeError(
+            f"block {i} of {name} holds {summary.kind} and block {first} {expected.kind}, which have no "
+            f"common order; convert all labels to one type, for example with {name}.astype(str)"
+        )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import pairwise
 from typing import Any, NamedTuple
 from weakref import WeakSet
@@ -49,13 +49,6 @@ def pass_seconds(n_queries: int, n_samples: int, n_features: int, algorithm: str
     return scan if algorithm == "brute" else min(scan, n_queries * 2e-6 * 1.8 ** (n_features - 2))
 
 
-def part_range(n_blocks: int, n_threads: int) -> tuple[int, int]:
-    """Return how many parts the samples are divided into, at least and at most; each meets every block."""
-    per_thread = max(2, TASKS_PER_THREAD // n_blocks)  # two, because one may have to wait for its block
-    fewest = per_thread * n_threads
-    return fewest, max(fewest, MOST_TASKS // n_blocks)
-
-
 class DaskEngine(PythonEngine):
     """The :class:`Engine` that answers the large questions of a `fit` on a cluster.
 
@@ -75,7 +68,7 @@ class DaskEngine(PythonEngine):
             n_blocks = min(len(X), n_workers * -(-n_blocks // n_workers))
         bounds = np.linspace(0, len(X), n_blocks + 1).astype(int).tolist()
         self._rows = [slice(*pair) for pair in pairwise(bounds)]
-        self._blocks = Sent(client, [Block(X[rows], rows.start, metric, algorithm) for rows in self._rows])
+        self.blocks = Sent(client, [Block(X[rows], rows.start, metric, algorithm) for rows in self._rows])
 
     def knn(
         self, k: int, n_threads: int = 1, start: int = 0, stop: int | None = None
@@ -95,10 +88,10 @@ class DaskEngine(PythonEngine):
             home, rows = tasks[i]
             first, n_blocks = self._rows[home].start, len(self._rows)
             part = rows.start - first, rows.stop - first, k, n_blocks == 1
-            future = self._submit(home, neighbours_at_home, *part)
+            future = self.blocks.ask(home, neighbours_at_home, *part)
             for further in range(1, n_blocks):
                 block = (home + further) % n_blocks
-                future = self._submit(block, neighbours_abroad, future, further == n_blocks - 1)
+                future = self.blocks.ask(block, neighbours_abroad, future, further == n_blocks - 1)
             return future
 
         def take(i: int, lists: Lists) -> None:
@@ -108,22 +101,13 @@ class DaskEngine(PythonEngine):
         run_tasks(self._client, len(tasks), submit, take)
         return distances, indices
 
-    def forget(self) -> None:
-        """Let the cluster drop the samples."""
-        self._blocks.forget()
-
-    def _submit(self, block: int, task: Any, *args: Any) -> Any:
-        """Submit a question to a block, to be answered where the block is."""
-        # Only a wish: a worker that retires hands its blocks on, and the task must follow.
-        where = {"workers": self._blocks.workers(block), "allow_other_workers": True}
-        return self._client.submit(task, self._blocks[block], *args, pure=False, **where)
-
     def _task_size(self, n_queries: int) -> int:
         """Choose how many samples a task asks: enough to be worth it, and few enough for all threads."""
-        largest = max(rows.stop - rows.start for rows in self._rows)
+        largest, n_blocks = max(rows.stop - rows.start for rows in self._rows), len(self._rows)
         seconds = pass_seconds(n_queries, largest, self.n_features, self.name)
-        fewest, most = part_range(len(self._rows), sum(thread_counts(self._client).values()))
-        n_parts = np.clip(seconds / TASK_SECONDS, fewest, most)
+        # Each part meets every block. Two for each thread, because one may have to wait for its block.
+        fewest = max(2, TASKS_PER_THREAD // n_blocks) * sum(thread_counts(self._client).values())
+        n_parts = np.clip(seconds / TASK_SECONDS, fewest, max(fewest, MOST_TASKS // n_blocks))
         n_parts = min(n_parts, max(1.0, 20 * seconds / TASK_SECONDS))  # none shorter than a twentieth
         return max(1, int(np.ceil(n_queries / n_parts)))
 
@@ -141,7 +125,7 @@ class DaskEngine(PythonEngine):
 
         def submit(i: int) -> Any:
             block, part = tasks[i]
-            return self._submit(block, foreign_neighbours, components[block], questions[part])
+            return self.blocks.ask(block, foreign_neighbours, components[block], questions[part])
 
         def take(i: int, found: tuple[np.ndarray, np.ndarray]) -> None:
             part = parts[tasks[i][1]]
@@ -149,7 +133,8 @@ class DaskEngine(PythonEngine):
             better = (near < distances[part]) | ((near == distances[part]) & (index < indices[part]))
             distances[part][better], indices[part][better] = near[better], index[better]
 
-        with Sent(self._client, asked) as questions, Sent(self._client, known) as components:
+        sent = closing(Sent(self._client, asked)), closing(Sent(self._client, known))
+        with sent[0] as questions, sent[1] as components:
             run_tasks(self._client, len(tasks), submit, take)
         return distances[:, None], indices[:, None]
 
@@ -157,7 +142,7 @@ class DaskEngine(PythonEngine):
 @contextmanager
 def engines_on(client: Client) -> Iterator[EngineFactory]:
     """Yield a factory of engines that search on a cluster where that is worth it, for the time of a fit."""
-    made: WeakSet[DaskEngine] = WeakSet()
+    made: WeakSet[Sent] = WeakSet()
 
     def build_on_cluster(
         X: np.ndarray,
@@ -173,14 +158,14 @@ def engines_on(client: Client) -> Iterator[EngineFactory]:
         if pass_seconds(len(X), *X.shape, chosen) < LOCAL_SECONDS:
             return features_engine(X, metric, chosen, n_threads)
         engine = DaskEngine(X, metric, chosen, client, n_threads)
-        made.add(engine)
+        made.add(engine.blocks)
         return engine
 
     try:
         yield build_on_cluster
     finally:
-        for engine in made:
-            engine.forget()
+        for blocks in made:
+            blocks.close()
 
 
 # What runs on the workers: blocks of samples with their engines, and the questions they answer

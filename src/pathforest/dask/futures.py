@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
-from typing import Any, Self
+from typing import Any
 
 from dask.sizeof import sizeof
 from distributed import Client, Future, as_completed
@@ -57,11 +57,8 @@ def naming_a_lost_scheduler(client: Client) -> Iterator[None]:
         yield
     except ConnectionError:
         raise
-    except Exception as error:
-        try:
-            check_connection(client)
-        except ConnectionError as lost:
-            raise lost from error
+    except Exception:
+        check_connection(client)
         raise
 
 
@@ -141,7 +138,14 @@ class Sent:
         self._sent: dict[int, tuple[Future, list[str]]] = {}
 
     def __getitem__(self, position: int) -> Future:
-        return self._send(position)[0]
+        return self.send(position)[0]
+
+    def ask(self, position: int, function: Any, *args: Any) -> Future:
+        """Submit a function of one of them, to be answered where that is."""
+        # Only a wish: a worker that retires hands on what it has, and the task must follow.
+        future, workers = self.send(position)
+        where = {"workers": workers, "allow_other_workers": True}
+        return self._client.submit(function, future, *args, pure=False, **where)
 
     def all(self) -> list[Future]:
         """Return all of them, once none has been lost while the others were sent."""
@@ -150,25 +154,20 @@ class Sent:
             if not any(future.status in GONE for future in futures):
                 return futures
 
-    def workers(self, position: int) -> list[str]:
-        """Return the workers an object was sent to."""
-        return self._send(position)[1]
-
-    def forget(self) -> None:
+    def close(self) -> None:
         """Let the cluster drop them."""
         self._sent.clear()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.forget()
-
-    def _send(self, position: int) -> tuple[Future, list[str]]:
+    def send(self, position: int) -> tuple[Future, list[str]]:
+        """Send an object if it is not on the cluster; return its future and the workers it was sent to."""
         attempt = 0
         while position not in self._sent or self._sent[position][0].status in GONE:
             try:
-                self._sent[position] = self._scatter(position)
+                workers = wait_for_workers(self._client)
+                first = workers[position % len(workers)]
+                # In a list, because Dask would send the fields of a named tuple one by one.
+                (future,) = self._client.scatter([self._objects[position]], workers=[first], hash=False)
+                self._sent[position] = future, workers if len(self._objects) == 1 else [first]
                 self._spread(*self._sent[position])
             except (OSError, KeyError):  # no connection, or an unknown address: a worker died just now
                 check_connection(self._client)
@@ -177,13 +176,6 @@ class Sent:
                     raise
                 time.sleep(SECONDS_TO_NOTICE * 2**attempt)
         return self._sent[position]
-
-    def _scatter(self, position: int) -> tuple[Future, list[str]]:
-        workers = wait_for_workers(self._client)
-        first = workers[position % len(workers)]
-        # In a list, because Dask would send the fields of a named tuple one by one.
-        (future,) = self._client.scatter([self._objects[position]], workers=[first], hash=False)
-        return future, workers if len(self._objects) == 1 else [first]
 
     def _spread(self, future: Future, workers: list[str]) -> None:
         """Have each worker fetch a copy, from the growing number of those that have one.

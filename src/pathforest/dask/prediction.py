@@ -20,7 +20,7 @@ from pathforest._models.base import check_queries
 from pathforest._models.classifier import ForestClassifier
 from pathforest._models.offers import KeptForest, bids, cheapest_class, probabilities
 from pathforest._search.ensemble import check_samples, represent
-from pathforest.dask.data import check_table
+from pathforest.dask.data import check_collection
 from pathforest.dask.futures import Sent, naming_a_lost_scheduler, thread_counts
 
 # A worker takes samples of an eighth of its memory: engines have copies of them, and queries need room.
@@ -34,7 +34,7 @@ KNOWN = {
 
 def predict_lazily(client: Client, model: Any, X: Any, method: str) -> Any:
     """Ask a method of a local model about each block of a Dask collection."""
-    X, is_array = check_table(X), isinstance(X, da.Array)
+    X, is_array = check_collection("X", X), isinstance(X, da.Array)
     # Other features than those of `fit` are refused now, not when blocks are computed.
     example = np.empty((0, X.shape[1])) if is_array else X._meta
     validate_data(model, example, reset=False, skip_check_array=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 from itertools import pairwise
 from math import ceil
 from typing import Any
@@ -55,11 +56,11 @@ def search(client: Client, params: dict[str, Any], plan: Plan, build: EngineFact
     scores = np.empty((2, len(plan.cells), len(plan.splits), len(plan.betas)))
     blocks = [evaluation_blocks(plan, task, n_threads / len(tasks)) for task in tasks]
     shown = progress(len(plan.cells) * len(plan.splits), "pathforest search")
-    with Sent(client, [Bench(plan)]) as sent, shown as bar:
+    with closing(Sent(client, [Bench(plan)])) as sent, shown as bar:
 
         def send(i: int) -> Any:
-            near = [submit(client, sent, find_near, tasks[i], rows) for rows in blocks[i]]
-            return submit(client, sent, score, tasks[i], near)
+            near = [sent.ask(0, find_near, tasks[i], rows) for rows in blocks[i]]
+            return sent.ask(0, score, tasks[i], near)
 
         def take(i: int, found: Scores) -> None:
             scores[:, tasks[i].rows, tasks[i].fold] = found
@@ -67,12 +68,6 @@ def search(client: Client, params: dict[str, Any], plan: Plan, build: EngineFact
 
         run_tasks(client, len(tasks), send, take)
     return plan, Scores(*scores)
-
-
-def submit(client: Client, sent: Sent, function: Any, *args: Any) -> Any:
-    """Submit a task to a worker that has the plan; only a wish, as workers may leave."""
-    options = {"pure": False, "workers": sent.workers(0), "allow_other_workers": True}
-    return client.submit(function, sent[0], *args, **options)
 
 
 def _check_travellers(params: dict[str, Any]) -> None:
