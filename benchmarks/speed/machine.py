@@ -17,12 +17,19 @@ from typing import Any
 from threadpoolctl import threadpool_info
 
 from pathforest import _core
-from pathforest._reproduction.run import processor as processor
 
 PACKAGES = (
     "pathforest", "numpy", "scipy", "scikit-learn",
     "faiss-cpu", "mlpack", "fast_hdbscan", "numba", "opfython",
 )  # fmt: skip
+
+
+def processor() -> str:
+    """Name the processor."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text().splitlines() if path.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def today() -> str:

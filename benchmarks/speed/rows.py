@@ -59,21 +59,10 @@ ROWS = [
         (_bar(_QUITE_FAST, 0.8), _bar(_EMST, 0.5), _bar(_HDBSCAN, 0.15)),
         quick=True,
     ),
-    Row(_FIT, _mixture(100_000, 3), (_bar(_QUITE_FAST, 0.8),)),
-    Row(_FIT, _mixture(100_000, 5), (_bar(_QUITE_FAST, 0.8),)),
-    Row(
-        _FIT,
-        _mixture(100_000, 8),
-        (_bar(_QUITE_FAST, 0.8), _bar(_HDBSCAN, 0.25), _bar(_KDTREE_10, 1.5)),
-    ),
-    Row(
-        _FIT,
-        _mixture(20_000, 20),
-        (_bar(_FAISS_10, 1.0), Bar((_HDBSCAN,), 0.2, quick=False)),
-        quick=True,
-    ),
-    Row(_FIT, _mixture(20_000, 64), (_bar(_FAISS_10, 1.0),)),
-    Row(_FIT, _mixture(20_000, 784), (_bar(_FAISS_10, 1.0),)),
+    *(Row(_FIT, _mixture(100_000, d), (_bar(_QUITE_FAST, 0.8),)) for d in (3, 5)),
+    Row(_FIT, _mixture(100_000, 8), (_bar(_QUITE_FAST, 0.8), _bar(_HDBSCAN, 0.25), _bar(_KDTREE_10, 1.5))),
+    Row(_FIT, _mixture(20_000, 20), (_bar(_FAISS_10, 1.0), Bar((_HDBSCAN,), 0.2, quick=False)), quick=True),
+    *(Row(_FIT, _mixture(20_000, d), (_bar(_FAISS_10, 1.0),)) for d in (64, 784)),
     # A search tree is not competitive above 8 features, and neither is a flat scan of 100,000 samples below.
     *(
         Row(f"FuzzyOPFClassifier.fit, {competition}", _mixture(n, d), (Bar(peers, 1.5),))
@@ -115,17 +104,8 @@ ROWS = [
         Row(_SEARCH, _mixture(n, d), (_bar("FuzzyOPFClassifier.fit, tree, k_max=30", 8.0),), n <= 20_000)
         for n, d in [(5000, 20), (20_000, 20), (20_000, 64), (50_000, 2), (200_000, 2)]
     ),
-    Row(
-        "FuzzyOPFClassifierCV.predict",
-        _mixture(20_000, 20),
-        (_bar("its best model's predict", 2.5),),
-    ),
-    Row(
-        "fit + predict, defaults",
-        _mixture(100, 4),
-        (_bar("KNeighborsClassifier(1), defaults", 1.5),),
-        quick=True,
-    ),
+    Row("FuzzyOPFClassifierCV.predict", _mixture(20_000, 20), (_bar("its best model's predict", 2.5),)),
+    Row("fit + predict, defaults", _mixture(100, 4), (_bar("KNeighborsClassifier(1), defaults", 1.5),), True),
     Row("import pathforest", _mixture(100, 4), (_bar("import sklearn.neighbors", 1.3),), quick=True),
     # Sparse matrices: a product is what any search needs, and writes its result.
     *(

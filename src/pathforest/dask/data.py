@@ -25,7 +25,7 @@ class Summary(NamedTuple):
 
 
 def check_collection(name: str, data: Any) -> Any:
-    """Refuse a Dask collection that is no table of samples, or no column; return it with whole rows.
+    """Refuse a Dask collection that is not a table of samples, or a column; return it with whole rows.
 
     Blocks that lie side by side would be taken for further rows.
     """
