@@ -9,16 +9,13 @@ from scipy.spatial.distance import cdist
 
 LARGEST = 2000  # samples, at most: the algorithm is quadratic
 
-# Training samples and labels in, the share of labels lost out.
-TrainingError = Callable[[np.ndarray, np.ndarray], float]
-
 
 def worst_training_error(
-    error: TrainingError, X: np.ndarray, y: np.ndarray, rng: np.random.Generator, n_orders: int = 5
+    error: Callable[[np.ndarray, np.ndarray], float], X: np.ndarray, y: np.ndarray, rng: np.random.Generator
 ) -> float:
-    """Return the largest error over several orders of the same samples, which should make no difference."""
+    """Return the largest share of labels lost over five orders of the samples, which should not matter."""
     n = len(y)
-    orders = [np.arange(n), np.arange(n)[::-1], *(rng.permutation(n) for _ in range(n_orders - 2))]
+    orders = [np.arange(n), np.arange(n)[::-1], *(rng.permutation(n) for _ in range(3))]
     return max(error(X[order], y[order]) for order in orders)
 
 
