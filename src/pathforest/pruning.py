@@ -320,7 +320,8 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
         y : ndarray of shape (n_queries,)
             Class labels, in the type they were given in.
         """
-        return self.estimator_.predict(self._queries(X))
+        Q = self._queries(X)  # refuses a pruner that is not fitted
+        return self.estimator_.predict(Q)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of the pruned classifier.
@@ -335,11 +336,13 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
         probabilities : ndarray of shape (n_queries, n_classes)
             Rows add up to 1.
         """
-        return self.estimator_.predict_proba(self._queries(X))
+        Q = self._queries(X)  # refuses a pruner that is not fitted
+        return self.estimator_.predict_proba(Q)
 
     def _labels_and_probabilities(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return what `predict` and `predict_proba` do, for the price of one of them."""
-        return self.estimator_._labels_and_probabilities(self._queries(X))
+        Q = self._queries(X)  # refuses a pruner that is not fitted
+        return self.estimator_._labels_and_probabilities(Q)
 
     def _template(self) -> OPFClassifier | FuzzyOPFClassifier:
         return OPFClassifier() if self.estimator is None else self.estimator
