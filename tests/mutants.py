@@ -141,6 +141,8 @@ src/pathforest/_issues/unseen.py | tests/issues/test_issues.py
 + np.unique(codes[order], return_index=True)[1]
 
 src/pathforest/_models/offers.py | tests/models/test_classifier.py
+- np.iinfo(rank.dtype).max).argmin(axis=1)
++ np.iinfo(rank.dtype).min).argmax(axis=1)
 -     ratio[costs == lowest] = 1
 src/pathforest/_utils/progress.py | tests/models/test_refusals.py
 -         except BaseException:
@@ -326,9 +328,6 @@ cpp/bindings/engine.cpp | tests/stages/test_stage_refusals.py
 -         require_length(distances.shape(0), engine, "the neighbour lists");
 -         run_
 +         run_
-src/pathforest/_models/offers.py | tests/stages/test_class_costs.py
-- np.iinfo(rank.dtype).max).argmin(axis=1)
-+ np.iinfo(rank.dtype).min).argmax(axis=1)
 cpp/src/forest/compete.cpp | tests/stages
 - nextafter(length, infinity) * factor(u) == product
 + nextafter(length, infinity) * factor(u) < product
