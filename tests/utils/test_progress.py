@@ -252,6 +252,7 @@ progress.DELAY = 0
 X = np.random.default_rng(0).normal(size=(60000, 200))
 model = pathforest.OPFClassifier().fit(X[:4000, :10], X[:4000, 0] > 0)
 model.predict(X[:8000, :10])
+assert progress._outermost is None  # else nothing would interrupt the next fit
 watch = progress.Bar.watch
 def interrupt(bar, share):
     watch(bar, share)
