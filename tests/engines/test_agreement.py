@@ -11,7 +11,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import DTYPES, METRICS, make_codes, make_samples, memberships, problems
+from strategies import DTYPES, make_codes, make_samples
 from strategies import RECIPES as EVERY_RECIPE
 
 from pathforest import _core
@@ -50,16 +50,6 @@ def all_engines(X, Q, metric="euclidean", p=2.0, n_threads=1):
     return engines
 
 
-@pytest.mark.parametrize(("metric", "p"), METRICS)
-@given(data=st.data())
-def test_engines_agree(metric, p, data):
-    X, codes, Q, k = data.draw(problems())
-    F = data.draw(memberships(len(X)))
-    first, *others = [answers(engine, asked, codes, F, k) for engine, asked in all_engines(X, Q, metric, p)]
-    for other in others:
-        checks.same_arrays(other, first)
-
-
 @pytest.mark.parametrize(("d", "dtype"), [(2, np.float64), (12, np.float32), (40, np.float64)])
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_engines_and_threads_agree_on_hundreds_of_samples(recipe, d, dtype):
@@ -81,22 +71,6 @@ def test_a_large_tree_built_by_threads_is_the_same(recipe):
         checks.same_arrays(engine.knn(6, n_threads), expected)
         checks.same_arrays(engine.spanning_tree(None, n_threads), tree)
     checks.same_arrays(threaded.spanning_tree(expected, 3), tree)
-
-
-@pytest.mark.parametrize("name", ["kd_tree", "brute", "precomputed"])
-@given(data=st.data())
-def test_float32_samples_are_widened_not_rounded(name, data):
-    X, codes, Q, k = data.draw(problems(dtypes=[np.float32]))
-    F, options = data.draw(memberships(len(X))), ["euclidean"]
-    if name == "precomputed":
-        (X, Q), options = (
-            (reference.distance_matrix(A, X, "manhattan").astype(np.float32) for A in (X, Q)),
-            [],
-        )
-    make = getattr(_core.Engine, name)
-    narrow = answers(make(X, *options), Q, codes, F, k)
-    wide = answers(make(X.astype(float), *options), Q.astype(float), codes, F, k)
-    checks.same_arrays(narrow, wide)
 
 
 @pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates"])

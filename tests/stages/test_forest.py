@@ -6,7 +6,7 @@ import checks
 import numpy as np
 import pytest
 import reference
-from engine_cases import every_engine, every_query_engine, needs_non_negative, open_engine
+from engine_cases import every_query_engine, needs_non_negative, open_engine
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array
@@ -20,18 +20,6 @@ from pathforest.graph import SpanningTree
 pytestmark = pytest.mark.kernel
 
 sides = pytest.mark.parametrize("side", ["target", "source"])
-
-
-@sides
-@every_engine
-@given(data=st.data())
-def test_complete_competition_equals_algorithm_3(case, side, data):
-    X, codes, Q, k = data.draw(problems(largest=60, non_negative=needs_non_negative(case)))
-    F = data.draw(memberships(len(X)))
-    opened = open_engine(case, X, Q)
-    seeds = reference.prototypes(reference.spanning_tree(opened.D), codes)
-    got = opened.engine.compete(*reference.knn(opened.D, k), seeds, F, side == "source")
-    checks.same_arrays(got, reference.compete(opened.D, seeds, F, side))
 
 
 @sides

@@ -28,15 +28,6 @@ def draw_lists(data, metric, **limits):
     return *lists, data.draw(st.integers(min(1, k), k)), metric in reference.SQUARED
 
 
-@every_kind
-@given(data=st.data())
-def test_density_equals_equation_3(metric, data):
-    distances, _, k, squared = draw_lists(data, metric)
-    near = distances[:, :k]
-    expected = reference.density(near, reference.kernel_width(near, squared), squared)
-    np.testing.assert_array_equal(_core.density(distances, k, squared), expected)
-
-
 def kernel_value(d):
     """Eq. 3 for a single neighbour at distance d whose divisor is 1: exp(-d)."""
     return _core.query_density(np.array([[d]]), 4.5, True)[0]
@@ -73,10 +64,13 @@ def test_scaled_density_equals_its_definition(values):
 
 @every_kind
 @given(data=st.data())
-def test_clustering_equals_algorithm_2(metric, data):
+def test_densities_and_clusters_equal_equation_3_and_algorithm_2(metric, data):
     distances, indices, k, squared = draw_lists(data, metric)
     near = distances[:, :k]
-    rho = reference.scale_density(reference.density(near, reference.kernel_width(near, squared), squared))
+    density = reference.density(near, reference.kernel_width(near, squared), squared)
+    np.testing.assert_array_equal(_core.density(distances, k, squared), density)
+    rho = reference.scale_density(density)
+    np.testing.assert_array_equal(_core.scale_density(density), rho)
     got = _core.cluster(distances, indices, k, rho)
     checks.same_arrays(got, reference.cluster(near, indices[:, :k], rho)[:4])
 
@@ -92,14 +86,6 @@ def test_clustering_equals_algorithm_2_on_any_plateaus_and_within_classes(data):
         checks.same_arrays(_core.cluster(distances, indices, k, rho, given_codes), expected)
 
 
-@pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates", "far clusters"])
-def test_clustering_equals_algorithm_2_on_hundreds_of_samples(recipe):
-    X, _ = make_samples(recipe, 4, 400, 2)
-    lists = reference.knn(reference.distance_matrix(X, X), 12)
-    rho = reference.scale_density(reference.density(lists[0], reference.kernel_width(lists[0], False), False))
-    checks.same_arrays(_core.cluster(*lists, 12, rho), reference.cluster(*lists, rho)[:4])
-
-
 @every_kind
 @given(data=st.data())
 def test_cuts_and_the_best_k_equal_those_of_clustering_at_every_k(metric, data):
@@ -112,13 +98,15 @@ def test_cuts_and_the_best_k_equal_those_of_clustering_at_every_k(metric, data):
 
 
 @pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates", "far clusters"])
-@pytest.mark.parametrize("n_threads", [1, 11])
-def test_cuts_equal_those_of_clustering_on_hundreds_of_samples(recipe, n_threads):
+def test_clusters_and_cuts_of_hundreds_of_samples_equal_algorithm_2(recipe):
     # More k than are tried together, whatever the number of threads; with duplicates, k = 1 has plateaus.
     X, _ = make_samples(recipe, 5, 300, 2)
     lists = reference.knn(reference.distance_matrix(X, X), 25)
-    got = _core.search_k(*lists, 25, False, n_threads=n_threads)
-    np.testing.assert_array_equal(got, reference.search_k(*lists, 25, False)[1])
+    cuts = reference.search_k(*lists, 25, False)[1]
+    for n_threads in (1, 11):
+        np.testing.assert_array_equal(_core.search_k(*lists, 25, False, n_threads=n_threads), cuts)
+    rho = reference.scale_density(reference.density(lists[0], reference.kernel_width(lists[0], False), False))
+    checks.same_arrays(_core.cluster(*lists, 25, rho), reference.cluster(*lists, rho)[:4])
 
 
 @every_kind

@@ -35,14 +35,10 @@ def bits(values):
     return np.where(np.isnan(values), np.nan, values).astype(values.dtype).tobytes()
 
 
-def shapes():
-    return st.tuples(st.integers(1, 6), st.integers(1, 4))
-
-
 @st.composite
 def tables(draw, ending):
     """Tables that files of this kind can hold."""
-    shape = draw(shapes())
+    shape = draw(st.tuples(st.integers(1, 6), st.integers(1, 4)))
     width = 32 if ending == ".dat" else 64
     values = draw(arrays(f"f{width // 8}", shape, elements=st.floats(width=width)))
     if ending in WITH_STRINGS:

@@ -15,6 +15,7 @@ from pathforest._engines.samples import SparseSamples
 CASES = [("kd_tree", *m) for m in METRICS]
 CASES += [("brute", *m) for m in METRICS + BRUTE_METRICS]
 CASES += [("sparse", metric, 2.0) for metric in SPARSE_METRICS]
+CASES += [("in order", "euclidean", 2.0), ("in order", "chi2", 2.0)]
 CASES += [("precomputed", "euclidean", 2.0), ("precomputed", "cosine", 2.0)]
 
 # The engine of rows knows no samples: it answers queries only.
@@ -58,7 +59,10 @@ def open_engine(case, X, Q):
     if name == "sparse":
         return Opened(_core.Engine.sparse(SparseSamples.of(X), metric), D, DQ, SparseSamples.of(Q))
     if name == "precomputed":
+        D, DQ = D.astype(X.dtype), DQ.astype(X.dtype)  # which the engine widens
         return Opened(_core.Engine.precomputed(D), D, DQ, DQ)
+    if name == "in order":
+        return Opened(_core.Engine.brute(X, metric, p, keep_order=True), D, DQ, Q)
     return Opened(getattr(_core.Engine, name)(X, metric, p), D, DQ, Q)
 
 

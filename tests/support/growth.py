@@ -28,7 +28,7 @@ class History(NamedTuple):
 
 
 @st.composite
-def histories(draw, largest=33, most_features=12, unlabelled=False, changes=True, **options):
+def histories(draw, largest=33, most_features=12, unlabelled=False, **options):
     """Histories of every recipe, dtype and batch size."""
     X, codes, Q, _ = draw(problems(2, largest, most_features, **options))
     if unlabelled:
@@ -37,17 +37,17 @@ def histories(draw, largest=33, most_features=12, unlabelled=False, changes=True
     size = draw(st.sampled_from([1, 2, 5, 16, len(X)]))
     steps, n, done = [], 0, 0
     while done < len(X):
-        if changes and draw(st.integers(0, 3)) == 0:
+        if draw(st.integers(0, 3)) == 0:
             steps.append(Step("set", np.empty(0, dtype=int), k=draw(st.integers(1, 12))))
         batch = np.arange(done, min(len(X), done + draw(st.integers(1, size))))
         steps.append(Step("add", batch, codes[batch]))
         n, done = n + len(batch), done + len(batch)
-        if changes and n > 1 and draw(st.integers(0, 3)) == 0:
+        if n > 1 and draw(st.integers(0, 3)) == 0:
             # The first stays, because it is labelled.
             leaving = draw(st.lists(st.integers(1, n - 1), max_size=4, unique=True))
             steps.append(Step("forget", np.array(leaving, dtype=int)))
             n -= len(leaving)
-        if changes and draw(st.integers(0, 5)) == 0:
+        if draw(st.integers(0, 5)) == 0:
             chosen = draw(st.integers(0, n - 1))
             steps.append(Step("label", np.array([chosen]), np.array([draw(st.integers(0, 3))])))
     return History(X, Q, steps)

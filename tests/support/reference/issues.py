@@ -51,20 +51,8 @@ def padded(lists, r):
 
 def joined(n, are_joined):
     """Groups of samples that a symmetric relation joins, by their first sample."""
-    groups, seen = [], set()
-    for start in range(n):
-        if start in seen:
-            continue
-        group, queue = {start}, [start]
-        while queue:
-            i = queue.pop()
-            for j in range(n):
-                if j not in group and are_joined(i, j):
-                    group.add(j)
-                    queue.append(j)
-        seen |= group
-        groups.append(sorted(group))
-    return groups
+    related = [[j for j in range(n) if are_joined(i, j)] for i in range(n)]
+    return [sorted(group) for group in reference.components(range(n), related)]
 
 
 def numbered(n, groups):

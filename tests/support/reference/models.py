@@ -1,52 +1,17 @@
 """The stages joined into models, from a distance matrix."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
 import reference
 
-
-class Supervised(NamedTuple):
-    """What a fitted classifier holds; `label` as class codes."""
-
-    prototypes: np.ndarray
-    cost: np.ndarray
-    predecessor: np.ndarray
-    root: np.ndarray
-    order: np.ndarray
-    label: np.ndarray
-
-
-class Density(NamedTuple):
-    """Densities and the search that led to them."""
-
-    density: np.ndarray
-    best_k: int
-    cuts: np.ndarray
-    width: float
-
-
-class Clusters(NamedTuple):
-    """What a fitted clustering holds, with what its predictions need."""
-
-    labels: np.ndarray
-    predecessor: np.ndarray
-    root: np.ndarray
-    cost: np.ndarray
-    cut: float
-    estimate: Density
-
-
-class WithinClasses(NamedTuple):
-    """What a fitted classifier on nearest neighbours holds; `label` as class codes."""
-
-    predecessor: np.ndarray
-    root: np.ndarray
-    cost: np.ndarray
-    density: np.ndarray
-    prototypes: np.ndarray
-    label: np.ndarray
+# What fitted models hold, with labels as codes of classes: a classifier, one on nearest neighbours, densities
+# and the search that led to them, and clusters, with what their predictions need.
+Supervised = namedtuple("Supervised", "prototypes cost predecessor root order label")
+WithinClasses = namedtuple("WithinClasses", "predecessor root cost density prototypes label")
+Density = namedtuple("Density", "density best_k cuts width")
+Clusters = namedtuple("Clusters", "labels predecessor root cost cut estimate")
 
 
 def plain_model(D, codes):

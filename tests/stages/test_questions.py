@@ -1,10 +1,10 @@
-"""Few distinct rows: every answer equals its definition, and the work follows the rows, not the samples."""
+"""What an engine is asked equals its definition, ties included; few distinct rows are few samples to ask."""
 
 import checks
 import numpy as np
 import pytest
 import reference
-from engine_cases import every_engine, needs_non_negative, open_engine
+from engine_cases import every_query_engine, needs_non_negative, open_engine
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import DTYPES, make_codes, make_samples, memberships, problems, seeds, sizes
@@ -16,7 +16,7 @@ from pathforest.graph import KnnGraph, spanning_tree_by_asking
 
 pytestmark = pytest.mark.kernel
 
-threads = st.sampled_from([1, 3])
+threads = st.sampled_from([1, 2, 3])
 
 
 @st.composite
@@ -35,23 +35,28 @@ def copied(draw, non_negative=False, tiny=True):
     return X, codes, Q, k
 
 
-@every_engine
+@pytest.mark.parametrize("recipes", [problems, copied])
+@every_query_engine
 @given(data=st.data())
-def test_lists_tree_and_competition_equal_their_definitions(case, data):
-    X, codes, Q, k = data.draw(copied(needs_non_negative(case)))
+def test_every_answer_equals_its_definition(case, recipes, data):
+    X, codes, Q, k = data.draw(recipes(non_negative=needs_non_negative(case)))
     engine, D, DQ, asked = open_engine(case, X, Q)
     n_threads = data.draw(threads)
+    checks.same_arrays(engine.query(asked, k + 1, n_threads), reference.nearest(DQ, k + 1))
+    checks.same_arrays([engine.distances(asked, n_threads)], [DQ])
+    if case[0] == "rows":
+        return
     lists = engine.knn(k, n_threads)
     checks.same_arrays(lists, reference.knn(D, k))
-    checks.same_arrays(engine.query(asked, k, n_threads), reference.nearest(DQ, k))
-    tree = engine.spanning_tree(lists, n_threads)
-    checks.same_arrays(tree, reference.spanning_tree(D))
+    tree = reference.spanning_tree(D)
+    for known in (None, engine.knn(0), lists, engine.knn(len(X) - 1)):
+        checks.same_arrays(engine.spanning_tree(known, n_threads), tree)
     seeds_, F = reference.prototypes(tree, codes), data.draw(memberships(len(X)))
     if data.draw(st.booleans()):  # equal rows have equal densities
         F = F[np.unique(X, axis=0, return_inverse=True)[1].ravel()]
-    side = data.draw(st.sampled_from(["target", "source"]))
-    forest = engine.compete(*lists, seeds_, F, side == "source")
-    checks.same_arrays(forest, reference.compete(D, seeds_, F, side))
+    for side in ("target", "source"):
+        forest = engine.compete(*lists, seeds_, F, side == "source")
+        checks.same_arrays(forest, reference.compete(D, seeds_, F, side))
 
 
 def asking(D, n_asked=None):
