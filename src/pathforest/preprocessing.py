@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -41,14 +41,6 @@ SHOWN = 6  # categories listed for a column
 LISTED = 12  # columns listed in a message
 TRUTH = {"1": "True", "1.0": "True", "0": "False", "0.0": "False"}  # as files write it, besides words
 MISSING, OTHER = " (missing)", " (other)"  # shown behind the name of a column, as "=text" is
-
-
-class ColumnRule(NamedTuple):
-    """What a :class:`TablePreprocessor` does to one column."""
-
-    column: str
-    kind: str  # "number", "category", "date" or "left out"
-    treatment: str  # in words
 
 
 def _check_kinds(name: str, value: Any) -> None:
@@ -317,20 +309,21 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         text : str
             Lines such as ``age: number, mean 29.7, standard deviation 13, 177 gaps filled with 28``.
         """
-        return "\n".join(f"{name}: {kind}, {treatment}" for name, kind, treatment in self.column_rules())
+        return "\n".join("{column}: {kind}, {treatment}".format(**rule) for rule in self.column_rules())
 
-    def column_rules(self) -> list[ColumnRule]:
-        """Return what is done to each column, as `describe` says it.
+    def column_rules(self) -> list[dict[str, str]]:
+        """Return what `describe` says of each column.
 
         Returns
         -------
-        rules : list of ColumnRule
-            For each column its name, its kind and the treatment in words.
+        rules : list of dict
+            With the keys ``"column"``, ``"kind"`` and ``"treatment"``.
         """
         check_is_fitted(self)
         names = _check_feature_names_in(self, None)
         kinds = ["left out" if kind == DROP else kind for kind in self.kinds_.tolist()]
-        return [ColumnRule(str(name), kinds[j], self._treatment(j)) for j, name in enumerate(names)]
+        rules = zip(map(str, names), kinds, map(self._treatment, range(len(kinds))), strict=True)
+        return [dict(zip(("column", "kind", "treatment"), rule, strict=True)) for rule in rules]
 
     def _treatment(self, j: int) -> str:
         gaps = int(self.n_gaps_[j])

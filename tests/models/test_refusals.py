@@ -347,7 +347,6 @@ CALLS = {
     "find_issues(D, y, method='thorough', metric='precomputed')": "needs features, not metric='precomputed'",
     "find_issues(X[:9], y[:9], method='thorough')": "needs 10 samples or more for its folds, got 9",
     "opf_accuracy([1, 2], [1])": "inconsistent numbers of samples",
-    "per_class_accuracy([1, 2], [1])": "inconsistent numbers of samples",
     **{f"flip_labels(y, {share})": f"share=.*{share}" for share in (-0.1, 1.1)},
     "flip_labels(y, 'half')": "share='half' is not a share",
 }  # fmt: skip

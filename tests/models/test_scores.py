@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.model_selection import cross_val_score
 from zoo import make, samples
 
 from pathforest import metrics
-from pathforest.metrics import opf_accuracy, opf_accuracy_scorer, per_class_accuracy
+from pathforest.metrics import opf_accuracy, opf_accuracy_scorer
 from pathforest.noise import flip_labels
 
 pairs_of_labels = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30)
@@ -30,24 +29,8 @@ def test_opf_accuracy_is_its_definition(pairs):
     assert opf_accuracy(*zip(*pairs, strict=True)) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # of scikit-learn, about labels that only one side has
-@given(pairs_of_labels)
-def test_per_class_accuracy_is_its_definition(pairs):
-    true, predicted = zip(*pairs, strict=True)
-    got = per_class_accuracy(true, predicted)
-    assert got.label.tolist() == sorted(set(true))
-    for label, accuracy, n_samples in zip(*got, strict=True):
-        own = [p == t for t, p in pairs if t == label]
-        assert (accuracy, n_samples) == (sum(own) / len(own), len(own))
-    assert got.accuracy.mean() == pytest.approx(balanced_accuracy_score(true, predicted))
-    weighted = np.average(got.accuracy, weights=got.n_samples)
-    assert weighted == pytest.approx(accuracy_score(true, predicted))
-
-
 def test_labels_may_be_text():
     assert opf_accuracy(["a", "b"], ["a", "b"]) == 1.0
-    got = per_class_accuracy(["ham", "ham", "spam"], ["ham", "eggs", "spam"])
-    assert dict(zip(got.label.tolist(), got.accuracy.tolist(), strict=True)) == {"ham": 0.5, "spam": 1.0}
 
 
 def test_the_scorer_is_the_score_of_the_predictions():

@@ -46,7 +46,7 @@ def test_the_path_runs_from_the_query_to_the_prototype_with_its_costs(model):
 
 @pytest.mark.parametrize("query", [QUERY, FAR, X.max(axis=0)], ids=["middle", "low", "high"])
 def test_each_other_class_has_its_cheapest_offer(query):
-    display, costs = plot_explanation(PLAIN, query, zoom=False), PLAIN.class_costs([query])[0]
+    display, costs = plot_explanation(PLAIN, query), PLAIN.class_costs([query])[0]
     arcs = display.rivals_.get_segments()
     for code, (start, end) in zip(np.argsort(costs)[1:], arcs, strict=True):
         np.testing.assert_array_equal(start, query)
@@ -70,13 +70,12 @@ def test_of_a_long_path_a_few_costs_and_images_are_drawn():
     np.testing.assert_array_equal(display.images_[-2].get_array()[0], line[1])  # the prototype
 
 
-def test_zoom_keeps_the_path_in_view():
+def test_the_path_is_in_view():
     reason = PLAIN.explain([FAR])[0]
-    for zoom in (True, False):
-        ax = plot_explanation(PLAIN, FAR, zoom=zoom).ax_
-        low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
-        assert ((low < X[reason.path]) & (X[reason.path] < high)).all()
-        assert ((low < X.min(axis=0)) & (X.max(axis=0) < high)).all() != zoom
+    ax = plot_explanation(PLAIN, FAR).ax_
+    low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
+    assert ((low < X[reason.path]) & (X[reason.path] < high)).all()
+    assert not ((low < X.min(axis=0)) & (X.max(axis=0) < high)).all()
 
 
 def test_positions_on_a_plane():

@@ -81,17 +81,6 @@ def test_published_values_agree_with_themselves():
     assert judged(found)["z"].abs().max() < 1e-6
 
 
-def test_verdicts_that_more_runs_change_are_listed():
-    mean = published.TABLE.loc[("boat", "opf"), "mean"]
-    near, far = [mean - 0.01, mean + 0.01] * 10, [mean - 0.1, mean - 0.09] * 40
-    results = table({"opf": near + far, "fuzzy_opf": near * 5})
-    found = statistics.summary(an_experiment(("boat",), runs=100)._replace(results=results))
-    assert found.changed["classifier"].to_list() == ["opf"]
-    assert found.changed[["agrees_first", "agrees_all"]].to_numpy().tolist() == [[True, False]]
-    few = statistics.summary(an_experiment(("boat",))._replace(results=table({"opf": far[:20]})))
-    assert few.changed.empty
-
-
 def test_gains_are_the_mean_differences_of_runs():
     results = an_experiment().results
     runs = results.pivot(index=["dataset", "run"], columns="classifier", values="accuracy")

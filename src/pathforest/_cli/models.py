@@ -212,7 +212,7 @@ def rule_lines(table: TablePreprocessor | None) -> list[str]:
 
 def rule_facts(table: TablePreprocessor | None) -> list[dict[str, str]] | None:
     """Return what is done to columns, for programs."""
-    return None if table is None else [rule._asdict() for rule in table.column_rules()]
+    return None if table is None else table.column_rules()
 
 
 # Warnings about tables that are probably not what the user means

@@ -95,7 +95,7 @@ class OPFEstimator(CallbackSupportMixin, BaseEstimator):
         self.device = device
         self.verbose = verbose
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, growable: bool = False) -> None:
         """Write the fitted model to one file, to be read by :func:`pathforest.load`.
 
         The file contains parameters, fitted attributes and a checksum, but no code, so that a file from
@@ -106,6 +106,9 @@ class OPFEstimator(CallbackSupportMixin, BaseEstimator):
         ----------
         path : str or path-like
             The file.
+        growable : bool, default=False
+            Whether the loaded model can grow, for a model that can. The file is then larger: it contains the
+            neighbour lists, the spanning tree and the labels as given.
 
         Raises
         ------
@@ -113,7 +116,7 @@ class OPFEstimator(CallbackSupportMixin, BaseEstimator):
             If the model contains something that cannot be stored that way: a metric, membership or scorer
             that is a function, a transformer of the user's own, an object in `cv` other than a plain k-fold
             splitter. Use joblib or skops for such models. Also if the estimator is not fitted
-            (`NotFittedError`).
+            (`NotFittedError`), or has not kept what `growable` asks for.
         OSError
             If the file cannot be written.
 
@@ -128,7 +131,7 @@ class OPFEstimator(CallbackSupportMixin, BaseEstimator):
         >>> loaded.predict([[3.0], [7.0]]).tolist()
         [0, 1]
         """
-        save(self, path)
+        save(self, path, growable=growable)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

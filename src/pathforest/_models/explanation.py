@@ -6,9 +6,10 @@ pipelines that end in one, and searches for the best.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from html import escape as escape_html
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -351,23 +352,56 @@ def feature_names(n_features: int) -> list[str]:
 SCALERS = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)
 
 
-class Explainer(NamedTuple):
-    """The estimator that explains, and what samples go through before they reach it."""
+class Opened(NamedTuple):
+    """The model inside pipelines and searches, and what samples go through before they reach it."""
 
-    estimator: Any
-    transformers: list[Pipeline]
+    model: Any
+    steps: list[Any]  # transformers, those that do something
 
     def represent(self, X: Any) -> Any:
-        """Give samples the representation of the estimator."""
-        for transformer in self.transformers:
-            X = transformer.transform(X)
+        """Give samples the representation of the model."""
+        for step in self.steps:
+            X = step.transform(X)
         return X
 
-    def unscale(self, rows: Any) -> np.ndarray:
-        """Undo what scalers did to samples."""
-        for transformer in reversed(self.transformers):
-            rows = transformer.inverse_transform(rows)
+    def unscale(self, rows: np.ndarray) -> np.ndarray:
+        """Undo what scalers did to samples, or to numbers a preprocessor of tables."""
+        for step in reversed(self.steps):
+            if isinstance(step, SCALERS):
+                rows = step.inverse_transform(rows)
+            else:
+                mean, scale = step._scaling_out()
+                rows = rows * scale + mean
         return np.asarray(rows)
+
+    def names(self) -> Sequence[str] | None:
+        """Return the names of what reaches the model, if all transformers know."""
+        names = None
+        with suppress(AttributeError, ValueError):
+            for step in self.steps:
+                names = step.get_feature_names_out(names)
+            return names
+        return None
+
+
+def open_up(estimator: Any, explains: bool = False) -> Opened:
+    """Look inside pipelines and searches for the model, or for the first that explains its predictions."""
+    check_is_fitted(estimator)
+    steps = []
+    while not (explains and hasattr(estimator, "explain")):
+        if isinstance(estimator, Pipeline):
+            steps += _working(estimator[:-1])
+            estimator = estimator[-1]
+        elif hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif not explains:
+            break
+        else:
+            raise TypeError(
+                f"{type(estimator).__name__} explains no predictions; pass a fitted classifier of pathforest "
+                "with a method explain, alone, at the end of a pipeline or in a search with refit=True"
+            )
+    return Opened(estimator, steps)
 
 
 def explain(estimator: Any, X: Any) -> Explanations:
@@ -405,78 +439,44 @@ def explain(estimator: Any, X: Any) -> Explanations:
     petal length (cm)     1.4              1.4           0                 0%           3.6
     petal width (cm)      0.2              0.2           0                 0%           1.3
     """
-    explainer = find_explainer(estimator)
-    explanations = explainer.estimator.explain(explainer.represent(X))
-    if not explainer.transformers:
+    opened = open_up(estimator, explains=True)
+    explanations = opened.model.explain(opened.represent(X))
+    if not opened.steps:
         return explanations
-    names = None
-    with suppress(AttributeError, ValueError):  # some transformers do not know
-        names = explainer.transformers[-1].get_feature_names_out()
-    found = (with_names(one, names) for one in explanations)
-    if len(explainer.transformers) == 1:
-        found = (in_units_of_table(one, explainer.transformers[0]) for one in found)
-    if not is_sparse(X) and all(map(only_scales, explainer.transformers)):
-        pairs = zip(found, np.asarray(X, dtype=np.float64), strict=True)
-        found = (_before_scaling(one, explainer.unscale, row) for one, row in pairs)
-    return Explanations(found)
+    names, scaled = opened.names(), only_scales(opened.steps)
+    undone = scaled or (len(opened.steps) == 1 and hasattr(opened.steps[0], "_scaling_out"))
+    queries = np.asarray(X, dtype=np.float64) if scaled and not is_sparse(X) else repeat(None)
+    found = Explanations()
+    for one, query in zip(explanations, queries, strict=False):
+        features = one.features
+        if features and names is not None:
+            features = [feature._replace(name=str(names[feature.column])) for feature in features]
+        if features and undone:
+            features = _before_scaling(features, opened, query)
+        found.append(one._replace(features=features))
+    return found
 
 
-def find_explainer(estimator: Any) -> Explainer:
-    """Look for what explains inside pipelines and searches."""
-    check_is_fitted(estimator)
-    transformers = []
-    while not hasattr(estimator, "explain"):
-        if isinstance(estimator, Pipeline):
-            transformers.append(estimator[:-1])
-            estimator = estimator[-1]
-        elif hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
-        else:
-            raise TypeError(
-                f"{type(estimator).__name__} explains no predictions; pass a fitted classifier of pathforest "
-                "with a method explain, alone, at the end of a pipeline or in a search with refit=True"
-            )
-    return Explainer(estimator, transformers)
-
-
-def only_scales(pipeline: Pipeline) -> bool:
+def only_scales(steps: Iterable[Any]) -> bool:
     """Say whether all steps of a pipeline change features one by one."""
-    return all(isinstance(step, SCALERS) for step in _working(pipeline))
+    return all(isinstance(step, SCALERS) for step in _working(steps))
 
 
-def _working(pipeline: Pipeline) -> list[Any]:
+def _working(steps: Iterable[Any]) -> list[Any]:
     """List the steps of a pipeline that do something."""
-    return [step for _, step in pipeline.steps if step not in (None, "passthrough")]
+    return [step for step in steps if step not in (None, "passthrough")]
 
 
-def with_names(explanation: Explanation, names: Sequence[str] | None) -> Explanation:
-    """Name the features of an explanation, if their names are known."""
-    if names is None or explanation.features is None:
-        return explanation
-    features = [feature._replace(name=str(names[feature.column])) for feature in explanation.features]
-    return explanation._replace(features=features)
-
-
-def in_units_of_table(explanation: Explanation, pipeline: Pipeline) -> Explanation:
-    """Show numbers as they are in a table, if a preprocessor of tables alone has standardised them."""
-    steps = _working(pipeline)
-    if len(steps) != 1 or not hasattr(steps[0], "_scaling_out"):
-        return explanation
-    mean, scale = steps[0]._scaling_out()
-    return _before_scaling(explanation, lambda rows: rows * scale + mean)
-
-
-def _before_scaling(
-    explanation: Explanation, unscale: Callable[[np.ndarray], np.ndarray], sample: np.ndarray | None = None
-) -> Explanation:
-    """Show features as they were before they were scaled, given what undoes that to a sample."""
-    if explanation.features is None:
-        return explanation
-    columns = sorted(explanation.features, key=lambda feature: feature.column)
-    names, _, value, near, rival, scale = zip(*(feature[:6] for feature in columns), strict=True)
-    has_rival = explanation.rival is not None
-    rows = [value, near, np.add(near, scale), rival if has_rival else near]
-    value, near, beyond, rival = unscale(np.array(rows))
-    value = value if sample is None else sample
-    shown = Shown(names, value, near, rival if has_rival else None, np.abs(beyond - near))
-    return explanation._replace(features=in_units_of(explanation.features, shown))
+def _before_scaling(features: Sequence[Feature], opened: Opened, query: np.ndarray | None) -> list[Feature]:
+    """Show features as they were before they were scaled; a query as it was given has no rounding."""
+    columns = [feature.column for feature in features]
+    value, near, rival, scale = np.array([feature[2:6] for feature in features], dtype=np.float64).T
+    rows = np.zeros((4, opened.model.n_features_in_))  # features of a sparse sample are not all of them
+    rows[:, columns] = value, near, rival, near + scale
+    value, near, rival, beyond = opened.unscale(rows)[:, columns]
+    value = value if query is None else query[columns]
+    shown = zip(features, *(a.tolist() for a in (value, near, rival, np.abs(beyond - near))), strict=True)
+    return [
+        one._replace(value=value, conqueror=near, rival=None if one.rival is None else rival, scale=scale)
+        for one, value, near, rival, scale in shown
+    ]

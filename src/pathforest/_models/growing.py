@@ -11,7 +11,6 @@ neighbour lists ``distances`` and ``indices`` and the spanning tree ``source``, 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Self, TypeVar
@@ -34,7 +33,6 @@ from pathforest._engines.samples import (
 )
 from pathforest._models.base import FitData, OPFEstimator, check_training
 from pathforest._models.labels import Labels, check_labels
-from pathforest._persistence import save
 from pathforest._utils.checks import check_sample_indices
 from pathforest._utils.progress import reset
 from pathforest._utils.text import show
@@ -110,40 +108,10 @@ class Growing(OPFEstimator):
             grown = grown | labels._asdict()
         return retrain(self, self._fit_X[~leaving], grown, known.without(leaving))
 
-    def save(self, path: str | os.PathLike[str], *, growable: bool = False) -> None:
-        """Write the fitted model to one file, as all estimators do, and what it needs to grow if asked for.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file.
-        growable : bool, default=False
-            Whether the loaded model can grow. The file is then larger: it contains the neighbour lists, the
-            spanning tree and the labels as given.
-
-        Raises
-        ------
-        ValueError
-            If the model contains something that a file cannot, such as a function, or cannot grow although
-            `growable` asks for it.
-        OSError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> import pathforest
-        >>> model = pathforest.OPFClustering(n_neighbors=2)
-        >>> model = model.partial_fit([[0.0], [1.0], [1.5], [9.0], [9.5], [11.0]])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.save(os.path.join(folder, "clusters.opf"), growable=True)
-        ...     loaded = pathforest.load(os.path.join(folder, "clusters.opf"))
-        >>> loaded.partial_fit([[2.0]]).predict([[3.0], [7.0]]).tolist()
-        [0, 1]
-        """
+    def save(self, path: Any, *, growable: bool = False) -> None:  # noqa: D102, the docstring is inherited
         if growable:
             growth(self, "growable=True")
-        save(self, path, growable=growable)
+        super().save(path, growable=growable)
 
 
 def add(

@@ -26,7 +26,6 @@ class Summary(NamedTuple):
     all_scores: pd.DataFrame  # of all classifiers, which then compete for the bold marks
     agreement: pd.DataFrame
     counts: pd.DataFrame  # scores that agree, and all that the paper has, by classifier
-    changed: pd.DataFrame  # verdicts that runs beyond the paper's number change
     speedups: pd.Series  # medians by classifier
     sensitivity: pd.DataFrame
     gained: pd.Series  # by each Fuzzy OPF over OPF, run by run
@@ -40,11 +39,10 @@ def summary(experiment: Experiment) -> Summary:
     results = experiment.results
     scores, all_scores = summarise(results, published.CLASSIFIERS), summarise(results)
     judged, gained = agreement(scores), gains_of_runs(results)
-    first = agreement(summarise(results[results["run"] < published.RUNS], published.CLASSIFIERS))
     return Summary(
         experiment, scores, all_scores, judged,
         judged.groupby("classifier", sort=False)["agrees"].agg(["sum", "size"]),
-        changed_verdicts(first, judged), all_scores.groupby("classifier")["speedup"].median().dropna(),
+        all_scores.groupby("classifier")["speedup"].median().dropna(),
         sensitivity(experiment.landscapes), gained, gains(gained), *average_ranks(results),
     )  # fmt: skip
 
@@ -113,12 +111,6 @@ def agreement(scores: pd.DataFrame) -> pd.DataFrame:
         bold=both["bold"],
         bold_agrees=both["bold"] == both["bold_published"],
     )
-
-
-def changed_verdicts(first: pd.DataFrame, every: pd.DataFrame) -> pd.DataFrame:
-    """List the verdicts in which two tables of agreement differ, that of the first runs and that of all."""
-    both = every.merge(first, on=["dataset", "classifier"], suffixes=("_all", "_first"))
-    return both[both["agrees_first"] != both["agrees_all"]].reset_index(drop=True)
 
 
 def sensitivity(landscapes: pd.DataFrame) -> pd.DataFrame:

@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_array
 
 from pathforest._models.base import check_queries
-from pathforest._models.explanation import Explainer, only_scales
+from pathforest._models.explanation import Opened, only_scales, open_up
 
 ADVICE = {
     "predecessor_": "pass a fitted estimator of pathforest, alone, at the end of a pipeline or in a search "
@@ -30,7 +29,7 @@ class Source(NamedTuple):
     """A fitted model and where its training samples lie."""
 
     model: Any
-    transformers: list[Any]  # what samples go through before they reach it
+    steps: list[Any]  # what samples go through before they reach it
     samples: np.ndarray  # (n_samples, n_columns) positions
     names: list[str]  # (n_columns,) what the columns are called
     gone: np.ndarray | None = None  # (n_gone, n_columns) samples that a pruner left out, if known
@@ -38,53 +37,49 @@ class Source(NamedTuple):
 
 def find_source(estimator: Any, X: Any = None, needs: str = "predecessor_") -> Source:
     """Look for the model to draw and its samples; `needs` names the attribute that is drawn."""
-    model, transformers, kept = open_up(estimator, "predecessor_", needs)
-    samples, names = find_positions(model, transformers, X, estimator)
+    opened, kept = open_model(estimator, "predecessor_", needs)
+    samples, names = find_positions(opened, X, estimator)
     if X is None or kept is None:
-        n_samples = len(model.predecessor_)
+        n_samples = len(opened.model.predecessor_)
         if len(samples) != n_samples:
             raise ValueError(
                 f"X has {len(samples)} rows, but the model was fitted on {n_samples} samples; pass one "
                 "row for each of them, in the order of fit"
             )
-        return Source(model, transformers, samples, names)
+        return Source(*opened, samples, names)
     if len(samples) <= kept[-1]:
         raise ValueError(
             f"X has {len(samples)} rows, but sample {kept[-1]} was kept; pass one row for each sample that "
             "fit was given, in its order"
         )
-    return Source(model, transformers, samples[kept], names, np.delete(samples, kept, axis=0))
+    return Source(*opened, samples[kept], names, np.delete(samples, kept, axis=0))
 
 
-def open_up(estimator: Any, *needs: str) -> tuple[Any, list[Any], np.ndarray | None]:
-    """Return the model, the transformers around it and, of a pruner, the indices of the samples it kept."""
-    check_is_fitted(estimator)
-    model, transformers = estimator, []
-    while isinstance(model, Pipeline) or hasattr(model, "best_estimator_"):
-        if isinstance(model, Pipeline):
-            transformers.append(model[:-1])
-        model = model[-1] if isinstance(model, Pipeline) else model.best_estimator_
-    kept = getattr(model, "sample_indices_", None)
-    if kept is not None and hasattr(model, "estimator_"):
-        model = model.estimator_
+def open_model(estimator: Any, *needs: str) -> tuple[Opened, np.ndarray | None]:
+    """Return the model inside an estimator and, of a pruner, the indices of the samples it kept."""
+    opened = open_up(estimator)
+    kept = getattr(opened.model, "sample_indices_", None)
+    if kept is not None and hasattr(opened.model, "estimator_"):
+        opened = opened._replace(model=opened.model.estimator_)
     for attribute in needs:
-        if not hasattr(model, attribute):
-            raise TypeError(f"{type(model).__name__} has no {attribute} to draw; {ADVICE[attribute]}")
-    return model, transformers, kept
+        if not hasattr(opened.model, attribute):
+            raise TypeError(f"{type(opened.model).__name__} has no {attribute} to draw; {ADVICE[attribute]}")
+    return opened, kept
 
 
-def find_positions(model: Any, transformers: list[Any], X: Any, *outer: Any) -> tuple[np.ndarray, list[str]]:
+def find_positions(opened: Opened, X: Any, *outer: Any) -> tuple[np.ndarray, list[str]]:
     """Return where samples lie, and the names of the columns.
 
     Numbers lie where they are; other tables as they reach the model. None stands for the training samples.
     """
+    model = opened.model
     if X is not None:
         try:
             samples = check_array(X, dtype=np.float64, input_name="X")
         except ValueError:
             if model._fit_X is None:
                 raise
-            X = Explainer(model, transformers).represent(X)
+            X = opened.represent(X)
             samples = check_queries(model, X).astype(np.float64, copy=False)
         return samples, column_names(X, samples.shape[1])
     if model._fit_X is None:
@@ -93,9 +88,9 @@ def find_positions(model: Any, transformers: list[Any], X: Any, *outer: Any) -> 
             "to plot_outliers, such as Isomap(metric='precomputed').fit_transform(distances)"
         )
     samples = model._fit_X.astype(np.float64, copy=False)
-    if not all(map(only_scales, transformers)):
+    if not only_scales(opened.steps):
         return samples, [f"representation, component {i + 1}" for i in range(samples.shape[1])]
-    named = [one for one in (model, *outer) if hasattr(one, "feature_names_in_") and not transformers]
+    named = [one for one in (model, *outer) if hasattr(one, "feature_names_in_") and not opened.steps]
     return samples, column_names(named[0] if named else None, samples.shape[1])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from pathforest._utils.checks import check_integer
 from pathforest.plotting._draw import INK, MARK, Axes, Display, class_colors, ring, two_axes
-from pathforest.plotting._source import find_source, open_up
+from pathforest.plotting._source import find_source, open_model
 from pathforest.plotting.forest import plot_forest
 
 STEEP = 20  # times the smallest cut from which the curve has a logarithmic scale: its end could not be read
@@ -94,7 +94,7 @@ def plot_cluster_tree(estimator: Any, *, n_domes: int = 30, ax: Any = None) -> D
     <Display: 2 clusters, 8 maxima>
     """
     check_integer("n_domes", n_domes, 1, "it is a number of bars")
-    model, *_ = open_up(estimator, "cluster_tree_")
+    model = open_model(estimator, "cluster_tree_")[0].model
     ax, size_ax = two_axes(ax)
     founders = draw_tree(ax, model, n_domes)
     ax.set_title(f"{count_clusters(model)}, {len(model.cluster_tree_) + 1} maxima")

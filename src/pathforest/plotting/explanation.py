@@ -10,11 +10,11 @@ import numpy as np
 from pathforest._models.base import check_queries
 from pathforest._models.explanation import (
     MOST_FEATURES,
-    Explainer,
     Explanation,
+    Opened,
     explain,
-    find_explainer,
     only_scales,
+    open_up,
     text,
 )
 from pathforest._models.offers import bids
@@ -52,7 +52,6 @@ def plot_explanation(
     image_shape: tuple[int, ...] | None = None,
     position: Any = None,
     ax: Axes | None = None,
-    zoom: bool = True,
     legend: bool = True,
 ) -> Display:
     """Draw why a sample got its label: the path that conquered it, its features, or images.
@@ -80,8 +79,6 @@ def plot_explanation(
         ``metric="precomputed"`` needs it.
     ax : matplotlib.axes.Axes, default=None
         Axes to draw into; None makes a new figure.
-    zoom : bool, default=True
-        Whether a plane shows the surroundings of the path and of the cheapest rival; False shows all samples.
     legend : bool, default=True
         Whether to draw a legend. On a plane of more than 10 classes it has the marks only.
 
@@ -120,18 +117,17 @@ def plot_explanation(
     query = np.reshape(query, (1, -1)) if np.ndim(query) == 1 else query
     if len(query) != 1:
         raise ValueError(f"query has {len(query)} rows; one sample is explained at a time")
-    explainer = find_explainer(estimator)
+    opened = open_up(estimator, explains=True)
     with without_names():
         one = explain(estimator, query)[0]
         if kind == "auto":
             is_wide = one.features is not None and len(one.features) > 2 and X is None
             kind = "images" if image_shape is not None else "features" if is_wide else "plane"
         if kind == "plane":
-            model = explainer.estimator
+            model = opened.model
             chosen = model.estimators_[one.cell] if hasattr(model, "estimators_") else model
             source = find_source(chosen, X, needs="classes_")
-            inner = Explainer(source.model, source.transformers)
-            Q = inner.represent(explainer.represent(query))
+            Q = Opened(source.model, opened.steps + source.steps).represent(query)
             bidders = find_bidders(source.model, Q, one.label)
             if position is None:
                 position = np.asarray(Q if X is None else query, dtype=np.float64)
@@ -142,19 +138,19 @@ def plot_explanation(
                         f"{n_columns} columns of X; pass its position"
                     )
             ax = axes_or_new(ax)
-            drawn = draw_on_plane(ax, source, one, bidders, position, zoom, legend)
+            drawn = draw_on_plane(ax, source, one, bidders, position, legend)
         elif one.features is None:
             raise ValueError(
                 f"kind={kind!r} needs features, and the model has none to show: it was fitted to distances, "
                 "or to what a transformer made of other things than numbers; use kind='plane' and pass X"
             )
         elif kind == "images":
-            training, shape = find_images(explainer, X), check_image_shape(image_shape, len(query[0]))
+            training, shape = find_images(opened, X), check_image_shape(image_shape, len(query[0]))
             ax = axes_or_new(ax, figsize=(9.5, 2.1))
             drawn = {"images_": draw_images(ax, one, np.asarray(query, dtype=float)[0], training, shape)}
         else:
             ax = axes_or_new(ax, figsize=(8, 4.6))
-            drawn = {"bars_": draw_features(ax, one, explainer.estimator.classes_.tolist(), legend)}
+            drawn = {"bars_": draw_features(ax, one, opened.model.classes_.tolist(), legend)}
     ax.set_title(one.headline, parse_math=False)
     return Display(ax, explanation_=one, **drawn)
 
@@ -186,7 +182,6 @@ def draw_on_plane(
     explanation: Explanation,
     bidders: Sequence[Bidder],
     position: Any,
-    zoom: bool,
     legend: bool,
 ) -> dict[str, Any]:
     """Draw all samples faintly, the path with its costs, and what the other classes offered."""
@@ -213,13 +208,13 @@ def draw_on_plane(
     ax.plot(*path[-1], **ring(11, 1.6), zorder=7)
     ax.plot(*path[0], **marker, markersize=17, **{**front, "zorder": 8})
     plane.name(ax)
-    if zoom:  # path and cheapest rival with space around them, on at least a quarter of the range of all
-        shown = np.vstack([path, xy[[bidder.conqueror for bidder in bidders[:1]]]])
-        low, high = shown.min(axis=0), shown.max(axis=0)
-        span = np.maximum(1.5 * (high - low), 0.25 * np.ptp(xy, axis=0))
-        span[span == 0] = 1.0  # samples on a line
-        corners = (low + high) / 2 + np.array([-0.5, 0.5])[:, None] * span
-        ax.set(xlim=corners[:, 0], ylim=corners[:, 1])
+    # Path and cheapest rival with space around them, on at least a quarter of the range of all.
+    shown = np.vstack([path, xy[[bidder.conqueror for bidder in bidders[:1]]]])
+    low, high = shown.min(axis=0), shown.max(axis=0)
+    span = np.maximum(1.5 * (high - low), 0.25 * np.ptp(xy, axis=0))
+    span[span == 0] = 1.0  # samples on a line
+    corners = (low + high) / 2 + np.array([-0.5, 0.5])[:, None] * span
+    ax.set(xlim=corners[:, 0], ylim=corners[:, 1])
     write_costs(ax, path, xy, explanation, bidders)
     if legend:
         marks = {
@@ -285,18 +280,18 @@ def draw_features(ax: Axes, explanation: Explanation, classes: list[Any], legend
 # A row of images
 
 
-def find_images(explainer: Explainer, X: Any) -> np.ndarray:
+def find_images(opened: Opened, X: Any) -> np.ndarray:
     """Return the training samples as images show them."""
     if X is not None:
         return np.asarray(X, dtype=np.float64)
-    model = explainer.estimator
+    model = opened.model
     training = training_samples(model) if hasattr(model, "estimators_") else model._fit_X
-    if not all(map(only_scales, explainer.transformers)):
+    if not only_scales(opened.steps):
         raise ValueError(
             "the pipeline does not keep the images it was fitted on, only what its transformers made of "
             "them; pass them as X"
         )
-    return explainer.unscale(training)
+    return opened.unscale(training)
 
 
 def check_image_shape(shape: Any, n_features: int) -> tuple[int, ...]:

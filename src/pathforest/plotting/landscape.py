@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from pathforest._utils.checks import check_choice
 from pathforest.plotting._draw import MARK, PALETTE, Axes, Display, Figure, check_matplotlib, ring
 
 TIE = 1e-12  # scores nearer than this are equal
@@ -20,17 +19,13 @@ MOST_PANELS = 3
 BARS_WIDTH = 2.4  # inches
 
 
-def plot_landscape(
-    search: Any, *, x: str | None = None, y: str | None = None, figure: Figure | None = None
-) -> Display:
-    """Draw the mean scores of a search over two of its parameters, and how much each parameter matters.
+def plot_landscape(search: Any, *, figure: Figure | None = None) -> Display:
+    """Draw the mean scores of a search over the two parameters that matter most, and what each is worth.
 
     Parameters
     ----------
     search : FuzzyOPFClassifierCV
         A fitted search; also at the end of a pipeline.
-    x, y : {"k_max", "sigma", "n_conquerors"}, default=None
-        Parameters of the two axes. None takes those that matter most.
     figure : matplotlib.figure.Figure, default=None
         Figure or subfigure to draw into, best with ``layout="constrained"``. None makes a new one, of a size
         that suits the grid.
@@ -69,7 +64,9 @@ def plot_landscape(
     names = [name for name in (*NUMBERS, *NAMES) if f"param_{name}" in results]
     values = {name: np.asarray(results[f"param_{name}"]) for name in names}
     worth = {name: _worth(name, values, score, best) for name in names}
-    x, y = _axes_for(worth, values, x, y)
+    ranked = sorted(NUMBERS, key=lambda name: (len(np.unique(values[name])) == 1, -worth[name]))
+    # The one with more values goes along the wide side.
+    x, y = sorted(ranked[:2], key=lambda name: -len(np.unique(values[name])))
     by, panels = _panels(values, worth, score, best)
     columns, rows = np.unique(values[x]), np.unique(values[y])
     width, height = np.clip(0.55 * len(columns), 2.4, 9), np.clip(0.45 * len(rows) + 2.0, 3.2, 8)  # inches
@@ -108,23 +105,6 @@ def _worth(name: str, values: Mapping[str, np.ndarray], score: np.ndarray, best:
     others = [values[other] == best[other] for other in values if other != name]
     along = np.all([*others, ~np.isnan(score)], axis=0)
     return float(np.ptp(score[along]))
-
-
-def _axes_for(
-    worth: Mapping[str, float], values: Mapping[str, np.ndarray], x: str | None, y: str | None
-) -> tuple[str, str]:
-    """Choose the parameters of the axes that are not given: several values first, then those that matter."""
-    for name, given in (("x", x), ("y", y)):
-        if given is not None:
-            check_choice(name, given, NUMBERS)
-    if x is not None and x == y:
-        raise ValueError(f"x and y are both {x!r}; they are parameters of different axes")
-    ranked = sorted(NUMBERS, key=lambda name: (len(np.unique(values[name])) == 1, -worth[name]))
-    left = [name for name in ranked if name not in (x, y)]
-    # The one with more values goes along the wide side.
-    if x is None and y is None:
-        x, y = sorted(left[:2], key=lambda name: -len(np.unique(values[name])))
-    return x or left[0], y or left[0]
 
 
 def _panels(

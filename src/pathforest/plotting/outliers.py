@@ -17,7 +17,7 @@ from pathforest.plotting._draw import (
     marker_size,
     two_axes,
 )
-from pathforest.plotting._source import column_names, find_positions, open_up, without_names
+from pathforest.plotting._source import column_names, find_positions, open_model, without_names
 from pathforest.plotting.regions import limits
 
 GRID = 120  # points of the border along each axis
@@ -61,12 +61,13 @@ def plot_outliers(estimator: Any, X: Any = None, *, position: Any = None, ax: An
     >>> plot_outliers(OPFOutlierDetector().fit(load_wine().data))
     <Display: 7 outliers among 178 samples>
     """
-    detector, transformers, _ = open_up(estimator, "offset_")
+    opened, _ = open_model(estimator, "offset_")
+    detector = opened.model
     with without_names():
         scores = detector._training_scores() if X is None else estimator.score_samples(X)
     if position is None:
         X = X if detector._fit_X is not None else None  # distances say nothing of positions
-        places, names = find_positions(detector, transformers, X)
+        places, names = find_positions(opened, X)
     else:
         places = check_array(position, dtype=np.float64, input_name="position")
         names = column_names(position, places.shape[1])
@@ -75,7 +76,7 @@ def plot_outliers(estimator: Any, X: Any = None, *, position: Any = None, ax: An
     shown, plane = np.maximum(scores, LOWEST), find_plane(places, names, "score")
     xy = plane.project(places, shown)
     ax, score_ax = two_axes(ax)
-    is_own_plane = position is None and places.shape[1] == 2 and not transformers
+    is_own_plane = position is None and places.shape[1] == 2 and not opened.steps
     border = draw_border(ax, detector, xy) if is_own_plane else None
     points, is_outlier = draw_scores(ax, xy, shown, larger=1.3), scores < detector.offset_
     rings = ax.scatter(

@@ -114,7 +114,7 @@ def top_samples(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, list[str], 
         names = column_names(estimator if hasattr(estimator, "feature_names_in_") else X, 2)
         return samples, names, predict(estimator, samples) if y is None else y
     source = find_source(estimator)
-    if source.transformers:
+    if source.steps:
         raise ValueError(
             "a pipeline does not keep the samples it was fitted on, only what its transformers made of them; "
             "pass X, and y for their labels"
