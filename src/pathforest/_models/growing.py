@@ -108,7 +108,7 @@ class Growing(OPFEstimator):
             grown = grown | labels._asdict()
         return retrain(self, self._fit_X[~leaving], grown, known.without(leaving))
 
-    def save(self, path: Any, *, growable: bool = False) -> None:  # noqa: D102, the docstring is inherited
+    def save(self, path: Any, *, growable: bool = False) -> None:
         if growable:
             growth(self, "growable=True")
         super().save(path, growable=growable)
