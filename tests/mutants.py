@@ -253,12 +253,12 @@ src/pathforest/_persistence/checks.py | tests/persistence/test_persistence_forge
 - demand((np.diff(model.cost_[order]) >= 0).all(),
 + demand(True,
 
-docs/playground/conquest.js | tests/playground/test_playground_models.py -k conque
+docs/playground/conquest.js | tests/playground -k conque
 - predecessor[i] < 0 ? v - 1 : v
 + v
 - rank[a] < rank[b]
 + rank[a] > rank[b]
-docs/playground/textbook.js | tests/playground/test_playground_models.py -k textbook
+docs/playground/textbook.js | tests/playground -k textbook
 - (step < length[u])
 + (step <= length[u])
 

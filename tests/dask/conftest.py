@@ -50,9 +50,10 @@ def mortal(processes):
 
 @pytest.fixture(autouse=True)
 def everything_on_the_cluster(monkeypatch):
-    """Samples this few would stay at the client."""
+    """Samples this few would stay at the client; and a busy machine copies slowly."""
     monkeypatch.setattr("pathforest.dask.engine.LOCAL_SECONDS", 0)
     monkeypatch.setattr("pathforest.dask.engine.TASK_SECONDS", 1e-4)
+    monkeypatch.setattr("pathforest.dask.futures.SECONDS_TO_COPY", 600)
 
 
 @pytest.fixture

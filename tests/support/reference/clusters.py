@@ -67,11 +67,13 @@ def cluster_arcs(distances, indices, rho):
     return [listed[q] + sorted(added[q]) for q in range(n)]
 
 
-def cluster(distances, indices, rho, codes=None):
+def cluster(distances, indices, rho, codes=None, conquest=None):
     """Algorithm 2 on scaled densities: labels, predecessor, root, cost, and the normalised cut.
 
-    Given codes of classes, no offer crosses from one to another.
+    Given codes of classes, no offer crosses from one to another. A list given as `conquest` gets the samples
+    as they leave the queue.
     """
+    conquest = [] if conquest is None else conquest
     n, rho = len(rho), [float(r) for r in rho]
     arcs = cluster_arcs(distances, indices, rho)
     cost = [r - DELTA for r in rho]
@@ -80,6 +82,7 @@ def cluster(distances, indices, rho, codes=None):
     while waiting:
         q = max(waiting, key=lambda u: (cost[u], -u))
         waiting.remove(q)
+        conquest.append(q)
         if predecessor[q] == -1:
             labels[q], cost[q], born = born, rho[q], born + 1
         for u, _ in arcs[q]:

@@ -14,11 +14,13 @@ def prototypes(tree, codes):
     return np.array(sorted(ends) or [0], dtype=np.int32)
 
 
-def compete(D, prototypes, membership, side="target", tree=None):
+def compete(D, prototypes, membership, side="target", tree=None, conquest=None):
     """Algorithm 3 with costs that are pairs (value, arc); over the complete graph, or along `tree` only.
 
-    An arc is (its own weight, lower end, higher end). A membership multiplies the value, not the arc.
+    An arc is (its own weight, lower end, higher end). A membership multiplies the value, not the arc. A list
+    given as `conquest` gets the samples as they leave the queue.
     """
+    conquest = [] if conquest is None else conquest
     n, rows, F = len(D), D.tolist(), [float(f) for f in membership]
     neighbours = [[u for u in range(n) if u != q] for q in range(n)]
     if tree is not None:
@@ -34,6 +36,7 @@ def compete(D, prototypes, membership, side="target", tree=None):
     while waiting:
         q = min(waiting, key=lambda u: (pair[u], u))
         waiting.remove(q)
+        conquest.append(q)
         for u in neighbours[q]:
             if u not in waiting:  # a node that has left the queue is never updated again
                 continue
