@@ -204,8 +204,8 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
         graph = data.stage(knn_graph, data.engine, self.best_k_, data.n_threads)
         self.density_ = data.stage(density, graph, self.best_k_, data.metric.squared)
         scaled = _core.scale_density(self.density_)
-        forest = data.stage(compete_within_classes, graph, self.best_k_, scaled, codes)
-        self.cost_, self.predecessor_, self.root_ = forest
+        competed = data.stage(compete_within_classes, graph, self.best_k_, scaled, codes)
+        self.cost_, self.predecessor_, self.root_ = competed
         self.prototypes_ = np.flatnonzero(self.predecessor_ < 0)
         self.label_ = self.classes_[codes[self.root_]]
         self._fit_codes = codes
@@ -262,9 +262,9 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
         hits = np.zeros(k_max, dtype=int)
         for k in range(1, k_max + 1):
             rho = density(graph, k, metric.squared)
-            forest = compete_within_classes(graph, k, _core.scale_density(rho), codes[train])
+            cost, *_ = compete_within_classes(graph, k, _core.scale_density(rho), codes[train])
             extremes = float(rho.min()), float(rho.max())
-            query = DensityQuery(k, forest.cost, *extremes, largest_arc(graph, k), metric.squared)
+            query = DensityQuery(k, cost, *extremes, largest_arc(graph, k), metric.squared)
             for rows, distances, indices in blocks:
                 winners, _ = query.conquerors(distances, indices)
                 hits[k - 1] += np.sum(codes[train[winners]] == codes[test[rows]])

@@ -4,7 +4,6 @@ import re
 from itertools import product
 
 import numpy as np
-import pandas as pd
 import pytest
 from browsers import Page, a_browser, a_page, faint_texts, looks
 from experiments import an_experiment, without
@@ -14,7 +13,7 @@ pytest.importorskip("jinja2")
 
 from pathforest._reproduction import figures, published, report, tables
 from pathforest._reproduction.experiment import CLASSIFIERS
-from pathforest._reproduction.figures import cliques, landscape_figure, svg
+from pathforest._reproduction.figures import landscape_figure, svg
 from pathforest._reproduction.report import report_html
 from pathforest._reproduction.statistics import summary
 from pathforest._reproduction.tables import duration, percent, signed, times
@@ -184,13 +183,6 @@ def test_landscapes_mark_the_cells_that_tie_with_the_best(found):
     flat = found._replace(experiment=found.experiment._replace(landscapes=landscapes.assign(accuracy=0.9)))
     low, high = landscape_figure(flat, "boat").axes[0].images[0].get_clim()
     assert high - low == pytest.approx(0.02)  # so that it looks flat
-
-
-def test_cliques_are_the_longest_stretches_within_the_difference():
-    ranks = pd.Series([1.0, 1.5, 2.2, 4.0, 4.4], index=list("abcde"))
-    assert cliques(ranks, 1.0) == [(0, 1), (1, 2), (3, 4)]
-    assert cliques(ranks, 10.0) == [(0, 4)]
-    assert cliques(ranks, 0.1) == []
 
 
 # In a browser

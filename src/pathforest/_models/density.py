@@ -21,14 +21,6 @@ from pathforest.membership import DensityEstimate, estimate_density
 MEASURES = ("height", "area", "volume")
 
 
-class DensityForest(NamedTuple):
-    """An optimum-path forest over densities, which may stop at the borders of classes."""
-
-    cost: np.ndarray  # (n,) value of the path that conquered the node: its lowest density, from 1 to 1000
-    predecessor: np.ndarray  # (n,) previous node on that path, -1 at a root
-    root: np.ndarray  # (n,) node the path starts from, a maximum of the density
-
-
 class DensityQuery(NamedTuple):
     """What the paths of a forest are worth to new samples."""
 
@@ -80,13 +72,16 @@ def density_conquerors(model: Any, Q: np.ndarray, bar: Any = SILENCE) -> tuple[n
     return winners, scaled
 
 
-def compete_within_classes(graph: KnnGraph, k: int, scaled: np.ndarray, codes: np.ndarray) -> DensityForest:
+def compete_within_classes(
+    graph: KnnGraph, k: int, scaled: np.ndarray, codes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Let the maxima of the density compete for the samples of their own class.
 
-    `scaled` holds the densities on their scale from 1 to 1000. Arcs between classes take no part.
+    `scaled` holds the densities on their scale from 1 to 1000. Arcs between classes take no part. Returns the
+    value of the path to each sample, its lowest density, the previous node on it and the first.
     """
     _, predecessor, root, cost = _core.cluster(*graph, k, scaled, np.ascontiguousarray(codes, dtype=np.int32))
-    return DensityForest(cost, predecessor.astype(np.intp), root.astype(np.intp))
+    return cost, predecessor.astype(np.intp), root.astype(np.intp)
 
 
 def largest_arc(graph: KnnGraph, k: int) -> float:

@@ -374,14 +374,34 @@ class Opened(NamedTuple):
                 rows = rows * scale + mean
         return np.asarray(rows)
 
-    def names(self) -> Sequence[str] | None:
+    def names(self, names: Sequence[str] | None) -> Sequence[str] | None:
         """Return the names of what reaches the model, if all transformers know."""
-        names = None
         with suppress(AttributeError, ValueError):
             for step in self.steps:
                 names = step.get_feature_names_out(names)
             return names
         return None
+
+    def in_units_of(
+        self, samples: Any, explanations: Iterable[Explanation], names: Sequence[str] | None = None
+    ) -> Explanations:
+        """Name features, and show their values before they were scaled, by scalers or a table's preprocessor.
+
+        `samples` are those before all steps, if they are at hand, and `names` those of their features.
+        """
+        names, scaled = self.names(names), only_scales(self.steps)
+        undone = scaled or (len(self.steps) == 1 and hasattr(self.steps[0], "_scaling_out"))
+        is_dense = self.steps and scaled and not (samples is None or is_sparse(samples))
+        queries = np.asarray(samples, dtype=np.float64) if is_dense else repeat(None)
+        found = Explanations()
+        for one, query in zip(explanations, queries, strict=False):
+            features = one.features
+            if features and names is not None:
+                features = [feature._replace(name=str(names[feature.column])) for feature in features]
+            if features and self.steps and undone:
+                features = _before_scaling(features, self, query)
+            found.append(one._replace(features=features))
+        return found
 
 
 def open_up(estimator: Any, explains: bool = False) -> Opened:
@@ -440,21 +460,7 @@ def explain(estimator: Any, X: Any) -> Explanations:
     petal width (cm)      0.2              0.2           0                 0%           1.3
     """
     opened = open_up(estimator, explains=True)
-    explanations = opened.model.explain(opened.represent(X))
-    if not opened.steps:
-        return explanations
-    names, scaled = opened.names(), only_scales(opened.steps)
-    undone = scaled or (len(opened.steps) == 1 and hasattr(opened.steps[0], "_scaling_out"))
-    queries = np.asarray(X, dtype=np.float64) if scaled and not is_sparse(X) else repeat(None)
-    found = Explanations()
-    for one, query in zip(explanations, queries, strict=False):
-        features = one.features
-        if features and names is not None:
-            features = [feature._replace(name=str(names[feature.column])) for feature in features]
-        if features and undone:
-            features = _before_scaling(features, opened, query)
-        found.append(one._replace(features=features))
-    return found
+    return opened.in_units_of(X, opened.model.explain(opened.represent(X)))
 
 
 def only_scales(steps: Iterable[Any]) -> bool:

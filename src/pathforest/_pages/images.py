@@ -21,10 +21,6 @@ SIDE = 112  # pixels of its picture
 Show = Callable[[int], str | None]  # returns the image of a sample for a page, None if it has none
 
 
-def no_image(row: int) -> None:
-    """Show no sample as an image."""
-
-
 def parse_shape(text: str, n_features: int) -> tuple[int, ...]:
     """Read a shape such as 8x8, or 32x32x3 for colours; it must fit the features."""
     found = SHAPE.fullmatch(text.strip().lower())

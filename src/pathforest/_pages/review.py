@@ -12,7 +12,7 @@ import numpy as np
 from pathforest import __version__
 from pathforest._issues.issues import Issues
 from pathforest._pages.decisions import COLUMNS
-from pathforest._pages.images import Show, no_image
+from pathforest._pages.images import Show
 from pathforest._pages.map import HEIGHT, WIDTH, class_kind, dot, layers, make_map
 from pathforest._pages.page import number as written
 from pathforest._pages.page import part, render, visible
@@ -194,7 +194,7 @@ def review_html(
     *,
     command: str,
     settings: str,
-    show: Show = no_image,
+    show: Show | None = None,
     most: int | None = None,
 ) -> str:
     """Return the text of the page, which asks for nothing from outside.
@@ -207,8 +207,8 @@ def review_html(
         The command that applies the decisions.
     settings : str
         How the audit compared samples.
-    show : callable, default=no_image
-        Returns the image of a sample, if it has one.
+    show : callable, default=None
+        Returns the image of a sample, if it has one; None if no sample has.
     most : int, default=None
         Suspects that are shown in full; by default at most 500, and fewer if they take much room.
     """
@@ -272,7 +272,7 @@ def review_html(
     )
 
 
-def _items(review: Review, classes: list[dict], show: Show, most: int | None) -> list[str]:
+def _items(review: Review, classes: list[dict], show: Show | None, most: int | None) -> list[str]:
     """Write suspects in full, the worst first: `most`, or by default as many as keep the page small."""
     table, items, size = review.table, [], 0
     spread = table.X.std(axis=0)
@@ -301,7 +301,7 @@ def _items(review: Review, classes: list[dict], show: Show, most: int | None) ->
                 ],
                 more=len(table.features) - len(features),
                 show=show,
-                has_images=any(map(show, rows)),
+                has_images=show is not None and any(map(show, rows)),
             )
         )
         size += len(items[-1])

@@ -114,32 +114,21 @@ def _jitter(gained: pd.Series) -> np.ndarray:
 
 
 def rank_figure(summary: Summary) -> Figure:
-    """Draw the mean rank of each classifier; bars on the right join those that do not differ."""
+    """Draw the mean rank of each classifier, and the difference from which on ranks differ."""
     ranks, difference = summary.ranks[::-1], summary.critical_difference
     axes = _rows([CLASSIFIERS[name] for name in ranks.index], 0.3, "mean rank, 1 is best")
     for place, (name, rank) in enumerate(ranks.items()):
         axes.plot(rank, place, MARKERS[name], color=COLORS[name], markersize=8)
         axes.annotate(f"{rank:.2f}", (rank, place), (7, 0), textcoords="offset points", va="center")
-    end = max(len(ranks), 1 + difference) + 0.5
-    for place, (first, last) in enumerate(cliques(summary.ranks, difference)):
-        x, top = end + 0.15 * place, len(ranks) - 1
-        axes.plot([x, x], [top - first + 0.25, top - last - 0.25], color=MUTED, linewidth=4, clip_on=False)
     top = len(ranks) - 0.3
     axes.plot([1, 1 + difference], [top, top], color=INK, linewidth=1.5)
     axes.annotate(f"critical difference {difference:.2f}", (1, top), (0, 4), textcoords="offset points")
-    axes.set(xlim=(0.8, end + 0.2), xticks=range(1, len(ranks) + 1), ylim=(-0.6, len(ranks) - 0.1))
+    axes.set(
+        xlim=(0.8, max(len(ranks), 1 + difference) + 0.5),
+        xticks=range(1, len(ranks) + 1),
+        ylim=(-0.6, len(ranks) - 0.1),
+    )
     return axes.figure
-
-
-def cliques(ranks: pd.Series, difference: float) -> list[tuple[int, int]]:
-    """Find the longest stretches of sorted ranks that span less than the difference, as (first, last)."""
-    values = ranks.to_numpy()
-    ends = [int(np.flatnonzero(values - value < difference)[-1]) for value in values]
-    return [
-        (first, last)
-        for first, last in enumerate(ends)
-        if last > first and (first == 0 or ends[first - 1] < last)
-    ]
 
 
 def landscape_figure(summary: Summary, dataset: str) -> Figure:

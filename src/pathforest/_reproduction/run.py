@@ -198,14 +198,10 @@ def versions(packages: Sequence[str]) -> dict[str, str]:
     return {"Python": platform.python_version()} | {name: version(name) for name in packages}
 
 
-def processor() -> str:
-    """Name the processor."""
+def machine() -> str:
+    """Describe the processor and the system."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text().splitlines() if path.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
-
-
-def machine() -> str:
-    """Describe the processor and the system."""
-    return f"{processor()}, {os.cpu_count()} logical cores, {platform.system()} {platform.release()}"
+    processor = names[0] if names else platform.processor() or platform.machine()
+    return f"{processor}, {os.cpu_count()} logical cores, {platform.system()} {platform.release()}"

@@ -109,11 +109,6 @@ def inspect_labels(block: Any) -> Summary:
     return Summary(len(block), kind="text" if labels.dtype.kind in "OU" else "numbers")
 
 
-def inspect_values(block: Any) -> Summary:
-    """Look at one block of values that only have to be there."""
-    return Summary(len(block))
-
-
 def _check_block(name: str, i: int, summary: Summary, first: int, expected: Summary) -> None:
     """Refuse a block that cannot be used, or not with the first."""
     if summary.problem:

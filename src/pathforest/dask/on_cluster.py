@@ -21,7 +21,7 @@ from pathforest._search.plan import make_plan
 from pathforest._utils.progress import fitting, reset
 from pathforest._utils.text import show
 from pathforest.classifier import OPFClassifier
-from pathforest.dask.data import gather, inspect_labels, inspect_samples, inspect_values
+from pathforest.dask.data import Summary, gather, inspect_labels, inspect_samples
 from pathforest.dask.engine import engines_on
 from pathforest.dask.futures import naming_a_lost_scheduler, wait_for_workers
 from pathforest.dask.prediction import predict_lazily
@@ -248,7 +248,7 @@ def _train(model: Any, X: Any, y: Any, groups: Any, client: Client) -> Any:
             wait_for_workers(client)
             X = gather(client, "X", X, partial(inspect_samples, finite=finite))
             y = gather(client, "y", y, inspect_labels)
-            groups = gather(client, "groups", groups, inspect_values)
+            groups = gather(client, "groups", groups, lambda block: Summary(len(block)))
             if isinstance(model, FuzzyOPFClassifierCV):
                 own = update_wrapper(partial(search, client, model.get_params(deep=False)), search)
                 return model._fit(make_plan(model, X, y, groups), build, own)

@@ -120,10 +120,6 @@ class Shard(NamedTuple):
     forest: KeptForest  # of these samples
     rank: np.ndarray  # place of each sample in the order of the whole forest
 
-    def without_engines(self) -> Shard:
-        """Return what can travel."""
-        return self._replace(forest=self.forest._replace(samples=self.forest.samples._replace(cache={})))
-
 
 class Part:
     """Some training samples of a model: a shard of each classifier that it has."""
@@ -136,7 +132,11 @@ class Part:
         return object.__sizeof__(self) + 2 * _sample_bytes(shard.forest.samples.X for shard in self.shards)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Part, ([shard.without_engines() for shard in self.shards],)
+        shards = []
+        for shard in self.shards:
+            samples = shard.forest.samples._replace(cache={})  # engines cannot travel
+            shards.append(shard._replace(forest=shard.forest._replace(samples=samples)))
+        return Part, (shards,)
 
 
 def divide(model: Any, n_parts: int) -> list[Part]:

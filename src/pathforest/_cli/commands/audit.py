@@ -12,7 +12,7 @@ from pathforest._cli.options import option, refuse
 from pathforest._cli.tables import Samples, TableOutput, check_outputs, show_facts, show_table
 from pathforest._pages import decisions
 from pathforest._pages.decisions import CHANGE_TO, DECISION, GIVEN, ROW, TABLE
-from pathforest._pages.images import FileImages, no_image, parse_shape, pixel_images
+from pathforest._pages.images import FileImages, parse_shape, pixel_images
 from pathforest._pages.review import MOST, Review, Table, counted, make_review, review_html
 from pathforest._tables.columns import DATE, as_labels, days, objects
 from pathforest._tables.read import FORMATS, format_of, open_stream, split_ending
@@ -104,7 +104,7 @@ def audit(
         columns = _suspect_columns(review, samples, as_written=not listing.has_types)
         with listing.open(list(columns), labels=(GIVEN, CHANGE_TO)) as write:
             write(columns)
-    show = no_image
+    show = None
     if shape is not None:
         show = pixel_images(shown, shape)
     elif column is not None:

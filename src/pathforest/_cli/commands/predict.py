@@ -10,7 +10,7 @@ import numpy as np
 
 from pathforest._cli import models, options, tables
 from pathforest._cli.options import flag, option, refuse
-from pathforest._models.explanation import in_units_of_table, with_names
+from pathforest._models.explanation import Opened
 from pathforest._tables.read import open_stream
 from pathforest._utils.progress import progress
 
@@ -118,12 +118,8 @@ def _explained(
 def _explain(loaded: models.Loaded, row: int, x: np.ndarray) -> tuple[dict[str, Any], list[str]]:
     """Explain a prediction, for programs and for people."""
     model, before, names = loaded.model, loaded.before, loaded.names
-    if before is not None:
-        has_names = hasattr(before, "get_feature_names_out")
-        names = before.get_feature_names_out(names).tolist() if has_names else None
-    found = with_names(model.explain(x)[0], names)
-    if before is not None:
-        found = in_units_of_table(found, before)
+    steps = [] if before is None else [*before]
+    (found,) = Opened(model, steps).in_units_of(None, model.explain(x), names)
     is_search = hasattr(model, "estimators_")
     offered = model.class_costs(x, found.cell) if is_search else model.class_costs(x)
     costs = dict(zip(map(str, model.classes_.tolist()), offered[0].tolist(), strict=True))
