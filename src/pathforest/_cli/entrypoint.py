@@ -6,16 +6,16 @@ import dis
 import inspect
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import is_dataclass
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import typer
 from joblib.externals.loky.process_executor import TerminatedWorkerError
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from pathforest import __version__
 from pathforest._cli.commands.audit import audit
@@ -42,22 +42,7 @@ DEBUG = flag("--debug", "If the command fails, print the traceback too.")
 MISTYPED_ERROR = typer.BadParameter.__bases__[0]  # click's, of which some versions of typer have a copy
 
 
-class Flags:
-    """Flags without a type in the help: they take no value."""
-
-    def get_params(self, context: Any) -> Any:
-        """Return the options and arguments."""
-        params = super().get_params(context)
-        for param in params:
-            param.metavar = " " if getattr(param, "is_flag", False) else param.metavar
-        return params
-
-
-class Command(Flags, TyperCommand):
-    """A command."""
-
-
-class Group(Flags, TyperGroup):
+class Group(TyperGroup):
     """The commands."""
 
     def invoke(self, context: Any) -> Any:
@@ -90,7 +75,9 @@ def as_typer_takes(command: Callable[..., Any]) -> Callable[..., Any]:
         try:
             for name, fields in groups.items():
                 values[name] = parameters[name].annotation(**{field: values.pop(field) for field in fields})
-            with _one_line_warnings():
+            with warnings.catch_warnings():
+                say_once = cache(say)
+                warnings.showwarning = lambda message, *place, **more: say_once(f"warning: {message}")
                 command(**values)
         except BrokenPipeError:
             raise  # the reader, `head` for instance, has seen enough; typer ends quietly
@@ -138,22 +125,6 @@ def _is_raised_here(found: TracebackType) -> bool:
     return is_raise and PACKAGE in Path(code.co_filename).parents
 
 
-@contextmanager
-def _one_line_warnings() -> Iterator[None]:
-    """Show each warning once, as a line without the place in the code that it came from."""
-    shown = set()
-
-    def show_once(message: Warning | str, *place: Any, **more: Any) -> None:
-        text = str(message)
-        if text not in shown:
-            shown.add(text)
-            say(f"warning: {text}")
-
-    with warnings.catch_warnings():
-        warnings.showwarning = show_once
-        yield
-
-
 app = typer.Typer(
     name="pathforest",
     cls=Group,
@@ -184,4 +155,4 @@ def _help(docstring: str) -> str:
 
 
 for command in COMMANDS:
-    app.command(command.__name__, cls=Command, help=_help(command.__doc__))(as_typer_takes(command))
+    app.command(command.__name__, help=_help(command.__doc__))(as_typer_takes(command))

@@ -57,7 +57,7 @@ def option(help: str, *names: str, default: Any = None, shown: str | None = None
 
 def flag(name: str, help: str, **more: Any) -> Any:
     """Return an option for typer that takes no value."""
-    return typer.Option(False, name, help=help, **more)
+    return typer.Option(False, name, help=help, metavar=" ", **more)
 
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help=f"A file: {FORMATS}; - for standard input.")]

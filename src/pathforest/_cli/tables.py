@@ -30,16 +30,11 @@ LONGEST = 60  # characters of a name or a label on the terminal
 
 def find_column(stream: Stream, wanted: str, way_out: str = "") -> str:
     """Return the name of a column, given by name or position."""
-    if wanted in stream.names:
-        return wanted
-    shown = show(wanted)
-    with suppress(ValueError, IndexError):
-        shown = position = integer(wanted)
-        return stream.names[position]
-    meant = did_you_mean(wanted, stream.names)
-    raise ValueError(
-        f"{stream.name}: there is no column {shown}{meant}, only {listed(stream.names)}{way_out}"
-    )
+    position = None
+    with suppress(ValueError):
+        position = integer(wanted)
+    given = wanted if position is None or wanted in stream.names else position
+    return stream.column(given, way_out, did_you_mean(wanted, stream.names))
 
 
 def find_label(

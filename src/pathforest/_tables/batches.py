@@ -67,6 +67,15 @@ class Stream(Layout):
         for places, columns in self.parts:
             yield Batch(self, places, columns)
 
+    def column(self, wanted: str | int, way_out: str = "", hint: str = "") -> str:
+        """Return the name of a column, given by name or position."""
+        if wanted in self.names:
+            return str(wanted)
+        with suppress(TypeError, IndexError):
+            return self.names[wanted]
+        known = col.listed(self.names)
+        raise ValueError(f"{self.name}: there is no column {show(wanted)}{hint}, only {known}{way_out}")
+
     def narrow(self, width: int) -> Iterator[Batch]:
         """Yield smaller batches, for samples of `width` values, which may be wider than the rows."""
         step = max(1, CELLS // width)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -102,7 +101,7 @@ def read_table(
     with open_stream(path, ending=ending, **how) as stream:
         column = None if label is None else stream.label
         if label is not None and form.is_free:
-            column = _label_column(stream.name, stream.names, label)
+            column = stream.column(label, "; pass label=<name, position or None>")
         features = [name for name in stream.features if name != column]
         if not features:
             raise ValueError(f"{stream.name}: the only column is {show(column)}, which leaves no feature")
@@ -116,21 +115,6 @@ def read_table(
     # LibOPF writes 0 for labels that are not known, even if the header announces some.
     is_known = not form.keeps_positions or np.any(labels)
     return Table(np.concatenate(X), labels if is_known else None, features)
-
-
-def _label_column(file: str, names: Sequence[str], label: str | int) -> str:
-    if label in names:
-        return label
-    if isinstance(label, str):
-        raise ValueError(
-            f"{file}: there is no column {show(label)}, only {col.listed(names)}; pass label=<name, position "
-            "or None>"
-        )
-    with suppress(IndexError):
-        return names[label]
-    raise ValueError(
-        f"{file}: label={label} is outside the {len(names)} columns; they are {col.listed(names)}"
-    )
 
 
 def write(

