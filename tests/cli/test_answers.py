@@ -217,14 +217,13 @@ def test_a_label_is_remembered(folder, wrap):
     assert facts("evaluate m.pf two.csv -l other")["accuracy"] < 0.5
 
 
-def test_many_classes_get_a_confusion_matrix_of_their_own(folder):
-    frame = pd.DataFrame({"x": np.arange(16.0), "label": [f"c{i // 2}" for i in range(16)]})
-    frame.to_csv("many.csv", index=False)
-    train("many.csv -e opf")
-    lines = succeed("evaluate m.pf many.csv").splitlines()
-    assert lines[0].split() == ["class", "samples", "recall", "precision"]
-    assert [f"c{i}" for i in range(8)] == lines[10].split()[-8:]
-    assert lines[11].split() == ["c0", "2", *"0000000"]
+def test_confusions_are_shown_of_few_classes(folder):
+    for n_classes, n_columns in ((12, 16), (13, 4)):
+        frame = pd.DataFrame({"x": np.arange(2.0 * n_classes), "label": np.arange(2 * n_classes) // 2})
+        frame.to_csv("many.csv", index=False)
+        train("many.csv -e opf")
+        row = succeed("evaluate m.pf many.csv").splitlines()[1].split()
+        assert (row[:2], len(row)) == (["0", "2"], n_columns)
 
 
 # cluster

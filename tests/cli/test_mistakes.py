@@ -110,7 +110,7 @@ MISTAKES = [
     ("convert plain.csv short.csv --ignore 'petal width' -o x.csv", "short.csv: there is no column 'petal w"),
     ("convert short.csv plain.csv -o x.csv", "plain.csv has the features 'length', 'wid"),
     ("convert short.csv -o x.xlsx", "x.xlsx: the ending is not that of a data format"),
-    (f"convert {IRIS} -o t.svm", "t.svm: the label 'setosa' is text, and this format holds integers; write"),
+    (f"convert {IRIS} -o t.svm", "label 'setosa' is a string; LIBSVM files hold integers"),
     ("convert large.csv -o large.dat", "1e+300 is beyond float32"),
     ("cluster short.csv --column width", "there is a column 'width' already"),
     # Mixed tables

@@ -82,8 +82,6 @@ def test_what_a_format_cannot_hold_is_refused_before_writing(tmp_path, ending, v
 def test_column_names_that_would_be_lost_are_refused(tmp_path, ending, names, label, message):
     with pytest.raises(ValueError, match=message):
         write(tmp_path / f"table{ending}", [[1, 2]], [1], feature_names=names, label=label)
-    with pytest.raises(ValueError, match="names a single column"):
-        write(tmp_path / "table.csv", [[1]], feature_names=["kind;w"])
     assert not list(tmp_path.iterdir())
 
 

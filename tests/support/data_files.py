@@ -120,12 +120,12 @@ DAMAGED = [
     (".npz", b"nothing", "archive is damaged"),
     (".npz", npz(y=b""), "no array 'X', only 'y'"),
     (".npz", UNLABELLED.getvalue(), "there are no labels; pass label=None"),
-    (".npz", npz(X=b"", y=b""), "array 'X': it is not an array"),
-    (".npz", OBJECTS.getvalue(), "array 'X': Object arrays cannot be loaded"),
+    (".npz", npz(X=b"", y=b""), "an array is not in NumPy's format"),
+    (".npz", OBJECTS.getvalue(), "the archive is damaged: Object arrays cannot be loaded"),
     (
         ".npz",
         npz(X=npy(f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({2**40}, 2)}}"), y=b""),
-        "array 'X': Unable to allocate",
+        "the archive is damaged: Unable to allocate",
     ),
     (".parquet", b"nothing", "file is damaged"),
 ]

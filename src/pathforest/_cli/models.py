@@ -326,7 +326,7 @@ def load_model(path: str, distances: str | None = None, *, needs: str | None = N
 def new_samples(
     loaded: Loaded, stream: Stream, label: str | None, distances: str | None
 ) -> Iterator[tuple[Batch, Columns, np.ndarray]]:
-    """Return the batches of a file, their columns that are features, and the samples they make.
+    """Yield the batches of a file, their columns that are features, and the samples they make.
 
     What a model needs is found by name; by number only if it knows no names.
     """
@@ -337,12 +337,12 @@ def new_samples(
             raise ValueError(
                 f"position {columns.max()} of a training sample is not in {distances}, which has {len(D)}"
             )
-        narrow = stream.narrow(len(columns))
-        return ((batch, {}, D[np.ix_(positions_of(batch, D, distances), columns)]) for batch in narrow)
+        for batch in stream.batches:
+            yield batch, {}, D[np.ix_(positions_of(batch, D, distances), columns)]
+        return
     names = _features(stream, loaded, label)
     present = [name for name in names if name in stream.names]
-
-    def read(batch: Batch) -> tuple[Batch, Columns, np.ndarray]:
+    for batch in stream.batches:
         if loaded.kinds is None:
             X = batch.samples(names)
             columns = columns_of(X, names)
@@ -351,9 +351,7 @@ def new_samples(
             found = batch.table(present, loaded.kinds)
             columns = {name: found.get(name, nothing) for name in names}
             X = as_matrix(columns) if loaded.table is None or loaded.names is None else columns
-        return batch, columns, X if loaded.before is None else loaded.before.transform(X)
-
-    return map(read, stream.batches)
+        yield batch, columns, X if loaded.before is None else loaded.before.transform(X)
 
 
 def _training_positions(names: Sequence[str] | None, path: str) -> np.ndarray:

@@ -45,20 +45,16 @@ def find_label(
     If none is given, it is the one that the format has, the one that a model was trained with (`known`), or
     one called `label`; None if it is not needed and does not exist.
     """
-    way_out = "name the column of labels with --label"
-    if label is None:
-        if stream.label is not None:
-            return stream.label
-        if known in stream.names:
-            return known
-        if not needed and ("label" not in stream.names or "label" in stream.beside):
-            return None
-        label = "label"
-        if known is not None and label not in stream.names:
-            return find_column(stream, known, f", and the model was trained with this label; {way_out}")
-    if label in stream.beside:
+    way_out = "; name the column of labels with --label"
+    usual = stream.label or (known if known in stream.names else "label")
+    if label is None and not needed and (usual not in stream.names or usual in stream.beside):
+        return None
+    if label is None and known is not None and usual not in stream.names:
+        usual, way_out = known, f", and the model was trained with this label{way_out}"
+    wanted = usual if label is None else label
+    if wanted in stream.beside:
         raise ValueError(f"{stream.name}: the file has no labels")
-    return find_column(stream, label, f"; {way_out}")
+    return find_column(stream, wanted, way_out)
 
 
 def choose_features(

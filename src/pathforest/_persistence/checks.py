@@ -11,7 +11,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from pathforest._engines.metric import Metric, check_algorithm, complete_metric, resolve_metric
@@ -257,12 +257,10 @@ def _check_sparse_samples(X: Any, metric: Metric, sizes: Sizes) -> None:
     indptr = array("*", INDEX_TYPES[1:])(X, "indptr", sizes)
     columns = indices("values", "features")(X, "indices", sizes)
     data = array("values", FEATURE_TYPES)(X, "data", sizes)
-    is_divided = len(indptr) > 1 and indptr[0] == 0 and indptr[-1] == len(columns)
-    is_divided = is_divided and (np.diff(indptr) >= 0).all()
-    demand(is_divided, "indptr does not divide the values into rows")
-    starts = np.zeros(len(columns) + 1, dtype=bool)
-    starts[indptr] = True
-    is_sorted = columns.dtype == np.int32 and ((np.diff(columns) > 0) | starts[1:-1]).all()
+    matrix = csr_array((data, columns, indptr), shape=(len(indptr) - 1, X.n_features))
+    matrix.check_format()
+    demand(len(X) and indptr[-1] == len(columns), "indptr does not divide the values into rows")
+    is_sorted = columns.dtype == np.int32 and matrix.has_canonical_format
     demand(is_sorted and data.all(), "the features of a row do not ascend, or a value is 0")
     check_training_values(X, metric)
     sizes["samples"] = len(X)

@@ -76,13 +76,6 @@ class Stream(Layout):
         known = col.listed(self.names)
         raise ValueError(f"{self.name}: there is no column {show(wanted)}{hint}, only {known}{way_out}")
 
-    def narrow(self, width: int) -> Iterator[Batch]:
-        """Yield smaller batches, for samples of `width` values, which may be wider than the rows."""
-        step = max(1, CELLS // width)
-        for batch in self.batches:
-            for first in range(0, len(batch.places), step):
-                yield batch.take(np.arange(first, min(first + step, len(batch.places))))
-
     def gather(self) -> Batch:
         """Return all rows at once."""
         batches = list(self.batches)

@@ -41,7 +41,7 @@ from pathforest._tables.batches import (
 from pathforest._utils.files import naming, scratch
 from pathforest._utils.text import escape, show
 
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+SEPARATORS = ",;\t|"
 SAMPLED, SAMPLED_CHARACTERS = 100, 2**20  # lines from which separator and decimal mark are found, at most
 THOUSANDS = re.compile(r"\s*[+-]?[0-9]{1,3},[0-9]{3}\s*")
 SMALL, SPARSEST = 10**6, 1000  # cells of a table that is always made dense; cells per value of larger ones
@@ -74,7 +74,7 @@ def _delimited(
     _, names = next(rows, (1, []))
     if not names:
         raise ValueError("line 1 is empty; the first line must name the columns")
-    check_header(names, sep)
+    check_header(names)
 
     def parts() -> Parts:
         while chunk := list(islice(rows, rows_per_batch(len(names)))):
@@ -131,8 +131,8 @@ def _rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]
         raise ValueError(f"line {reader.line_num}: {error}") from None
 
 
-def check_header(names: Sequence[str], delimiter: str) -> None:
-    """Refuse column names that cannot be distinguished, or that are samples or several names."""
+def check_header(names: Sequence[str]) -> None:
+    """Refuse column names that cannot be distinguished, or that are samples."""
     col.check_distinct(names)
     found = [name for name in names if col.reads_as(name, col.number)]
     if len(found) == len(names):
@@ -145,12 +145,6 @@ def check_header(names: Sequence[str], delimiter: str) -> None:
         raise ValueError(
             f"line 1 looks like a sample: {len(found)} of its {len(names)} cells are numbers; the first "
             "line must name the columns"
-        )
-    other = next((other for other in SEPARATORS if other != delimiter and other in names[0]), None)
-    if len(names) == 1 and other:
-        raise ValueError(
-            f"line 1 names a single column, {show(names[0])}; if {SEPARATORS[other]} separate columns, pass "
-            f"--sep '{other}' (sep='{other}' in Python)"
         )
 
 
@@ -198,20 +192,16 @@ def _libsvm(file: BinaryIO, n_features: int | None = None) -> Stream:
 
 def _npz(file: BinaryIO) -> Stream:
     """Read the arrays `X`, `y` and `feature_names` of an archive, without pickled objects."""
-    arrays: dict[str, np.ndarray] = {}
-    name = None
     try:
         archive = np.load(file, allow_pickle=False)
-        present = [name for name in ("X", "y", "feature_names") if name in archive]
-        for name in present if "X" in present else ():
-            arrays[name] = archive[name]
-            if not isinstance(arrays[name], np.ndarray):
-                raise ValueError("it is not an array in NumPy's format")
+        arrays = {name: archive[name] for name in ("X", "y", "feature_names") if name in archive}
     except Exception as error:  # numpy trips in many ways over damaged bytes
-        what = "the archive is damaged" if name is None else f"array {name!r}"
-        raise ValueError(f"{what}: {' '.join(str(error).split()) or type(error).__name__}") from None
-    if not arrays:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"the archive is damaged: {reason}") from None
+    if "X" not in arrays:
         raise ValueError(f"there is no array 'X', only {col.listed(archive)}")
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise ValueError("an array is not in NumPy's format")
     names = arrays["feature_names"].tolist() if "feature_names" in arrays else None
     layout, columns = as_columns(arrays["X"], arrays.get("y"), names)
     return Stream(layout.names, layout.label, parts=cut(len(arrays["X"]), columns))
@@ -288,7 +278,7 @@ def _excel(file: BinaryIO) -> Stream:
     if not len(sheet):
         raise ValueError("the first sheet is empty; its first row must name the columns")
     names = list(map(str, sheet.iloc[0]))
-    check_header(names, "")
+    check_header(names)
     columns = {name: sheet.iloc[1:, j].to_numpy(dtype=object) for j, name in enumerate(names)}
     return Stream(names, dialect=Dialect(","), parts=cut(len(sheet) - 1, columns, first=2))
 

@@ -6,7 +6,6 @@ a formula gets an apostrophe before it.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import gzip
 import io
@@ -81,9 +80,9 @@ def _guarded(text: str, decimal: str) -> str:
     return text if is_harmless else f"'{text}"
 
 
-def check_delimited(names: Sequence[str], y: np.ndarray | None, delimiter: str) -> None:
+def check_delimited(names: Sequence[str], y: np.ndarray | None) -> None:
     """Refuse names and labels that would not be read back as they are."""
-    check_header(names, delimiter)
+    check_header(names)
     _check_lines(names, "column name")
     if names[0].startswith(BYTE_ORDER_MARK):
         raise ValueError(f"the column name {show(names[0])} starts with a byte order mark; leave it out")
@@ -260,17 +259,12 @@ class _Terminal(io.RawIOBase):
     """A file of UTF-8 text that is shown on a terminal, without what that would act on."""
 
     def __init__(self, terminal: BinaryIO) -> None:
-        self._terminal = terminal
-        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+        self._terminal, self.flush = terminal, terminal.flush
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: bytes) -> int:
-        text = self._decoder.decode(bytes(data))  # bytes may end within a character
+        text = bytes(data).decode("utf-8", "backslashreplace")
         self._terminal.write("".join(c if c in KEPT else escape(c) for c in text).encode())
         return len(data)
-
-    def flush(self) -> None:
-        if not self.closed:
-            self._terminal.flush()

@@ -166,7 +166,7 @@ def write(
     form, suffix, _ = format_of(os.fspath(path), None, "write")
     layout, columns = as_columns(np.asarray(X), None if y is None else np.asarray(y), feature_names, label)
     if suffix in (".csv", ".tsv"):
-        check_delimited(layout.names, columns.get(layout.label), "," if suffix == ".csv" else "\t")
+        check_delimited(layout.names, columns.get(layout.label))
     if positions is not None:
         if not form.keeps_positions:
             raise ValueError(f"{escape(str(path))}: only LibOPF's formats keep positions; leave them out")

@@ -238,14 +238,6 @@ def _parse(data: bytes) -> ModelFile:
     header = np.frombuffer(data, header_type, 1)[0]
     rows = np.frombuffer(data, record, n_samples, offset=header_type.itemsize)
     order = np.frombuffer(data, "<i4", offset=header_type.itemsize + rows.nbytes)
-    for name in ("df", "K", "lowest", "highest"):
-        if not np.isfinite(header[name]):
-            raise ValueError(f"its header holds {name}={header[name]}, which is not a finite number")
-    for name in ("cost", "features", "density")[: 2 + layout.newer]:
-        wrong = np.argwhere(~np.isfinite(rows[name]))
-        if len(wrong):
-            (first, *_), found = wrong[0], rows[name][tuple(wrong[0])]
-            raise ValueError(f"sample {first} has {found} for {name}, which is not a finite number")
     if order.min() < 0 or order.max() >= n_samples or len(np.unique(order)) < n_samples:
         raise ValueError(
             "its order does not list every sample once; LibOPF writes such a file when all samples have the "

@@ -159,16 +159,10 @@ def _write_table(out: str, X: np.ndarray, y: np.ndarray | None, tables: Sequence
             )
         X = X.astype(np.float32)
     label, names = tables[0].label or "label", tables[0].features
-    if not form.keeps_names:
-        if y is not None and y.dtype.kind == "U":
-            raise ValueError(
-                f"{out}: the label {show(str(y[0]))} is text, and this format holds integers; write .csv, "
-                ".npz or .parquet, or number the classes"
-            )
-        if names != default_names(len(names)):
-            say(f"{out}: this format keeps no names of features")
-        names = None
-    write(out, X, y, feature_names=names, label=label, positions=positions)
+    named = names if form.keeps_names else None
+    write(out, X, y, feature_names=named, label=label, positions=positions)
+    if named is None and names != default_names(len(names)):
+        say(f"{out}: this format keeps no names of features")
 
 
 def _write_distances(out: str, X: np.ndarray, metric: str, tables: Sequence[Samples]) -> None:

@@ -13,8 +13,7 @@ from pathforest._tables.read import open_stream
 from pathforest._utils.progress import progress
 from pathforest._utils.text import show
 
-INLINE = 6  # classes that have their confusions beside their scores
-WIDEST = 12  # classes that a confusion matrix in the terminal can have
+WIDEST = 12  # classes that have their confusions beside their scores
 
 
 def evaluate(
@@ -116,11 +115,7 @@ def _show_classes(facts: dict[str, Any]) -> None:
     ]
     columns = [names, list(map(str, facts["samples"])), *shown]
     header = ["class", "samples", "recall", "precision"]
-    confusion = [list(map(str, column)) for column in zip(*facts["confusion"], strict=True)]
-    if len(names) <= INLINE:
+    if len(names) <= WIDEST:
         header += [f"as {name}" for name in names]
-        columns += confusion
+        columns += [list(map(str, column)) for column in zip(*facts["confusion"], strict=True)]
     tables.show_table(header, list(zip(*columns, strict=True)))
-    if INLINE < len(names) <= WIDEST:
-        tables.show_facts(None, [""])
-        tables.show_table(["class, taken for", *names], list(zip(names, *confusion, strict=True)))
