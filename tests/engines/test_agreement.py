@@ -73,30 +73,6 @@ def test_a_large_tree_built_by_threads_is_the_same(recipe):
     checks.same_arrays(threaded.spanning_tree(expected, 3), tree)
 
 
-@pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates"])
-@pytest.mark.parametrize("rows", [(0, 300), (0, 1), (17, 180), (299, 300), (40, 40)])
-def test_lists_of_some_samples_are_those_rows_of_all_lists(recipe, rows):
-    X, Q = make_samples(recipe, 6, 300, 4)
-    for engine, _ in all_engines(X, Q):
-        expected = [array[slice(*rows)] for array in engine.knn(9)]
-        checks.same_arrays(engine.knn(9, 1, *rows), expected)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("recipe", RECIPES)
-@pytest.mark.parametrize("k", [1, 7, 300])
-def test_queries_find_nothing_beyond_their_reach_and_all_within(recipe, dtype, k):
-    X, Q = make_samples(recipe, 8, 300, 3, dtype)
-    for engine, asked in all_engines(X, Q):
-        distances, indices = engine.query(asked, k)
-        # On the edge, just below it, nothing, everything: an exact distance is within reach.
-        edge = distances[:, k // 2].copy()
-        for reach in (edge, np.nextafter(edge, -1), np.full(len(Q), -1.0), np.full(len(Q), np.inf)):
-            within = distances <= reach[:, None]
-            expected = np.where(within, distances, np.inf), np.where(within, indices, -1)
-            checks.same_arrays(engine.query(asked, k, 1, reach), expected)
-
-
 # The filter of the scan: where it may discard, and what it must leave to exact distances. Features go through
 # it 128 at a time, samples 128 and queries 6.
 

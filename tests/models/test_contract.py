@@ -192,21 +192,15 @@ def test_the_name_of_labels_is_remembered_and_forgotten(name, tmp_path):
 # Together with the rest of scikit-learn
 
 
-@pytest.fixture(params=["", "https://x.example"])
-def site(request, monkeypatch):
-    """The address of the site in the metadata of the package, or none."""
+@every("one")
+@pytest.mark.parametrize("site", ["", "https://x.example"])
+def test_pictures_and_texts_of_an_estimator(name, site, monkeypatch):
     about = Message()
     about["Project-URL"] = "Source, https://code.example"
-    if request.param:
-        about["Project-URL"] = f"Documentation, {request.param}/"
+    if site:
+        about["Project-URL"] = f"Documentation, {site}/"
     monkeypatch.setattr(base, "metadata", lambda name: about)
-    base.find_site.cache_clear()
-    yield request.param
-    base.find_site.cache_clear()
-
-
-@every("one")
-def test_pictures_and_texts_of_an_estimator(name, site):
+    monkeypatch.setattr(base, "find_site", base.find_site.__wrapped__)  # which remembers
     model, kind = make(name), type(make(name)).__name__
     assert kind in model._repr_html_()
     if "metric" in ZOO[name].traits:
@@ -286,9 +280,19 @@ def recorder():
     return Recorder()
 
 
+STAGES = {
+    "plain": ["build engine", "spanning tree", "boundary prototypes", "grow forest"],
+    "search": ["search", "refit"],
+}
+
+
 @every("one")
-def test_callbacks_hear_of_the_begin_and_end_of_a_fit_and_change_no_answer(name, recorder, tmp_path):
+def test_callbacks_hear_of_a_fit_and_its_stages_and_change_no_answer(name, recorder, tmp_path):
     model, kind = make(name).set_callbacks(recorder).fit(X, y), type(make(name)).__name__
+    if name in STAGES:
+        inside = [f"{event} {kind} {stage}" for stage in STAGES[name] for event in ("begin", "end")]
+        found = [text for text in recorder.heard if kind in text]
+        assert found == [f"begin {kind} fit", *inside, f"end {kind} fit"]
     assert recorder.heard[:2] == ["setup", f"begin {kind} fit"]
     assert recorder.heard[-3:] == [f"end {kind} fit", "fitted True", "teardown"]
     assert recorder.heard.count("setup") == recorder.heard.count(f"end {kind} fit") == 1
@@ -299,21 +303,6 @@ def test_callbacks_hear_of_the_begin_and_end_of_a_fit_and_change_no_answer(name,
     with pytest.raises(ValueError, match="NaN"):
         model.fit(X + np.nan, y)
     assert recorder.heard[-1] == "teardown"
-
-
-@pytest.mark.parametrize(
-    ("name", "stages"),
-    [
-        ("plain", ["build engine", "spanning tree", "boundary prototypes", "grow forest"]),
-        ("search as given", ["search", "refit"]),
-    ],
-)
-def test_stages_are_tasks(name, stages, recorder):
-    make(name).set_callbacks(recorder).fit(X, y)
-    kind = type(make(name)).__name__
-    inside = [f"{event} {kind} {stage}" for stage in stages for event in ("begin", "end")]
-    found = [text for text in recorder.heard if kind in text]
-    assert found == [f"begin {kind} fit", *inside, f"end {kind} fit"]
 
 
 def test_scikit_learn_s_bar_takes_the_place_of_ours(recorder, monkeypatch, capsys):

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from checks import same_model
 from growth import fit, histories, replay
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from strategies import BRUTE_METRICS, METRICS, NON_NEGATIVE, make_codes, make_samples
+from strategies import BRUTE_METRICS, METRICS, NON_NEGATIVE, make_codes, make_samples, with_gaps
 from zoo import ZOO, every, make
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFSemiSupervisedClassifier, load
@@ -42,29 +42,28 @@ def check(model, history):
     same_model(model, fit(clone(model), X, y), history.Q)
 
 
+GROWING_METRICS = [(name, p) for name, p in METRICS + BRUTE_METRICS if resolve_metric(name).grows]
+
+
 @every("grows")
-@settings(max_examples=settings().max_examples // 2)
 @given(data=st.data())
 def test_growing_models_equal_fitted_ones_in_every_array_and_answer(name, data):
-    history = data.draw(histories(unlabelled=isinstance(make(name), OPFSemiSupervisedClassifier)))
-    algorithm = data.draw(st.sampled_from(["kd_tree", "brute"]))
+    metric, p = data.draw(st.sampled_from(GROWING_METRICS))
+    is_semi_supervised = isinstance(make(name), OPFSemiSupervisedClassifier)
+    history = data.draw(histories(unlabelled=is_semi_supervised, non_negative=metric in NON_NEGATIVE))
+    if metric == "nan_euclidean" and name != "fuzzy callable":
+        history = history._replace(**dict(zip("XQ", with_gaps(*history[:2], whole_rows=False), strict=True)))
+    params = {
+        "metric": metric,
+        "metric_params": {"p": p} if metric == "minkowski" else None,
+        "algorithm": data.draw(st.sampled_from(["auto", "brute"])),
+        "n_jobs": data.draw(st.integers(1, 3)),
+    }
     # Both ways to search for new samples; and if they are many, updates all the same.
     few = data.draw(st.sampled_from([0, growing.FEW, 10**9]))
     most = data.draw(st.sampled_from([growing.MOST_NEW, np.inf]))
     with patch.object(growing, "MOST_NEW", most), patch.object(growing, "FEW", few):
-        check(make(name, algorithm=algorithm, n_jobs=data.draw(st.integers(1, 3))), history)
-
-
-@pytest.mark.parametrize(
-    ("metric", "p"), [(name, p) for name, p in METRICS + BRUTE_METRICS if resolve_metric(name).grows]
-)
-@settings(max_examples=settings().max_examples // 6)
-@given(data=st.data())
-def test_models_grow_with_every_metric_that_has_an_engine(metric, p, data):
-    history = data.draw(histories(non_negative=metric in NON_NEGATIVE))
-    params = {"p": p} if metric == "minkowski" else None
-    with patch.object(growing, "MOST_NEW", np.inf):
-        check(FuzzyOPFClassifier(metric=metric, metric_params=params, k_max=5), history)
+        check(make(name, **params), history)
 
 
 def test_lists_made_anew_leave_the_update_of_the_tree_right():
@@ -87,16 +86,6 @@ def test_larger_batches_into_larger_models(recipe, n_features):
     leaving = np.random.default_rng(0).choice(400, 60, replace=False)
     X, y = np.delete(X, leaving, axis=0), np.delete(y, leaving)
     same_model(model.forget(leaving), fit(FuzzyOPFClassifier(k_max=8), X, y), Q)
-
-
-@pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
-def test_ties_between_parts_go_to_the_lower_index(algorithm):
-    X, _ = make_samples("grid", 6, 100, 2)
-    y = make_codes("random", 6, X)
-    model = OPFClassifier(algorithm=algorithm)
-    for i in range(100):
-        model.partial_fit(X[i : i + 1], y[i : i + 1])
-        same_model(model, OPFClassifier().fit(X[: i + 1], y[: i + 1]))
 
 
 def test_parts_are_few_and_their_engines_are_kept():
@@ -206,16 +195,6 @@ def test_metrics_that_cannot_grow_are_refused(metric, reason):
     assert vars(grown) == before
 
 
-def test_models_grow_with_missing_values_that_the_metric_takes():
-    X, y, Q = small(40)
-    X[::5, 0] = np.nan
-    model = FuzzyOPFClassifier(metric="nan_euclidean", k_max=4)
-    model.partial_fit(X[:30], y[:30]).partial_fit(X[30:], y[30:])
-    same_model(model, fit(FuzzyOPFClassifier(metric="nan_euclidean", k_max=4), X, y), Q)
-    with pytest.raises(ValueError, match="contains NaN"):
-        model.set_params(metric="euclidean").forget([2])
-
-
 def start(X, y, classes=None, **params):
     """A plain model with its first samples."""
     return OPFClassifier(**params).partial_fit(X, y, classes)
@@ -225,6 +204,7 @@ SEMI = OPFSemiSupervisedClassifier().partial_fit(LINE[:2], [4, -1])
 TEXT, NUMBERS = start(LINE, ["a", "b", "b"]), start(LINE, [0, 1, 1])
 LATER = start([[0.0], [9.4e153]], [0, 0]).partial_fit([[1.0]], [0])  # does not hide how large the first are
 GAP = start([[1.0, np.nan]], [0], metric="nan_euclidean")
+NAN = start([[1.0, np.nan], [0.0, 0.0]], [0, 0], metric="nan_euclidean").set_params(metric="euclidean")
 REFUSED = [  # ValueError, if no other is named
     (TEXT, "partial_fit(LINE[:1], [1])", "labels are of type int64 and earlier ones of type <U1", TypeError),
     (TEXT, "partial_fit(LINE[:1], None)", "requires y"),
@@ -251,6 +231,7 @@ REFUSED = [  # ValueError, if no other is named
     (LATER, "partial_fit([[-3e153]], [0])", "could overflow"),
     (start([[0.0]], [0]), "partial_fit([[1e-200]], [1])", "would underflow"),
     (start(APART, [0, 1, 0, 0]), "forget([1])", "would underflow"),
+    (NAN, "forget([1])", "contains NaN"),
     (GAP, "partial_fit([[np.nan, 1.0]], [1])", "undefined between row 0 of X and training sample 0"),
 ]
 

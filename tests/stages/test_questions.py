@@ -42,12 +42,20 @@ def test_every_answer_equals_its_definition(case, recipes, data):
     X, codes, Q, k = data.draw(recipes(non_negative=needs_non_negative(case)))
     engine, D, DQ, asked = open_engine(case, X, Q)
     n_threads = data.draw(threads)
-    checks.same_arrays(engine.query(asked, k + 1, n_threads), reference.nearest(DQ, k + 1))
+    distances, indices = reference.nearest(DQ, k + 1)
+    checks.same_arrays(engine.query(asked, k + 1, n_threads), (distances, indices))
+    edge = distances[:, k // 2]  # within reach, and just beyond
+    for reach in (edge.copy(), np.nextafter(edge, -1)):
+        is_near = distances <= reach[:, None]
+        within = np.where(is_near, distances, np.inf), np.where(is_near, indices, -1)
+        checks.same_arrays(engine.query(asked, k + 1, n_threads, reach), within)
     checks.same_arrays([engine.distances(asked, n_threads)], [DQ])
     if case[0] == "rows":
         return
     lists = engine.knn(k, n_threads)
     checks.same_arrays(lists, reference.knn(D, k))
+    start, stop = sorted(data.draw(st.tuples(*[st.integers(0, len(X))] * 2)))
+    checks.same_arrays(engine.knn(k, n_threads, start, stop), [array[start:stop] for array in lists])
     tree = reference.spanning_tree(D)
     for known in (None, engine.knn(0), lists, engine.knn(len(X) - 1)):
         checks.same_arrays(engine.spanning_tree(known, n_threads), tree)
