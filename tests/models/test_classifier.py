@@ -2,7 +2,6 @@
 
 import warnings
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 import pytest
@@ -12,37 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.models import class_costs, estimate_density, fuzzy_model, plain_model
 from scipy.sparse import csr_array
-from strategies import BRUTE_METRICS, METRICS, NON_NEGATIVE, distance_settings, problems
+from strategies import BRUTE_METRICS, METRICS, measured_problems
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier, TrainingErrorWarning
 from pathforest.fuzzy import warn_of_training_error
 
 
 @pytest.mark.parametrize("r", [1, 2, 5, 2**40])
-@given(data=st.data())
-def test_every_array_and_answer_of_the_plain_model_equals_the_reference(r, data):
-    metric, p = data.draw(st.sampled_from(METRICS + BRUTE_METRICS))
-    X, codes, Q, _ = data.draw(problems(non_negative=metric in NON_NEGATIVE))
-    # Gower's ranges are those of the training samples.
-    distances = (
-        partial(reference.gower_matrix, ranges=np.ptp(X.astype(float), axis=0))
-        if metric == "gower"
-        else partial(reference.distance_matrix, metric=metric, p=p)
-    )
-    params = {
-        "metric": metric,
-        "metric_params": {"p": p} if metric == "minkowski" else None,
-        "algorithm": data.draw(st.sampled_from(["auto", "brute"])),
-        "n_jobs": data.draw(st.sampled_from([None, 2, 3])),
-        "beta": data.draw(st.sampled_from([0.5, 8.0, 50.0, Fraction(1, 2)])),
-    }
-    model = OPFClassifier(n_conquerors=r, **params).fit(X, codes)
-    expected = plain_model(distances(X, X), codes)
+@given(measured_problems(METRICS + BRUTE_METRICS), st.sampled_from([0.5, 8.0, 50.0, Fraction(1, 2)]))
+def test_every_array_and_answer_of_the_plain_model_equals_the_reference(r, problem, beta):
+    X, codes, Q, _, D, DQ, _, params = problem
+    model, expected = OPFClassifier(n_conquerors=r, beta=beta, **params).fit(X, codes), plain_model(D, codes)
     same_values(model, expected)
-    costs, winners = class_costs(expected, distances(Q, X), codes, r)
+    costs, winners = class_costs(expected, DQ, codes, r)
     np.testing.assert_array_equal(model.class_costs(Q), costs)
     np.testing.assert_array_equal(model.predict(Q), winners)
-    probabilities = reference.probabilities(costs, float(params["beta"]))
+    probabilities = reference.probabilities(costs, float(beta))
     np.testing.assert_allclose(model.predict_proba(Q), probabilities, rtol=1e-10, atol=1e-300)
 
 
@@ -66,18 +50,15 @@ def fit(X, y, **parameters):
 @pytest.mark.parametrize("side", ["target", "source"])
 @given(data=st.data())
 def test_every_array_and_answer_equals_the_reference(side, competition, data):
-    metric, p = data.draw(st.sampled_from(METRICS))
-    X, codes, Q, k = data.draw(problems(largest=34))
+    X, codes, Q, k, D, DQ, squared, params = data.draw(measured_problems(largest=34))
     sigmas = [0.01, 0.2, 0.8, 0.99, 1.0] + [1.2] * (competition == "complete")
-    params = {
+    params |= {
         "sigma": data.draw(st.sampled_from(sigmas)),
         "k_max": data.draw(st.sampled_from([1, 5, 12, max(1, len(X) - 1)])),
         "n_neighbors": data.draw(st.sampled_from([None, None, k or None])),
         "n_conquerors": data.draw(st.sampled_from([1, 1, 3])),
-        **distance_settings(data.draw, metric, p),
     }
-    D, DQ = (reference.distance_matrix(A, X, metric, p) for A in (X, Q))
-    density = estimate_density(D, metric in reference.SQUARED, params["k_max"], params["n_neighbors"])
+    density = estimate_density(D, squared, params["k_max"], params["n_neighbors"])
     arrays = {name: getattr(density, name) for name in ("density", "cuts", "best_k")}
     F = reference.membership(density.density, params["sigma"])
     if data.draw(st.integers(0, 3)) == 0:  # a function replaces the squared density

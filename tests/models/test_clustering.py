@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from reference.models import cluster_model, predict_cluster
 from sklearn.datasets import make_blobs, make_moons
-from strategies import METRICS, distance_settings, make_samples, problems
+from strategies import make_samples, measured_problems, problems
 
 from pathforest import OPFClustering
 from pathforest._models.density import MEASURES, count_above_gap, dome_tree
@@ -31,18 +31,14 @@ def every_dome(**params):
 # The clustering of the paper
 
 
-@given(data=st.data())
-def test_clusters_their_forest_and_predictions_equal_the_reference(data):
-    metric, p = data.draw(st.sampled_from(METRICS))
-    problem = data.draw(problems(largest=34))
-    k_max = data.draw(st.sampled_from([1, 5, 20, max(1, len(problem.X) - 1)]))
-    model = every_dome(k_max=k_max, **distance_settings(data.draw, metric, p)).fit(problem.X)
-    D, DQ = (reference.distance_matrix(A, problem.X, metric, p) for A in (problem.X, problem.Q))
-    squared = metric in reference.SQUARED
-    expected = cluster_model(D, squared, k_max)
+@given(measured_problems(largest=34), st.sampled_from([1, 5, 20, None]))
+def test_clusters_their_forest_and_predictions_equal_the_reference(problem, k_max):
+    X, _, Q, _, D, DQ, squared, params = problem
+    k_max = k_max or max(1, len(X) - 1)
+    model, expected = every_dome(k_max=k_max, **params).fit(X), cluster_model(D, squared, k_max)
     found = expected.estimate._asdict() | expected._asdict() | {"cluster_roots": founders(expected)}
     same_values(model, {name: value for name, value in found.items() if name not in NOT_FITTED})
-    np.testing.assert_array_equal(model.predict(problem.Q), predict_cluster(expected, DQ, squared))
+    np.testing.assert_array_equal(model.predict(Q), predict_cluster(expected, DQ, squared))
 
 
 # The tree of domes
@@ -93,13 +89,13 @@ def test_volumes_of_many_samples_are_rounded_once():
 class Expected:
     """The reference of a fitted model: tree, owners of samples and noise."""
 
-    def __init__(self, X, k, measure="volume", metric="euclidean", p=2.0):
-        D = reference.distance_matrix(X, X, metric, p)
-        self.model = cluster_model(D, metric in reference.SQUARED, n_neighbors=k)
+    def __init__(self, problem, k, measure):
+        self.DQ, self.squared = problem.DQ, problem.squared
+        self.model = cluster_model(problem.D, problem.squared, n_neighbors=k)
         self.rho = reference.scale_density(self.model.estimate.density)
         self.founders = founders(self.model)
         labels = self.model.labels, self.founders
-        self.tree = reference.dome_tree(*reference.knn(D, k), self.rho, *labels, measure)
+        self.tree = reference.dome_tree(*reference.knn(problem.D, k), self.rho, *labels, measure)
         self.sizes = [row[3 + MEASURES.index(measure)] for row in self.tree]
 
     def owner(self, n_clusters):
@@ -111,14 +107,24 @@ class Expected:
         left_out = reference.noise(self.rho, owner, share)
         return [-1 if out else kept.index(q) for q, out in zip(owner, left_out, strict=True)]
 
+    def predictions(self, n_clusters, share):
+        """Of the clusters that have absorbed those found; noise is below the lowest level of its cluster."""
+        owner, labels = self.owner(n_clusters), np.array(self.labels(n_clusters, share))
+        kept = [q for q in self.founders if q in owner]
+        clusters = predict_cluster(self.model, self.DQ, self.squared)
+        clusters = [kept.index(owner[self.founders[c]]) for c in clusters]
+        rho, k, _, width = self.model.estimate
+        own = reference.density(reference.nearest(self.DQ, k)[0], width, self.squared)
+        levels = zip(clusters, reference.scale_density(own, rho.min(), rho.max()), strict=True)
+        return [-1 if share and level < self.rho[labels == c].min() else c for c, level in levels]
+
 
 @given(data=st.data())
 def test_domes_are_chosen_as_the_reference_chooses(data):
-    metric, p = data.draw(st.sampled_from(METRICS))
-    problem = data.draw(problems(smallest=2, largest=40))
+    problem = data.draw(measured_problems(smallest=2, largest=40))
     measure, share = data.draw(measures), data.draw(st.sampled_from([0.0, 0.05, 0.3, 0.9]))
     k = data.draw(st.integers(1, min(15, len(problem.X) - 1)))
-    expected = Expected(problem.X, k, measure, metric, p)
+    expected = Expected(problem, k, measure)
     some = data.draw(st.integers(1, len(expected.founders)))
     limit = data.draw(st.sampled_from([size for size in expected.sizes if size > 0] or [0.5]))
     n_low = sum(row[2] > 0 and size < limit for row, size in zip(expected.tree, expected.sizes, strict=True))
@@ -130,12 +136,13 @@ def test_domes_are_chosen_as_the_reference_chooses(data):
     ]
     choice, n_clusters = data.draw(st.sampled_from(choices))
     settings = {"n_neighbors": k, "measure": measure, "noise": share, **choice}
-    model = OPFClustering(**settings, **distance_settings(data.draw, metric, p)).fit(problem.X)
+    model = OPFClustering(**settings, **problem.params).fit(problem.X)
     assert model.cluster_tree_.tolist() == expected.tree
     assert model.root_.tolist() == expected.owner(n_clusters)
     assert model.labels_.tolist() == expected.labels(n_clusters, share)
     assert model.cluster_roots_.tolist() == [q for q in expected.founders if q in model.root_]
     assert model.layer(some).tolist() == expected.labels(some, share)
+    assert model.predict(problem.Q).tolist() == expected.predictions(n_clusters, share)
 
 
 sizes = st.lists(st.sampled_from([0.0, 1e-9, 0.3, 1.0, 2.0, 3.0, 7.0, 100.0, 1000.0, 333.4]), max_size=12)
@@ -164,29 +171,6 @@ def test_fifteen_neighbours_or_a_quarter_of_the_samples_and_volumes_are_the_defa
     same_values(
         model, {name: getattr(said, f"{name}_") for name in ("labels", "root", "density", "cluster_tree")}
     )
-
-
-@given(problems(smallest=2, largest=60), measures, st.integers(1, 6))
-def test_predictions_are_those_of_the_clusters_that_were_absorbed(problem, measure, k):
-    k = min(k, len(problem.X) - 1)
-    plain = every_dome(n_neighbors=k).fit(problem.X)
-    model = every_dome(n_neighbors=k, n_clusters=1 + len(plain.cluster_roots_) // 2, measure=measure)
-    roots = plain.cluster_roots_[plain.predict(problem.Q)]
-    np.testing.assert_array_equal(model.fit(problem.X).predict(problem.Q), model.labels_[roots])
-
-
-@given(problems(smallest=2, largest=60), st.sampled_from([0.1, 0.5]))
-def test_new_samples_are_noise_below_the_level_of_their_cluster(problem, share):
-    plain, model = OPFClustering().fit(problem.X), OPFClustering(noise=share).fit(problem.X)
-    rho, k = model.density_, model.best_k_
-    D, DQ = (reference.distance_matrix(A, problem.X) for A in (problem.X, problem.Q))
-    width = reference.kernel_width(reference.knn(D, k)[0], False)
-    own = reference.density(np.sort(DQ, axis=1)[:, :k], width, False)
-    scaled, kept = reference.scale_density(own, rho.min(), rho.max()), model.labels_ >= 0
-    levels, clusters = reference.scale_density(rho), plain.predict(problem.Q)
-    lowest = [levels[(plain.labels_ == c) & kept].min() for c in range(len(plain.cluster_roots_))]
-    expected = [-1 if s < lowest[c] else c for s, c in zip(scaled, clusters, strict=True)]
-    assert model.predict(problem.Q).tolist() == expected
 
 
 @given(problems(smallest=2, largest=40), st.integers(1, 12))

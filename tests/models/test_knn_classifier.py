@@ -2,32 +2,21 @@
 
 import numpy as np
 import pytest
-import reference
 from checks import same_values
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.models import knn_model, predict_knn
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict
-from strategies import CODE_KINDS, METRICS, distance_settings, make_codes, make_samples, problems
+from strategies import CODE_KINDS, make_codes, make_samples, measured_problems
 
 from pathforest import OPFClustering, OPFKNNClassifier
 from pathforest._utils.splits import validation_split
 
 
-@st.composite
-def cases(draw, smallest=1, largest=34):
-    """A problem, its distances, whether they are squares, and the parameters of an estimator for them."""
-    metric, p = draw(st.sampled_from(METRICS))
-    problem = draw(problems(smallest=smallest, largest=largest))
-    D = reference.distance_matrix(problem.X, problem.X, metric, p)
-    DQ = reference.distance_matrix(problem.Q, problem.X, metric, p)
-    return problem, D, DQ, metric in reference.SQUARED, distance_settings(draw, metric, p)
-
-
-@given(cases(smallest=2))
+@given(measured_problems(smallest=2, largest=34))
 def test_every_fitted_array_and_prediction_equal_the_reference(case):
-    (X, codes, Q, k), D, DQ, squared, params = case
+    X, codes, Q, k, D, DQ, squared, params = case
     expected, _ = knn_model(D, codes, squared, k)
     model = OPFKNNClassifier(n_neighbors=k, **params).fit(X, codes)
     same_values(model, expected)
@@ -40,9 +29,9 @@ def test_every_fitted_array_and_prediction_equal_the_reference(case):
     )
 
 
-@given(cases(smallest=6, largest=25), st.data())
+@given(measured_problems(smallest=6, largest=25), st.data())
 def test_scores_are_the_accuracies_of_every_k_on_the_evaluation_samples(case, data):
-    (X, codes, Q, _), D, DQ, squared, params = case
+    X, codes, Q, _, D, DQ, squared, params = case
     cut = data.draw(st.integers(2, len(D) - 1))
     splits = [(np.arange(cut), np.arange(cut, len(D))), (np.arange(1, len(D)), np.array([0]))]
     model = OPFKNNClassifier(k_max=6, cv=splits, **params).fit(X, codes)
@@ -59,9 +48,9 @@ def test_scores_are_the_accuracies_of_every_k_on_the_evaluation_samples(case, da
         np.testing.assert_array_equal(matrix.predict(DQ), model.predict(Q))
 
 
-@given(cases())
+@given(measured_problems(largest=34))
 def test_a_fifth_set_aside_scores_like_the_same_split_given_and_the_first_best_k_is_fitted(case):
-    (X, codes, Q, _), *_, params = case
+    X, codes, Q, *_, params = case
     train, test = validation_split(codes, 0.2, 3)
     model, expected = OPFKNNClassifier(random_state=3, **params).fit(X, codes), []
     if len(test) and len(train) > 1:

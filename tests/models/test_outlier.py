@@ -10,7 +10,7 @@ from checks import same_values
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.models import estimate_density
-from strategies import METRICS, distance_settings, make_samples, problems
+from strategies import make_samples, measured_problems, problems
 
 from pathforest import OPFOutlierDetector
 
@@ -23,9 +23,8 @@ def exact_log_density(row, width, squared):
         return float(max(terms) + sum((t - max(terms)).exp() for t in terms).ln())
 
 
-def expected_scores(D, DQ, metric, k_max):
+def expected_scores(D, DQ, squared, k_max):
     """Scores of queries by their definition, given all distances."""
-    squared = metric in reference.SQUARED
     rho, k, _, width = estimate_density(D, squared, k_max)
     if k == 0:
         return np.ones(len(DQ))
@@ -46,17 +45,15 @@ def flat(model):
     return 1 < model.density_.max() / model.density_.min() < 1 + 1e-9
 
 
-@given(data=st.data())
-def test_scores_equal_their_definition(data):
-    metric, p = data.draw(st.sampled_from(METRICS))
-    problem, k_max = data.draw(problems(largest=40)), data.draw(st.sampled_from([1, 5, 20]))
-    model = OPFOutlierDetector(k_max=k_max, **distance_settings(data.draw, metric, p)).fit(problem.X)
-    D, DQ = (reference.distance_matrix(A, problem.X, metric, p) for A in (problem.X, problem.Q))
-    *density, _ = estimate_density(D, metric in reference.SQUARED, k_max)
+@given(measured_problems(largest=40), st.sampled_from([1, 5, 20]))
+def test_scores_equal_their_definition(problem, k_max):
+    X, _, Q, _, D, DQ, squared, params = problem
+    model = OPFOutlierDetector(k_max=k_max, **params).fit(X)
+    *density, _ = estimate_density(D, squared, k_max)
     same_values(model, dict(zip(("density", "best_k", "cuts"), density, strict=True)))
     if not flat(model):
-        expected = expected_scores(D, DQ, metric, k_max)
-        np.testing.assert_allclose(model.score_samples(problem.Q), expected, rtol=1e-6, atol=1e-6)
+        expected = expected_scores(D, DQ, squared, k_max)
+        np.testing.assert_allclose(model.score_samples(Q), expected, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "log_sqeuclidean", "chebyshev"])
@@ -67,7 +64,7 @@ def test_scores_equal_their_definition_where_the_density_is_zero(metric, recipe,
     Q = np.array([[30.0, 0.0], [1e3, 1.0], [1e9, 1.0], [1e60, 1.0]])
     D, DQ = (reference.distance_matrix(A, X, metric) for A in (X, Q))
     got = OPFOutlierDetector(metric=metric).fit(X).score_samples(Q)
-    np.testing.assert_allclose(got, expected_scores(D, DQ, metric, 20), rtol=1e-9)
+    np.testing.assert_allclose(got, expected_scores(D, DQ, metric in reference.SQUARED, 20), rtol=1e-9)
     assert (np.diff(got) < 0).all()
 
 

@@ -72,6 +72,14 @@ def overlapping(seed, n, shift, n_classes):
     return X[:n], y[:n], X[n:], y[n:]
 
 
+def test_a_round_that_costs_too_much_is_taken_back():
+    for seed in range(20):  # of 30 validation samples one may be lost, or none
+        X, y, Q, answers = overlapping(seed, 30, 0.5, 2)
+        for max_loss in (0.0, 0.04):
+            kept = prune(OPFClassifier().fit(X, y), Q, answers, max_loss=max_loss).kept
+            np.testing.assert_array_equal(kept, expected_kept(X, y, Q, answers, max_loss))
+
+
 PARAMETER = {"seuclidean": "V", "mahalanobis": "VI", "gower": "ranges"}
 
 

@@ -7,7 +7,7 @@ import reference
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.models import plain_model
-from strategies import METRICS, distance_settings, problems
+from strategies import measured_problems
 
 from pathforest import OPFClassifier, OPFSemiSupervisedClassifier
 
@@ -16,14 +16,12 @@ FITTED = ["classes", "prototypes", "cost", "predecessor", "root", "order", "labe
 
 @st.composite
 def cases(draw):
-    """A problem with some labels hidden, its distances, and the parameters of an estimator for them."""
-    metric, p = draw(st.sampled_from(METRICS))
-    problem = draw(problems(largest=34))
+    """A problem, and its labels of which some are hidden."""
+    problem = draw(measured_problems(largest=34))
     rng = np.random.default_rng(draw(st.integers(0, 1000)))
     labelled = rng.random(len(problem.X)) < draw(st.floats(0, 1))
     labelled[rng.integers(len(labelled))] = True
-    D = reference.distance_matrix(problem.X, problem.X, metric, p)
-    return problem, D, labelled, np.where(labelled, problem.codes, -1), distance_settings(draw, metric, p)
+    return problem, labelled, np.where(labelled, problem.codes, -1)
 
 
 def transduce(D, y, labelled, method):
@@ -39,12 +37,12 @@ def transduce(D, y, labelled, method):
 @pytest.mark.parametrize("method", ["mst", "opfsemi"])
 @given(case=cases())
 def test_labels_spread_over_the_complete_graph_and_train_plain_opf(method, case):
-    problem, D, labelled, y, params = case
-    model = OPFSemiSupervisedClassifier(method=method, **params).fit(problem.X, y)
-    np.testing.assert_array_equal(model.transduction_, transduce(D, y, labelled, method))
-    plain = OPFClassifier(**params).fit(problem.X, model.transduction_)
+    problem, labelled, y = case
+    model = OPFSemiSupervisedClassifier(method=method, **problem.params).fit(problem.X, y)
+    np.testing.assert_array_equal(model.transduction_, transduce(problem.D, y, labelled, method))
+    plain = OPFClassifier(**problem.params).fit(problem.X, model.transduction_)
     checks.same_values(model, {name: getattr(plain, f"{name}_") for name in FITTED})
-    np.testing.assert_array_equal(model.cost_, plain_model(D, model.transduction_).cost)
+    np.testing.assert_array_equal(model.cost_, plain_model(problem.D, model.transduction_).cost)
     np.testing.assert_array_equal(model.predict_proba(problem.Q), plain.predict_proba(problem.Q))
     assert model.explain(problem.Q) == plain.explain(problem.Q)
 
@@ -59,8 +57,8 @@ def arcs_between(A, B, params):
 @st.composite
 def geodesic_cases(draw):
     """A case, with a method and the length of the lists; the forest and the factors of the reference."""
-    problem, _, labelled, y, params = draw(cases())
-    params |= {
+    problem, labelled, y = draw(cases())
+    params = problem.params | {
         "n_neighbors": draw(st.integers(1, 12)),
         "method": draw(st.sampled_from(["balanced", "geodesic"])),
     }

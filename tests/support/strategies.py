@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+import reference
 from hypothesis import strategies as st
 
 METRICS = [
@@ -22,6 +23,7 @@ BRUTE_METRICS = [
     ("nan_euclidean", 2.0),
     ("gower", 2.0),
 ]
+BRUTE_NAMES = {name for name, _ in BRUTE_METRICS}
 NON_NEGATIVE = {"chi2", "braycurtis"}
 DTYPES = [np.float32, np.float64]
 
@@ -134,14 +136,33 @@ def problems(draw, smallest=1, largest=80, most_features=40, dtypes=DTYPES, non_
     return Problem(X, codes, Q, k)
 
 
-def distance_settings(draw, metric, p):
-    """Parameters of an estimator that computes these distances in any way."""
-    return {
+class Measured(NamedTuple):
+    """A problem with its distances and the parameters of an estimator that computes these, in any way."""
+
+    X: np.ndarray
+    codes: np.ndarray
+    Q: np.ndarray
+    k: int
+    D: np.ndarray  # (n, n) by definition
+    DQ: np.ndarray  # (8, n) by definition
+    squared: bool  # whether they are squares
+    params: dict
+
+
+@st.composite
+def measured_problems(draw, metrics=METRICS, **limits):
+    """Problems with every metric."""
+    metric, p = draw(st.sampled_from(metrics))
+    X, codes, Q, k = draw(problems(non_negative=metric in NON_NEGATIVE, **limits))
+    D, DQ = (reference.distance_matrix(A, X, metric, p) for A in (X, Q))
+    given = {"minkowski": {"p": p}, "gower": {"ranges": np.ones(X.shape[1])}}
+    params = {
         "metric": metric,
-        "metric_params": {"p": p} if metric == "minkowski" else None,
-        "algorithm": draw(st.sampled_from(["kd_tree", "brute"])),
+        "metric_params": given.get(metric),
+        "algorithm": draw(st.sampled_from(["auto" if metric in BRUTE_NAMES else "kd_tree", "brute"])),
         "n_jobs": draw(st.sampled_from([None, 3])),
     }
+    return Measured(X, codes, Q, k, D, DQ, metric in reference.SQUARED, params)
 
 
 @st.composite
@@ -151,6 +172,3 @@ def memberships(draw, n):
     rng = np.random.default_rng(draw(seeds))
     t = rng.integers(0, 4, size=n) / 3 if draw(st.booleans()) else rng.random(n)
     return (1 - sigma) * (t * t) + sigma
-
-
-metrics = st.sampled_from(METRICS)
