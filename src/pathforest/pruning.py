@@ -280,16 +280,12 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
         self : OPFPruner
             The fitted estimator.
         """
-        return self._fit(*self._open_fit(X, y))
-
-    def _open_fit(self, X: Any, y: Any) -> tuple[Any, Labels]:
-        """Check parameters, samples and labels, once."""
         metric = self._settings().metric
         X, labels = self._read(X, metric, reset=True), read_labels(self, y)
         check_consistent_length(X, labels.codes)
         if metric.kind == "precomputed":
             check_distances(X, square=True)
-        return X, labels
+        return self._fit(X, labels)
 
     def _fit(self, X: Any, labels: Labels) -> Self:
         self.classes_, codes = labels

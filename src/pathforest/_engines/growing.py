@@ -121,7 +121,6 @@ class GrowingEngine(PythonEngine):
         return self._found._replace(parts=self._parts.balanced())
 
     def knn(self, k: int, n_threads: int = 1, start: int = 0, stop: int | None = None) -> Lists:
-        """Find the `k` nearest others of every sample, by (distance, index)."""
         if (start, stop or self.n_samples) != (0, self.n_samples):
             return self._nearest_others(np.arange(start, stop or self.n_samples), k, n_threads)
         old = self._known.graph
@@ -132,7 +131,6 @@ class GrowingEngine(PythonEngine):
         return graph
 
     def spanning_tree(self, graph: KnnGraph | None = None, n_threads: int = 1) -> TreeArrays:
-        """Build the minimum spanning tree as (source, target, weight), ascending."""
         known = self._known.tree
         if known is None:
             tree = SpanningTree(*self._scratch.spanning_tree(graph, n_threads))
@@ -144,7 +142,6 @@ class GrowingEngine(PythonEngine):
     def query(
         self, queries: np.ndarray, k: int, n_threads: int = 1, reach: np.ndarray | None = None
     ) -> Lists:
-        """Find the k nearest samples of each query, by (distance, index)."""
         found = np.full((len(queries), k), np.inf), np.full((len(queries), k), -1, dtype=np.int32)
         for start, _, engine in self._engines():
             distances, indices = engine.query(queries, min(k, engine.n_samples), n_threads, reach)
@@ -179,7 +176,6 @@ class GrowingEngine(PythonEngine):
         return tuple(np.concatenate(arrays) for arrays in zip(*found, strict=True))
 
     def distances(self, queries: np.ndarray, n_threads: int = 1) -> np.ndarray:
-        """Compute the distance of each query to each sample."""
         return np.hstack([engine.distances(queries, n_threads) for _, _, engine in self._engines()])
 
     @cached_property

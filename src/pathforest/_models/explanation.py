@@ -7,7 +7,6 @@ pipelines that end in one, and searches for the best.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from html import escape as escape_html
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -374,14 +373,6 @@ class Opened(NamedTuple):
                 rows = rows * scale + mean
         return np.asarray(rows)
 
-    def names(self, names: Sequence[str] | None) -> Sequence[str] | None:
-        """Return the names of what reaches the model, if all transformers know."""
-        with suppress(AttributeError, ValueError):
-            for step in self.steps:
-                names = step.get_feature_names_out(names)
-            return names
-        return None
-
     def in_units_of(
         self, samples: Any, explanations: Iterable[Explanation], names: Sequence[str] | None = None
     ) -> Explanations:
@@ -389,16 +380,20 @@ class Opened(NamedTuple):
 
         `samples` are those before all steps, if they are at hand, and `names` those of their features.
         """
-        names, scaled = self.names(names), only_scales(self.steps)
-        undone = scaled or (len(self.steps) == 1 and hasattr(self.steps[0], "_scaling_out"))
-        is_dense = self.steps and scaled and not (samples is None or is_sparse(samples))
-        queries = np.asarray(samples, dtype=np.float64) if is_dense else repeat(None)
-        found = Explanations()
+        scaled, queries, found = bool(self.steps) and only_scales(self.steps), repeat(None), Explanations()
+        if scaled and not (samples is None or is_sparse(samples)):
+            queries = np.asarray(samples, dtype=np.float64)
+        scaled = scaled or (len(self.steps) == 1 and hasattr(self.steps[0], "_scaling_out"))
+        try:
+            for step in self.steps:
+                names = step.get_feature_names_out(names)
+        except (AttributeError, ValueError):  # some transformers do not know
+            names = None
         for one, query in zip(explanations, queries, strict=False):
             features = one.features
             if features and names is not None:
                 features = [feature._replace(name=str(names[feature.column])) for feature in features]
-            if features and self.steps and undone:
+            if features and scaled:
                 features = _before_scaling(features, self, query)
             found.append(one._replace(features=features))
         return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -69,7 +68,18 @@ def read_decisions(path: str, y: np.ndarray, table: str) -> Decisions:
                 raise ValueError(f"row {position} is decided twice; leave one of the lines out")
             decided.add(position)
             change_to = as_label(change_to, of_integers=y.dtype.kind == "i")
-            _decide(decisions, position, decision.strip().lower(), change_to, classes)
+            action = decision.strip().lower()
+            if action in (KEEP, DROP):
+                (decisions.kept if action == KEEP else decisions.dropped).append(position)
+            elif action != CHANGE:
+                known = ", ".join(ACTIONS)
+                raise ValueError(f"{show(action)} is not a decision; write one of {known}, or nothing")
+            elif change_to not in classes:
+                raise ValueError(
+                    f"{CHANGE_TO} {show(change_to)} is not a class of the table; it has {listed(classes)}"
+                )
+            else:
+                decisions.changed[position] = classes[change_to]
         except ValueError as error:
             raise ValueError(f"{stream.name}: {stream.place} {place}: {error}") from None
     return decisions
@@ -86,23 +96,6 @@ def _position(row: str, given: str, y: np.ndarray) -> int:
             "the audit?"
         )
     return position
-
-
-def _decide(
-    decisions: Decisions, position: int, action: str, change_to: str, classes: Mapping[str, int]
-) -> None:
-    if action == KEEP:
-        decisions.kept.append(position)
-    elif action == DROP:
-        decisions.dropped.append(position)
-    elif action != CHANGE:
-        raise ValueError(f"{show(action)} is not a decision; write one of {', '.join(ACTIONS)}, or nothing")
-    elif change_to not in classes:
-        raise ValueError(
-            f"{CHANGE_TO} {show(change_to)} is not a class of the table; it has {listed(classes)}"
-        )
-    else:
-        decisions.changed[position] = classes[change_to]
 
 
 def apply_decisions(rows: Batch, label: str, decisions: Decisions) -> Batch:

@@ -46,18 +46,15 @@ class TorchEngine(PythonEngine):
         self._latest: tuple[int, Estimator] | None = None  # size of groups, and the estimates for it
 
     def knn(self, k: int, n_threads: int = 1, start: int = 0, stop: int | None = None) -> Lists:
-        """Find the k nearest other samples of each sample, by (distance, index)."""
         own = np.arange(self.n_samples)[start:stop]
         return self._best(self._samples[start:stop], k, own=own)
 
     def query(
         self, queries: np.ndarray, k: int, n_threads: int = 1, reach: np.ndarray | None = None
     ) -> Lists:
-        """Find the k nearest training samples of each query, by (distance, index)."""
         return self._best(self._load(queries), k, reach=reach)
 
     def spanning_tree(self, graph: KnnGraph | None = None, n_threads: int = 1) -> TreeArrays:
-        """Build the minimum spanning tree as (source, target, weight), ascending."""
         lists = self._tree_lists(graph, n_threads)
 
         def nearest_foreign(samples: Any, component: Any, reach: Any) -> tuple[Any, Any]:
@@ -74,11 +71,9 @@ class TorchEngine(PythonEngine):
     def nearest_foreign(
         self, queries: Samples, own: np.ndarray, component: np.ndarray, reach: np.ndarray, n_threads: int = 1
     ) -> Lists:
-        """Find for each query the nearest sample whose component is not its own."""
         return self._foreign(self._load(queries), self._load(own), self._load(component), reach)
 
     def nearest_outsiders(self, samples: np.ndarray, component: np.ndarray, n_threads: int = 1) -> Lists:
-        """Find the nearest sample of another component for each sample asked for, by (distance, index)."""
         asked = self._load(np.ascontiguousarray(self._X[samples]))
         return self._foreign(asked, self._load(component[samples]), self._load(component))
 
@@ -98,7 +93,6 @@ class TorchEngine(PythonEngine):
         return offers, np.asarray(order, dtype=np.int32)[indices]
 
     def distances(self, queries: np.ndarray, n_threads: int = 1) -> np.ndarray:
-        """Compute the distance of each query to each training sample."""
         Q, found = self._load(queries), np.empty((len(queries), self.n_samples))
 
         def block(rows: slice) -> None:
