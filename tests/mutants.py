@@ -125,11 +125,13 @@ src/pathforest/_engines/matrix.py | tests/engines/test_processes.py -k full_matr
 cpp/bindings/arrays.hpp | tests/engines/test_processes.py -k other_threads
 -         const WithoutGil no_gil;
 
-src/pathforest/_issues/find.py | tests/issues/test_fast.py
+src/pathforest/_models/labels.py | tests/issues/test_fast.py
 - np.argsort(opinion.share, kind="stable")
 + np.arange(len(codes))
+src/pathforest/_issues/find.py | tests/issues/test_fast.py
 - (size < most[codes[first]])
 + (first > 0)
+src/pathforest/_models/offers.py | tests/issues/test_fast.py
 - wins = (value <= to_beat)
 + wins = (value < to_beat)
 - (nearest == other) & (self.indices[:, 0] < others.indices[:, 0])

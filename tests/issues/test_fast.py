@@ -12,9 +12,9 @@ from sklearn.metrics import pairwise_distances
 from strategies import BRUTE_METRICS, DTYPES, METRICS, NON_NEGATIVE, problems
 
 from pathforest import OPFOutlierDetector, find_issues
-from pathforest._issues import find
-from pathforest._issues.find import Opinion, flag
 from pathforest._issues.issues import Issues
+from pathforest._models import offers
+from pathforest._models.labels import Opinion, flag
 from pathforest.noise import flip_labels
 
 NAMES = ("class c", "class a", "class d", "class b")
@@ -81,7 +81,7 @@ def test_every_array_equals_its_definition_whatever_engine_threads_and_blocks(me
     params = {"minkowski": {"p": p}, "gower": {"ranges": np.ones(X.shape[1])}}.get(metric)
     n_jobs, size = data.draw(st.sampled_from([None, 3])), data.draw(st.integers(1, len(X)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(find, "blocks", lambda n, *_: (slice(i, min(i + size, n)) for i in range(0, n, size)))
+        patch.setattr(offers, "blocks", lambda n, *_: (slice(i, min(i + size, n)) for i in range(0, n, size)))
         issues = find_issues(
             X, classes[codes], n_conquerors=r, metric=metric, metric_params=params, n_jobs=n_jobs, **how
         )

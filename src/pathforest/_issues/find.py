@@ -3,43 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
-from pathforest._engines.engine import Engine, merge, without_self
-from pathforest._engines.matrix import distance_matrix, symmetric
-from pathforest._engines.samples import SparseSamples, blocks
+from pathforest._engines.matrix import symmetric
+from pathforest._engines.samples import SparseSamples
 from pathforest._issues.issues import Issues
 from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, KeptSamples, OPFEstimator, open_fit
-from pathforest._models.offers import ClassGroups, mean_offers
+from pathforest._models.labels import Opinion, compare_costs, flag
+from pathforest._models.offers import NONE, Offers, leave_one_out_offers, no_lists
 from pathforest.graph import KnnGraph
 from pathforest.membership import density, lower_fence, normality
 
-NONE = -1  # no sample, no class
-# How far a class is searched, as a multiple of the cost that it has to beat: what it has there nearly always
-# proves that it does not; if not, it is searched again without a limit.
-REACH = 1.1
 # Two classes that cost nearly the same, the cheaper one at least this share of the other, meet at a sample.
 BORDER = 0.9
 # So near, as a share of the median distance from a sample to its nearest other, two samples are nearly equal.
 NEAR = 0.1
-
-# Clarity says how much a sample looks like a class: 0 is undecided, and 0.5 the average of the samples that
-# deserve its label. Mistakes happen to all samples, so their clarity is taken to be spread evenly from 0 to
-# 1. Where classes overlap it is low, with a density that falls as (1 - clarity) ** FALL. A label is flagged
-# if it is a mistake with a probability of at least SURE and the sample at least HALF_CLEAR. A class with more
-# mistakes than TOO_MANY for each sample that deserves its label is not known well enough. The values were
-# chosen on 45 datasets: others find more wrong labels, but classifiers trained without the flagged samples
-# lose where all labels are right.
-FALL = 2
-SURE = 0.7
-HALF_CLEAR = 0.25
-TOO_MANY = 0.6
-N_ROUNDS = 60
 
 
 def find_issues(
@@ -140,13 +123,15 @@ def find_issues(
         random_state=random_state,
     )
     data = open_fit(question, X, y, labelled=True)
+    samples = KeptSamples(data.X, data.metric, algorithm, data.n_threads, device, {})
+    asked = samples, data.labels.codes, int(n_conquerors)
     if method == "fast":
-        offers = leave_one_out_offers(data, question)
-        return _report(data, method, offers, compare_costs(offers))
+        offers = leave_one_out_offers(*asked)
+        return _report(data, method, offers, compare_costs(offers.own, offers.rival_cost, offers.rival))
     from pathforest._issues.unseen import ask_unseen  # the search is slow to import
 
     codes, probability = data.labels.codes, ask_unseen(data, question)
-    offers = leave_one_out_offers(data, question, _likeliest_others(probability, codes))
+    offers = leave_one_out_offers(*asked, _likeliest_others(probability, codes))
     opinion = compare_probabilities(probability, codes, offers.rival)
     return _report(data, method, offers, opinion)
 
@@ -168,187 +153,6 @@ class _Question(OPFEstimator):
 
 
 _Question.__name__ = "find_issues"  # as messages name it
-
-
-# What each class offers every sample when the sample itself is left out, from one pass over all samples
-
-
-class Lists(NamedTuple):
-    """The nearest others of each sample, by (distance, index); behind the last one inf and -1."""
-
-    distances: np.ndarray  # (n, r) float64
-    indices: np.ndarray  # (n, r) int32
-
-    def take(self, rows: np.ndarray) -> Lists:
-        """Return the lists of some samples."""
-        return Lists(self.distances[rows], self.indices[rows])
-
-    def put(self, rows: np.ndarray, new: tuple[np.ndarray, np.ndarray]) -> None:
-        """Replace the lists of some samples."""
-        self.distances[rows], self.indices[rows] = new
-
-    def begin_before(self, others: Lists) -> np.ndarray:
-        """Say which lists begin with a sample that is nearer, or as near and has the lower index."""
-        nearest, other = self.distances[:, 0], others.distances[:, 0]
-        return (nearest < other) | (nearest == other) & (self.indices[:, 0] < others.indices[:, 0])
-
-
-class Offers(NamedTuple):
-    """Leave-one-out costs of the given class and of its rival, with the samples behind them."""
-
-    own: np.ndarray  # (n,) cost of the given class, inf if it has no other sample
-    own_lists: Lists
-    rival: np.ndarray  # (n,) code of the other class that is compared, -1 if there is none
-    rival_cost: np.ndarray  # (n,) inf if there is none
-    rival_lists: Lists
-    nearest: KnnGraph  # of any class
-
-
-def leave_one_out_offers(data: FitData, question: Any, rivals: np.ndarray | None = None) -> Offers:
-    """Let each class offer every sample the mean distance of its members nearest to it.
-
-    The rival of the given class is the cheapest other one or, if they are given as a mask of samples and
-    classes, one of the `rivals`. Of several the one with the nearer member wins, then the one whose member
-    comes first.
-    """
-    codes, n = data.labels.codes, len(data.labels.codes)
-    r = min(int(question.n_conquerors), n)  # no class has more
-    classes = _classes(data, question, r)
-    own, other = _empty(n, r), _empty(n, r)
-    for code, one in enumerate(classes):
-        for rows in one.parts(np.flatnonzero(codes == code), r):
-            own.put(rows, without_self(*one.ask(rows, r + 1), rows))
-    nearest = Lists(own.distances.copy(), own.indices.copy())
-    cost, cheapest = np.full(n, np.inf), np.full(n, NONE)
-    for code, one in enumerate(classes):
-        for rows in one.parts(np.flatnonzero(codes != code), r):
-            to_beat = cost[rows] if rivals is None else np.where(rivals[rows, code], np.inf, -np.inf)
-            reach = np.maximum(REACH * to_beat, nearest.distances[rows, -1])
-            lists = one.ask(rows, r, reach)
-            useful = lists.distances[:, 0] <= nearest.distances[rows, -1]
-            near = rows[useful]
-            nearest.put(near, merge(*nearest.take(near), *lists.take(useful)))
-            # A sum of larger terms is not smaller, rounding included: missing members count as much as reach.
-            size = min(r, one.size)
-            known = np.where(lists.indices[:, :size] == NONE, reach[:, None], lists.distances[:, :size])
-            value = mean_offers(known, size)
-            again = np.flatnonzero((lists.indices[:, size - 1] == NONE) & (value <= to_beat))
-            if len(again):
-                lists.put(again, one.ask(rows[again], r))
-                value[again] = mean_offers(lists.distances[again], size)
-            wins = (value <= to_beat) & (value < np.inf) & lists.begin_before(other.take(rows))
-            if rivals is None:
-                wins |= value < to_beat
-            cost[rows[wins]], cheapest[rows[wins]] = value[wins], code
-            other.put(rows[wins], lists.take(wins))
-    graph = KnnGraph(*(np.ascontiguousarray(array[:, : min(r, n - 1)]) for array in nearest))
-    return Offers(mean_offers(own.distances, r), own, cheapest, cost, other, graph)
-
-
-class _Class(NamedTuple):
-    """The members of a class that can be in a list."""
-
-    samples: KeptSamples
-    members: np.ndarray
-    engine: Engine
-    size: int  # of all members
-
-    def parts(self, rows: np.ndarray, r: int) -> list[np.ndarray]:
-        """Divide samples into parts that bound memory."""
-        return [rows[part] for part in blocks(len(rows), max(self.samples.X.shape[1], r))]
-
-    def ask(self, rows: np.ndarray, width: int, reach: np.ndarray | None = None) -> Lists:
-        """List the members nearest to samples; those beyond reach may be missing."""
-        k, found = min(width, self.size), _empty(len(rows), width)
-        X, is_matrix = self.samples.X, self.samples.metric.kind != "features"
-        queries = X[np.ix_(rows, self.members)] if is_matrix else X[rows]
-        found.distances[:, :k], places = self.engine.query(queries, k, self.samples.n_threads, reach)
-        found.indices[:, :k] = np.where(places == NONE, NONE, self.members[places])
-        return found
-
-
-def _classes(data: FitData, question: Any, r: int) -> list[_Class]:
-    X, metric, (names, codes) = data.X, data.metric, data.labels
-    if metric.kind != "features":
-        X = symmetric(X) if metric.kind == "precomputed" else distance_matrix(X, metric)
-        metric = metric._replace(kind="precomputed")
-    samples = KeptSamples(X, metric, question.algorithm, data.n_threads, question.device, {})
-    groups = ClassGroups(samples, codes, len(names), X.dtype)
-    # No list takes more than r + 1 equal rows. A sample left out here has that many before it.
-    listed = zip(groups.members, groups.listed(r + 1), strict=True)
-    return [_Class(samples, *chosen, len(members)) for members, chosen in listed]
-
-
-def _empty(n: int, r: int) -> Lists:
-    return Lists(np.full((n, r), np.inf), np.full((n, r), NONE, dtype=np.int32))
-
-
-# Labels
-
-
-class Opinion(NamedTuple):
-    """How well the labels fit."""
-
-    score: np.ndarray  # (n,) of the given class, from 0 to 1
-    rival: np.ndarray  # (n,) code of the best other class, -1 if there is none
-    prefers_rival: np.ndarray  # (n,) bool, whether that class fits better
-    share: np.ndarray  # (n,) part of the given class in what it and its rival have together
-
-
-def compare_costs(offers: Offers) -> Opinion:
-    """Judge labels by the costs of the given class and of its rival."""
-    own, other = offers.own, offers.rival_cost
-    with np.errstate(invalid="ignore"):
-        score = other / (own + other)
-    score[(own == 0) & (other == 0)] = 0.5
-    score[np.isinf(other)] = 1.0
-    score[np.isinf(own)] = 0.0
-    return Opinion(score, offers.rival, other < own, score)
-
-
-def compare_probabilities(probability: np.ndarray, codes: np.ndarray, rival: np.ndarray) -> Opinion:
-    """Judge labels by the probabilities of the given class and of its rival."""
-    rows = np.arange(len(codes))
-    score, best = probability[rows, codes], np.where(rival == NONE, 0.0, probability[rows, rival])
-    return Opinion(score, rival, best > score, score / (score + best))
-
-
-def _likeliest_others(probability: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Return a mask of the classes that are more probable than all but the given one; several may tie."""
-    others = np.where(np.arange(probability.shape[1]) == codes[:, None], -1, probability)
-    return (others >= 0) & (others == others.max(axis=1, keepdims=True))
-
-
-def flag(opinion: Opinion, codes: np.ndarray) -> tuple[np.ndarray, float]:
-    """Flag labels that are probably mistakes, rather than a sign that classes overlap; estimate their share.
-
-    The only sample of a class is never flagged: nothing can speak for it.
-    """
-    is_doubtful = opinion.prefers_rival & (np.bincount(codes)[codes] > 1)
-    order = np.argsort(opinion.share, kind="stable")  # sums depend on no order of samples or classes
-    columns = codes, opinion.rival, opinion.share, is_doubtful
-    given, rival, share, is_doubtful = (column[order] for column in columns)
-    flagged, mistakes = np.zeros(len(codes), dtype=bool), np.zeros(len(codes))
-    for code in range(int(codes.max()) + 1):
-        agree = share[(given == code) & (share > 0.5)] - 0.5
-        disagree = np.flatnonzero(is_doubtful & (rival == code))
-        if len(agree) and len(disagree):
-            clarity = np.minimum((0.5 - share[disagree]) / (2 * agree.mean()), 1)
-            mistake = _probability_of_mistake(clarity)
-            if mistake.sum() <= TOO_MANY * len(agree):
-                flagged[order[disagree]] = (mistake >= SURE) & (clarity >= HALF_CLEAR)
-                mistakes[disagree] = mistake
-    return flagged, float(np.sort(mistakes).mean())
-
-
-def _probability_of_mistake(clarity: np.ndarray) -> np.ndarray:
-    """Fit the part of mistakes by expectation-maximisation; return how probably each label is one."""
-    overlap = (FALL + 1) * (1 - clarity) ** FALL
-    part = 0.5
-    for _ in range(N_ROUNDS):
-        mistake = part / (part + (1 - part) * overlap)
-        part = mistake.mean()
-    return mistake
 
 
 # Groups
@@ -404,6 +208,19 @@ def islands(graph: KnnGraph, codes: np.ndarray, largest: int) -> np.ndarray:
     return _number_groups(np.where(is_island[part], part, alone))
 
 
+def compare_probabilities(probability: np.ndarray, codes: np.ndarray, rival: np.ndarray) -> Opinion:
+    """Judge labels by the probabilities of the given class and of its rival."""
+    rows = np.arange(len(codes))
+    score, best = probability[rows, codes], np.where(rival == NONE, 0.0, probability[rows, rival])
+    return Opinion(score, rival, best > score, score / (score + best))
+
+
+def _likeliest_others(probability: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return a mask of the classes that are more probable than all but the given one; several may tie."""
+    others = np.where(np.arange(probability.shape[1]) == codes[:, None], -1, probability)
+    return (others >= 0) & (others == others.max(axis=1, keepdims=True))
+
+
 def _report(data: FitData, method: str, offers: Offers, opinion: Opinion) -> Issues:
     classes, codes = data.labels
     n, n_conquerors = len(classes), offers.own_lists.indices.shape[1]
@@ -411,7 +228,7 @@ def _report(data: FitData, method: str, offers: Offers, opinion: Opinion) -> Iss
     is_issue, noise_share = flag(opinion, codes)
     rho = density(offers.nearest, offers.nearest.indices.shape[1], data.metric.squared)
     normal, group = normality(np.log(rho), rho), duplicate_groups(data)
-    graph = offers.nearest if len(codes) > 1 else _empty(1, 1)  # of a single sample
+    graph = offers.nearest if len(codes) > 1 else no_lists(1, 1)  # of a single sample
     nearest_distance = graph.distances[:, 0]
     apart = nearest_distance[(nearest_distance > 0) & np.isfinite(nearest_distance)]
     low, high = np.minimum(offers.own, offers.rival_cost), np.maximum(offers.own, offers.rival_cost)
