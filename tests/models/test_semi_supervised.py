@@ -16,7 +16,7 @@ FITTED = ["classes", "prototypes", "cost", "predecessor", "root", "order", "labe
 
 @st.composite
 def cases(draw):
-    """A problem, and its labels of which some are hidden."""
+    """A problem, and its labels, some of them hidden."""
     problem = draw(measured_problems(largest=34))
     rng = np.random.default_rng(draw(st.integers(0, 1000)))
     labelled = rng.random(len(problem.X)) < draw(st.floats(0, 1))
