@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 from checks import answers, same, same_model
-from growth import fit
+from growth import add, fit
 from sklearn.base import clone
 from strategies import DTYPES, make_codes, make_samples
 from torch_device import DEVICE, torch
@@ -65,7 +65,7 @@ def test_models_grow_on_a_device(name, recipe, dtype):
     y = make_codes("regions", 5, X)
     model = make(name, device=DEVICE)
     for rows in (slice(0, 40), slice(40, 41), slice(41, 60)):
-        model.partial_fit(X[rows], *([y[rows]] if hasattr(model, "set_labels") else []))
+        add(model, X[rows], y[rows])
     same_model(moved(model, "cpu"), fit(make(name), X, y), Q)
     leaving = np.arange(3, 30, 4)
     moved(model, DEVICE).forget(leaving)

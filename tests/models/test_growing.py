@@ -7,7 +7,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from checks import same_model
-from growth import fit, histories, replay
+from growth import add, fit, histories, replay
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -28,11 +28,6 @@ def small(n, recipe="grid"):
     """Samples, their classes, and queries."""
     X, Q = make_samples(recipe, 1, n, 3)
     return X, make_codes("regions", 1, X), Q
-
-
-def add(model, X, y):
-    """Give a model samples, with labels if it takes them."""
-    return model.partial_fit(X, *([y] if hasattr(model, "set_labels") else []))
 
 
 def check(model, history):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from growth import add
 from sklearn.base import BaseEstimator
 from zoo import ZOO, every, make, names
 
@@ -409,8 +410,8 @@ def test_a_failed_fit_leaves_the_estimator_unfitted(name):
         model.fit(altered(np.nan), y)
     assert not [attribute for attribute in vars(model) if attribute.endswith("_")]
     if hasattr(model, "partial_fit"):
-        model.partial_fit(X, *([y] if hasattr(model, "set_labels") else []))
+        add(model, X, y)
         before = dict(vars(model))
         with pytest.raises(ValueError, match="NaN"):
-            model.partial_fit(altered(np.nan), *([y] if hasattr(model, "set_labels") else []))
+            add(model, altered(np.nan), y)
         assert vars(model) == before

@@ -14,7 +14,7 @@ from model_files import forge, take_apart
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
-from strategies import DTYPES, seeds, sizes
+from strategies import DTYPES, problems, seeds
 from zoo import make
 
 import pathforest
@@ -56,24 +56,12 @@ def disguised(X, rng):
 
 @st.composite
 def sparse_problems(draw, smallest=1):
-    """Samples most of whose values are 0, labels and queries: ties, copies, empty rows and columns."""
-    rng = np.random.default_rng(draw(seeds))
-    n, d = draw(sizes(smallest, 50)), draw(st.sampled_from([1, 2, 7, 40]))
-    shape = n + 6, d
-    recipes = {
-        "grid": lambda: rng.integers(-2, 3, size=shape),
-        "gaussian": lambda: rng.normal(size=shape),
-        "mixed": lambda: rng.normal(size=shape) * 10.0 ** rng.choice([-30, 0, 30], size=shape),
-        "offset": lambda: rng.integers(0, 3, size=shape) + 2.0**20,
-        "signed zeros": lambda: rng.choice([-0.0, 0.0, 1.0], size=shape),
-    }
-    values = recipes[draw(st.sampled_from([*recipes]))]()
-    density = draw(st.sampled_from([0.0, 0.1, 0.4, 1.0]))
-    X = np.where(rng.random(shape) < density, values, 0.0).astype(draw(st.sampled_from(DTYPES)))
-    X[rng.random(n + 6) < 0.2] = X[0]
-    y = rng.integers(0, 3, size=n)
-    y[0] = 1  # 0 marks unlabelled samples
-    return X[:n], y, X[n - 2 :], rng
+    """Problems most of whose values are 0: ties, copies, empty rows and columns."""
+    X, y, Q, _ = draw(problems(smallest, 50))
+    rng, density = np.random.default_rng(draw(seeds)), draw(st.sampled_from([0.0, 0.1, 0.4, 1.0]))
+    X, Q = (np.where(rng.random(A.shape) < density, A, A.dtype.type(0)) for A in (X, Q))
+    Q[-1], y[0] = X[0], max(1, y[0])  # 0 marks unlabelled samples
+    return X, y, Q, rng
 
 
 def same_models(got, expected):

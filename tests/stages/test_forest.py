@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from strategies import make_codes, make_samples, memberships, problems
+from strategies import make_codes, make_samples, problems
 
 from pathforest import _core
 from pathforest.forest import boundary_prototypes, grow_forest, path_to_root
@@ -37,18 +37,6 @@ def test_complete_competition_equals_algorithm_3_on_hundreds_of_samples(recipe, 
     checks.same_arrays(got, reference.compete(opened.D, seeds, F, side))
 
 
-@sides
-@given(data=st.data())
-def test_tree_competition_equals_algorithm_3_along_the_tree(side, data):
-    X, codes, _, _ = data.draw(problems())
-    F = data.draw(memberships(len(X)))
-    D = reference.distance_matrix(X, X)
-    tree = reference.spanning_tree(D)
-    seeds = reference.prototypes(tree, codes)
-    got = _core.compete_tree(*tree, seeds, F, side == "source")
-    checks.same_arrays(got, reference.compete(D, seeds, F, side, tree))
-
-
 @given(problems(), st.data())
 def test_plain_forest_is_the_competition_along_the_tree_with_memberships_of_one(problem, data):
     n = len(problem.X)
@@ -71,19 +59,13 @@ def test_arcs_that_close_a_cycle_are_refused(n, data):
             grow_forest(arcs, [0], *memberships_if_any)
 
 
-@given(problems())
-def test_prototypes_are_the_ends_of_tree_arcs_that_join_two_classes(problem):
-    tree = reference.spanning_tree(reference.distance_matrix(problem.X, problem.X))
-    expected = reference.prototypes(tree, problem.codes)
-    np.testing.assert_array_equal(boundary_prototypes(SpanningTree(*tree), problem.codes), expected)
-
-
 @given(problems(smallest=2))
-def test_plain_cost_is_the_minimax_distance_to_the_nearest_prototype(problem):
+def test_plain_cost_is_the_minimax_distance_to_the_nearest_end_of_an_arc_between_classes(problem):
     D = reference.distance_matrix(problem.X, problem.X)
-    tree = reference.spanning_tree(D)
+    tree = SpanningTree(*reference.spanning_tree(D))
     seeds = reference.prototypes(tree, problem.codes)
-    forest = grow_forest(SpanningTree(*tree), seeds)
+    np.testing.assert_array_equal(boundary_prototypes(tree, problem.codes), seeds)
+    forest = grow_forest(tree, seeds)
     checks.valid_forest(*forest, seeds)
     paths = [path_to_root(forest.predecessor, u) for u in range(len(D))]
     assert [(path[0], path[-1]) for path in paths] == list(enumerate(forest.root))

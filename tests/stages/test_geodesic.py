@@ -49,21 +49,6 @@ def test_geodesic_forest_equals_dijkstra_on_hundreds_of_samples(recipe, n_seeds)
     checks.same_arrays(got, reference.geodesic(opened.D, 4, seeds))
 
 
-@every_engine
-@given(data=st.data())
-def test_nearest_outsiders_equal_a_full_scan(case, data):
-    X, _, Q, _ = data.draw(problems(smallest=2, largest=50, non_negative=needs_non_negative(case)))
-    opened = open_engine(case, X, Q)
-    component = np.zeros(len(X), dtype=np.int32)
-    component[data.draw(some(len(X)))] = 3
-    component[data.draw(st.integers(0, len(X) - 1))] = 0
-    asked = np.flatnonzero(component == 3).astype(np.int32)
-    got = opened.engine.nearest_outsiders(asked, component, data.draw(st.sampled_from([1, 3])))
-    D = opened.D[asked].copy()
-    D[:, component == 3] = np.inf
-    checks.same_arrays(got, reference.nearest(D, 1))
-
-
 @given(data=st.data())
 def test_balancing_factors_are_those_of_the_definition(data):
     X, codes, _, k = data.draw(problems(largest=40))

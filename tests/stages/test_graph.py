@@ -4,7 +4,7 @@ import checks
 import numpy as np
 import pytest
 import reference
-from engine_cases import every_query_engine, needs_non_negative, open_engine
+from engine_cases import open_engine
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import DTYPES, problems
@@ -48,29 +48,6 @@ def test_the_filter_discards_nothing_that_is_nearer_only_in_float64(metric):
     Q = np.zeros((8, 401), dtype=np.float32)
     expected = reference.nearest(reference.distance_matrix(Q, X, metric), 5)
     checks.same_arrays(_core.Engine.brute(X, metric).query(Q, 5), expected)
-
-
-def obvious_foreigners(D, own, component, reach):
-    """The nearest sample of another component within reach, by looking at all of them."""
-    apart = np.where(component == own[:, None], np.inf, D)
-    nearest = apart.argmin(axis=1)
-    distances = apart[np.arange(len(D)), nearest]
-    is_near = (distances <= reach) & np.isfinite(distances)
-    return np.where(is_near, distances, np.inf), np.where(is_near, nearest, -1).astype(np.int32)
-
-
-@every_query_engine
-@given(data=st.data())
-def test_nearest_foreign_equals_a_look_at_all(case, data):
-    X, _, Q, _ = data.draw(problems(most_features=16, non_negative=needs_non_negative(case)))
-    opened = open_engine(case, X, Q)
-    codes = st.integers(0, data.draw(st.integers(0, 4)))
-    component = np.array(data.draw(st.lists(codes, min_size=len(X), max_size=len(X))), dtype=np.int32)
-    own = np.array(data.draw(st.lists(codes, min_size=len(Q), max_size=len(Q))), dtype=np.int32)
-    some = [np.inf, 0.0, *np.unique(opened.DQ).tolist()]
-    reach = np.array([data.draw(st.sampled_from(some)) for _ in Q], dtype=float)
-    got = opened.engine.nearest_foreign(opened.Q, own, component, reach, n_threads=data.draw(threads))
-    checks.same_arrays([array[:, 0] for array in got], obvious_foreigners(opened.DQ, own, component, reach))
 
 
 # Lists of a part of the samples, read from those of all, equal a pass over that part.

@@ -65,6 +65,29 @@ def test_every_answer_equals_its_definition(case, recipes, data):
     for side in ("target", "source"):
         forest = engine.compete(*lists, seeds_, F, side == "source")
         checks.same_arrays(forest, reference.compete(D, seeds_, F, side))
+        along = _core.compete_tree(*tree, seeds_, F, side == "source")
+        checks.same_arrays(along, reference.compete(D, seeds_, F, side, tree))
+
+
+@every_query_engine
+@given(data=st.data())
+def test_the_nearest_of_other_components_equal_a_look_at_all(case, data):
+    X, _, Q, _ = data.draw(problems(most_features=16, non_negative=needs_non_negative(case)))
+    engine, D, DQ, asked = open_engine(case, X, Q)
+    n, n_threads, codes = len(X), data.draw(threads), st.integers(0, data.draw(st.integers(0, 4)))
+    drawn = data.draw(st.lists(codes, min_size=n + len(Q), max_size=n + len(Q)))
+    component, own = np.array(drawn[:n], dtype=np.int32), np.array(drawn[n:], dtype=np.int32)
+    reaches = st.sampled_from([np.inf, 0.0, *np.unique(DQ).tolist()])
+    reach = np.array([data.draw(reaches) for _ in Q], dtype=float)
+    distances, nearest = reference.nearest(np.where(component == own[:, None], np.inf, DQ), 1)
+    is_near = (distances <= reach[:, None]) & np.isfinite(distances)
+    expected = np.where(is_near, distances, np.inf), np.where(is_near, nearest, -1)
+    checks.same_arrays(engine.nearest_foreign(asked, own, component, reach, n_threads=n_threads), expected)
+    inside = np.flatnonzero(component == component[0]).astype(np.int32)
+    if case[0] != "rows" and len(inside) < n:
+        apart = np.where(component == component[0], np.inf, D[inside])
+        got = engine.nearest_outsiders(inside, component, n_threads)
+        checks.same_arrays(got, reference.nearest(apart, 1))
 
 
 def asking(D, n_asked=None):

@@ -2,6 +2,7 @@
 
 import gc
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -63,17 +64,16 @@ def shown_on(client, model):
     return shown
 
 
-def tasks_on(client):
-    return client.run_on_scheduler(lambda dask_scheduler: sorted(map(str, dask_scheduler.tasks)))
-
-
 def wait_for_no_tasks(client):
     """Wait until the cluster has no tasks; return those that stay.
 
     Errors of tests before this one may hold futures in frames that are garbage, but have not been collected.
     """
     deadline = time.monotonic() + 240
-    while (tasks := tasks_on(client)) and time.monotonic() < deadline:
+    all_tasks = partial(
+        client.run_on_scheduler, lambda dask_scheduler: sorted(map(str, dask_scheduler.tasks))
+    )
+    while (tasks := all_tasks()) and time.monotonic() < deadline:
         gc.collect()
         time.sleep(0.05)
     return tasks

@@ -53,14 +53,18 @@ def histories(draw, largest=33, most_features=12, unlabelled=False, **options):
     return History(X, Q, steps)
 
 
+def add(model, X, y):
+    """Give a model samples, with labels if it takes them."""
+    return model.partial_fit(X, *([y] if hasattr(model, "set_labels") else []))
+
+
 def replay(model, history):
     """Take the steps one by one; yield samples and labels that are there after each."""
     rows, y = np.empty(0, dtype=int), np.empty(0, dtype=int)
-    labelled = hasattr(model, "set_labels")
     for step in history.steps:
         if step.kind == "add":
             rows, y = np.append(rows, step.samples), np.append(y, step.y)
-            model.partial_fit(history.X[step.samples], *([step.y] if labelled else []))
+            add(model, history.X[step.samples], step.y)
         elif step.kind == "forget":
             rows, y = np.delete(rows, step.samples), np.delete(y, step.samples)
             model.forget(step.samples)
@@ -68,7 +72,7 @@ def replay(model, history):
             names = {"k_max", "n_neighbors"} & {name for name, value in model.get_params().items() if value}
             model.set_params(**dict.fromkeys(names, step.k))
             continue
-        elif labelled:
+        elif hasattr(model, "set_labels"):
             y[step.samples] = step.y
             model.set_labels(step.samples, step.y)
         yield history.X[rows], y
