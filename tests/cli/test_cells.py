@@ -102,4 +102,4 @@ def test_integers_are_suggested_as_the_table_has_them(tmp_path, monkeypatch, bac
     rows[5][1] = "01"
     assert written("cleaned.csv") == rows
     succeed("audit table.csv --suspects s.json --features x")
-    assert [row["change_to"] for row in json.loads(Path("s.json").read_text())] == ["1"]
+    assert [row["change_to"] for row in json.loads(Path("s.json").read_text())] == ["01"]

@@ -42,7 +42,7 @@ from pathforest._utils.files import naming, scratch
 from pathforest._utils.text import escape, show
 
 SEPARATORS = ",;\t|"
-SAMPLED, SAMPLED_CHARACTERS = 100, 2**20  # lines from which separator and decimal mark are found, at most
+SAMPLED = 100  # lines from which separator and decimal mark are found, at most
 THOUSANDS = re.compile(r"\s*[+-]?[0-9]{1,3},[0-9]{3}\s*")
 SMALL, SPARSEST = 10**6, 1000  # cells of a table that is always made dense; cells per value of larger ones
 
@@ -62,12 +62,8 @@ def _delimited(
     `sep` and `decimal` are found if they are not given: `sep` is `own` unless another one is plain.
     """
     lines = text_lines(file, encoding or "utf-8")
-    first: list[str] = []
-    for line in islice(lines, SAMPLED):
-        first.append(line)
-        if sum(map(len, first)) > SAMPLED_CHARACTERS:
-            break
-    is_cut = len(first) == SAMPLED or sum(map(len, first)) > SAMPLED_CHARACTERS
+    first = list(islice(lines, SAMPLED))
+    is_cut = len(first) == SAMPLED
     sep = sep or _find_separator(first, is_cut, own)
     decimal = decimal or _find_decimal(_sampled(first, is_cut, sep), sep)
     rows = _rows(chain(first, lines), sep)

@@ -264,11 +264,10 @@ def _build(file: ModelFile, metric: str, resolved: Metric) -> Model:
         model.order_ = file.order
         model.training_error_ = float(np.mean(label != file.samples["true_label"]))
     else:
-        _check_densities(file, resolved)
         is_numbered = np.array_equal(np.sort(label[roots]), np.arange(len(roots)))
         settings = {"metric": metric, "n_neighbors": file.best_k}
         model = OPFClustering(selection="cut", **settings) if is_numbered else OPFKNNClassifier(**settings)
-        _set_densities(model, file)
+        _set_densities(model, file, resolved)
     if isinstance(model, OPFClustering):
         model.labels_, model.cuts_ = label, np.empty(0)
         model.cluster_roots_ = roots[np.argsort(label[roots])]
@@ -280,29 +279,6 @@ def _build(file: ModelFile, metric: str, resolved: Metric) -> Model:
     _set_paths(model, file, resolved)
     check_model(model)
     return model
-
-
-def _check_densities(file: ModelFile, metric: Metric) -> None:
-    """Refuse densities that are not there, or that new samples could not be compared with."""
-    if file.best_k is None:
-        raise ValueError(
-            "it comes from an older opf_cluster, which wrote neither its neighbourhood nor its densities; "
-            "cluster the samples again, here with OPFClustering"
-        )
-    if not metric.squared:
-        raise ValueError(
-            f"it holds densities, which LibOPF estimates from distances and metric={metric.name!r} here from "
-            "their squares; only 'log_sqeuclidean' and 'sqeuclidean' agree, for others train again"
-        )
-    lowest, highest = float(file.header["lowest"]), float(file.header["highest"])
-    if not 0 <= lowest <= highest <= 1:
-        raise ValueError(f"its densities range from {lowest} to {highest}, and not within 0 to 1")
-    density = file.column("density")
-    if not (density.min() >= LOWEST - ROUNDING and density.max() <= HIGHEST + ROUNDING):
-        raise ValueError(
-            f"its scaled densities range from {density.min()} to {density.max()}, and not within "
-            f"{LOWEST:.0f} to {HIGHEST:.0f}"
-        )
 
 
 def _set_paths(model: Model, file: ModelFile, metric: Metric) -> None:
@@ -321,13 +297,32 @@ def _set_paths(model: Model, file: ModelFile, metric: Metric) -> None:
     model.root_ = check_paths(model)
 
 
-def _set_densities(model: OPFKNNClassifier | OPFClustering, file: ModelFile) -> None:
-    """Set the densities as sums over the neighbours, from means on a scale from 1 to 1000."""
-    density, header = file.column("density"), file.header
-    lowest, highest = float(header["lowest"]), float(header["highest"])  # before they were scaled
+def _set_densities(model: OPFKNNClassifier | OPFClustering, file: ModelFile, metric: Metric) -> None:
+    """Set the densities as sums over the neighbours, from means on a scale from 1 to 1000.
+
+    Densities that are not there, or that new samples could not be compared with, are refused.
+    """
+    if file.best_k is None:
+        raise ValueError(
+            "it comes from an older opf_cluster, which wrote neither its neighbourhood nor its densities; "
+            "cluster the samples again, here with OPFClustering"
+        )
+    if not metric.squared:
+        raise ValueError(
+            f"it holds densities, which LibOPF estimates from distances and metric={metric.name!r} here from "
+            "their squares; only 'log_sqeuclidean' and 'sqeuclidean' agree, for others train again"
+        )
+    density, (lowest, highest) = file.column("density"), map(float, file.header[["lowest", "highest"]])
+    if not 0 <= lowest <= highest <= 1:  # before they were scaled
+        raise ValueError(f"its densities range from {lowest} to {highest}, and not within 0 to 1")
+    if not (density.min() >= LOWEST - ROUNDING and density.max() <= HIGHEST + ROUNDING):
+        raise ValueError(
+            f"its scaled densities range from {density.min()} to {density.max()}, and not within "
+            f"{LOWEST:.0f} to {HIGHEST:.0f}"
+        )
     mean = lowest + (density - LOWEST) / (HIGHEST - LOWEST) * (highest - lowest)
     # Predictions compare with the extremes, so these are taken as they are and not from the rounded scale.
     mean[density == density.min()] = lowest
     mean[density == density.max()] = highest
     model.best_k_, model.density_ = file.best_k, file.best_k * mean
-    model._fit_largest_arc = float(header["df"])
+    model._fit_largest_arc = float(file.header["df"])

@@ -101,7 +101,7 @@ def audit(
     where, taken = (stream.name, stream.place, rows.places), decisions.fingerprint(rows)
     review = make_review(Table(*where, shown, compared, features, samples.label, others, taken), issues)
     if listing is not None:
-        columns = _suspect_columns(review, samples, as_written=not listing.has_types)
+        columns = _suspect_columns(review, samples)
         with listing.open(list(columns), labels=(GIVEN, CHANGE_TO)) as write:
             write(columns)
     show = None
@@ -150,14 +150,13 @@ def _command(data: str, label: str, reading: options.Reading) -> str:
     return shlex.join(words)
 
 
-def _suspect_columns(review: Review, samples: Samples, as_written: bool) -> dict[str, np.ndarray]:
+def _suspect_columns(review: Review, samples: Samples) -> dict[str, np.ndarray]:
     """Return the suspects as columns, which are decisions once the column of that name is filled in."""
     rows = [suspect.row for suspect in review.suspects]
-    table, classes = review.table, np.array(review.classes)
-    if as_written:  # each label as the input has it where it comes first
-        labels = map(str, samples.y[::-1].tolist())
-        written = dict(zip(labels, samples.rows.texts(samples.label)[::-1], strict=True))
-        classes = objects([written[label] for label in review.classes])
+    table, labels = review.table, map(str, samples.y[::-1].tolist())
+    # Each label as the input has it where it comes first.
+    written = dict(zip(labels, samples.rows.texts(samples.label)[::-1], strict=True))
+    classes = objects([written[label] for label in review.classes])
     places = {} if table.place == ROW else {table.place: np.array([table.places[row] for row in rows])}
     return {
         ROW: np.array(rows),

@@ -189,11 +189,8 @@ def _stack(tables: Sequence[Samples]) -> tuple[np.ndarray, np.ndarray | None]:
             raise ValueError(
                 f"of {first.stream.name} and {table.stream.name}, only one has labels; give both or none"
             )
-    X, labels = np.concatenate([table.X for table in tables]), [table.y for table in tables]
-    if first.y is None:
-        return X, None
-    is_mixed = len({y.dtype.kind for y in labels}) > 1  # integers here, names there
-    return X, np.concatenate([y.astype(str) for y in labels] if is_mixed else labels)
+    y = None if first.y is None else np.concatenate([table.y for table in tables])
+    return np.concatenate([table.X for table in tables]), y
 
 
 def _positions(tables: Sequence[Samples]) -> np.ndarray | None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -105,21 +104,29 @@ def _show_table(path: str, reading: options.Reading, as_json: bool) -> None:
     with open_stream(path, **reading.format) as stream:
         column = tables.find_label(stream, reading.label, needed=False)
         n_samples, n_labels, classes = 0, 0, Counter()
-        spans: dict[str, list[Span]] = {name: [] for name in stream.names if name != column}
+        parts: dict[str, list[Any]] = {name: [] for name in stream.names if name != column}
         for batch in stream.batches:
             n_samples += len(batch.places)
             if column is not None:
                 labels = tables.known_labels(batch, column)[1]
                 n_labels += len(labels)
                 classes.update(labels.tolist())
-            for name, found in spans.items():
-                found.append(_span(batch.columns[name], stream.decimal))
-    spans = {name: _joined(found) for name, found in spans.items()}
+            for name, found in parts.items():
+                found.append(_look_at(batch.columns[name], stream.decimal))
+    shown, ranges, missing = [], {}, {}
+    for name, found in parts.items():
+        kinds = {kind for kind, *_ in found} - {NOTHING}
+        ends = [end for *_, ends in found for end in ends]
+        ranges[name] = [min(ends), max(ends)] if kinds == {NUMBER} else None
+        missing[name] = sum(n_missing for _, n_missing, _ in found)
+        what = "text" if kinds - {DATE} else "dates" if kinds else ""
+        cells = [f"{end:.6g}" for end in ranges[name] or ()] or [what, ""]
+        shown.append([name, *cells, str(missing[name])])
     if classes and labels.dtype == object:
         texts, classes = classes, Counter()
         for name, n in zip(as_labels(objects(list(texts))).tolist(), texts.values(), strict=True):
             classes[name] += n
-    missing = {name: span.n_missing for name, span in spans.items() if span.n_missing}
+    missing = {name: n for name, n in missing.items() if n}
     n_unlabelled = 0 if column is None else n_samples - n_labels
     facts = {
         "data": path,
@@ -127,15 +134,14 @@ def _show_table(path: str, reading: options.Reading, as_json: bool) -> None:
         "columns": stream.names,
         "label": column,
         "classes": dict(sorted(classes.items())),
-        "ranges": {name: span.limits or None for name, span in spans.items()},
+        "ranges": ranges,
         "missing": missing | ({column: n_unlabelled} if n_unlabelled else {}),
     }
     if not as_json:
         header, width = ["column", "smallest", "largest", "missing"], 4 if missing else 3
-        rows = [[name, *_cells(span)][:width] for name, span in list(spans.items())[:SHOWN]]
-        tables.show_table(header[:width], rows)
+        tables.show_table(header[:width], [row[:width] for row in shown[:SHOWN]])
     lines = [f"{stream.name}: {n_samples} samples, {len(stream.names)} columns"]
-    if len(spans) > SHOWN:
+    if len(shown) > SHOWN:
         lines[0] += f", the first {SHOWN} above"
     if classes:
         counted = (f"{tables.visible(name)} ({n})" for name, n in facts["classes"].items())
@@ -145,32 +151,11 @@ def _show_table(path: str, reading: options.Reading, as_json: bool) -> None:
     tables.show_facts(facts, lines, as_json)
 
 
-class Span(NamedTuple):
-    """What there is in a column."""
-
-    kind: str
-    n_missing: int
-    limits: list[float]  # the smallest and the largest number; nothing if it is not one of numbers
-
-
-def _span(column: np.ndarray, decimal: str | None) -> Span:
+def _look_at(column: np.ndarray, decimal: str | None) -> tuple[str, int, list[float]]:
+    """Return what is in a column, how many cells are missing, and of numbers the smallest and the largest."""
     kind = kind_of(column, decimal)
     if kind != NUMBER:
-        return Span(kind, sum(map(is_gap, column.tolist())), [])
+        return kind, sum(map(is_gap, column.tolist())), []
     values = numbers(column, decimal, gaps=True)
     known = values[~np.isnan(values)]
-    return Span(kind, len(values) - len(known), [float(known.min()), float(known.max())])
-
-
-def _joined(spans: Sequence[Span]) -> Span:
-    """Describe a column of which each batch had a part."""
-    kinds = {span.kind for span in spans} - {NOTHING} or {NOTHING}
-    kind, limits = kinds.pop() if len(kinds) == 1 else "text", [x for span in spans for x in span.limits]
-    ends = [min(limits), max(limits)] if kind == NUMBER else []
-    return Span(kind, sum(span.n_missing for span in spans), ends)
-
-
-def _cells(span: Span) -> list[str]:
-    """Return smallest, largest and missing for a table."""
-    shown = [f"{limit:.6g}" for limit in span.limits]
-    return [*(shown or [{NOTHING: "", DATE: "dates"}.get(span.kind, "text"), ""]), str(span.n_missing)]
+    return kind, len(values) - len(known), [float(known.min()), float(known.max())]

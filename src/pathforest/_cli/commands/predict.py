@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -64,7 +63,13 @@ def predict(
     with open_stream(data, n_features=loaded.n_features, **reading.format) as stream:
         batches = models.new_samples(loaded, stream, reading.label, distances)
         if rows is not None:
-            found = dict(_explained(loaded, batches, set(rows)))
+            found, first = {}, 0
+            for _, _, X in batches:
+                for row in {*rows} & {*range(first, first + len(X))}:
+                    found[row] = _explain(loaded, row, X[row - first : row - first + 1])
+                first += len(X)
+                if first > max(rows):
+                    break
             missing = [row for row in rows if row not in found]
             if missing:
                 raise ValueError(f"{stream.name}: there is no sample {missing[0]}; they count from 0")
@@ -99,20 +104,6 @@ def _positions(text: str) -> list[int]:
         refuse((first > last, f"--explain {text}: name samples by position from 0, such as 0,7 or 0-9"))
         positions.extend(range(first, last + 1))
     return positions
-
-
-def _explained(
-    loaded: models.Loaded, batches: Iterable[tuple[Any, Any, np.ndarray]], rows: set[int]
-) -> Iterator[tuple[int, tuple[dict[str, Any], list[str]]]]:
-    """Yield samples by position with what explains them, reading no further than the last."""
-    first, last = 0, max(rows)
-    for _, _, X in batches:
-        for row in range(first, min(first + len(X), last + 1)):
-            if row in rows:
-                yield row, _explain(loaded, row, X[row - first : row - first + 1])
-        first += len(X)
-        if first > last:
-            return
 
 
 def _explain(loaded: models.Loaded, row: int, x: np.ndarray) -> tuple[dict[str, Any], list[str]]:
