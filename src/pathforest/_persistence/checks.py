@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 from pathforest._engines.metric import Metric, check_algorithm, complete_metric, resolve_metric
 from pathforest._engines.samples import SparseSamples, check_sparse, check_training_values
+from pathforest._utils.checks import demand
 
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 FEATURE_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
@@ -61,12 +62,6 @@ def saved(*roles: dict[str, Any]) -> Callable[[type], type]:
         return kind
 
     return register
-
-
-def demand(holds: Any, message: str) -> None:
-    """Raise ValueError unless something holds."""
-    if not holds:
-        raise ValueError(message)
 
 
 def check_model(model: Any) -> None:

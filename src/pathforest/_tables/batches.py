@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from pathforest._tables import columns as col
+from pathforest._utils.checks import demand
 from pathforest._utils.text import show
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -79,8 +80,7 @@ class Stream(Layout):
     def gather(self) -> Batch:
         """Return all rows at once."""
         batches = list(self.batches)
-        if not batches:
-            raise ValueError(f"{self.name}: there is no sample")
+        demand(batches, f"{self.name}: there is no sample")
         joined = {name: np.concatenate([b.columns[name] for b in batches]) for name in self.names}
         return Batch(self, [place for batch in batches for place in batch.places], joined)
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pathforest._utils.checks import demand
 from pathforest._utils.text import show
 
 NUMBER, CATEGORY, DATE, NOTHING = "number", "category", "date", "nothing"  # what can be in a column
@@ -379,8 +380,7 @@ def check_samples(given: np.ndarray) -> np.ndarray:
             f"X of type {given.dtype} holds dates; turn them into numbers, such as days since the first: "
             "(X - X.min()) / np.timedelta64(1, 'D')"
         )
-    if given.dtype.kind not in "biuf":
-        raise ValueError(f"X of type {given.dtype} holds no real numbers; convert it to float")
+    demand(given.dtype.kind in "biuf", f"X of type {given.dtype} holds no real numbers; convert it to float")
     values = given.astype(np.float32 if given.dtype in (np.float16, np.float32) else np.float64)
     check_exact(given, values)
     return values
@@ -388,8 +388,7 @@ def check_samples(given: np.ndarray) -> np.ndarray:
 
 def check_text(text: Any, what: str) -> None:
     """Refuse text that does not survive a file."""
-    if not isinstance(text, str) or not text:
-        raise ValueError(f"{what} {show(text)} is not text; use a string that is not empty")
+    demand(isinstance(text, str) and text, f"{what} {show(text)} is not text; use a string that is not empty")
     if "\0" in text or not reads_as(text, str.encode):
         raise ValueError(f"{what} {show(text)} has characters that UTF-8 text cannot hold; leave them out")
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from pathforest._tables import columns as col
 from pathforest._tables.batches import Columns, Layout, Parts, Stream, rows_per_batch, text_lines
+from pathforest._utils.checks import demand
 from pathforest._utils.text import show
 
 HEADER = struct.Struct("<3i")
@@ -37,15 +38,14 @@ def read(file: BinaryIO) -> Stream:
     """Read the binary form in batches. Its header is held against its size before anything is allocated."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
-    if size < HEADER.size:
-        raise ValueError(f"the file has {size} bytes, and the header alone needs {HEADER.size}")
+    demand(size >= HEADER.size, f"the file has {size} bytes, and the header alone needs {HEADER.size}")
     counts = _check_counts(Counts(*HEADER.unpack(file.read(HEADER.size))))
     announced = HEADER.size + counts.n_samples * (8 + 4 * counts.n_features)
-    if size != announced:
-        raise ValueError(
-            f"the header announces {counts.n_samples} samples of {counts.n_features} features, "
-            f"which take {announced} bytes; the file has {size}"
-        )
+    demand(
+        size == announced,
+        f"the header announces {counts.n_samples} samples of {counts.n_features} features, "
+        f"which take {announced} bytes; the file has {size}",
+    )
     record, step = _record(counts.n_features), rows_per_batch(counts.n_features)
 
     def parts() -> Parts:
@@ -62,10 +62,8 @@ def read_text(file: BinaryIO) -> Stream:
     """Read the text form in batches: one line of counts, then one line per sample."""
     lines = ((i, text.split()) for i, text in enumerate(text_lines(file), 1) if text.strip())
     header, cells = next(lines, (0, []))
-    if not header:
-        raise ValueError("there is no line; the first holds the numbers of samples, labels and features")
-    if len(cells) != 3:
-        raise ValueError(f"line {header} has {len(cells)} numbers, not 3: samples, labels and features")
+    demand(header, "there is no line; the first holds the numbers of samples, labels and features")
+    demand(len(cells) == 3, f"line {header} has {len(cells)} numbers, not 3: samples, labels and features")
     counts = _check_counts(Counts(*_at(header, col.integer, cells, "an integer")))
     width = counts.n_features + 2
 
@@ -82,8 +80,10 @@ def read_text(file: BinaryIO) -> Stream:
             features = np.array([_at(line, col.number, cells[2:], "a number") for line, cells in chunk])
             yield [line for line, _ in chunk], _columns(counts, first, *whole.T, features)
             first += len(chunk)
-        if first != counts.n_samples:
-            raise ValueError(f"line {header} announces {counts.n_samples} samples; {first} lines follow")
+        demand(
+            first == counts.n_samples,
+            f"line {header} announces {counts.n_samples} samples; {first} lines follow",
+        )
 
     return _stream_of(counts, "line", parts())
 
@@ -120,11 +120,11 @@ def _record(n_features: int) -> np.dtype:
 
 
 def _check_counts(counts: Counts) -> Counts:
-    if counts.n_samples < 1 or counts.n_labels < 0 or counts.n_features < 1:
-        raise ValueError(
-            f"the header announces {counts.n_samples} samples, {counts.n_labels} labels and "
-            f"{counts.n_features} features; samples and features start at 1, labels at 0"
-        )
+    demand(
+        counts.n_samples >= 1 and counts.n_labels >= 0 and counts.n_features >= 1,
+        f"the header announces {counts.n_samples} samples, {counts.n_labels} labels and "
+        f"{counts.n_features} features; samples and features start at 1, labels at 0",
+    )
     return counts
 
 
@@ -165,10 +165,9 @@ def _contents(layout: Layout, columns: Columns) -> tuple[Counts, np.ndarray, np.
 
 
 def _check_range(values: np.ndarray, smallest: int, what: str) -> None:
-    if values.dtype.kind != "i":
-        raise ValueError(f"{what} {show(str(values[0]))} is a string; LibOPF files hold integers")
+    demand(values.dtype.kind == "i", f"{what} {show(str(values[0]))} is a string; LibOPF files hold integers")
     for value in (values.min(), values.max()):
-        if not smallest <= value <= LARGEST:
-            raise ValueError(
-                f"{what} {value} is outside {smallest} to {LARGEST}, the range of LibOPF files; renumber"
-            )
+        demand(
+            smallest <= value <= LARGEST,
+            f"{what} {value} is outside {smallest} to {LARGEST}, the range of LibOPF files; renumber",
+        )

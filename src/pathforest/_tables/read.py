@@ -38,6 +38,7 @@ from pathforest._tables.batches import (
     rows_per_batch,
     text_lines,
 )
+from pathforest._utils.checks import demand
 from pathforest._utils.files import naming, scratch
 from pathforest._utils.text import escape, show
 
@@ -68,8 +69,7 @@ def _delimited(
     decimal = decimal or _find_decimal(_sampled(first, is_cut, sep), sep)
     rows = _rows(chain(first, lines), sep)
     _, names = next(rows, (1, []))
-    if not names:
-        raise ValueError("line 1 is empty; the first line must name the columns")
+    demand(names, "line 1 is empty; the first line must name the columns")
     check_header(names)
 
     def parts() -> Parts:
@@ -131,10 +131,10 @@ def check_header(names: Sequence[str]) -> None:
     """Refuse column names that cannot be distinguished, or that are samples."""
     col.check_distinct(names)
     found = [name for name in names if col.reads_as(name, col.number)]
-    if len(found) == len(names):
-        raise ValueError(
-            f"the header holds only numbers ({col.listed(names)}); the first line must name the columns"
-        )
+    demand(
+        len(found) != len(names),
+        f"the header holds only numbers ({col.listed(names)}); the first line must name the columns",
+    )
     # Data frames name columns without names 0, 1, 2 and so on.
     counted = any(found == [str(start + i) for i in range(len(found))] for start in (0, 1))
     if len(found) >= 2 and 2 * len(found) > len(names) and not counted:
@@ -158,14 +158,13 @@ def _libsvm(file: BinaryIO, n_features: int | None = None) -> Stream:
         X, y = load_svmlight_file(file, zero_based="auto")
     except Exception as error:  # of many kinds
         raise ValueError(f"a line is not 'label index:value ...' with ascending indices: {error}") from None
-    if not X.nnz:
-        raise ValueError("there is no sample with an index:value pair")
+    demand(X.nnz, "there is no sample with an index:value pair")
     n_rows, n_columns = len(y), max(X.shape[1], n_features or 0)
-    if n_rows * n_columns > max(SMALL, SPARSEST * X.nnz):
-        raise ValueError(
-            f"{X.nnz} values, spread over {n_rows} x {n_columns} cells by their indices, are too sparse for "
-            "this library, which works on dense rows"
-        )
+    demand(
+        n_rows * n_columns <= max(SMALL, SPARSEST * X.nnz),
+        f"{X.nnz} values, spread over {n_rows} x {n_columns} cells by their indices, are too sparse for "
+        "this library, which works on dense rows",
+    )
     wrong = np.flatnonzero(~((y == np.round(y)) & (np.abs(y) <= EXACT)))
     if len(wrong):
         raise ValueError(
@@ -194,10 +193,10 @@ def _npz(file: BinaryIO) -> Stream:
     except Exception as error:  # numpy trips in many ways over damaged bytes
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"the archive is damaged: {reason}") from None
-    if "X" not in arrays:
-        raise ValueError(f"there is no array 'X', only {col.listed(archive)}")
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise ValueError("an array is not in NumPy's format")
+    demand("X" in arrays, f"there is no array 'X', only {col.listed(archive)}")
+    demand(
+        all(isinstance(array, np.ndarray) for array in arrays.values()), "an array is not in NumPy's format"
+    )
     names = arrays["feature_names"].tolist() if "feature_names" in arrays else None
     layout, columns = as_columns(arrays["X"], arrays.get("y"), names)
     return Stream(layout.names, layout.label, parts=cut(len(arrays["X"]), columns))
@@ -229,8 +228,7 @@ def _parquet(file: BinaryIO) -> Stream:
         # would abort the process.
         source = parquet.ParquetFile(file, pre_buffer=False)
         schema = source.schema_arrow
-    if not schema.names:
-        raise ValueError("the table has no columns; it needs one")
+    demand(schema.names, "the table has no columns; it needs one")
     col.check_distinct(schema.names)
 
     def parts() -> Parts:
@@ -271,8 +269,7 @@ def _excel(file: BinaryIO) -> Stream:
         raise ImportError(f"Excel files need pathforest[excel]; install it with pip ({error})") from None
     except Exception as error:  # whatever a damaged file makes the readers trip over
         raise ValueError(f"it is not an Excel workbook: {error}") from None
-    if not len(sheet):
-        raise ValueError("the first sheet is empty; its first row must name the columns")
+    demand(len(sheet), "the first sheet is empty; its first row must name the columns")
     names = list(map(str, sheet.iloc[0]))
     check_header(names)
     columns = {name: sheet.iloc[1:, j].to_numpy(dtype=object) for j, name in enumerate(names)}
@@ -283,21 +280,21 @@ def as_columns(
     X: np.ndarray, y: np.ndarray | None, feature_names: Sequence[str] | None = None, label: str = "label"
 ) -> tuple[Layout, Columns]:
     """Check that samples, labels and names can be a file's; return them as columns, the labels first."""
-    if X.ndim != 2 or 0 in X.shape:
-        raise ValueError(f"X of shape {X.shape} is not a table; it needs at least one row and one column")
+    demand(
+        X.ndim == 2 and 0 not in X.shape,
+        f"X of shape {X.shape} is not a table; it needs at least one row and one column",
+    )
     names = col.default_names(X.shape[1]) if feature_names is None else list(feature_names)
-    if len(names) != X.shape[1]:
-        raise ValueError(
-            f"{len(names)} feature_names for {X.shape[1]} features; pass one name per column of X"
-        )
+    demand(
+        len(names) == X.shape[1],
+        f"{len(names)} feature_names for {X.shape[1]} features; pass one name per column of X",
+    )
     for name in names:
         col.check_text(name, "feature name")
     labels = {}
     if y is not None:
-        if y.ndim != 1:
-            raise ValueError(f"y of shape {y.shape} is not a list of labels; pass one label per sample")
-        if len(y) != len(X):
-            raise ValueError(f"{len(y)} labels for {len(X)} samples; pass one label per row of X")
+        demand(y.ndim == 1, f"y of shape {y.shape} is not a list of labels; pass one label per sample")
+        demand(len(y) == len(X), f"{len(y)} labels for {len(X)} samples; pass one label per row of X")
         col.check_text(label, "label column")
         labels = {label: col.check_labels(y)}
     names = [*labels, *names]
@@ -399,8 +396,7 @@ def open_stream(
             file: Any = sys.stdin.buffer if is_input else path
             if isinstance(path, str) and not is_input:
                 file = stack.enter_context(open(path, "rb"))
-                if not file.peek(1):
-                    raise ValueError("the file is empty")
+                demand(file.peek(1), "the file is empty")
             if is_packed:
                 file = stack.enter_context(gzip.GzipFile(fileobj=file))
             if not form.in_one_pass and (is_packed or not file.seekable()):

@@ -26,6 +26,7 @@ from pathforest._tables import columns as col
 from pathforest._tables import libopf
 from pathforest._tables.batches import BYTE_ORDER_MARK, EXACT, Columns, Dialect, Layout
 from pathforest._tables.read import Format, check_header, format_of, require_pyarrow, split_ending
+from pathforest._utils.checks import demand
 from pathforest._utils.files import check_writable, naming, replacing
 from pathforest._utils.text import escape, show
 
@@ -84,8 +85,10 @@ def check_delimited(names: Sequence[str], y: np.ndarray | None) -> None:
     """Refuse names and labels that would not be read back as they are."""
     check_header(names)
     _check_lines(names, "column name")
-    if names[0].startswith(BYTE_ORDER_MARK):
-        raise ValueError(f"the column name {show(names[0])} starts with a byte order mark; leave it out")
+    demand(
+        not names[0].startswith(BYTE_ORDER_MARK),
+        f"the column name {show(names[0])} starts with a byte order mark; leave it out",
+    )
     if y is None or y.dtype.kind == "i":
         return
     classes = np.unique(y).tolist()
@@ -176,14 +179,14 @@ def _parquet(file: BinaryIO, layout: Layout) -> Iterator[Write]:
 
 def _libsvm(file: BinaryIO, layout: Layout, columns: Columns) -> None:
     """Write every value, zeros too: a value left out would come back without its sign or its column."""
-    if layout.label is None:
-        raise ValueError("LIBSVM files need labels; pass y, for instance zeros")
+    demand(layout.label is not None, "LIBSVM files need labels; pass y, for instance zeros")
     y = col.check_labels(columns[layout.label])
-    if y.dtype.kind != "i":
-        raise ValueError(f"label {show(str(y[0]))} is a string; LIBSVM files hold integers")
+    demand(y.dtype.kind == "i", f"label {show(str(y[0]))} is a string; LIBSVM files hold integers")
     for extreme in (y.min(), y.max()):
-        if abs(int(extreme)) > EXACT:
-            raise ValueError(f"label {extreme} is beyond 2^53, where readers round; use smaller labels")
+        demand(
+            abs(int(extreme)) <= EXACT,
+            f"label {extreme} is beyond 2^53, where readers round; use smaller labels",
+        )
     features = enumerate(layout.features, 1)
     cells = ([f"{j}:{text}" for text in col.texts(columns[name])] for j, name in features)
     file.writelines(f"{' '.join(row)}\n".encode() for row in zip(col.texts(y), *cells, strict=True))

@@ -15,6 +15,12 @@ from pathforest import _core
 from pathforest._utils.text import show
 
 
+def demand(holds: Any, message: str) -> None:
+    """Raise ValueError unless something holds."""
+    if not holds:
+        raise ValueError(message)
+
+
 def check_integer(name: str, value: Any, minimum: int, advice: str) -> None:
     """Refuse anything but an integer of at least `minimum`; numpy integers pass, bools do not."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):

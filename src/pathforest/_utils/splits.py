@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
+from pathforest._utils.checks import demand
 from pathforest._utils.text import show
 
 Split = tuple[np.ndarray, np.ndarray]  # indices of the training samples, and of those for evaluation
@@ -20,17 +21,17 @@ def cross_validation_splits(cv: Any, X: Any, y: np.ndarray, groups: Any = None) 
     rows = np.arange(_num_samples(X))
     splitter = check_cv(cv, y, classifier=True)
     splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y, groups)]
-    if not splits:
-        raise ValueError(
-            f"cv={show(cv)} gives no fold; pass a number, a splitter or pairs (train, evaluation), and "
-            "note that a generator can be used only once"
-        )
+    demand(
+        splits,
+        f"cv={show(cv)} gives no fold; pass a number, a splitter or pairs (train, evaluation), and "
+        "note that a generator can be used only once",
+    )
     for fold, (train, test) in enumerate(splits):
-        if not (len(train) and len(test)):
-            raise ValueError(
-                f"fold {fold} of cv has {len(train)} training and {len(test)} evaluation samples; each "
-                "needs at least one"
-            )
+        demand(
+            len(train) and len(test),
+            f"fold {fold} of cv has {len(train)} training and {len(test)} evaluation samples; each "
+            "needs at least one",
+        )
     return splits
 
 

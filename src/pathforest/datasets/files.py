@@ -13,6 +13,7 @@ from pathforest._tables.batches import Layout
 from pathforest._tables.libopf import POSITION
 from pathforest._tables.read import as_columns, format_of, open_stream
 from pathforest._tables.write import check_delimited, open_sink
+from pathforest._utils.checks import demand
 from pathforest._utils.text import escape, show
 
 
@@ -103,14 +104,12 @@ def read_table(
         if label is not None and form.is_free:
             column = stream.column(label, "; pass label=<name, position or None>")
         features = [name for name in stream.features if name != column]
-        if not features:
-            raise ValueError(f"{stream.name}: the only column is {show(column)}, which leaves no feature")
+        demand(features, f"{stream.name}: the only column is {show(column)}, which leaves no feature")
         for batch in stream.batches:
             X.append(batch.samples(features, finite=False))
             if column is not None:
                 y.append(batch.labels(column))
-    if not X:
-        raise ValueError(f"{stream.name}: there is no sample")
+    demand(X, f"{stream.name}: there is no sample")
     labels = col.as_labels(*y) if y else None
     # LibOPF writes 0 for labels that are not known, even if the header announces some.
     is_known = not form.keeps_positions or np.any(labels)
@@ -168,8 +167,9 @@ def write(
     if suffix in (".csv", ".tsv"):
         check_delimited(layout.names, columns.get(layout.label))
     if positions is not None:
-        if not form.keeps_positions:
-            raise ValueError(f"{escape(str(path))}: only LibOPF's formats keep positions; leave them out")
+        demand(
+            form.keeps_positions, f"{escape(str(path))}: only LibOPF's formats keep positions; leave them out"
+        )
         given, n_samples = np.asarray(positions), len(columns[layout.features[0]])
         if given.shape != (n_samples,) or given.dtype.kind not in "iu":
             raise ValueError(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pathforest._utils.checks import random_generator
+from pathforest._utils.checks import demand, random_generator
 from pathforest.noise import flip_labels
 
 # Bands of four_class as (class, width, corners), read off the published set by eye.
@@ -164,10 +164,8 @@ def _start(
     n_samples: int, counts: dict[int, int], noise: float, random_state: Any
 ) -> tuple[np.random.Generator, np.ndarray]:
     """Check what all generators take; labels come in the published proportions."""
-    if n_samples < 1:
-        raise ValueError(f"n_samples={n_samples} draws nothing; pass at least 1")
-    if not 0 <= noise < np.inf:
-        raise ValueError(f"noise={noise!r} is not a width; pass a number from 0 on")
+    demand(n_samples >= 1, f"n_samples={n_samples} draws nothing; pass at least 1")
+    demand(0 <= noise < np.inf, f"noise={noise!r} is not a width; pass a number from 0 on")
     ends = np.round(np.cumsum(list(counts.values())) * (n_samples / sum(counts.values()))).astype(int)
     y = np.repeat(list(counts), np.diff(ends, prepend=0))
     return random_generator(random_state), y

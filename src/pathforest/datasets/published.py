@@ -27,6 +27,7 @@ from sklearn.utils import Bunch
 
 from pathforest._tables.read import as_columns
 from pathforest._tables.write import SINKS
+from pathforest._utils.checks import demand
 from pathforest._utils.files import replace_file
 from pathforest.datasets.files import read, read_table
 
@@ -107,16 +108,15 @@ def fetch(name: str) -> Path:
     Traceback (most recent call last):
     ValueError: there is no set 'iris'; there are boat, cone_torus, ..., mpeg7_bas
     """
-    if name not in DATASETS:
-        raise ValueError(f"there is no set {name!r}; there are {', '.join(DATASETS)}")
+    demand(name in DATASETS, f"there is no set {name!r}; there are {', '.join(DATASETS)}")
     named = os.environ.get(FOLDER)
     local = Path(named or "data") / f"{name}.csv.gz"
     if local.exists():
-        if not (named or _is_sound(local, DATASETS[name])):
-            raise ValueError(
-                f"{local} does not have the content of the published {name}; move it away, or name its "
-                f"folder to use it as it is: {FOLDER}={local.parent}"
-            )
+        demand(
+            named or _is_sound(local, DATASETS[name]),
+            f"{local} does not have the content of the published {name}; move it away, or name its "
+            f"folder to use it as it is: {FOLDER}={local.parent}",
+        )
         return local
     cached = _cache_folder(local) / local.name
     if not (cached.exists() and _is_sound(cached, DATASETS[name])):
@@ -177,8 +177,7 @@ def _verified(parts: list[bytes], entry: Entry) -> bytes:
     # Read back: the checksum is of the numbers as the file has them.
     table = read_table(file, ending="csv")
     found = content_sha256(table.X, table.y)
-    if found != entry.sha256:
-        raise ValueError(f"its content has the checksum {found}; expected was {entry.sha256}")
+    demand(found == entry.sha256, f"its content has the checksum {found}; expected was {entry.sha256}")
     return gzip.compress(file.getvalue(), mtime=0)
 
 
@@ -199,8 +198,7 @@ def _member(data: bytes, name: str) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             paths = [path for path in archive.namelist() if path.rpartition("/")[2] == name]
-            if not paths:
-                raise ValueError(f"the archive has no member {name}")
+            demand(paths, f"the archive has no member {name}")
             return archive.read(paths[0])
     except Exception as error:  # of the many kinds that damaged bytes make zipfile raise
         raise ValueError(f"the zip archive is damaged: {error}") from None
@@ -232,8 +230,7 @@ Samples = tuple[np.ndarray, np.ndarray]
 
 def _from_file(data: bytes, ending: str) -> Samples:
     table = read_table(io.BytesIO(data), ending=ending)
-    if table.y is None:
-        raise ValueError("the file has no labels")
+    demand(table.y is not None, "the file has no labels")
     return table.X, table.y
 
 
@@ -241,8 +238,7 @@ def _from_numbers(data: bytes, between: str | None = None, codes: Mapping[str, i
     """Read numbers, the label last, as a number or a word; no header."""
     rows = [line.strip().split(between) for line in data.decode().splitlines() if line.strip()]
     unknown = {row[-1] for row in rows} - {*codes} if codes else None
-    if unknown or not rows:
-        raise ValueError(f"the last cells are {sorted(unknown or ())[:3]}, not labels")
+    demand(rows and not unknown, f"the last cells are {sorted(unknown or ())[:3]}, not labels")
     y = [codes[row[-1]] if codes else float(row[-1]) for row in rows]
     return np.array([row[:-1] for row in rows], dtype=float), np.array(y).astype(np.int64)
 

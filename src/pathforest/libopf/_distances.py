@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pathforest._utils.checks import demand
 from pathforest._utils.files import replacing
 from pathforest._utils.text import escape
 
@@ -55,14 +56,13 @@ def read_distances(path: str | os.PathLike[str]) -> np.ndarray:
         size = os.fstat(file.fileno()).st_size
         head = file.read(HEADER.size)
         n = HEADER.unpack(head)[0] if len(head) == HEADER.size else 0
-        if n < 1 or size != HEADER.size + 4 * n * n:
-            raise ValueError(
-                f"{shown} is not a matrix of LibOPF's distances: it announces {n} samples, which would take "
-                f"{HEADER.size + 4 * max(n, 0) ** 2} bytes, and has {size}"
-            )
+        demand(
+            n >= 1 and size == HEADER.size + 4 * n * n,
+            f"{shown} is not a matrix of LibOPF's distances: it announces {n} samples, which would take "
+            f"{HEADER.size + 4 * max(n, 0) ** 2} bytes, and has {size}",
+        )
         values = np.fromfile(file, "<f4", n * n)
-    if len(values) < n * n:
-        raise ValueError(f"{shown} became shorter while it was read; read it again")
+    demand(len(values) >= n * n, f"{shown} became shorter while it was read; read it again")
     D = values.reshape(n, n).astype(np.float32, copy=False)
     _check(D, shown)
     return D
@@ -95,8 +95,10 @@ def write_distances(path: str | os.PathLike[str], D: Any) -> None:
     """
     with np.errstate(over="ignore"):  # too large for float32 becomes infinite, and is refused below
         D = np.ascontiguousarray(D, dtype="<f4")
-    if D.ndim != 2 or D.shape[0] != D.shape[1] or not len(D):
-        raise ValueError(f"D has shape {D.shape}; pass the square matrix of distances between all samples")
+    demand(
+        D.ndim == 2 and D.shape[0] == D.shape[1] and len(D),
+        f"D has shape {D.shape}; pass the square matrix of distances between all samples",
+    )
     _check(D, "D")
     with replacing(path) as file:
         file.write(HEADER.pack(len(D)))

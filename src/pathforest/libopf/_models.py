@@ -27,6 +27,7 @@ import numpy as np
 from pathforest._engines.metric import Metric, choose_algorithm, resolve_metric
 from pathforest._persistence.checks import PATHS, check_model, check_paths
 from pathforest._tables.libopf import HEADER, POSITION, read
+from pathforest._utils.checks import demand
 from pathforest._utils.text import escape
 from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
@@ -104,11 +105,11 @@ def read_model(path: str | os.PathLike[str], *, metric: str = "log_sqeuclidean")
     [1, 2]
     """
     resolved = resolve_metric(metric)
-    if resolved.kind == "matrix":
-        raise ValueError(
-            f"metric={metric!r} has no engine, and LibOPF does not know it; name another, or pass "
-            "metric='precomputed' and distances"
-        )
+    demand(
+        resolved.kind != "matrix",
+        f"metric={metric!r} has no engine, and LibOPF does not know it; name another, or pass "
+        "metric='precomputed' and distances",
+    )
     data = _read_bytes(path)
     try:
         return _build(_parse(data), metric, resolved)
@@ -225,24 +226,23 @@ class ModelFile(NamedTuple):
 
 def _parse(data: bytes) -> ModelFile:
     """Read a model file. The header is held against the size of the file before anything is allocated."""
-    if len(data) < HEADER.size:
-        raise ValueError(f"it has {len(data)} bytes, and the counts alone need {HEADER.size}")
+    demand(len(data) >= HEADER.size, f"it has {len(data)} bytes, and the counts alone need {HEADER.size}")
     n_samples, _, n_features = HEADER.unpack_from(data)
     layout = _find_layout(data)
-    if layout is None:
-        raise ValueError(
-            f"its header announces {n_samples} samples of {n_features} features, and no version of LibOPF "
-            f"writes such a model in {len(data)} bytes"
-        )
+    demand(
+        layout is not None,
+        f"its header announces {n_samples} samples of {n_features} features, and no version of LibOPF "
+        f"writes such a model in {len(data)} bytes",
+    )
     header_type, record = layout.types(n_features)
     header = np.frombuffer(data, header_type, 1)[0]
     rows = np.frombuffer(data, record, n_samples, offset=header_type.itemsize)
     order = np.frombuffer(data, "<i4", offset=header_type.itemsize + rows.nbytes)
-    if order.min() < 0 or order.max() >= n_samples or len(np.unique(order)) < n_samples:
-        raise ValueError(
-            "its order does not list every sample once; LibOPF writes such a file when all samples have the "
-            "same label, and the way out is to train again, here or there"
-        )
+    demand(
+        np.array_equal(np.unique(order), np.arange(n_samples)),
+        "its order does not list every sample once; LibOPF writes such a file when all samples have the "
+        "same label, and the way out is to train again, here or there",
+    )
     return ModelFile(header, rows, order.astype(np.intp))
 
 
@@ -302,24 +302,26 @@ def _set_densities(model: OPFKNNClassifier | OPFClustering, file: ModelFile, met
 
     Densities that are not there, or that new samples could not be compared with, are refused.
     """
-    if file.best_k is None:
-        raise ValueError(
-            "it comes from an older opf_cluster, which wrote neither its neighbourhood nor its densities; "
-            "cluster the samples again, here with OPFClustering"
-        )
-    if not metric.squared:
-        raise ValueError(
-            f"it holds densities, which LibOPF estimates from distances and metric={metric.name!r} here from "
-            "their squares; only 'log_sqeuclidean' and 'sqeuclidean' agree, for others train again"
-        )
-    density, (lowest, highest) = file.column("density"), map(float, file.header[["lowest", "highest"]])
-    if not 0 <= lowest <= highest <= 1:  # before they were scaled
-        raise ValueError(f"its densities range from {lowest} to {highest}, and not within 0 to 1")
-    if not (density.min() >= LOWEST - ROUNDING and density.max() <= HIGHEST + ROUNDING):
-        raise ValueError(
-            f"its scaled densities range from {density.min()} to {density.max()}, and not within "
-            f"{LOWEST:.0f} to {HIGHEST:.0f}"
-        )
+    demand(
+        file.best_k is not None,
+        "it comes from an older opf_cluster, which wrote neither its neighbourhood nor its densities; "
+        "cluster the samples again, here with OPFClustering",
+    )
+    demand(
+        metric.squared,
+        f"it holds densities, which LibOPF estimates from distances and metric={metric.name!r} here from "
+        "their squares; only 'log_sqeuclidean' and 'sqeuclidean' agree, for others train again",
+    )
+    density = file.column("density")
+    lowest, highest = float(file.header["lowest"]), float(file.header["highest"])  # before they were scaled
+    demand(
+        0 <= lowest <= highest <= 1, f"its densities range from {lowest} to {highest}, and not within 0 to 1"
+    )
+    demand(
+        density.min() >= LOWEST - ROUNDING and density.max() <= HIGHEST + ROUNDING,
+        f"its scaled densities range from {density.min()} to {density.max()}, and not within "
+        f"{LOWEST:.0f} to {HIGHEST:.0f}",
+    )
     mean = lowest + (density - LOWEST) / (HIGHEST - LOWEST) * (highest - lowest)
     # Predictions compare with the extremes, so these are taken as they are and not from the rounded scale.
     mean[density == density.min()] = lowest
