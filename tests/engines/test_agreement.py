@@ -15,7 +15,6 @@ from strategies import DTYPES, make_codes, make_samples
 from strategies import RECIPES as EVERY_RECIPE
 
 from pathforest import _core
-from pathforest._engines.metric import SPARSE_METRICS
 from pathforest._engines.samples import SparseSamples
 
 pytestmark = pytest.mark.kernel
@@ -36,18 +35,16 @@ def answers(engine, Q, codes, F, k, n_threads=1):
     return *lists, *tree, *alone, *target, *source, *conquest, *engine.query(Q, k, n_threads=n_threads)
 
 
-def all_engines(X, Q, metric="euclidean", p=2.0, n_threads=1):
-    """Every engine of the metric over the same samples, each with its queries."""
-    D, DQ = reference.distance_matrix(X, X, metric, p), reference.distance_matrix(Q, X, metric, p)
-    engines = [
+def all_engines(X, Q, n_threads=1):
+    """Every engine over the same samples, each with its queries."""
+    D, DQ = reference.distance_matrix(X, X), reference.distance_matrix(Q, X)
+    return [
         (_core.Engine.precomputed(D), DQ),
-        (_core.Engine.kd_tree(X, metric, p, n_threads), Q),
-        (_core.Engine.brute(X, metric, p, n_threads=n_threads), Q),
-        (_core.Engine.brute(X, metric, p, keep_order=True), Q),
+        (_core.Engine.kd_tree(X, "euclidean", 2.0, n_threads), Q),
+        (_core.Engine.brute(X, "euclidean", n_threads=n_threads), Q),
+        (_core.Engine.brute(X, "euclidean", keep_order=True), Q),
+        (_core.Engine.sparse(SparseSamples.of(X), "euclidean"), SparseSamples.of(Q)),
     ]
-    if metric in SPARSE_METRICS:
-        engines.append((_core.Engine.sparse(SparseSamples.of(X), metric), SparseSamples.of(Q)))
-    return engines
 
 
 @pytest.mark.parametrize(("d", "dtype"), [(2, np.float64), (12, np.float32), (40, np.float64)])

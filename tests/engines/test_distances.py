@@ -86,15 +86,14 @@ def test_a_large_matrix_is_warned_about_at_the_caller_s_line(monkeypatch):
     assert issued[0].filename == __file__
 
 
-CHOSEN = [
-    ("auto", "euclidean", {"kd_tree", "brute"}),
-    ("auto", "cosine", {"brute"}),
-    ("kd_tree", "euclidean", {"kd_tree"}),
-    ("brute", "euclidean", {"brute"}),
-]
-
-
-@pytest.mark.parametrize(("algorithm", "metric", "names"), CHOSEN)
+@pytest.mark.parametrize(
+    ("algorithm", "metric", "names"),
+    [
+        ("auto", "euclidean", {"kd_tree", "brute"}),
+        ("auto", "cosine", {"brute"}),
+        *((name, "euclidean", {name}) for name in ("kd_tree", "brute")),
+    ],
+)
 def test_the_algorithm_asked_for_is_the_engine_made(algorithm, metric, names):
     assert make_engine(np.ones((10, 2)), metric, algorithm=algorithm).name in names
 

@@ -16,6 +16,8 @@ from strategies import BRUTE_METRICS, METRICS, measured_problems
 from pathforest import FuzzyOPFClassifier, OPFClassifier, TrainingErrorWarning
 from pathforest.fuzzy import warn_of_training_error
 
+pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
+
 
 @pytest.mark.parametrize("r", [1, 2, 5, 2**40])
 @given(measured_problems(METRICS + BRUTE_METRICS), st.sampled_from([0.5, 8.0, 50.0, Fraction(1, 2)]))
@@ -39,13 +41,6 @@ def test_float32_samples_round_no_queries():
 # FuzzyOPFClassifier
 
 
-def fit(X, y, **parameters):
-    """A fitted model, lost training labels or not."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TrainingErrorWarning)
-        return FuzzyOPFClassifier(**parameters).fit(X, y)
-
-
 @pytest.mark.parametrize("competition", ["complete", "tree"])
 @pytest.mark.parametrize("side", ["target", "source"])
 @given(data=st.data())
@@ -66,7 +61,7 @@ def test_every_array_and_answer_equals_the_reference(side, competition, data):
         params |= {"membership": lambda X, y: values, "sigma": 0.5}
         arrays, F = {}, 0.5 * values + 0.5
     expected = fuzzy_model(D, codes, F, competition, side)
-    model = fit(X, codes, competition=competition, membership_side=side, **params)
+    model = FuzzyOPFClassifier(competition=competition, membership_side=side, **params).fit(X, codes)
     arrays |= expected._asdict() | {"membership": F, "training_error": np.mean(expected.label != codes)}
     same_values(model, arrays)
     # Classes are those of the labels that paths have carried.
@@ -95,8 +90,8 @@ def leaking_problem():
 @pytest.mark.parametrize("membership", ["density", lambda X, y: np.linspace(0, 1, len(X))])
 @pytest.mark.parametrize("sigma", [Fraction(4, 5), np.float32(0.2)])
 def test_any_number_is_a_sigma_widened_before_it_is_used(membership, sigma):
-    models = (fit(*leaking_problem(), sigma=s, membership=membership) for s in (sigma, float(sigma)))
-    found, expected = (model.membership_ for model in models)
+    models = (FuzzyOPFClassifier(sigma=s, membership=membership) for s in (sigma, float(sigma)))
+    found, expected = (model.fit(*leaking_problem()).membership_ for model in models)
     assert (found.dtype, found.tolist()) == (np.float64, expected.tolist())
 
 

@@ -91,19 +91,11 @@ def test_conquest_equals_a_full_scan_whatever_the_costs(case, data):
     checks.same_arrays(got, reference.conquer(opened.DQ, cost, order, r))
 
 
-def tie_by_rounding():
-    """A distance and a membership whose product the next distance shares."""
-    rng = np.random.default_rng(0)
-    while True:
-        d, f = rng.uniform(1, 2), rng.uniform(1, 2)
-        if d * f == np.nextafter(d, 9) * f:
-            return d, f
-
-
 def test_an_arc_that_ties_only_after_rounding_is_looked_at():
     # Sample 2 is offered d by sample 1 and the next number by sample 3, whose cost comes from an arc half as
     # long, times 2. Times f the offers are equal: that of sample 3 wins by its arc, and it is not listed.
-    d, f = tie_by_rounding()
+    pairs = np.random.default_rng(0).uniform(1, 2, (1000, 2))
+    d, f = next((d, f) for d, f in pairs if d * f == np.nextafter(d, 9) * f)
     half = np.nextafter(d, 9) / 2
     D = np.array([[0, 9, 9, half], [9, 0, d, 9], [9, d, 0, d], [half, 9, d, 0]])
     seeds, F = np.array([0, 1], dtype=np.int32), np.array([1, 1, f, 2])
