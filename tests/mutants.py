@@ -340,7 +340,7 @@ cpp/src/forest/compete.cpp | tests/stages/test_competition_ties.py
 - margin = 1 + 4 * std::numeric_limits<double>::epsilon();
 + margin = 1;
 
-src/pathforest/_utils/progress.py | tests/utils/test_progress.py -k interruption
+src/pathforest/_utils/progress.py | tests/utils/test_progress.py -k outermost
 -         _outermost = None
 -         bar.close()
 +         bar.close()

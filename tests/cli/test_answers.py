@@ -59,26 +59,21 @@ SMALL = "--set k_max=3 --set cv=2 --set transforms=linear"
 def test_labels_and_probabilities_come_from_one_search_for_neighbours(folder, options, monkeypatch):
     rounded = flowers().round(dict.fromkeys(FEATURES, 0))  # with many ties
     rounded.to_csv("iris.csv", index=False)
-    queries = rounded[list(FEATURES)]
-    model, searches = train(f"{IRIS} {options}"), []
-    labels, probabilities = model.predict(queries), model.predict_proba(queries)
-
-    ask = KeptSamples.blocks  # every answer begins with it
+    queries, model, searches = rounded[FEATURES], train(f"{IRIS} {options}"), []
+    labels, ask = model.predict(queries), KeptSamples.blocks  # every answer begins with it
 
     def watched(samples, queries, width):
         searches.append(len(queries))
         return ask(samples, queries, width)
 
     monkeypatch.setattr(KeptSamples, "blocks", watched)
-    model.predict_proba(queries)
+    probabilities = model.predict_proba(queries)
     needed, searches[:] = list(searches), []
     found = pd.read_csv(io.StringIO(succeed("predict m.pf iris.csv --proba --only")))
-    assert searches == needed
     assert found["prediction"].tolist() == labels.tolist()
     np.testing.assert_array_equal(found.iloc[:, :-1], probabilities)
-    searches.clear()
     assert facts("evaluate m.pf iris.csv -l kind")["accuracy"] == np.mean(labels == KINDS)
-    assert searches == needed
+    assert searches == 2 * needed
 
 
 def test_typed_output_has_numbers_and_gaps_and_the_rest_as_it_came(folder):
@@ -86,21 +81,17 @@ def test_typed_output_has_numbers_and_gaps_and_the_rest_as_it_came(folder):
     assert (found[0]["petal length"], found[0]["name"]) == (1.4, "flower 0")
     assert facts("predict iris.pf iris.csv") == found
     assert facts("predict iris.pf iris.csv -o o.csv") == {"predictions": "o.csv", "n_samples": len(X)}
-    frame = pd.DataFrame(X, columns=FEATURES).assign(more=[[1.0, float("nan")]] * len(X), label=KINDS)
-    frame.to_parquet("odd.parquet")
-    train("odd.parquet --ignore more -e opf")
-    found = json.loads(succeed("predict m.pf odd.parquet --json"), parse_constant=pytest.fail)
-    assert found[0]["more"] == [1.0, None]
+    flowers().assign(name=[[1.0, float("nan")]] * len(X)).to_parquet("odd.parquet")
+    found = json.loads(succeed("predict iris.pf odd.parquet --json"), parse_constant=pytest.fail)
+    assert found[0]["name"] == [1.0, None]
     found = facts("predict ship.pf new.csv")
     assert [row["fare"] for row in found] == [None, 3.25, 1.5, 8.0]
-    assert found[0]["port"] == "X"
 
 
 def test_pipes_are_files_too(model, folder):
     table = (folder / "iris.csv").read_bytes()
     assert succeed("predict iris.pf - --only", stdin=table).split() == ["prediction", *model.predict(X)]
-    said = succeed("train - -l kind --ignore name -e opf -o m.pf", stdin=table)
-    assert said.startswith("m.pf: OPFClassifier, 150 samples, 4 features, 3 classes")
+    assert "150 samples" in succeed("train - -l kind --ignore name -e opf -o m.pf", stdin=table)
     assert succeed("predict iris.pf iris.csv --only --out -").startswith("prediction\n")
     assert not (folder / "-").exists()
     text = "label,größe\nä,1\nö,2\n".encode()
@@ -132,9 +123,8 @@ def test_batches_do_not_change_what_a_cell_is(folder):
     rows = ["x;kind;label", *(f"{i};{'true' if i % 3 else 'maybe'};{'ab'[i % 2]}" for i in range(12))]
     (folder / "t.csv").write_text("\n".join(rows))
     (folder / "one.csv").write_text("x;kind\n4;true\n")
-    model = train("t.csv -e opf")
+    assert train("t.csv -e opf")[0].transform({"x": [4], "kind": [True]})[0, 1] == 1
     assert predictions("m.pf one.csv") == ["a"]
-    assert model[0].transform({"x": [4], "kind": [True]})[0, 1] == 1
     TABLE.to_csv("words.csv", index=False)
     TABLE.assign(male=TABLE["male"].astype(int)).to_csv("digits.csv", index=False)
     assert predictions("ship.pf digits.csv") == predictions("ship.pf words.csv")
@@ -173,9 +163,7 @@ def test_explanations_are_those_of_python(model):
     assert found["rival"]["cost"] == sorted(found["class_costs"].values())[1]
     values = {feature["name"]: feature["value"] for feature in found["features"]}
     assert values == dict(zip(FEATURES, X[70].tolist(), strict=True))
-    said = succeed("predict m.pf iris.csv --explain 70").splitlines()
-    assert said[0] == f"sample 70: {str(three).splitlines()[0]}"
-    assert {line.strip().split("  ")[0] for line in said[-4:]} == set(FEATURES)
+    assert f"sample 70: {str(three).splitlines()[0]}\n" in succeed("predict m.pf iris.csv --explain 70")
 
 
 # evaluate
@@ -229,22 +217,23 @@ def test_confusions_are_shown_of_few_classes(folder):
 # cluster
 
 
-def test_clusters_are_those_of_python(folder):
-    said = succeed(f"cluster {IRIS} -o c.csv --model c.pf")
-    expected, found = OPFClustering().fit(X), pd.read_csv("c.csv")
-    assert found.columns.tolist() == [*flowers().columns, "cluster"]
-    assert found["cluster"].tolist() == expected.labels_.tolist()
-    assert said.startswith("2 clusters of 150 samples")
-    assert predictions("c.pf iris.csv") == list(map(str, expected.predict(X)))
-    assert succeed(f"cluster {IRIS} --set n_clusters=1 -o c.csv").startswith("1 cluster of 150 samples")
-    said = succeed(f"cluster {IRIS} --set noise=0.1 -o c.csv")
-    left_out = int((pd.read_csv("c.csv")["cluster"] == -1).sum())
-    assert left_out > 0
-    assert f", {left_out} left out as noise; k = 15" in said
-    succeed("cluster ship.csv -l fate -o c.csv --model c.pf")
-    expected = OPFClustering().fit(TablePreprocessor().fit_transform(TABLE)).labels_
-    assert pd.read_csv("c.csv", sep=";")["cluster"].tolist() == expected.tolist()
-    assert len(predictions("c.pf new.csv")) == 4
+CLUSTERED = [  # a table, options, a model with its samples in Python, and what is said of it
+    (IRIS, "", OPFClustering(), X, "2 clusters of 150 samples"),
+    (IRIS, "--set n_clusters=1", OPFClustering(n_clusters=1), X, "1 cluster of 150 samples"),
+    (IRIS, "--set noise=0.1", OPFClustering(noise=0.1), X, ", {} left out as noise; k = 15"),
+    ("ship.csv -l fate", "", make_pipeline(TablePreprocessor(), OPFClustering()), TABLE, "of 60 samples"),
+]
+
+
+@pytest.mark.parametrize(("table", "options", "expected", "samples", "said"), CLUSTERED)
+def test_clusters_are_those_of_python(folder, table, options, expected, samples, said):
+    labels = expected.fit_predict(samples)
+    said = said.format(np.sum(labels == -1))
+    assert said in succeed(f"cluster {table} {options} -o c.csv --model c.pf")
+    found = pd.read_csv("c.csv", sep=None, engine="python")
+    assert found.columns[-1] == "cluster"
+    assert found["cluster"].tolist() == labels.tolist()
+    assert predictions(f"c.pf {table.split()[0]}") == list(map(str, expected.predict(samples)))
 
 
 # info
@@ -296,10 +285,7 @@ def test_info_describes_tables(folder, monkeypatch, table, said, lines):
 
 
 MODELS = [  # how it is trained, and what info says of it
-    ("-e opf", "m.pf: OPFClassifier, 4 features, 150 training samples\nfeatures: length, width"),
     ("-e opf", "label: kind\nclasses: setosa, versicolor, virginica\nparameters: the defaults\n"),
-    ("-e fuzzy-cv --set cv=2 --set sigmas=1", "chosen: transform={0.best_params_[transform]}, "),
-    ("-e fuzzy-cv --set cv=2 --set sigmas=1", "cross-validated score {0.best_score_:.4f}"),
     ("-e knn", "k = {0.best_k_}"),
     ("-e pruner", "{0.sample_indices_.size} samples kept"),
     ("-e outliers", "150 training samples"),
@@ -323,11 +309,6 @@ def test_the_commands_take_and_give_every_format(folder, ending):
     train(f"data{ending} -e opf")
     expected = OPFClassifier().fit(values, labels).predict(values)
     assert predictions(f"m.pf data{ending}") == list(map(str, expected))
-    succeed(f"convert data{ending} --parts a=1,b=1 --out parts")
-    parts = [read(f"parts/{name}{ending}") for name in "ab"]
-    found = np.concatenate([part.X for part in parts]).astype(np.float32)
-    assert sorted(found.tolist()) == sorted(values.tolist())
-    assert np.concatenate([part.y for part in parts]).sum() == labels.sum()
     succeed(f"audit data{ending} --suspects suspects.csv")
     suspects = pd.read_csv("suspects.csv", dtype=str, keep_default_na=False)
     suspects.loc[[0, 1], "decision"] = ["change", "drop"]
@@ -359,12 +340,11 @@ def test_parts_are_disjoint_complete_and_stratified(folder):
     assert p["name"].tolist() == [name for name in flowers()["name"] if name in set(p["name"])]
     a, b, c = ((folder / out / "p.csv").read_bytes() for out in "abc")
     assert a == b != c
-    values = X.astype(np.float32)
-    write("data.dat", values, codes + 1, positions=np.arange(len(X)) + 1000)
+    write("data.dat", X.astype(np.float32), codes + 1, positions=np.arange(len(X)) + 1000)
     succeed("convert data.dat --parts a=1,b=1 --out parts")
     positions = [read_positions(f"parts/{name}.dat") for name in "ab"]
     assert sorted(np.concatenate(positions)) == list(range(1000, 1000 + len(X)))
-    np.testing.assert_array_equal(read("parts/a.dat").X, values[positions[0] - 1000])
+    np.testing.assert_array_equal(read("parts/a.dat").X, X.astype(np.float32)[positions[0] - 1000])
 
 
 def test_convert_changes_the_format_joins_and_normalizes(folder):

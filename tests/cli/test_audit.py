@@ -43,6 +43,8 @@ def decide(rows):
 def same_findings(found, issues):
     """The suspects of a command are the issues of Python."""
     flagged = found["suspects"][: found["n_label_issues"]]
+    rows = {suspect["row"] for suspect in found["suspects"]}
+    assert rows == set(np.flatnonzero(issues.is_label_issue | issues.is_conflict))
     assert [suspect["row"] for suspect in flagged] == issues.suspects.tolist() != []
     assert [suspect["score"] for suspect in flagged] == issues.score[issues.suspects].tolist()
     assert [suspect["suggested"] for suspect in flagged] == issues.suggested[issues.suspects].tolist()
@@ -51,6 +53,7 @@ def same_findings(found, issues):
     assert found["noise_share"] == issues.noise_share
     assert found["n_outliers"] == issues.is_outlier.sum()
     assert found["n_islands"] == issues.island.max() + 1
+    assert found["n_conflict_groups"] == len(np.unique(issues.duplicate_group[issues.is_conflict]))
 
 
 def test_audit_finds_what_find_issues_finds(table):
@@ -62,6 +65,9 @@ def test_audit_finds_what_find_issues_finds(table):
     same_findings(facts(f"{AUDIT} --scale"), find_issues(scaled, NOISY))
     piped = facts("audit - -l kind --ignore name --scale", stdin=Path("noisy.csv").read_bytes())
     assert piped == facts(f"{AUDIT} --scale") | {"data": "standard input"}
+    points, labels = X[[*range(150), 0, 60, 60]], np.append(NOISY, ["setosa", "versicolor", "setosa"])
+    write("twins.csv", points, labels, label="kind")
+    same_findings(facts("audit twins.csv -l kind"), find_issues(points, labels))
     mixed, labels = passengers(60)
     mixed.assign(kind=labels).to_csv("mixed.csv", index=False)
     found = facts("audit mixed.csv -l kind --set metric=gower --out review.html")
@@ -71,34 +77,9 @@ def test_audit_finds_what_find_issues_finds(table):
     assert "port=S" in Path("review.html").read_text(encoding="utf-8")
 
 
-def test_equal_rows_with_different_labels_are_suspects(table):
-    points = np.concatenate([X[:100], X[:1], X[60:61], X[60:61]])
-    labels = np.concatenate([KINDS[:100], ["setosa", "versicolor", "setosa"]])
-    write("twins.csv", points, labels, label="kind")
-    found, issues = facts("audit twins.csv -l kind"), find_issues(points, labels)
-    rows = [suspect["row"] for suspect in found["suspects"]]
-    assert set(rows) == set(np.flatnonzero(issues.is_label_issue | issues.is_conflict))
-    assert {60, 101, 102} <= set(rows)
-    assert found["n_conflict_groups"] == 1
-    assert found["n_duplicate_groups"] == issues.duplicate_group.max()  # one of the groups is the conflict
-
-
-def test_the_summary_names_suspects_and_files(table):
-    out = succeed(f"{AUDIT} --out review.html --suspects suspects.csv")
-    assert "<img" not in Path("review.html").read_text()
-    assert str(find_issues(X, NOISY)) in out
-    worst = find_issues(X, NOISY).suspects[0]
-    line = next(line for line in out.splitlines() if line.split()[:1] == [str(worst + 2)])
-    assert NOISY[worst] in line
-    n_suspects = len(pd.read_csv("suspects.csv"))
-    assert out.splitlines()[-2:] == [f"{n} {n_suspects} suspects" for n in ("review.html:", "suspects.csv:")]
-
-
-@pytest.mark.parametrize(
-    ("option", "place", "embedded", "left_out"),
-    [("", "data", 1, 1), ("--images data/photos", "data/photos", 0, 2)],
-)
-def test_image_files_below_a_folder_are_embedded_if_asked(table, tmp_path, option, place, embedded, left_out):
+@pytest.mark.parametrize(("option", "embedded"), [("", 1), ("--images data/photos", 0)])
+def test_image_files_below_a_folder_are_embedded_if_asked(table, tmp_path, option, embedded):
+    place, left_out = tmp_path / (option.removeprefix("--images ") or "data"), 2 - embedded
     Path("data/photos").mkdir(parents=True)
     for path in ("data/photos/a.png", "private.png"):
         Image.new("RGB", (9, 9)).save(path)
@@ -106,9 +87,8 @@ def test_image_files_below_a_folder_are_embedded_if_asked(table, tmp_path, optio
     table.assign(name=names).to_csv("data/noisy.csv", index=False)
     line = f"audit data/noisy.csv -l kind --image-column name {option} --out review.html"
     said, count = succeed(line).splitlines()[-1], f"{embedded} image{'s' * (embedded != 1)}"
-    assert f"suspects, {count} embedded from {tmp_path / place}; {left_out} left out: outside it" in said
-    counts = {"folder": str(tmp_path / place), "embedded": embedded, "left_out": left_out}
-    assert facts(line)["images"] == counts
+    assert f"suspects, {count} embedded from {place}; {left_out} left out: outside it" in said
+    assert facts(line)["images"] == {"folder": str(place), "embedded": embedded, "left_out": left_out}
     assert ("<img" in Path("review.html").read_text()) == (embedded > 0)
     done = run(line.replace("data/noisy.csv", "-"), stdin=Path("data/noisy.csv").read_bytes())
     pipe = f"{count} embedded" if option else "a pipe has no folder; name that of the files with --images"

@@ -60,23 +60,6 @@ def test_what_no_user_can_mend_is_shown_as_a_bug(folder, monkeypatch, fault):
     assert done.stderr.endswith(said)
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (f"train {IRIS} -e opf --set metric=5 -o m.pf", "metric=5 must be the name of a metric"),
-        (f"train {IRIS} --set k_max=x -o m.pf", "k_max='x' must be an integer, not str"),
-        (f"train {IRIS} -e fuzzy --set k_max={'[' * 10_000} -o m.pf", "k_max='[[[[[[["),
-        (f"train {IRIS} -e opf --set n_jobs=x -o m.pf", "n_jobs='x' must be None or an integer"),
-        (f"cluster {IRIS} --set 'metric_params=[1]' -o c.csv", "metric_params=[1] must be None or a dict"),
-    ],
-)
-def test_what_we_refuse_is_a_mistake_whatever_its_type(folder, line, message):
-    said = fail(line)
-    assert message in said
-    assert BUG not in said
-    assert len(said) < 3000
-
-
 def test_a_missing_gpu_and_a_dead_process_are_no_bugs(folder, monkeypatch):
     class Torch:
         __version__ = "0"

@@ -46,16 +46,12 @@ def given(request, tmp_path, monkeypatch):
     return rows, sep.replace("\t", ";")  # .csv files are not written with tabs
 
 
-def test_parts_have_the_cells_of_the_whole(given):
+def test_parts_and_answers_have_the_cells_as_they_came(given):
     rows, sep = given
     succeed(f"convert {TABLE} --parts p=50,q=50 -o .")
     p, q = written("p.csv", sep), written("q.csv", sep)
     assert p[0] == q[0] == rows[0]
     assert sorted(p[1:] + q[1:]) == sorted(rows[1:])
-
-
-def test_answers_are_beside_the_cells_as_they_came(given):
-    rows, sep = given
     succeed(f"train {TABLE} --ignore note -e opf -o m.pf")
     found = rows_of(succeed("predict m.pf table.csv --proba --column @answer"), sep)
     assert [row[:4] for row in found] == rows

@@ -12,19 +12,12 @@ import pytest
 import typer
 from commands import fail, run
 
-from pathforest import __version__
 from pathforest._cli.entrypoint import app
 from pathforest._reproduction.experiment import Settings
 
 pytestmark = pytest.mark.slow  # experiments, and processes of their own
 
 QUICK = "reproduce --datasets boat_like,iris --runs 1 --classifiers opf,fuzzy_opf --jobs 1 --out out"
-
-
-def test_the_version_is_printed():
-    command = [sys.executable, "-m", "pathforest", "--version"]
-    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert found == f"pathforest {__version__}\n"
 
 
 def test_reproduce_writes_tables_and_report_and_continues(tmp_path, monkeypatch):

@@ -22,18 +22,15 @@ FRAME = pd.DataFrame(X, columns=FEATURES)
 FEW = np.where(np.arange(150) % 10 > 0, "", KINDS)  # most of the labels are missing
 TRUTHS = pd.DataFrame({"x": X[:, 0], "long": X[:, 2] > 3})
 HALF, REST = FRAME[::2].assign(label=KINDS[::2]), FRAME[1::2][FEATURES[::-1]]  # found by name
+HALF_KNOWN = [*KINDS[::2], *[""] * 75]
 ENCODED = make_pipeline(TablePreprocessor(), OPFClassifier())
-GOWER = OPFClassifier(metric="gower")
+DAY = pd.Timestamp("2024-05-31") + pd.to_timedelta(np.arange(20) ** 2 % 11, unit="D")
+DATES = pd.DataFrame({"age": range(40, 20, -1), "day": DAY.where(np.arange(20) != 3)})
+SHIP = [("-e opf", ENCODED), ("-e opf --set metric=gower", OPFClassifier(metric="gower"))]
 KIND = "-l kind --ignore name"
 TRAINED = [  # a table, options, and the same in Python: a model, samples and labels
     ("iris.csv", f"{KIND} -e opf", OPFClassifier(), FRAME, KINDS),
-    (
-        "iris.csv",
-        "-l kind -e opf --features width,length",
-        OPFClassifier(),
-        FRAME[["width", "length"]],
-        KINDS,
-    ),
+    ("iris.csv", "-l kind -e opf --features 2,length", OPFClassifier(), FRAME[["width", "length"]], KINDS),
     ("iris.csv", f"{KIND} -e knn --scale", make_pipeline(TablePreprocessor(), KNN()), FRAME, KINDS),
     ("iris.csv", f"{KIND} -e pruner", pathforest.OPFPruner(), FRAME, KINDS),
     ("iris.csv", f"{KIND} -e outliers", pathforest.OPFOutlierDetector(), FRAME, None),
@@ -41,19 +38,16 @@ TRAINED = [  # a table, options, and the same in Python: a model, samples and la
     ("iris.csv", f"{KIND} -e fuzzy --set sigma=0.3", FuzzyOPFClassifier(sigma=0.3), FRAME, KINDS),
     ("iris.csv", f"{KIND} -e semi", SEMI(unlabeled=""), FRAME, KINDS),
     (flowers().assign(kind=FEW), f"{KIND} -e semi", SEMI(unlabeled=""), FRAME, FEW),
-    (
-        HALF,
-        "-e semi --unlabeled rest.csv",
-        SEMI(unlabeled=""),
-        pd.concat([FRAME[::2], REST]),
-        [*KINDS[::2], *[""] * 75],
-    ),
+    (HALF, "-e semi --unlabeled rest.csv", SEMI(unlabeled=""), pd.concat([FRAME[::2], REST]), HALF_KNOWN),
     (TRUTHS.assign(label=codes), "-e opf", OPFClassifier(), TRUTHS, codes),
     (FRAME.assign(label=KINDS), "--sep : --decimal , -e opf", OPFClassifier(), FRAME, KINDS),
-    *((f"ship.{ending}", "-l fate -e opf", ENCODED, TABLE, LABELS) for ending in ("csv", "parquet")),
     *(
-        (f"ship.{ending}", "-l fate -e opf --set metric=gower", GOWER, TABLE, LABELS)
+        row
         for ending in ("csv", "parquet")
+        for row in (
+            *((f"ship.{ending}", f"-l fate {options}", model, TABLE, LABELS) for options, model in SHIP),
+            (f"dates.{ending}", "-e opf", ENCODED, DATES, DATES["age"] % 2),
+        )
     ),
 ]
 
@@ -61,6 +55,9 @@ TRAINED = [  # a table, options, and the same in Python: a model, samples and la
 @pytest.mark.parametrize(("file", "options", "expected", "samples", "labels"), TRAINED)
 def test_a_trained_model_is_that_of_python(folder, file, options, expected, samples, labels):
     REST.to_csv("rest.csv", index=False)
+    dates = DATES.assign(label=DATES["age"] % 2)
+    dates.to_csv("dates.csv", index=False)
+    dates.to_parquet("dates.parquet")
     how = "--sep : --decimal ," * ("--sep" in options)
     if not isinstance(file, str):
         file.to_csv("t.csv", index=False, **({"sep": ":", "decimal": ","} if how else {}))
@@ -76,17 +73,15 @@ def test_a_trained_model_is_that_of_python(folder, file, options, expected, samp
             np.testing.assert_array_equal(getattr(found, name), getattr(steps[1][-1][1], name))
     answers = predictions(f"m.pf {file} {how}")
     assert answers == list(map(str, expected.predict(samples[: len(answers)])))
-    assert len(answers) in (60, 75, 150)
+    assert len(answers) in (20, 60, 75, 150)
 
 
 def test_the_cross_validated_classifier_is_the_default(folder):
-    said = succeed(f"train {IRIS} --set sigmas=0.5,1 --set cv=2 --table c.csv -o m.pf")
-    expected = FuzzyOPFClassifierCV(sigmas=[0.5, 1], cv=2).fit(X, KINDS)
-    found, cells = pathforest.load("m.pf"), pd.read_csv("c.csv")
+    found = train(f"{IRIS} --set sigmas=0.5,1 --set cv=2 --table c.csv")
+    expected, cells = FuzzyOPFClassifierCV(sigmas=[0.5, 1], cv=2).fit(X, KINDS), pd.read_csv("c.csv")
     assert type(found) is FuzzyOPFClassifierCV
     assert found.best_params_ == expected.best_params_
     np.testing.assert_array_equal(found.feature_names_in_, FEATURES)
-    assert f"cross-validated score {expected.best_score_:.4f}" in said
     # The linear algebra of representations may round otherwise on another number of threads.
     np.testing.assert_allclose(found.predict_proba(FRAME), expected.predict_proba(X), rtol=1e-6)
     # The table has all cells, the best first.
@@ -94,7 +89,6 @@ def test_the_cross_validated_classifier_is_the_default(folder):
     assert cells["mean_test_score"][0] == pytest.approx(expected.best_score_, abs=1e-6)
     assert cells["param_n_conquerors"][0] == expected.best_params_["n_conquerors"]
     assert set(cells["param_sigma"]) == {0.5, 1}
-    assert f"c.csv: {len(cells)} cells\n" in said
 
 
 def test_columns_are_chosen_by_names_quotes_and_positions(folder):
@@ -107,8 +101,7 @@ def test_columns_are_chosen_by_names_quotes_and_positions(folder):
     ):
         assert facts(f"train quoted.csv -l kind -e opf -o m.pf {options}")["features"] == features
     for label in ("3", "-3"):
-        found = facts(f"train iris.csv --label={label} --ignore name -e opf -o m")
-        assert (found["label"], found["classes"]) == ("kind", ["setosa", "versicolor", "virginica"])
+        assert facts(f"train iris.csv --label={label} --ignore name -e opf -o m")["label"] == "kind"
     (folder / "counted.csv").write_text("0,1,2,label\n1,2,3,b\n2,3,4,c\n")
     train("counted.csv -e opf")  # columns named by their positions are a header
 
@@ -123,34 +116,28 @@ def test_only_an_empty_cell_is_unlabelled_for_semi(folder, gap):
     assert facts("train two.csv -e semi --set unlabeled=-1 -o m.pf")["classes"] == [-2, 1]
 
 
-def test_a_model_learns_and_is_pruned_by_an_evaluation_file(libopf):
+@pytest.mark.parametrize("ending", ["dat", "csv"])
+def test_a_model_learns_and_is_pruned_by_an_evaluation_file(libopf, ending):
     training, testing = libopf
-    model = OPFClassifier().fit(training.X, training.y)
-    (found,) = facts("train training.dat -e opf --learn testing.dat -o m.pf")["evaluation"]
-    expected = learn(OPFClassifier(), training.X, training.y, testing.X, testing.y)
-    np.testing.assert_array_equal(pathforest.load("m.pf").cost_, expected.model.cost_)
-    rows = np.concatenate([training.X, testing.X])[expected.val_rows]
-    labels = np.concatenate([training.y, testing.y])[expected.val_rows]
-    assert found["after"] == expected.model.score(rows, labels)
     names = ["a", "b", "c", "d"]
-    write("train.csv", training.X, training.y, feature_names=names)
+    write("training.csv", training.X, training.y, feature_names=names)
     turned = pd.DataFrame(testing.X.astype(float), columns=names).assign(label=testing.y, more="x")
-    turned[["d", "c", "label", "more", "b", "a"]].to_csv("turned.csv", index=False)  # it is read by name
-    expected = prune(model, testing.X, testing.y, max_loss=0.05).model
-    for data, file in (("training.dat", "testing.dat"), ("train.csv", "turned.csv")):
-        line = f"train {data} -e opf --max-loss 0.05 -o m.pf --prune {file}"
-        (found,) = facts(line)["evaluation"]
+    turned[["d", "c", "label", "more", "b", "a"]].to_csv("testing.csv", index=False)  # it is read by name
+    model, line = OPFClassifier().fit(training.X, training.y), f"train training.{ending} -e opf -o m.pf"
+    learned = learn(OPFClassifier(), training.X, training.y, testing.X, testing.y)
+    seen = [np.concatenate(both)[learned.val_rows] for both in zip(training[:2], testing[:2], strict=True)]
+    pruned = prune(model, testing.X, testing.y, max_loss=0.05).model
+    for option, expected, (values, labels) in (
+        ("--learn", learned.model, seen),
+        ("--max-loss 0.05 --prune", pruned, testing[:2]),
+    ):
+        (found,) = facts(f"{line} {option} testing.{ending}")["evaluation"]
         np.testing.assert_array_equal(pathforest.load("m.pf").cost_, expected.cost_)
-        assert found == {
-            "file": file,
-            "before": model.score(testing.X, testing.y),
-            "after": expected.score(testing.X, testing.y),
-            "n_before": len(model.cost_),
-            "n_after": len(expected.cost_),
-        }
-    said = succeed(line)
-    assert f"75 samples before, {found['after']:.4f} with" in said
-    assert f"{len(expected.cost_)} samples in the model" in said
+        assert found["after"] == expected.score(values, labels)
+    assert (found["file"], found["before"]) == (f"testing.{ending}", model.score(testing.X, testing.y))
+    assert (found["n_before"], found["n_after"]) == (len(model.cost_), len(expected.cost_))
+    said = succeed(f"{line} {option} testing.{ending}")
+    assert f"75 samples before, {found['after']:.4f} with {len(expected.cost_)}" in said
 
 
 # Mixed tables
@@ -163,16 +150,11 @@ def test_a_mixed_table_is_described_explained_and_followed_by_others(folder):
     assert described in succeed("info m.pf")
     new = pd.read_csv("new.csv", sep=";", decimal=",")
     assert predictions("m.pf new.csv") == expected.predict(new).tolist()
-    explained = facts("predict m.pf new.csv --explain 0-3")
-    assert [sample["prediction"] for sample in explained] == expected.predict(new).tolist()
-    train("ship.csv -l fate -e opf --set metric=gower")
-    assert (
-        predictions("m.pf new.csv") == OPFClassifier(metric="gower").fit(TABLE, LABELS).predict(new).tolist()
-    )
+    gower = train("ship.csv -l fate -e opf --set metric=gower")
+    assert predictions("m.pf new.csv") == gower.predict(new).tolist()
     (explained,) = facts("predict m.pf ship.parquet --explain 0")
     assert len(explained["features"]) == TABLE.shape[1]
     assert "True" in succeed("predict m.pf ship.csv --explain 0-9")
-    assert "60 samples" in succeed("evaluate m.pf ship.parquet")
     TABLE.assign(fate=LABELS)[:20].assign(port="1").to_csv("few.csv", index=False)
     assert facts("train ship.csv -l fate -e opf --learn few.csv -o m.pf")["evaluation"][0]["n_before"] == 60
     assert train("ship.csv -l fate -e semi --unlabeled few.csv")[0].n_samples_seen_ == 80
@@ -191,19 +173,10 @@ def test_columns_are_treated_as_asked_and_numbers_are_used_as_they_are(folder):
     assert len(predictions("m.pf nameless.csv")) == 60
 
 
-def test_dates_are_days_in_files_of_text_and_of_types(folder):
-    day = pd.Timestamp("2024-05-31") + pd.to_timedelta(np.arange(20) ** 2 % 11, unit="D")
-    table = pd.DataFrame({"age": range(20, 40), "day": day, "label": ["a", "b"] * 10})
-    table.loc[3, "day"] = None
-    table.to_csv("dates.csv", index=False)
-    table.to_parquet("dates.parquet")
-    X = table[["age", "day"]]
-    expected = make_pipeline(TablePreprocessor(), OPFClassifier()).fit(X, table["label"]).predict(X).tolist()
-    for name in ("dates.csv", "dates.parquet"):
-        assert train(f"{name} -e opf --learn dates.csv")[0].kinds_.tolist() == ["number", "date"]
-        train(f"{name} -e opf")
-        assert predictions("m.pf dates.csv") == predictions("m.pf dates.parquet") == expected
-    assert train("dates.csv --set cv=2 --set k_max=2")[0].kinds_.tolist() == ["number", "date"]
+def test_parts_of_a_table_have_the_dates_of_the_whole(folder):
+    DATES.assign(label=DATES["age"] % 2).to_csv("dates.csv", index=False)
+    for options in ("-e opf --learn dates.csv", "--set cv=2 --set k_max=2"):
+        assert train(f"dates.csv {options}")[0].kinds_.tolist() == ["number", "date"]
     succeed("audit dates.csv --out page.html")
 
 
@@ -238,16 +211,10 @@ def test_a_search_learns_what_to_do_with_columns_inside_its_folds(folder):
     assert predictions("m.pf table.csv") == found.predict(X).tolist()
 
 
-@pytest.mark.parametrize(
-    ("options", "scale"),
-    [
-        ("", False),
-        ("--set transforms=linear", False),
-        ("--set transforms=None", True),
-        ("--set metric=manhattan", True),
-        ("--scale", True),
-    ],
-)
+SCALED = [("", False), ("--set transforms=None", True), ("--set metric=manhattan", True), ("--scale", True)]
+
+
+@pytest.mark.parametrize(("options", "scale"), SCALED)
 def test_numbers_are_scaled_unless_the_search_tries_to(folder, options, scale):
     assert train(f"ship.csv -l fate --set k_max=3 --set cv=2 {options}")[0].scale is scale
 
@@ -256,8 +223,8 @@ def test_numbers_are_scaled_unless_the_search_tries_to(folder, options, scale):
 
 
 def test_features_of_different_scales_are_reported(folder):
-    frame = flowers().assign(width=X[:, 1] * 1000)
-    frame.to_csv("wide.csv", index=False)
+    values = X * [1, 1000, 1, 1]
+    pd.DataFrame(values, columns=FEATURES).assign(kind=KINDS, name="").to_csv("wide.csv", index=False)
     wide, search = "wide.csv -l kind --ignore name", "-o m.pf --set cv=3 --set k_max=5"
     warning = "features differ in scale ('petal width' spans 2.4, 'width' 2400); --scale evens them out\n"
     said = run(f"train {wide} {search} --set transforms=None").stderr
@@ -267,24 +234,22 @@ def test_features_of_different_scales_are_reported(folder):
         assert warning in run(f"{command} {wide}").stderr
         assert warning not in run(f"{command} {wide} --scale").stderr
         assert warning not in run(f"{command} {IRIS}").stderr
-    values = frame[FEATURES].to_numpy()
     expected = FuzzyOPFClassifierCV(cv=3, k_max=5, transforms=[StandardScaler()]).fit(values, KINDS)
     assert run(f"train {wide} {search} --scale").stderr == ""
     assert predictions("m.pf wide.csv") == expected.predict(values).tolist()
 
 
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("row", np.arange(150) * 2 + 7),
-        ("PassengerId", np.random.default_rng(0).permutation(150)),
-        ("Unnamed: 0", range(150)),
-        ("", range(150)),  # an index without a name
-        ("a,id", range(150)),
-    ],
-)
-def test_a_column_that_numbers_the_rows_is_named_with_the_way_out(folder, name, values):
-    flowers().assign(**{name: values}).to_csv("numbered.csv", index=False)
+NUMBERED = {
+    "row": np.arange(150) * 2 + 7,
+    "PassengerId": np.random.default_rng(0).permutation(150),
+    "": range(150),  # an index without a name
+    "a,id": range(150),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERED)
+def test_a_column_that_numbers_the_rows_is_named_with_the_way_out(folder, name):
+    flowers().assign(**{name: NUMBERED[name]}).to_csv("numbered.csv", index=False)
     for command in ("train numbered.csv -o m.pf -e opf", "cluster numbered.csv -o c.csv"):
         said = run(f"{command} -l kind --ignore name").stderr
         assert f"warning: {name!r} looks like the number of the row" in said
@@ -306,16 +271,10 @@ def test_a_column_that_numbers_the_rows_is_named_with_the_way_out(folder, name, 
             "--set transforms=None --set k_max=2 --set cv=4",
             "column 'age' is taken as a category: 18 of 19 values are numbers, 'unknown' is not",
         ),
-        (
-            "x,label\n1,a\n2,a\n",
-            "-e opf",
-            "the label 'label' has one class, 'a', so every prediction will be this class",
-        ),
+        ("x,label\n1,a\n2,a\n", "-e opf", "the label 'label' has one class, 'a', so every prediction will"),
     ],
 )
 def test_what_is_probably_not_meant_is_reported_once(folder, text, options, warning):
     (folder / "strange.csv").write_text(text)
     done = run(f"train strange.csv {options} -o m.pf")
-    assert done.exit_code == 0
     assert done.stderr.count("warning:") == done.stderr.count(f"pathforest: warning: {warning}") == 1
-    assert (", 1 class, " in done.stdout) == ("one class" in warning)

@@ -4,7 +4,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -113,7 +113,6 @@ def test_handlers_of_signals_are_as_before(tmp_path, handler):
         assert signal.getsignal(signal.SIGTERM) is handler
     finally:
         signal.signal(signal.SIGTERM, before)
-    thread = threading.Thread(target=replace_file, args=(tmp_path / "other", b"x"))  # where none can be set
-    thread.start()
-    thread.join()
-    assert (tmp_path / "other").read_bytes() == b"x"
+    with ThreadPoolExecutor() as threads:  # which cannot set any
+        threads.submit(replace_file, tmp_path / "out", b"y").result()
+    assert (tmp_path / "out").read_bytes() == b"y"

@@ -11,13 +11,7 @@ INDEX = Path(__file__).parents[2] / "docs" / "api" / "index.rst"
 pytestmark = pytest.mark.skipif(not INDEX.exists(), reason="needs the repository")
 
 # Modules whose public names are all meant for users.
-WITH_ALL = (
-    "pathforest",
-    "pathforest.plotting",
-    "pathforest.datasets",
-    "pathforest.libopf",
-    "pathforest.dask",
-)
+WITH_ALL = ("pathforest", *(f"pathforest.{room}" for room in ("plotting", "datasets", "libopf", "dask")))
 # Those without `__all__`: what they define themselves, without an underscore, is public.
 WITHOUT = ("metrics", "noise", "pruning", "learning", "graph", "membership", "forest")
 # Parts of the machinery, for engines rather than for users.

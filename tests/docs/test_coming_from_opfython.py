@@ -73,18 +73,13 @@ def test_code_of_opfython_is_code():
 X, Y, Q = (np.array(values) for values in MODELS["samples"])
 
 
-@pytest.mark.parametrize("metric", ["log_sqeuclidean", "euclidean"])
-def test_supervised_labels_are_the_same(metric):
-    assert OPFClassifier(metric=metric).fit(X, Y).predict(Q).tolist() == MODELS["SupervisedOPF"]["predict"]
-
-
-def test_clusters_and_their_numbers_are_the_same():
+def test_labels_clusters_and_their_numbers_are_the_same():
+    for metric in ("log_sqeuclidean", "euclidean"):
+        expected = MODELS["SupervisedOPF"]["predict"]
+        assert OPFClassifier(metric=metric).fit(X, Y).predict(Q).tolist() == expected
+    expected = MODELS["UnsupervisedOPF"]
     model = OPFClustering(selection="cut", metric="log_sqeuclidean", k_max=8).fit(X)
-    assert model.best_k_ == MODELS["UnsupervisedOPF"]["best_k"]
-    assert model.labels_.tolist() == MODELS["UnsupervisedOPF"]["labels"]
-
-
-def test_labels_of_nearest_neighbours_are_the_same():
+    assert (model.best_k_, model.labels_.tolist()) == (expected["best_k"], expected["labels"])
     expected = MODELS["KNNSupervisedOPF"]
     split = [(np.arange(40), np.arange(40, 60))]
     model = OPFKNNClassifier(metric="log_sqeuclidean", k_max=8, cv=split).fit(X, Y)
@@ -96,11 +91,8 @@ def test_labels_of_nearest_neighbours_are_the_same():
 def test_ties_cost_as_many_labels_as_the_page_says():
     grid, classes = (np.array(values) for values in MODELS["ties"]["samples"])
     lost = np.sum(classes != MODELS["ties"]["labels"])
-    text = " ".join(TEXT.split())
-    assert (
-        f"on the {len(grid)} grid points in `tests/data/opfython_models.json`, {lost} training samples"
-        in text
-    )
+    said = f"on the {len(grid)} grid points in `tests/data/opfython_models.json`, {lost} training samples"
+    assert said in " ".join(TEXT.split())
     assert OPFClassifier().fit(grid, classes).training_error_ == 0
 
 

@@ -73,10 +73,3 @@ def test_every_classifier_fills_the_columns_that_apply_to_it(outcomes):
         assert scores <= outcome.result.keys(), name
         assert outcome.result.keys() <= set(RESULT_COLUMNS)
         assert ("tune_seconds" in outcome.result) == (name not in ("opf", "naive_bayes", "knn1"))
-
-
-def test_classifiers_asked_for_one_by_one_answer_the_same(outcomes):
-    for name, together in outcomes.items():
-        alone = dict(contestants.run([name], parts()))[name]
-        assert alone.result["accuracy"] == together.result["accuracy"]
-        assert alone.landscape == together.landscape

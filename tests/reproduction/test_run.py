@@ -28,12 +28,14 @@ def same(one, other, dataset=None):
         pd.testing.assert_frame_equal(*tables)
 
 
-def count_runs(monkeypatch):
-    calls, original = [], contestants.run
+@pytest.fixture
+def calls(monkeypatch):
+    """Return the names of the classifiers of each call, as they come."""
+    found, original = [], contestants.run
     monkeypatch.setattr(
-        contestants, "run", lambda names, parts: calls.append(list(names)) or original(names, parts)
+        contestants, "run", lambda names, parts: found.append(names) or original(names, parts)
     )
-    return calls
+    return found
 
 
 def test_tables_have_a_row_for_everything_that_ran(finished):
@@ -62,14 +64,13 @@ def test_the_seed_decides_the_splits_and_other_datasets_do_not(finished, tmp_pat
 
 
 @pytest.mark.parametrize("end", [0, -1])
-def test_only_what_is_missing_or_torn_is_run_again(finished, monkeypatch, end):
+def test_only_what_is_missing_or_torn_is_run_again(finished, calls, end):
     out, experiment = finished
     (out / "runs" / "iris" / "001" / "knn1.json").unlink()
     torn = out / "runs" / "boat_like" / "000" / "opf.json"
     torn.write_bytes(torn.read_bytes()[:end])
-    calls = count_runs(monkeypatch)
     again = run.reproduce(SETTINGS, out)
-    assert sorted(calls) == [["knn1"], ["opf"]]
+    assert sorted(map(list, calls)) == [["knn1"], ["opf"]]
     same(again, experiment)
     calls.clear()
     pd.testing.assert_frame_equal(run.reproduce(SETTINGS, out).results, again.results)
@@ -86,23 +87,20 @@ def test_a_file_of_another_experiment_is_not_taken(finished, tmp_path, field):
         assert run._kept(tmp_path / "opf.json", content["key"]) is None
 
 
-def test_an_interrupted_experiment_goes_on(finished, monkeypatch, tmp_path):
-    original, left = contestants.run, [3]
+def test_an_interrupted_experiment_goes_on(finished, monkeypatch, tmp_path, calls):
+    counted, settings = contestants.run, SETTINGS._replace(datasets=("boat_like",))
 
     def interrupted(names, parts):
-        if not left[0]:
+        if len(calls) == 3:
             raise KeyboardInterrupt
-        left[0] -= 1
-        return original(names, parts)
+        return counted(names, parts)
 
-    settings = SETTINGS._replace(datasets=("boat_like",))
-    monkeypatch.setattr(contestants, "run", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        run.reproduce(settings, tmp_path)
-    monkeypatch.undo()
-    calls = count_runs(monkeypatch)
+    with monkeypatch.context() as patch:
+        patch.setattr(contestants, "run", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run.reproduce(settings, tmp_path)
     same(run.reproduce(settings, tmp_path), finished[1], "boat_like")
-    assert len(calls) == 2 * 4 - 3  # four groups of classifiers in two units
+    assert len(calls) == 2 * 4  # four groups of classifiers in two units
 
 
 def test_progress_adds_up_also_when_resumed(finished, tmp_path, monkeypatch):

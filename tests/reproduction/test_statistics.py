@@ -30,13 +30,13 @@ def test_means_deviations_and_f1_and_bold_marks_of_the_best_and_what_is_as_good(
     rng = np.random.default_rng(0)
     best = rng.uniform(0.8, 0.9, 20)
     equal, worse = best + rng.choice([-0.01, 0.009], 20), best - rng.uniform(0.01, 0.02, 20)
-    results = table({"opf": best, "fuzzy_opf": equal, "knn1": worse})
+    results = table({"opf": best, "fuzzy_opf": equal, "knn1": worse}, seconds=0.5)
     found = statistics.summarise(results).loc["boat"]
     assert found["bold"].to_list() == [True, True, False]
     expected = [best.mean(), best.std(), best.mean() / 2]
     assert found.loc["opf", ["mean", "std", "f1"]].tolist() == pytest.approx(expected)
-    alone = statistics.summarise(results, ["knn1"])["bold"]  # only those asked for compete
-    assert alone.to_list() == [True]
+    assert found.loc["opf", ["seconds", "speedup"]].tolist() == [0.5, pytest.approx(0.00062 / 0.5)]
+    assert statistics.summarise(results, ["knn1"])["bold"].to_list() == [True]  # only these compete
 
 
 @pytest.mark.parametrize(
@@ -53,10 +53,10 @@ def test_few_runs_have_an_exact_p_value(difference, expected):
     assert statistics.p_value(few - (few - difference)) == expected
 
 
-@pytest.mark.parametrize(("runs", "method"), [(9, "exact"), (10, "exact"), (11, "approx"), (20, "approx")])
-def test_p_values_are_those_of_scipy(runs, method):
+@pytest.mark.parametrize("runs", [9, 10, 11, 20])
+def test_p_values_are_those_of_scipy(runs):
     first, second = np.random.default_rng(runs).random((2, runs))
-    expected = stats.wilcoxon(first, second, method=method).pvalue
+    expected = stats.wilcoxon(first, second, method="exact" if runs <= 10 else "approx").pvalue
     assert statistics.p_value(pd.Series(first - second)) == pytest.approx(expected, rel=1e-12)
 
 
@@ -73,14 +73,6 @@ def test_agreement_counts_in_standard_errors_of_both(monkeypatch):
         assert judged(table({"opf": [value] * 20}))["z"].item() == z
 
 
-def test_published_values_agree_with_themselves():
-    found = pd.concat(
-        table({name: score["mean"] + score["std"] * np.array([-1, 1] * 10)}, dataset)
-        for (dataset, name), score in published.TABLE.loc[list(published.PUBLIC)].iterrows()
-    )
-    assert judged(found)["z"].abs().max() < 1e-6
-
-
 def test_gains_are_the_mean_differences_of_runs():
     results = an_experiment().results
     runs = results.pivot(index=["dataset", "run"], columns="classifier", values="accuracy")
@@ -91,11 +83,6 @@ def test_gains_are_the_mean_differences_of_runs():
         assert line.gain == pytest.approx((ours - plain).mean())
         assert line.p_value == statistics.p_value(ours - plain)
     assert statistics.summary(an_experiment(runs=1)).gains["p_value"].isna().all()
-
-
-def test_seconds_are_set_beside_those_of_the_paper():
-    found = statistics.summarise(table({"opf": [1.0, 0.9]}, seconds=0.5)).loc[("boat", "opf")]
-    assert (found["seconds"], found["speedup"]) == (0.5, pytest.approx(0.00062 / 0.5))
 
 
 def test_sensitivity_counts_cells_a_point_below_the_best_of_both_competitions():

@@ -4,7 +4,6 @@ import io
 import multiprocessing
 import os
 import re
-import subprocess
 import sys
 import threading
 import types
@@ -89,15 +88,10 @@ def test_a_terminal_shows_progress_of_the_outermost_work(monkeypatch, work, show
     assert "searching" in watched(monkeypatch, search)  # nothing is left that would hide the next
 
 
-@pytest.mark.parametrize(
-    ("switch", "stream", "shown"),
-    [("", io.StringIO, False), ("0", Terminal, False), ("1", io.StringIO, True)],
-)
-def test_a_stream_without_a_person_shows_nothing_unless_the_switch_says_so(
-    monkeypatch, switch, stream, shown
-):
-    monkeypatch.setenv(SWITCH, switch)
-    assert ("searching" in watched(monkeypatch, search, stream())) == shown
+def test_a_stream_without_a_person_shows_nothing_unless_the_switch_says_so(monkeypatch):
+    for switch, stream, shown in (("", io.StringIO, False), ("0", Terminal, False), ("1", io.StringIO, True)):
+        monkeypatch.setenv(SWITCH, switch)
+        assert ("searching" in watched(monkeypatch, search, stream())) == shown
 
 
 def test_a_terminal_without_a_size_shows_progress(monkeypatch):
@@ -240,59 +234,3 @@ def test_a_notebook_shows_a_bar_on_the_output_and_removes_it(monkeypatch, work):
     monkeypatch.setenv(SWITCH, "0")
     search()
     assert len(Widget.made) == 1
-
-
-# A fit to the end, and one that would take minutes, so the core reports a moment of it. A process started in
-# the background may have been told to ignore SIGINT; Python then installs no handler.
-CODE = """
-import _thread, signal, numpy as np, pathforest
-from pathforest._utils import progress
-signal.signal(signal.SIGINT, signal.default_int_handler)
-progress.DELAY = 0
-X = np.random.default_rng(0).normal(size=(60000, 200))
-model = pathforest.OPFClassifier().fit(X[:4000, :10], X[:4000, 0] > 0)
-model.predict(X[:8000, :10])
-assert progress._outermost is None  # else nothing would interrupt the next fit
-watch = progress.Bar.watch
-def interrupt(bar, share):
-    watch(bar, share)
-    _thread.interrupt_main()
-progress.Bar.watch = interrupt
-try:
-    pathforest.OPFClassifier(metric="canberra").fit(X, X[:, 0] > 0)
-except KeyboardInterrupt:
-    print("interrupted")
-print(progress._outermost)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-def test_a_real_terminal_shows_progress_and_keeps_no_trace_after_an_interruption_either():
-    import pty
-    import termios
-
-    master, slave = pty.openpty()
-    termios.tcsetwinsize(slave, (24, 80))  # a new one has no columns
-    shown = bytearray()
-
-    def read():
-        while True:
-            try:
-                shown.extend(os.read(master, 65536))
-            except OSError:  # the other end is closed
-                return
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    done = subprocess.run([sys.executable, "-c", CODE], stdout=subprocess.PIPE, stderr=slave, text=True)
-    os.close(slave)
-    reader.join()
-    os.close(master)
-    shown = shown.decode()
-    assert (done.returncode, done.stdout) == (0, "interrupted\nNone\n")
-    # Which stages are seen depends on their times.
-    assert re.search(r"OPFClassifier: .*/4 stages.*OPFClassifier: predict.*/4 stages", shown, re.DOTALL)
-    assert "\n" not in shown
-    assert shown.endswith("\r")
-    assert shown.split("\r")[-2].strip() == ""
