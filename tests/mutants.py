@@ -90,8 +90,8 @@ src/pathforest/dask/futures.py | tests/dask/test_failures.py -k dies_of
 + except KeyError:
 
 src/pathforest/datasets/published.py | tests/datasets/test_fetch.py
-- if not (named or
-+ if not (True or
+- named or _is_sound(local, DATASETS[name]),
++ True,
 src/pathforest/_tables/batches.py | tests/datasets/test_reading.py
 - return col.check_finite(values) if finite else values
 + return values

@@ -30,6 +30,7 @@ from pathforest._search.representations import choose_preset
 from pathforest._tables.batches import Batch, Columns, Stream
 from pathforest._tables.columns import CATEGORY, DATE, NUMBER, integer, is_text, kind_of, listed
 from pathforest._tables.libopf import POSITION
+from pathforest._utils.checks import demand
 from pathforest._utils.text import show
 from pathforest.libopf import read_distances, read_model, read_positions
 from pathforest.preprocessing import TablePreprocessor
@@ -314,8 +315,7 @@ def load_model(path: str, distances: str | None = None, *, needs: str | None = N
     if kinds is None and categories is not None:
         columns = zip(names or (), categories, strict=names is not None)
         kinds = {name: CATEGORY for name, known in columns if is_text(known)}
-    if needs is not None and not hasattr(model, needs):
-        raise ValueError(f"{path}: {type(model).__name__} has no {needs}")
+    demand(needs is None or hasattr(model, needs), f"{path}: {type(model).__name__} has no {needs}")
     label = getattr(model, "label_name_", None)
     return Loaded(model, names, (before or model).n_features_in_, label, kinds, before, table)
 
@@ -333,10 +333,10 @@ def new_samples(
     if distances is not None:
         columns = _training_positions(loaded.names, distances)
         D = read_distances(distances)
-        if columns.max() >= len(D):
-            raise ValueError(
-                f"position {columns.max()} of a training sample is not in {distances}, which has {len(D)}"
-            )
+        demand(
+            columns.max() < len(D),
+            f"position {columns.max()} of a training sample is not in {distances}, which has {len(D)}",
+        )
         for batch in stream.batches:
             yield batch, {}, D[np.ix_(positions_of(batch, D, distances), columns)]
         return
@@ -364,11 +364,11 @@ def _training_positions(names: Sequence[str] | None, path: str) -> np.ndarray:
 def _features(stream: Stream, loaded: Loaded, label: str | None) -> list[str]:
     if loaded.names is None:
         chosen = choose_features(stream, find_label(stream, label, needed=False, known=loaded.label))
-        if len(chosen) != loaded.n_features:
-            raise ValueError(
-                f"{stream.name}: there are {len(chosen)} columns besides labels, and the model, which knows "
-                f"no names, needs {loaded.n_features}"
-            )
+        demand(
+            len(chosen) == loaded.n_features,
+            f"{stream.name}: there are {len(chosen)} columns besides labels, and the model, which knows "
+            f"no names, needs {loaded.n_features}",
+        )
         return chosen
     names, kinds = loaded.names, loaded.kinds or {}
     missing = [name for name in names if name not in stream.names and kinds.get(name) != "drop"]

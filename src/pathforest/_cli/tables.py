@@ -17,6 +17,7 @@ from pathforest._tables.columns import as_labels, integer, listed, objects
 from pathforest._tables.libopf import POSITION
 from pathforest._tables.read import open_stream
 from pathforest._tables.write import STANDARD_OUTPUT, Write, check_sink, json_value, open_sink
+from pathforest._utils.checks import demand
 from pathforest._utils.files import check_writable, naming
 from pathforest._utils.text import escape, shorten, show
 from pathforest.libopf import read_distances
@@ -52,8 +53,7 @@ def find_label(
     if label is None and known is not None and usual not in stream.names:
         usual, way_out = known, f", and the model was trained with this label{way_out}"
     wanted = usual if label is None else label
-    if wanted in stream.beside:
-        raise ValueError(f"{stream.name}: the file has no labels")
+    demand(wanted not in stream.beside, f"{stream.name}: the file has no labels")
     return find_column(stream, wanted, way_out)
 
 
@@ -64,8 +64,7 @@ def choose_features(
     wanted = stream.names if features is None else [find_column(stream, name) for name in features]
     left_out = {label, *stream.beside, *(find_column(stream, name) for name in ignore)}
     chosen = [name for name in dict.fromkeys(wanted) if name not in left_out]
-    if not chosen:
-        raise ValueError(f"{stream.name}: no column is left for features, of {listed(stream.names)}")
+    demand(chosen, f"{stream.name}: no column is left for features, of {listed(stream.names)}")
     return chosen
 
 
@@ -156,10 +155,10 @@ def columns_of(X: Cells, names: Sequence[str]) -> dict[str, np.ndarray]:
 def positions_of(batch: Batch, D: np.ndarray, path: str) -> np.ndarray:
     """Return the rows of samples in a matrix of distances."""
     stream = batch.stream
-    if POSITION not in stream.names:
-        raise ValueError(
-            f"{stream.name}: there is no column {POSITION!r}, which says where samples are in {path}"
-        )
+    demand(
+        POSITION in stream.names,
+        f"{stream.name}: there is no column {POSITION!r}, which says where samples are in {path}",
+    )
     positions = batch.labels(POSITION)
     if positions.dtype.kind in "OU":
         positions = np.array([integer(cell) for cell in positions.tolist()])

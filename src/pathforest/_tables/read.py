@@ -137,11 +137,11 @@ def check_header(names: Sequence[str]) -> None:
     )
     # Data frames name columns without names 0, 1, 2 and so on.
     counted = any(found == [str(start + i) for i in range(len(found))] for start in (0, 1))
-    if len(found) >= 2 and 2 * len(found) > len(names) and not counted:
-        raise ValueError(
-            f"line 1 looks like a sample: {len(found)} of its {len(names)} cells are numbers; the first "
-            "line must name the columns"
-        )
+    demand(
+        len(found) < 2 or 2 * len(found) <= len(names) or counted,
+        f"line 1 looks like a sample: {len(found)} of its {len(names)} cells are numbers; the first "
+        "line must name the columns",
+    )
 
 
 # LIBSVM, NPZ, Parquet and Excel

@@ -93,11 +93,11 @@ def check_delimited(names: Sequence[str], y: np.ndarray | None) -> None:
         return
     classes = np.unique(y).tolist()
     _check_lines(classes, "label")
-    if col.as_labels(col.objects(classes)).dtype.kind == "i":
-        raise ValueError(
-            f"labels such as {show(classes[0])} would be read back as integers; "
-            "use y.astype(int), or write NPZ or Parquet"
-        )
+    demand(
+        col.as_labels(col.objects(classes)).dtype.kind != "i",
+        f"labels such as {show(classes[0])} would be read back as integers; "
+        "use y.astype(int), or write NPZ or Parquet",
+    )
 
 
 def _check_lines(found: Sequence[str], what: str) -> None:
@@ -205,8 +205,10 @@ def _npz(file: BinaryIO, layout: Layout, columns: Columns) -> None:
 @contextmanager
 def _whole(file: BinaryIO, layout: Layout, *, function: Callable[..., None]) -> Iterator[Write]:
     form = {_npz: ""}.get(function, "LIBSVM" if function is _libsvm else "LibOPF")
-    if form and list(layout.features) != col.default_names(len(layout.features)):
-        raise ValueError(f"{form} files keep no feature names; leave feature_names out, or write CSV")
+    demand(
+        not form or list(layout.features) == col.default_names(len(layout.features)),
+        f"{form} files keep no feature names; leave feature_names out, or write CSV",
+    )
     yield partial(function, file, layout)
 
 

@@ -17,6 +17,7 @@ from pathforest._pages.review import MOST, Review, Table, counted, make_review, 
 from pathforest._tables.columns import DATE, as_labels, days, objects
 from pathforest._tables.read import FORMATS, format_of, open_stream, split_ending
 from pathforest._tables.write import open_sink
+from pathforest._utils.checks import demand
 from pathforest._utils.files import replace_file
 from pathforest.classifier import OPFClassifier
 from pathforest.preprocessing import TablePreprocessor
@@ -90,8 +91,9 @@ def audit(
     stream, rows = samples.stream, samples.rows
     shape = None if image_shape is None else parse_shape(image_shape, len(samples.features))
     column = tables.find_column(stream, image_column) if has_files else None
-    if column == samples.label:
-        raise ValueError(f"--image-column {column}: this is the column of the labels; name another")
+    demand(
+        column != samples.label, f"--image-column {column}: this is the column of the labels; name another"
+    )
     model = OPFClassifier(metric=metric)
     prepared = models.prepare(model, samples, scale=treated.scale, warns=method == "fast")
     with models.threads(jobs):

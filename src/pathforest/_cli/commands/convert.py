@@ -20,6 +20,7 @@ from pathforest._tables.columns import default_names, listed
 from pathforest._tables.libopf import POSITION
 from pathforest._tables.read import format_of, open_stream
 from pathforest._tables.write import open_sink
+from pathforest._utils.checks import demand
 from pathforest._utils.text import show
 from pathforest.datasets import write
 from pathforest.distances import make_engine
@@ -107,10 +108,9 @@ def _write_parts(
     labels = np.zeros(len(rows.places)) if column is None else rows.labels(column)
     part_of = _draw(np.asarray(labels), list(shares.values()), np.random.default_rng(seed))
     empty = next((name for i, name in enumerate(shares) if i not in part_of), None)
-    if empty is not None:
-        raise ValueError(
-            f"{data}: {len(part_of)} samples leave none for {show(empty)}; give it a larger share"
-        )
+    demand(
+        empty is None, f"{data}: {len(part_of)} samples leave none for {show(empty)}; give it a larger share"
+    )
     if column is None:
         say("not stratified: no labels; --label names their column")
     out.mkdir(parents=True, exist_ok=True)
@@ -153,10 +153,10 @@ def _write_table(out: str, X: np.ndarray, y: np.ndarray | None, tables: Sequence
     form, ending, _ = format_of(out)
     positions = _positions(tables) if form.keeps_positions else None
     if ending == ".dat":
-        if np.abs(X).max() > np.finfo(np.float32).max:
-            raise ValueError(
-                f"{np.abs(X).max()} is beyond float32, which .dat files hold; write another format"
-            )
+        demand(
+            np.abs(X).max() <= np.finfo(np.float32).max,
+            f"{np.abs(X).max()} is beyond float32, which .dat files hold; write another format",
+        )
         X = X.astype(np.float32)
     label, names = tables[0].label or "label", tables[0].features
     named = names if form.keeps_names else None
@@ -168,11 +168,11 @@ def _write_table(out: str, X: np.ndarray, y: np.ndarray | None, tables: Sequence
 def _write_distances(out: str, X: np.ndarray, metric: str, tables: Sequence[Samples]) -> None:
     positions = _positions(tables)
     rows = np.arange(len(X)) if positions is None else np.argsort(positions)
-    if positions is not None and (positions[rows] != np.arange(len(X))).any():
-        raise ValueError(
-            f"{tables[0].stream.name}: the positions of its {len(X)} samples are not those from 0 to "
-            f"{len(X) - 1}; distances are for a whole set, so give all its parts"
-        )
+    demand(
+        positions is None or np.array_equal(positions[rows], np.arange(len(X))),
+        f"{tables[0].stream.name}: the positions of its {len(X)} samples are not those from 0 to "
+        f"{len(X) - 1}; distances are for a whole set, so give all its parts",
+    )
     write_distances(out, make_engine(X[rows], metric=metric).distances(X[rows]))
 
 
@@ -180,15 +180,15 @@ def _stack(tables: Sequence[Samples]) -> tuple[np.ndarray, np.ndarray | None]:
     """Put tables with the same columns one below the other."""
     first = tables[0]
     for table in tables[1:]:
-        if table.features != first.features:
-            raise ValueError(
-                f"{table.stream.name} has the features {listed(table.features)}, and {first.stream.name} "
-                f"{listed(first.features)}; they must be the same, in the same order"
-            )
-        if (table.y is None) != (first.y is None):
-            raise ValueError(
-                f"of {first.stream.name} and {table.stream.name}, only one has labels; give both or none"
-            )
+        demand(
+            table.features == first.features,
+            f"{table.stream.name} has the features {listed(table.features)}, and {first.stream.name} "
+            f"{listed(first.features)}; they must be the same, in the same order",
+        )
+        demand(
+            (table.y is None) == (first.y is None),
+            f"of {first.stream.name} and {table.stream.name}, only one has labels; give both or none",
+        )
     y = None if first.y is None else np.concatenate([table.y for table in tables])
     return np.concatenate([table.X for table in tables]), y
 

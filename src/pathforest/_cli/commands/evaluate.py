@@ -10,6 +10,7 @@ from pathforest._cli import models, options, tables
 from pathforest._tables.batches import Batch
 from pathforest._tables.columns import as_label, listed
 from pathforest._tables.read import open_stream
+from pathforest._utils.checks import demand
 from pathforest._utils.progress import progress
 from pathforest._utils.text import show
 
@@ -38,8 +39,10 @@ def evaluate(
       pathforest evaluate model.pf testing.dat --json
     """
     loaded = models.load_model(model, distances)
-    if not hasattr(loaded.model, "classes_"):
-        raise ValueError(f"evaluate needs a classifier; {model} is an {type(loaded.model).__name__}")
+    demand(
+        hasattr(loaded.model, "classes_"),
+        f"evaluate needs a classifier; {model} is an {type(loaded.model).__name__}",
+    )
     classes = loaded.model.classes_
     has_proba = hasattr(loaded.model, "predict_proba")
     true, predicted, chances = [], [], []
@@ -57,8 +60,7 @@ def evaluate(
                     labels = loaded.model.predict(X)
                 predicted.append(np.searchsorted(classes, labels))
                 bar.update(len(X))
-    if not true:
-        raise ValueError(f"{data}: there is no sample")
+    demand(true, f"{data}: there is no sample")
     facts = _facts(classes, np.concatenate(true), np.concatenate(predicted))
     if has_proba:
         # As in scikit-learn's log_loss: a sample that was thought impossible does not cost infinity.
