@@ -50,9 +50,24 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def load(name: str) -> Samples:
-    """Load a dataset by its name."""
+    """Load a dataset by its name; refuse samples that are not finite, or too few to be cut into parts."""
     X, y = BUNDLED[name]() if name in BUNDLED else load_published(name, return_X_y=True)
-    return Samples(np.asarray(X, dtype=np.float64), np.asarray(y))
+    samples = Samples(np.asarray(X, dtype=np.float64), np.asarray(y))
+    bad = np.argwhere(~np.isfinite(samples.X))
+    if len(bad):
+        row, column = bad[0]
+        raise ValueError(
+            f"dataset {name!r}: feature {column} of sample {row} is {samples.X[row, column]}; leave such "
+            "samples out"
+        )
+    train, *others = split_rows(samples.y, np.random.default_rng(0))
+    if len(np.unique(samples.y[train])) < 2 or not all(map(len, others)):
+        n_classes = len(np.unique(samples.y))
+        raise ValueError(
+            f"dataset {name!r}: {len(samples.y)} samples in {n_classes} classes cannot be cut into parts for "
+            "training, evaluation and test with two classes to train on; pass more samples"
+        )
+    return samples
 
 
 def is_published(name: str, samples: Samples) -> bool:
