@@ -264,7 +264,7 @@ docs/playground/textbook.js | tests/playground -k textbook
 - (step < length[u])
 + (step <= length[u])
 
-src/pathforest/plotting/explanation.py | tests/plotting/test_explanation.py
+src/pathforest/plotting/explanation.py | tests/plotting/test_plotting.py
 - model.classes_[code] != winner
 + code != winner
 src/pathforest/plotting/landscape.py | tests/plotting/test_plotting.py
