@@ -139,7 +139,7 @@ def serve(server, monkeypatch, name, X, y, *, sha=None):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_original_form_is_read(server, cache, monkeypatch, name):
+def test_every_original_form_is_read_and_downloaded_once(server, cache, monkeypatch, name):
     y = Y - 1 if DATASETS[name].form == "anomaly" else Y
     serve(server, monkeypatch, name, X, y, sha=sha256(X, y))
     path = fetch(name)
@@ -147,6 +147,8 @@ def test_every_original_form_is_read(server, cache, monkeypatch, name):
     np.testing.assert_array_equal(read(path).X, X)
     np.testing.assert_array_equal(read(path).y, y)
     assert [file.name for file in cache.iterdir()] == [path.name]
+    requests = list(server.requests)
+    assert (fetch(name), server.requests) == (path, requests)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -163,7 +165,7 @@ def test_published_sets_have_the_content_of_the_registry(name, monkeypatch):
     assert entry.title in bunch.DESCR
 
 
-def test_classes_and_features_are_named_by_the_source_or_the_file(tmp_path, monkeypatch):
+def test_a_named_folder_is_not_questioned_and_classes_and_features_have_names(tmp_path, monkeypatch):
     monkeypatch.setenv("PATHFOREST_DATA", str(tmp_path))
     for name in ("cone_torus", "data1", "breast_tissue"):
         write(tmp_path / f"{name}.csv.gz", np.eye(3)[[0, 1, 2, 0]], [3, 1, 1, 2])
@@ -192,12 +194,6 @@ def test_the_next_origin_stands_in_for_one_that_fails(server, cache, monkeypatch
     np.testing.assert_array_equal(read(fetch("thyroid")).X, X)
 
 
-def test_the_named_folder_comes_first_and_is_not_questioned(server, cache, monkeypatch, tmp_path):
-    monkeypatch.setenv("PATHFOREST_DATA", str(tmp_path))
-    write(tmp_path / "boat.csv.gz", [[1]], [1])
-    assert fetch("boat") == tmp_path / "boat.csv.gz"
-
-
 def test_without_a_named_folder_it_is_data_if_the_content_is_right(server, cache, monkeypatch, tmp_path):
     serve(server, monkeypatch, "data1", X, Y, sha=sha256(X, Y))
     (tmp_path / "data").mkdir()
@@ -210,12 +206,6 @@ def test_without_a_named_folder_it_is_data_if_the_content_is_right(server, cache
             fetch("data1")
         np.testing.assert_array_equal(read(path).X, wrong)  # it is the user's
     assert not server.requests
-
-
-def test_a_cached_set_is_not_downloaded_again(server, cache, monkeypatch):
-    serve(server, monkeypatch, "data1", X, Y, sha=sha256(X, Y))
-    assert fetch("data1") == fetch("data1")
-    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -238,11 +228,7 @@ def test_a_cached_file_with_other_content_is_replaced(server, cache, monkeypatch
 @pytest.mark.parametrize(
     ("how", "error", "message"),
     [
-        (
-            "404",
-            ConnectionError,
-            r"data1 could not be fetched from http.*404.*data1\.csv.*PATHFOREST_DATA",
-        ),
+        ("404", ConnectionError, r"data1 could not be fetched from http.*404.*data1\.csv.*PATHFOREST_DATA"),
         ("cut off", ConnectionError, "data1 could not be fetched from http.*IncompleteRead"),
         ("other content", ValueError, f"has the checksum {sha256(X, Y)}; expected was {'0' * 64}"),
     ],

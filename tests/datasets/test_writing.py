@@ -121,11 +121,7 @@ def test_others_read_what_was_written_and_no_time_is_in_it(tmp_path, ending):
     assert found["name"].tolist() == ["a", 'b "x", y', "é"]
     assert found["value"].astype(np.float32).tolist() == np.float32([0.1, 0, 3]).tolist()
     assert found["count"].tolist() == [1, 2, -3]
-
-
-@pytest.mark.parametrize("ending", READERS)
-def test_no_rows_leave_a_sound_file(tmp_path, ending):
-    assert len(READERS[ending](write_all(tmp_path / f"table{ending}", []))) == 0
+    assert len(READERS[ending](write_all(tmp_path / f"empty{ending}", []))) == 0
 
 
 def test_json_has_exact_numbers_and_null_for_what_is_not_finite(tmp_path):
@@ -209,8 +205,5 @@ def test_numbers_and_labels_that_are_added_are_never_guarded(tmp_path):
     numbers = np.array([-1.5, -np.inf, 2])
     assert cells_added(tmp_path / "table.csv", numbers) == ["-1.5", "-inf", "2"]
     assert cells_added(tmp_path / "table.csv", numbers, ",") == ["-1,5", "-inf", "2"]
-    assert cells_added(tmp_path / "table.csv", np.array(["-1,5", "-1.5"]), ",") == [
-        "-1,5",
-        "'-1.5",
-    ]
+    assert cells_added(tmp_path / "table.csv", np.array(["-1,5", "-1.5"]), ",") == ["-1,5", "'-1.5"]
     assert cells_added(tmp_path / "table.csv", np.array(RISKY), labels=("=x",)) == RISKY
