@@ -14,6 +14,7 @@ from reference import cluster, compete, distance_matrix, knn, scale_density, tex
 
 LIMIT = 500_000  # bytes of the whole page, compressed
 KINDS = ("plain", "fuzzy", "tree", "clusters", "semi")
+CLASSES = {"rings": 3, "blobs": 4, "grid": 3, "overlap": 2, "moons": 2, "spirals": 2}
 NAMES_OF_CLUSTERS = {"label": "labels", "prototypes": "cluster_roots"}  # in Python
 
 
@@ -43,10 +44,9 @@ def look(visit):
     return cache(visit)
 
 
-def settled(page, condition="true"):
+def settled(page):
     """Wait until what was changed is fitted and drawn."""
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    page.wait_for_function(condition)
 
 
 def points(page):
@@ -186,23 +186,6 @@ def test_the_page_is_small_fits_can_be_read_and_asks_for_nothing(look, file, wid
     assert nameless == []
     facts = page.locator(".facts").all_inner_texts()
     assert [re.search(r"(\d+) of 60 training labels lost", fact)[1] for fact in facts] == ["33", "0"]
-
-
-def test_sets_can_be_chosen(look):
-    page = look()
-    for name, n_classes in {
-        "spirals": 2,
-        "rings": 3,
-        "blobs": 4,
-        "grid": 3,
-        "overlap": 2,
-        "moons": 2,
-    }.items():
-        choose(page, "set", name)
-        X, y = points(page)
-        assert (page.evaluate("playground.state().set"), len(np.unique(y))) == (name, n_classes)
-        assert 0 <= X.min() <= X.max() <= 1000
-        assert np.array_equal(X, X.round())
 
 
 @pytest.mark.parametrize(
@@ -348,10 +331,14 @@ def test_the_address_brings_the_same_picture_and_is_copied(visit, file):
         "set=drawn&points=____AAAA<script>",
     ],
 )
-def test_any_address_opens_a_page_that_works(visit, state):
+def test_any_address_opens_a_page_on_which_every_set_can_be_chosen(visit, state):
     page = visit(state)
-    choose(page, "set", "spirals")
-    assert len(points(page)[1]) == 300
+    for name, n_classes in CLASSES.items():
+        choose(page, "set", name)
+        X, y = points(page)
+        assert (page.evaluate("playground.state().set"), len(np.unique(y))) == (name, n_classes)
+        assert 0 <= X.min() <= X.max() <= 1000
+        np.testing.assert_array_equal(X, X.round())
     assert page.problems == []
 
 
@@ -361,5 +348,5 @@ def test_an_embedded_page_tells_a_story_or_stands_still(visit):
     page.wait_for_function("document.body.classList.contains('is-playing')")
     assert "Prototypes" in page.locator("#caption").inner_text()
     page = visit("embed=on", reduced_motion="reduce")
-    settled(page, "playground.state().n_conquerors === 13")
+    page.wait_for_function("playground.state().n_conquerors === 13")
     assert "islands go" in page.locator("#caption").inner_text()
