@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("MPLBACKEND", "agg")  # pictures need no screen
@@ -34,6 +35,16 @@ def stay_here(event, arguments):
     if host not in HERE and not host.startswith("127."):
         # No pytest.fail: Dask waits for ever if what its loop raises is not an Exception.
         raise AssertionError(f"a test asks the network for {host}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def small_random_forests():
+    """No test needs a good random forest."""
+    from pathforest._search.transformers import JointFeatures
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JointFeatures.__init__, "__defaults__", (1, 3.0, 10, 0, None))
+        yield
 
 
 def pytest_configure(config):

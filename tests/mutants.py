@@ -306,18 +306,27 @@ src/pathforest/_reproduction/textbook.py | tests/reproduction/test_textbook.py
 - (offer < cost)
 + (offer <= cost)
 
-src/pathforest/_search/folds.py | tests/search/test_equality.py -k limit
+src/pathforest/_search/plan.py | tests/search/test_grid_search.py -k part
+- np.unique(labels, return_inverse=True)[1]
++ np.zeros(n, dtype=int)
+- content_keys(_columns(samples), n)
++ np.arange(n)
+src/pathforest/_search/representations.py | tests/search/test_representations.py -k part
+-                 Z[rows] = own  # they have not been answered by the trees that saw them
+src/pathforest/_search/folds.py | tests/search/test_grid_search.py -k limit
 - TREE_NEIGHBORS), engine.n_samples - 1)
 + TREE_NEIGHBORS), 10**30)
-src/pathforest/_search/folds.py | tests/search/test_equality.py -k repeats
+src/pathforest/_search/folds.py | tests/search/test_grid_search.py -k repeats
 - is_given and (np.diff(train) > 0).all()
 + is_given
 src/pathforest/_search/folds.py | tests/search/test_scorers.py -k writes
 - deepcopy(fitted(ready, cell, beta, forest))
 + fitted(ready, cell, beta, forest)
 src/pathforest/_search/scoring.py | tests/search/test_ranking.py
-- (i // PER_TRANSFORM, place, i, row)
-+ (0, place, i, row)
+- total += given[best]
++ total = given[best]
+- is_full & (count == 0), np.inf, loss)
++ False, np.inf, loss)
 - log_loss.mean(axis=1).round(DECIMALS)
 + log_loss.max(axis=1).round(DECIMALS)
 src/pathforest/_search/folds.py | tests/search/test_representations.py -k first_step

@@ -19,7 +19,7 @@ from pathforest._persistence.checks import MODELS, saved
 from pathforest._search import ensemble
 from pathforest._search.folds import refit, search
 from pathforest._search.plan import First, Plan, as_numbers, check_search, make_plan
-from pathforest._search.scoring import Scorer, Scores, check_table, choose_cells, resolve_scoring, table
+from pathforest._search.scoring import Scorer, Scores, average, check_table, resolve_scoring, table
 from pathforest._utils.progress import fitting, stages_of
 from pathforest.fuzzy import FuzzyOPFClassifier
 
@@ -38,6 +38,18 @@ def _has_models(search: FuzzyOPFClassifierCV) -> bool:
         + " on samples transformed by best_params_['transform'], where params are best_params_ "
         "without 'transform'" * transformed
     )
+
+
+def _choose(scores: Scores, best: int, n_best: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of the cells to fit, the best one first, and what each weighs in the average."""
+    if scores.given is None:
+        return np.array([best]), np.ones(1)
+    weights = average(scores.given, n_best)
+    rows, weights = scores.rows[weights > 0], weights[weights > 0]
+    if best not in rows:
+        rows, weights = np.append(rows, best), np.append(weights, 0.0)
+    order = np.lexsort((-weights, rows != best))
+    return rows[order], weights[order]
 
 
 def _check_table(model: FuzzyOPFClassifierCV, sizes: dict[str, int]) -> None:
@@ -68,29 +80,31 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     competitions : str or sequence of {"complete", "tree"}, default=("tree",)
         Where paths run. ``"complete"`` is the paper's Algorithm 3; ``"tree"`` is faster and loses no training
         label.
-    n_conquerors : int or sequence of int, default=(1, 2, 3, 5, 8, 13, 21, 34)
+    n_conquerors : int or sequence of int, default=(1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
         How many training samples decide for each class. Larger values outvote wrong labels; trying more
         of them costs next to nothing.
     betas : float or sequence of float, default=(0.5, 1, 2, 4, 8, 16, 32)
         Sharpness of the probabilities; each cell takes the value with the smallest log loss.
-    transforms : "auto", None, "linear", "kernel", "full" or sequence, default="auto"
-        Candidate representations, fitted inside each fold; each costs another search. None takes the samples
-        as given. ``"linear"`` tries them as given, standardised, and after shrinkage LDA. ``"kernel"`` adds
-        shrinkage LDA on features of RBF kernels of four widths. ``"full"`` adds two of these on features
-        weighted by their importance in a random forest, one with a quadratic kernel, and the class
-        probabilities of that forest. A random forest draws features by position, so their order changes its
-        probabilities, by up to 0.2 for single samples. ``"auto"`` is the best of None, ``"linear"`` and
-        ``"kernel"`` that is affordable for the numbers of samples and features; see `transforms_`. A sequence
-        contains scikit-learn transformers, None for the samples as given, or pairs (name, transformer). They
-        get the samples untouched, so X may contain what they accept, such as missing values for an imputer or
-        a DataFrame for a ColumnTransformer. With None, numbers must be finite.
-    n_best : int, default=3
-        How many cells are averaged: the best one, then those of the other representations, ranked by their
-        smallest log loss (by `scoring` if that is given), one cell each until all had a turn. 1 gives an
-        ordinary :class:`FuzzyOPFClassifier`.
-    cv : int, splitter or iterable, default=5
+    transforms : "auto", None or sequence, default="auto"
+        Candidate representations, fitted inside each fold. ``"auto"`` standardises the features and tries
+        them as they are, after shrinkage LDA, after shrinkage LDA on features of RBF kernels of two widths,
+        and next to the class shares of a random forest whose importances weigh them, with leaves of 1 and of
+        20 samples; also the principal components of 20 features or more. `transforms_` says what was left
+        out and why. Probabilities change a little with the order of features, because a random forest draws
+        among them by position. None takes the samples as given, and so does ``"auto"`` for another metric
+        than Euclidean, a `membership` of your own, and sparse matrices. A sequence contains scikit-learn
+        transformers, None for the samples as given, or pairs (name, transformer). These get the samples
+        untouched, so X may contain what they accept: missing values for an imputer, a DataFrame for a
+        ColumnTransformer. None among them needs finite numbers.
+    n_best : int, default=None
+        How many different models are averaged at most; None sets no limit. The average is made of the best
+        cells of the representations by their log loss (by `scoring` if that is given): twenty times the one
+        is added that makes the log loss of the average on the evaluation samples smallest. 1 gives the best
+        cell alone, an ordinary :class:`FuzzyOPFClassifier`; so does a single representation.
+    cv : int, splitter or iterable, default=3
         Folds as in scikit-learn: a number of stratified folds, a splitter, or pairs of index arrays (train,
-        evaluation); the paper uses one such pair.
+        evaluation); the paper uses one such pair. With a number the search looks at `part_` alone, with
+        anything else at all samples; the models are fitted to all samples in either case.
     scoring : str or callable, default=None
         What to maximise, a name or scorer of scikit-learn; None is accuracy. Errors stop the search.
     refit : bool, default=True
@@ -108,7 +122,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     algorithm : {"auto", "kd_tree", "brute"}, default="auto"
         How distances are searched: ``"kd_tree"`` suits few features, ``"brute"`` many. Answers are the same.
     random_state : int, RandomState or None, default=0
-        Draws the landmarks of kernels and the random forest of ``transforms="full"``; all else is fixed.
+        Draws the landmarks of kernels and grows the random forests of ``"auto"``; all else is fixed.
     n_jobs : int, default=None
         Threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
     device : str, default="cpu"
@@ -122,8 +136,11 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     Attributes
     ----------
     transforms_ : dict
-        ``"preset"``, what `transforms` stands for; ``"reason"``, why ``"auto"`` chose it; and ``"names"``,
-        those of the candidates.
+        ``"preset"``, what `transforms` stands for; ``"reason"``, why, and what was left out; ``"names"``,
+        those of the candidates; and ``"part"``, the number of samples that were searched on.
+    part_ : ndarray of shape (n_part,)
+        The samples that were searched on, ascending: about 4,500 of every class its share, where there are
+        more and `cv` is a number. They are chosen by their values, so the order of rows does not matter.
     cv_results_ : dict of ndarray
         One row per cell, as in GridSearchCV and ready for a pandas DataFrame: ``param_*``, ``params``,
         ``split*_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score`` (no two are equal,
@@ -137,8 +154,11 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     best_estimator_ : FuzzyOPFClassifier or Pipeline
         The best cell fitted on all samples; a pipeline of transformer and classifier if it has a transformer.
     estimators_ : list
-        The `n_best` cells that are averaged, fitted on all samples, `best_estimator_` first.
-    averaged_ : ndarray of shape (n_best,)
+        The cells that are averaged, fitted on all samples, `best_estimator_` first.
+    weights_ : ndarray of shape (n_estimators,)
+        What each of them weighs in the average; they add up to 1. The first is 0 if the average does without
+        the best cell.
+    averaged_ : ndarray of shape (n_estimators,)
         Their rows in `cv_results_`.
     n_splits_ : int
         Number of folds.
@@ -161,11 +181,15 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     Notes
     -----
     Samples as given need one pass over nearest neighbours for all folds, those of a transformer one per
-    fold. In each fold, kernels of one space share their distances and all representations one random forest.
+    fold. In each fold, kernels of one space share their distances.
     Each fold and representation needs one spanning tree, one scan of k up to the largest `k_max`, and one
     search per class for the neighbours of evaluation samples. A cell then costs its competition, but only if
     no other cell has the same forest: sigma = 1 is plain OPF whatever k_max is, and several k_max often
     choose the same k. Forests and class costs held at once take up to 256 MiB.
+
+    What is chosen on a part is fitted to all: forests, scalers, discriminants and principal components.
+    Landmarks of kernels and what is learned on them come from the part, and random forests above 100,000
+    samples. The average follows R. Caruana et al., "Ensemble selection from libraries of models", ICML 2004.
 
     The linear algebra of transformers uses one thread in `fit`, whatever `n_jobs` is.
 
@@ -185,9 +209,9 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = FuzzyOPFClassifierCV(sigmas=(0.2, 1.0), n_conquerors=(1, 5)).fit(X, y)
     >>> model.transforms_["preset"]
-    'kernel'
-    >>> len(model.cv_results_["params"])  # 2 k_max, 2 sigmas, 2 n_conquerors in 7 representations
-    56
+    'auto'
+    >>> len(model.cv_results_["params"])  # 2 k_max, 2 sigmas, 2 n_conquerors in 6 representations
+    48
     >>> sorted(model.best_params_)
     ['competition', 'k_max', 'n_conquerors', 'sigma', 'transform']
     >>> model.predict(X[:2]).tolist()
@@ -204,7 +228,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         "n_conquerors": rules.each("n_conquerors", rules.n_conquerors),
         "betas": rules.each("beta", rules.beta),
         "transforms": rules.checked_where_used,
-        "n_best": rules.integer(1, "1 keeps the best cell alone"),
+        "n_best": rules.optional(rules.integer(1, "1 keeps the best cell alone")),
         "cv": rules.cv,
         "scoring": rules.checked_where_used,
         "refit": rules.boolean,
@@ -219,11 +243,11 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         k_max: int | Sequence[int] = (10, 30),
         sigmas: float | Sequence[float] = (0.2, 0.6, 1.0),
         competitions: str | Sequence[str] = ("tree",),
-        n_conquerors: int | Sequence[int] = (1, 2, 3, 5, 8, 13, 21, 34),
+        n_conquerors: int | Sequence[int] = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89),
         betas: float | Sequence[float] = (0.5, 1, 2, 4, 8, 16, 32),
         transforms: str | Sequence[Any] | None = "auto",
-        n_best: int = 3,
-        cv: int | Any = 5,
+        n_best: int | None = None,
+        cv: int | Any = 3,
         scoring: str | Scorer | None = None,
         refit: bool = True,
         metric: str | Callable[..., float] = "euclidean",
@@ -302,9 +326,9 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
             self.best_beta_ = float(results["beta"][best])
             if not self.refit:
                 return self
-            self.averaged_ = chosen = choose_cells(results, self.n_best, by_score=self.scoring is not None)
-            betas = results["beta"][chosen].tolist()
-            self.estimators_ = stage(refit, plan, chosen.tolist(), betas, build)
+            rows, self.weights_ = _choose(scores, best, self.n_best)
+            self.averaged_, betas = rows, results["beta"][rows].tolist()
+            self.estimators_ = stage(refit, plan, rows.tolist(), betas, build)
         is_given = any(isinstance(model, FuzzyOPFClassifier) for model in self.estimators_)
         if not is_given and (samples := as_numbers(plan.samples)) is not None:
             self._fit_samples = samples  # for explanations
@@ -343,7 +367,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         probabilities : ndarray of shape (n_queries, n_classes)
             Rows add up to 1.
         """
-        return ensemble.probabilities_of_each(self, ensemble.check_samples(self, X)).mean(axis=0)
+        return ensemble.mean_probabilities(self, ensemble.check_samples(self, X))
 
     @available_if(_has_models)
     def class_costs(self, X: Any, cell: int = 0) -> np.ndarray:

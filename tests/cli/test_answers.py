@@ -52,7 +52,7 @@ def test_predictions_stand_beside_the_table_whatever_batches_and_formats(model, 
     np.testing.assert_allclose(found[added[:3]], model.predict_proba(X), rtol=1e-9)  # JSON's reader rounds
 
 
-SMALL = "--set k_max=3 --set cv=2 --set transforms=linear"
+SMALL = "--set k_max=3 --set cv=2 "
 
 
 @pytest.mark.parametrize("options", ["-e opf --set n_conquerors=3", "-e semi", "-e pruner", SMALL])

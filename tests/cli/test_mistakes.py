@@ -50,7 +50,7 @@ MISTYPED = [
     (f"{TRAIN} --sep ab", "--sep ab: give one character"),
     (f"{TRAIN} --decimal x", "--decimal x: give . or ,"),
     (f"{TRAIN} --sep , --decimal ,", "--sep and --decimal are both a comma; they have to differ"),
-    (f"{TRAIN} --scale --set transforms=linear", "--scale: not with --set transforms"),
+    (f"{TRAIN} --scale --set transforms=None", "--scale: not with --set transforms"),
     (f"{TRAIN} --set refit=false", "could not predict"),
     (f"{TRAIN} -e svm", "--estimator svm is unknown; choose one of fuzzy-cv, opf"),
     (f"{TRAIN} --set cv", "--set cv: write cv=VALUE"),

@@ -138,7 +138,7 @@ def blocks(monkeypatch):
         ("duplicated", {"scoring": "balanced_accuracy"}),
         ("tied", {"scoring": "neg_log_loss"}),
         ("tied", {"transforms": [None, StandardScaler()]}),
-        ("tied", {"transforms": "linear"}),
+        ("tied", {"transforms": "auto"}),
         ("tied", {"cv": 4}),
         ("tied", {"cv": ShuffleSplit(1, train_size=0.3, random_state=0)}),
         ("tied", {"membership": rising}),
@@ -305,6 +305,7 @@ def test_models_that_need_all_distances_stay_whole(client, monkeypatch, metric):
 
 def test_samples_that_models_of_a_search_share_are_counted_and_sent_once():
     X, y, _ = with_queries("random")
-    part, *_ = dask_prediction.divide(search(competitions="complete").fit(X, y), 2)
+    model = search(competitions="complete", transforms=[None, "passthrough"]).fit(X, y)
+    part, *_ = dask_prediction.divide(model, 2)
     assert len({id(shard.forest.samples.X) for shard in part.shards}) == 1 < len(part.shards)
     assert part.__sizeof__() - object.__sizeof__(part) == X.nbytes

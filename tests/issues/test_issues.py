@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
-from pathforest import find_issues
+from pathforest import FuzzyOPFClassifierCV, find_issues
 from pathforest._issues import unseen
 from pathforest._issues.issues import COLUMNS
 from pathforest._utils.splits import deal_folds
@@ -104,8 +104,8 @@ def test_collections_of_dask_are_refused():
 def small():
     """A search and a forest that are quick, for the thorough method."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(unseen, "TRANSFORMS", None)
         patch.setattr(unseen, "N_TREES", 40)
+        patch.setitem(FuzzyOPFClassifierCV.__init__.__kwdefaults__, "transforms", None)
         yield
 
 

@@ -110,7 +110,7 @@ def test_features_are_those_of_sample_conqueror_and_rival():
 # Searches and pipelines
 
 
-@pytest.mark.parametrize("transforms", [None, "linear", [StandardScaler()], [PCA(2)]], ids=str)
+@pytest.mark.parametrize("transforms", [None, "auto", [StandardScaler()], [PCA(2)]], ids=str)
 def test_a_search_shows_samples_as_they_were_given(transforms, tmp_path):
     search = FuzzyOPFClassifierCV(transforms=transforms, sigmas=1.0, cv=2).fit(X, y)
     for i, (one, query) in enumerate(zip(search.explain(Q), Q, strict=True)):

@@ -283,7 +283,6 @@ CALLS = {
     "pathforest.OPFPruner(OPFClassifier(metric='chi2')).fit(SPARSE, y)": "metric='chi2' takes no sparse",
     "make('plain', algorithm='kd_tree').fit(SPARSE, y)": "algorithm='kd_tree' needs a dense array.*'auto'",
     "make('fuzzy', algorithm='brute').fit(SPARSE, y)": "algorithm='brute' needs a dense array",
-    "make('search', transforms='linear').fit(SPARSE, y)": "transforms='linear' takes no sparse.*TruncatedSVD",
     "make('plain', device='torch-cpu').fit(SPARSE, y)": "device='torch-cpu' (takes no sparse|.*PyTorch)",
     "find_issues(SPARSE, y, method='thorough')": "'thorough' takes no sparse matrix; use method='fast'",
     **{

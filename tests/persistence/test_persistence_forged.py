@@ -16,6 +16,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import numpy as np
 import pytest
 from checks import answers
+from data.models import make_models
 from machines import little_memory
 from model_files import HEAD, forge, lying, npy, pack, positions, replaced, sign, stored, take_apart
 from pipelines import PIPELINES
@@ -40,7 +41,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::pathforest.T
 X, Y = (values[::5] for values in load_iris(return_X_y=True))
 D = np.abs(X[:, None] - X).sum(axis=2)
 CUBES = {"k_max": 5, "metric": "minkowski", "metric_params": {"p": 3}}
-SEARCH = {"k_max": 3, "sigmas": 0.5, "n_conquerors": 2, "cv": 2, "n_best": 5, "scoring": "f1_macro"}
+SEARCH = {"k_max": 3, "sigmas": 0.5, "n_conquerors": 2, "cv": 2, "scoring": "f1_macro"}
 MODELS = {  # with their samples and labels
     "chain": (OPFClassifier(), np.array([[0.0], [1.0], [2.5], [9.0], [10.0], [12.0]]), np.arange(6) // 3),
     "plain": (OPFClassifier(), X, Y),
@@ -55,7 +56,7 @@ MODELS = {  # with their samples and labels
     "outliers": (OPFOutlierDetector(k_max=5), X, Y),
     "pruner": (OPFPruner(FuzzyOPFClassifier(**CUBES)), X, Y),
     "pruner of distances": (OPFPruner(OPFClassifier(metric="precomputed")), D, Y),
-    "search": (FuzzyOPFClassifierCV(**SEARCH, transforms="kernel"), X, Y),
+    "search": (FuzzyOPFClassifierCV(**SEARCH, transforms=make_models.PARTS[1:2]), X, Y),
 }
 MODELS["narrow"] = make_pipeline(StandardScaler(), OPFClassifier()), np.array([[0.0], [1.0]]), np.arange(2)
 MODELS |= {name: (model, *table) for name, (model, table) in PIPELINES.items()}

@@ -463,7 +463,9 @@ def test_the_parameters_that_matter_most_are_the_axes():
 
 
 def test_representations_have_panels_if_there_is_one_competition():
-    search = FuzzyOPFClassifierCV(transforms="kernel", k_max=(3, 5), sigmas=1.0, n_conquerors=(1, 3), cv=2)
+    search = FuzzyOPFClassifierCV(
+        transforms=[None, PCA(1), PCA(2)], k_max=(3, 5), sigmas=1.0, n_conquerors=(1, 3), cv=2
+    )
     titles = [axes.get_title() for axes in plot_landscape(search.fit(X, CODES > 0)).axes_]
     assert len(titles) == 3
     assert f'transform="{search.best_params_["transform"]}"' in titles

@@ -5,7 +5,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
 from pathforest import FuzzyOPFClassifier
-from pathforest._search.representations import resolve_transforms
+from pathforest._search.representations import representations_of, resolve_transforms
 
 
 def tied(n=150, d=3, seed=0, share=0.15):
@@ -27,6 +27,9 @@ def models(search):
     given = {name: getattr(search, name) for name in ("metric", "metric_params", "membership")}
     preset, found = search.transforms_["preset"], []
     transformers = resolve_transforms(search.transforms if preset == "sequence" else preset)
+    if transformers is None:
+        sizes = search.part_[-1] + 1, search.n_features_in_, len(search.classes_)
+        transformers, _ = representations_of(*sizes, search.random_state, None)
     for row, beta in zip(search.cv_results_["params"], search.cv_results_["beta"], strict=True):
         name, params = row.get("transform"), {key: row[key] for key in row if key != "transform"}
         model = FuzzyOPFClassifier(**params, beta=beta, **given)

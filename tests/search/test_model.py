@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from naive import models, tied
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from strategies import METRICS, problems
 
 import pathforest
@@ -18,6 +19,7 @@ from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, TrainingErrorWa
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 
 SMALL = {"k_max": 3, "n_conquerors": (1, 3), "cv": 2}
+SCALED = [None, StandardScaler()]
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +29,7 @@ def problem():
 
 @pytest.fixture(scope="module")
 def full(wine):
-    return FuzzyOPFClassifierCV(k_max=4, sigmas=1.0, n_conquerors=5, cv=2, n_best=11, transforms="full").fit(
-        *wine
-    )
+    return FuzzyOPFClassifierCV(k_max=4, sigmas=1.0, n_conquerors=5, cv=2).fit(*wine)
 
 
 @given(data=st.data())
@@ -45,7 +45,7 @@ def test_every_model_equals_an_ordinary_fit(data):
         n_conquerors=2,
         n_best=4,
         cv=[(np.arange(len(X)), np.arange(1))],
-        transforms=None,
+        transforms=[None, ("same", FunctionTransformer())],
         metric=metric,
         metric_params={"p": p} if metric == "minkowski" else None,
     ).fit(X, codes)
@@ -58,13 +58,16 @@ def test_every_model_equals_an_ordinary_fit(data):
 
 
 @pytest.mark.parametrize("params", [{}, {"n_best": 1}, {"competitions": "complete", "n_best": 9}])
-@pytest.mark.parametrize("transforms", [None, "linear"])
+@pytest.mark.parametrize("transforms", [None, SCALED])
 def test_answers_are_means_and_costs_those_of_the_best_model(problem, params, transforms):
     X, y = problem
     search = FuzzyOPFClassifierCV(**SMALL | params, transforms=transforms).fit(X, y)
     Q, best = X + 0.25, search.best_estimator_
-    assert len(search.estimators_) == min(params.get("n_best", 3), len(search.cv_results_["params"]))
-    mean = np.mean([model.predict_proba(Q) for model in search.estimators_], axis=0)
+    averages = transforms is not None and search.n_best != 1
+    assert (len(search.estimators_) > 1) >= (search.weights_[0] == 0)
+    assert averages or search.weights_.tolist() == [1]
+    given = [model.predict_proba(Q) for model in search.estimators_]
+    mean = np.average(given, axis=0, weights=search.weights_)
     np.testing.assert_allclose(search.predict_proba(Q), mean, rtol=1e-13)
     np.testing.assert_array_equal(search.predict(Q), search.classes_[mean.argmax(axis=1)])
     given, classifier = (best[:-1].transform(Q), best[-1]) if isinstance(best, Pipeline) else (Q, best)
@@ -92,10 +95,11 @@ def test_every_representation_survives_a_file(full, wine, tmp_path):
     np.testing.assert_array_equal(loaded.predict_proba(wine[0]), full.predict_proba(wine[0]))
     assert loaded.explain(wine[0][:9]) == full.explain(wine[0][:9])
     assert loaded.transforms_ == full.transforms_
-    np.testing.assert_array_equal(loaded.averaged_, full.averaged_)
+    for name in ("averaged_", "weights_", "part_"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(full, name))
 
 
-@pytest.mark.parametrize("transforms", [None, "linear"])
+@pytest.mark.parametrize("transforms", [None, SCALED])
 def test_without_refit_the_error_says_what_to_fit(problem, transforms):
     search = FuzzyOPFClassifierCV(**SMALL, transforms=transforms, refit=False).fit(*problem)
     advice = "refit=True, or fit FuzzyOPFClassifier(**best_params_, beta=best_beta_)"
@@ -110,7 +114,7 @@ def test_without_refit_the_error_says_what_to_fit(problem, transforms):
 
 def test_a_clone_of_the_best_estimator_can_be_fitted_on_more_samples(problem):
     X, y = problem
-    search = FuzzyOPFClassifierCV(**SMALL, transforms="linear").fit(X[:90], y[:90])
+    search = FuzzyOPFClassifierCV(**SMALL, transforms=SCALED).fit(X[:90], y[:90])
     whole = clone(search.best_estimator_).fit(X, y)
     last = whole[-1] if isinstance(whole, Pipeline) else whole
     assert (len(last.cost_), last.beta) == (150, search.best_beta_)
@@ -157,7 +161,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hard_data_are_answered(name):
     X, y = HOSTILE[name], np.array(["no", "yes"], dtype=object)[np.arange(24) // 4 % 2]
-    search = FuzzyOPFClassifierCV(**SMALL, sigmas=0.5, n_best=11, transforms="full").fit(X, y)
+    search = FuzzyOPFClassifierCV(**SMALL, sigmas=0.5, transforms="auto").fit(X, y)
     found = search.predict_proba(X)
     assert np.isfinite(found).all()
     np.testing.assert_allclose(found.sum(axis=1), 1)

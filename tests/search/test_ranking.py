@@ -7,7 +7,7 @@ import pytest
 from naive import tied
 
 from pathforest import FuzzyOPFClassifierCV
-from pathforest._search.scoring import Cell, Scores, choose_cells, rank, table
+from pathforest._search.scoring import Cell, Scores, average, best_cell, rank, table
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 
@@ -51,33 +51,33 @@ def test_rounding_of_a_mean_breaks_no_tie_and_scores_that_are_no_numbers_come_la
 # Which cells are averaged
 
 
-@pytest.mark.parametrize(
-    ("losses", "transforms", "ranks", "n_best", "by_score", "expected"),
-    [
-        (
-            [0.9, 0.2, 0.1, 0.3, 0.5],
-            "abbca",
-            [1, 2, 3, 4, 5],
-            4,
-            False,
-            [0, 2, 3, 4],
-        ),  # the best score, b, c, a
-        ([0.9, 0.2, 0.1, 0.3, 0.5], "abbca", [1, 2, 3, 4, 5], 9, False, [0, 2, 3, 4, 1]),
-        ([0.1, 0.2, 0.15], "aab", [2, 1, 3], 3, False, [1, 2, 0]),  # a has had its turn
-        ([0.1, 0.2, 0.3, 0.4], "aabc", [4, 3, 2, 1], 3, False, [3, 0, 2]),
-        ([0.1, 0.2, 0.3, 0.4], "aabc", [4, 3, 2, 1], 3, True, [3, 2, 1]),
-        ([0.3, 0.1, 0.2], "aaa", [1, 2, 3], 3, False, [0, 1, 2]),
-    ],
-)
-def test_representations_take_turns_by_their_best_cells(
-    losses, transforms, ranks, n_best, by_score, expected
-):
-    results = {
-        "params": [{"transform": name} for name in transforms],
-        "mean_test_log_loss": np.array(losses),
-        "rank_test_score": np.array(ranks),
-    }
-    assert choose_cells(results, n_best, by_score).tolist() == expected
+def greedy(given, n_best=None):
+    """The same, in words: take what makes the mean log loss smallest, twenty times."""
+    chosen = []
+    for _ in range(20):
+        allowed = [i for i in range(len(given)) if len({*chosen, i}) <= (n_best or len(given))]
+        losses = [-np.log(np.mean([given[j] for j in (*chosen, i)], axis=0)).mean() for i in allowed]
+        chosen.append(allowed[int(np.argmin(np.round(losses, 12)))])
+    return [chosen.count(i) / 20 for i in range(len(given))]
+
+
+@pytest.mark.parametrize("n_best", [None, 1, 2, 9])
+def test_the_average_is_chosen_greedily_and_ties_go_to_the_earlier(n_best):
+    given = np.random.default_rng(0).beta(2, 1, size=(5, 60))
+    weights = average(given, n_best)
+    assert weights.tolist() == greedy(given, n_best)
+    assert np.count_nonzero(weights) <= (n_best or 5)
+    assert average(np.repeat(given[:1], 3, axis=0), n_best).tolist() == [1, 0, 0]
+    assert average(np.array([[0.0, 1.0], [0.5, 0.5]]), n_best)[1] > 0.5  # a sure mistake costs much
+
+
+def test_the_best_cell_of_a_representation_has_the_smallest_log_loss_or_the_best_score():
+    cells = [PLAIN, PLAIN._replace(k_max=1), PLAIN._replace(k_max=2)]
+    loss = np.array([[[0.9, 0.4]], [[0.3, 0.8]], [[0.3, 0.9]]])  # of one fold, for two betas
+    score = np.array([[[0.1, 0.2]], [[0.5, 0.6]], [[0.7, 0.8]]])
+    assert best_cell(cells, score, loss, by_score=False) == (2, 0)
+    assert best_cell(cells, 1 - score, loss, by_score=False) == (1, 0)
+    assert best_cell(cells, score + [[[2]], [[0]], [[0]]], loss, by_score=True) == (0, 1)
 
 
 # Beta, and the table

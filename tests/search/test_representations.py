@@ -1,4 +1,4 @@
-"""Candidate representations: presets, names, and the discriminant analyses and trees behind them."""
+"""Candidate representations: the default, names, and the discriminant analyses and trees behind them."""
 
 import logging
 import tracemalloc
@@ -18,24 +18,25 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, TablePreprocessor
-from pathforest._search import transformers
+from pathforest._search import representations, transformers
 from pathforest._search.folds import FoldWork
-from pathforest._search.representations import LIMITS, choose_preset, resolve_transforms
+from pathforest._search.representations import (
+    fit_candidate,
+    representations_of,
+    resolve_transforms,
+    why_as_given,
+)
 from pathforest._search.transformers import (
     RIDGES,
-    ImportanceScaler,
+    JointFeatures,
     KernelDiscriminant,
-    QuadraticDiscriminant,
     RandomTrees,
     RidgeDiscriminant,
-    TreeShares,
-    grow_trees,
     principal_axes,
 )
 
-LINEAR = ["as given", "standardised", "LDA"]
-KERNEL = [*LINEAR, *(f"kernel LDA {scale}/d" for scale in ("4", "1", "0.25", "0.0625"))]
-FULL = [*KERNEL, "weighted kernel LDA 1/d", "weighted kernel LDA 0.25/d", "quadratic LDA", "random forest"]
+KERNELS = ["kernel LDA 4/d", "kernel LDA 0.25/d"]
+JOINT = ["joint, leaves of 1", "joint, leaves of 20"]
 SMALL = {"k_max": 4, "sigmas": 0.5, "n_conquerors": (1, 3), "cv": 2}
 
 
@@ -47,47 +48,49 @@ def gaussians(n=400, d=5):
     return rng.normal(size=(n, d)) @ mix + 1.5 * np.outer(y, mix[0]), y, mix
 
 
-# Presets and names
+# The default, and names
 
 
 @pytest.mark.parametrize(
-    ("transforms", "n_classes", "names"),
+    ("transforms", "names"),
     [
-        (None, 2, LINEAR[:1]),
-        ("linear", 2, LINEAR),
-        ("kernel", 2, KERNEL),
-        ("full", 2, FULL),
-        ("full", 1, LINEAR[:2]),  # a single class has no discriminant
+        (None, ["as given"]),
         (
             [None, PCA(2), PCA(3), ("mine", PCA(1)), make_pipeline(StandardScaler(), PCA(1)), "passthrough"],
-            2,
             ["as given 1", "PCA 1", "PCA 2", "mine", "StandardScaler+PCA", "as given 2"],
         ),
-        ([("PCA 1", PCA(1)), PCA(2), PCA(3)], 2, ["PCA 1", "PCA 2", "PCA 3"]),
+        ([("PCA 1", PCA(1)), PCA(2), PCA(3)], ["PCA 1", "PCA 2", "PCA 3"]),
     ],
 )
-def test_candidates_are_named_after_their_classes_and_no_name_occurs_twice(transforms, n_classes, names):
-    assert list(resolve_transforms(transforms, n_classes)) == names
+def test_candidates_are_named_after_their_classes_and_no_name_occurs_twice(transforms, names):
+    assert list(resolve_transforms(transforms)) == names
 
 
 @pytest.mark.parametrize(
-    ("n_samples", "n_features", "expected"),
+    ("sizes", "names", "left_out"),
     [
-        *((*limits, name) for name, limits in LIMITS.items()),
-        (LIMITS["kernel"][0] + 1, 2, "linear"),
-        (LIMITS["linear"][0] + 1, 2, None),
-        (100, LIMITS["linear"][1] + 1, None),
+        ((100, 19, 2), ["standardised", "LDA", *KERNELS, *JOINT], "principal components (below 20 features)"),
+        ((100, 20, 2), ["standardised", "LDA", "10 components", *KERNELS, *JOINT], ""),
+        ((30, 200, 2), ["standardised", "LDA", "15 components", *KERNELS, *JOINT], ""),
+        (
+            (9000, 200, 101),
+            ["standardised", "LDA", "50 components", *KERNELS],
+            "random forests (above 100 classes)",
+        ),
+        ((9000, 2001, 3), ["standardised", "50 components", *KERNELS, *JOINT], "LDA (above 2000 features)"),
+        ((100, 2, 1), ["standardised"], "a single class"),
     ],
 )
-def test_auto_takes_cheaper_presets_as_data_grow(n_samples, n_features, expected):
-    chosen, reason = choose_preset(n_samples, n_features, "euclidean", False)
-    assert chosen == expected
-    assert f"{n_samples} samples x {n_features} features" in reason
+def test_the_default_says_what_it_leaves_out(sizes, names, left_out):
+    candidates, reason = representations_of(*sizes, 0, None)
+    assert list(candidates) == names
+    assert left_out in reason if left_out else "without" not in reason
 
 
 def test_auto_leaves_features_alone_where_the_metric_or_the_membership_is_made_for_them():
-    assert choose_preset(100, 2, "chi2", False) == (None, "metric='chi2' is for the features as given")
-    assert choose_preset(100, 2, "euclidean", True)[0] is None
+    assert why_as_given("chi2", False, False) == "metric='chi2' is for the features as given"
+    assert "membership" in why_as_given("euclidean", True, False)
+    assert "sparse" in why_as_given("euclidean", False, True)
     D = np.abs(np.subtract.outer(np.arange(12.0), np.arange(12.0)))
     search = FuzzyOPFClassifierCV(**SMALL, metric="precomputed").fit(D, np.arange(12) // 6)
     assert search.transforms_["preset"] is None
@@ -95,22 +98,19 @@ def test_auto_leaves_features_alone_where_the_metric_or_the_membership_is_made_f
     assert type(search.best_estimator_) is FuzzyOPFClassifier
 
 
-def test_auto_is_the_preset_it_names_and_reports(wine, caplog):
+def test_the_default_is_remembered_and_reported(wine, caplog):
     with caplog.at_level(logging.INFO, logger="pathforest"):
         auto = FuzzyOPFClassifierCV(**SMALL, verbose=1).fit(*wine)
-    expected = choose_preset(178, 13, "euclidean", False)
-    assert (auto.transforms_["preset"], auto.transforms_["reason"]) == expected
-    assert auto.transforms_["names"] == list(resolve_transforms(expected[0]))
-    assert any(expected[1] in record.message for record in caplog.records)
-    named = FuzzyOPFClassifierCV(**SMALL, transforms=expected[0]).fit(*wine)
-    np.testing.assert_array_equal(auto.predict_proba(wine[0]), named.predict_proba(wine[0]))
+    candidates, reason = representations_of(178, 13, 3, 0, None)
+    assert auto.transforms_ == {"preset": "auto", "reason": reason, "names": [*candidates], "part": 178}
+    assert any(reason in record.message for record in caplog.records)
 
 
 def test_the_same_random_state_gives_the_same_bits_whatever_the_threads():
     X, y, _ = gaussians(400, 30)  # matrices so large that BLAS would divide them
     losses = []
     for seed, n_threads in ((0, 1), (0, 4), (1, 1)):
-        search = FuzzyOPFClassifierCV(**SMALL, transforms="full", random_state=seed, n_jobs=n_threads)
+        search = FuzzyOPFClassifierCV(**SMALL, random_state=seed, n_jobs=n_threads)
         with threadpool_limits(n_threads, user_api="blas"):
             losses.append(search.fit(X, y).cv_results_["mean_test_log_loss"])
     np.testing.assert_array_equal(losses[0], losses[1])
@@ -120,7 +120,7 @@ def test_the_same_random_state_gives_the_same_bits_whatever_the_threads():
 def test_only_the_kernel_separates_circles():
     X, y = make_circles(300, noise=0.1, factor=0.5, random_state=0)
     X = np.column_stack([X, np.random.default_rng(0).normal(0, 0.7, (300, 4))])  # where distances drown
-    search = FuzzyOPFClassifierCV(transforms="kernel", k_max=10, sigmas=1.0, cv=2).fit(X, y)
+    search = FuzzyOPFClassifierCV(k_max=10, sigmas=1.0, cv=2).fit(X, y)
     assert search.best_params_["transform"].startswith("kernel")
 
 
@@ -129,8 +129,8 @@ def test_kernels_of_one_space_share_their_distances(wine, monkeypatch):
     monkeypatch.setattr(
         transformers, "euclidean_distances", lambda *args, **kw: calls.append(1) or measure(*args, **kw)
     )
-    FuzzyOPFClassifierCV(**SMALL, transforms="kernel", refit=False).fit(*wine)
-    assert len(calls) == 2 * (1 + 1 + 4)  # for each fold: landmarks and training samples once, queries
+    FuzzyOPFClassifierCV(**SMALL, refit=False).fit(*wine)
+    assert len(calls) == 2 * (1 + 1 + 2)  # for each fold: landmarks and training samples once, queries
 
 
 def backwards(model, X, y):
@@ -160,10 +160,10 @@ def test_a_first_step_is_fitted_in_each_fold(scoring):
 # Discriminant analyses
 
 
-@pytest.mark.parametrize(("name", "scale"), [("kernel LDA 1/d", 1.0), ("kernel LDA 0.25/d", 0.25)])
+@pytest.mark.parametrize(("name", "scale"), [("kernel LDA 4/d", 4.0), ("kernel LDA 0.25/d", 0.25)])
 def test_kernel_candidates_use_an_rbf_kernel_on_standardised_samples(name, scale):
     X, y, _ = gaussians()
-    pipeline = resolve_transforms("kernel")[name].fit(X * [1, 10, 100, 1, 1], y)
+    pipeline = representations_of(400, 5, 2, 0, None)[0][name].fit(X * [1, 10, 100, 1, 1], y)
     Z, model = StandardScaler().fit_transform(X), pipeline[-1]
     assert len(model.landmarks_) == 300
     expected = rbf_kernel(Z, model.landmarks_, gamma=scale / 5)
@@ -175,7 +175,7 @@ def test_kernel_candidates_use_an_rbf_kernel_on_standardised_samples(name, scale
 
 def test_linear_candidates_standardise_and_then_discriminate():
     X, y, _ = gaussians(100)
-    _, standardised, discriminant = resolve_transforms("linear").values()
+    standardised, discriminant, *_ = representations_of(100, 5, 2, 0, None)[0].values()
     Z = StandardScaler().fit_transform(X)
     np.testing.assert_array_equal(standardised.fit_transform(X, y), Z)
     np.testing.assert_array_equal(discriminant.fit_transform(X, y), RidgeDiscriminant().fit_transform(Z, y))
@@ -220,19 +220,15 @@ def test_features_without_spread_and_duplicates_are_no_obstacle():
     assert np.isfinite(KernelDiscriminant().fit_transform(copies, y)).all()
 
 
-def test_features_have_the_inner_products_of_the_kernel_or_of_all_squares_and_products():
+def test_features_have_the_inner_products_of_the_kernel():
     X, y, _ = gaussians(100)
     model = KernelDiscriminant().fit(X, y)
-    features, places = (
-        model._features(X),
-        [int(np.flatnonzero((row == X).all(1))[0]) for row in model.landmarks_],
-    )
+    features = model._features(X)
+    places = [int(np.flatnonzero((row == X).all(1))[0]) for row in model.landmarks_]
     np.testing.assert_allclose(features @ features.T, model._kernel(X)[:, np.argsort(places)], atol=1e-4)
-    features, expected = QuadraticDiscriminant().fit(X, y)._features(X), (1 + X @ X.T / 5) ** 2
-    np.testing.assert_allclose(features @ features.T, expected, atol=1e-5 * expected.max())
 
 
-@pytest.mark.parametrize("kind", [RidgeDiscriminant, KernelDiscriminant, QuadraticDiscriminant])
+@pytest.mark.parametrize("kind", [RidgeDiscriminant, KernelDiscriminant])
 def test_float32_samples_are_projected_as_float64_ones_on_one_direction_less_than_classes(kind):
     X, y = load_wine(return_X_y=True)
     narrow = X[::2].astype(np.float32)
@@ -254,40 +250,42 @@ def test_the_arrays_answer_as_the_forest_does(wine, monkeypatch):
     assert copied.shares(X[:0]).shape == (0, 3)
 
 
-def test_training_samples_hear_only_trees_that_did_not_see_them(wine):
+def test_features_are_weighed_and_joined_with_shares_of_trees_that_did_not_see_them(wine):
     X, y = wine
-    forest = RandomForestClassifier(50, random_state=3, oob_score=True).fit(X, y)
-    shares = TreeShares(50, random_state=3).fit_transform(X, y)
-    np.testing.assert_array_equal(shares, forest.oob_decision_function_)
-    assert (shares != TreeShares(50, random_state=3).fit(X, y).transform(X)).any()
+    forest = RandomForestClassifier(50, min_samples_leaf=2, random_state=3, oob_score=True).fit(X, y)
+    joint = JointFeatures(2, weight=4.0, n_trees=50, random_state=3)
+    Z = joint.fit_transform(X, y)
+    weights = np.sqrt(forest.feature_importances_ * 13)
+    np.testing.assert_allclose(Z[:, :13], X * weights)
+    np.testing.assert_allclose(Z[:, 13:], 4 * forest.oob_decision_function_)
+    expected = np.hstack([X * weights, 4 * forest.predict_proba(X)])
+    np.testing.assert_allclose(joint.transform(X), expected)
+    np.testing.assert_array_equal(clone(joint).set_params(n_jobs=2).fit_transform(X, y), Z)
 
 
-def test_a_sample_that_every_tree_has_seen_gets_the_shares_of_the_classes():
-    X, y = np.arange(4.0)[:, None], np.array([0, 0, 0, 1])
-    shares = grow_trees(X, y, 1, 0).shares
-    seen = np.unique(RandomForestClassifier(1, random_state=0).fit(X, y).estimators_samples_[0])
-    np.testing.assert_array_equal(shares[seen], np.tile([0.75, 0.25], (len(seen), 1)))
-
-
-def test_one_forest_serves_all_its_representations(wine, monkeypatch):
-    grown, grow, work = [], RandomForestClassifier, FoldWork()
-    monkeypatch.setattr(
-        transformers,
-        "RandomForestClassifier",
-        lambda *args, **kwargs: grown.append(args) or grow(*args, **kwargs),
+def test_without_a_split_weights_are_1_and_samples_that_every_tree_has_seen_get_the_shares_of_the_classes():
+    np.testing.assert_array_equal(
+        JointFeatures(n_trees=3).fit(np.ones((6, 2)), np.arange(6) % 2).scale_, [1, 1]
     )
-    for transformer in (TreeShares(5), ImportanceScaler(5), ImportanceScaler(5)):
-        transformer.fit_transform(*wine, work.once)
-    assert len(grown) == 1
-    ImportanceScaler(5, random_state=1).fit_transform(*wine, work.once)
-    ImportanceScaler(5).fit(*wine)
-    assert len(grown) == 3
+    X, y = np.arange(4.0)[:, None], np.array([0, 0, 0, 1])
+    shares = JointFeatures(n_trees=1).fit_transform(X, y)[:, 1:] / 3
+    seen = np.unique(RandomForestClassifier(1, random_state=0).fit(X, y).estimators_samples_[0])
+    np.testing.assert_allclose(shares[seen], np.tile([0.75, 0.25], (len(seen), 1)))
 
 
-def test_weights_are_the_roots_of_importances_with_mean_1_and_all_1_without_a_split(wine):
-    X, y = wine
-    scaler = ImportanceScaler(20).fit(X, y)
-    importances = RandomForestClassifier(20, random_state=0).fit(X, y).feature_importances_
-    np.testing.assert_allclose(scaler.scale_**2, importances * 13)
-    np.testing.assert_array_equal(scaler.transform(X), X * scaler.scale_)
-    np.testing.assert_array_equal(ImportanceScaler(3).fit(np.ones((6, 2)), np.arange(6) % 2).scale_, [1, 1])
+def test_landmarks_and_very_large_random_forests_come_from_the_part(wine, monkeypatch):
+    X, y, part = *wine, np.arange(0, 178, 2)
+    for name, grown_on, learned in (
+        ("kernel LDA 4/d", 10**5, part),
+        (JOINT[0], 10**5, None),
+        (JOINT[0], 9, part),
+    ):
+        monkeypatch.setattr(representations, "GROWN_ON", grown_on)
+        candidate = representations_of(178, 13, 3, 0, None)[0][name]
+        _, Z, _ = fit_candidate(candidate, X, y, None, FoldWork().once, part)
+        alone, scaled = clone(candidate[-1]), StandardScaler().fit_transform(X)
+        rows = np.arange(178) if learned is None else learned
+        own = alone.fit_transform(scaled[rows], y[rows])
+        expected = alone.transform(scaled)
+        expected[rows] = own
+        np.testing.assert_array_equal(Z, expected)

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import StandardScaler
 
 import pathforest
 from pathforest import FuzzyOPFClassifierCV, OPFClassifier
@@ -171,7 +172,7 @@ def test_a_verbose_fit_clears_the_bar_before_it_logs(monkeypatch, caplog):
     assert cleared == list(range(4))
 
 
-@pytest.mark.parametrize("transforms", [None, "linear"])
+@pytest.mark.parametrize("transforms", [None, [None, StandardScaler()]])
 def test_a_search_reports_every_cell_and_then_its_refit(monkeypatch, transforms):
     reported, update = {}, Bar.update
 

@@ -26,7 +26,7 @@ from pathforest._cli.tables import (
     positions_of,
 )
 from pathforest._persistence.file import is_model_file
-from pathforest._search.representations import choose_preset
+from pathforest._search.representations import why_as_given
 from pathforest._tables.batches import Batch, Columns, Stream
 from pathforest._tables.columns import CATEGORY, DATE, NUMBER, integer, is_text, kind_of, listed
 from pathforest._tables.libopf import POSITION
@@ -138,9 +138,7 @@ def prepare(model: Any, samples: Samples, *, scale: bool, warns: bool = True) ->
     encoded = table.transform(columns)
     if not searches:
         return Prepared(encoded, table)
-    represents = params["transforms"] is not None
-    if params["transforms"] == "auto":
-        represents = choose_preset(*encoded.shape, params["metric"], own_membership=False)[0] is not None
+    represents = params["transforms"] is not None and not why_as_given(params["metric"], False, False)
     table.set_params(kinds=kinds_of(samples), scale=scale or not represents)
     return Prepared(encoded, table, columns)
 

@@ -53,8 +53,8 @@ def find_issues(
         Their labels, of any type; none may be missing.
     method : {"fast", "thorough"}, default="fast"
         ``"fast"`` compares the costs of the classes, in one pass over the samples. ``"thorough"`` asks models
-        that have not seen the label: the search of `FuzzyOPFClassifierCV` with ``transforms="full"`` and a
-        random forest, on five folds. It finds more, and takes as long as five such searches. The order of
+        that have not seen the label: the search of `FuzzyOPFClassifierCV` and a random forest, on five
+        folds. It finds more, and takes as long as five such searches. The order of
         distinct samples does not matter. That of the features does, by up to 0.3 for single scores, because
         random forests draw among them by position.
     n_conquerors : int, default=13

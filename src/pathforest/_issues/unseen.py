@@ -13,7 +13,6 @@ from pathforest._models.base import FitData
 from pathforest._utils.splits import Split, deal_folds
 from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
 
-TRANSFORMS = "full"  # representations that the search tries
 N_TREES = 300
 N_FOLDS = 5
 FEWEST = 2 * N_FOLDS  # samples, so that the folds inside a search have some too
@@ -61,7 +60,7 @@ def _out_of_fold(X: np.ndarray, codes: np.ndarray, question: Any, n_threads: int
     shared = {name: getattr(question, name) for name in options}
     for train, test in _splits(codes, random):
         folds = _splits(codes[train], random)
-        search = FuzzyOPFClassifierCV(transforms=TRANSFORMS, cv=folds, random_state=seed, **shared)
+        search = FuzzyOPFClassifierCV(cv=folds, random_state=seed, **shared)
         trees = RandomForestClassifier(N_TREES, n_jobs=n_threads, random_state=seed)
         for model in (search, trees):
             model.fit(X[train], codes[train])

@@ -82,14 +82,26 @@ def costs_of(search: Any, models: Sequence[Any], samples: Samples) -> list[np.nd
         return [costs.cost[0] for costs in class_costs(forests, Q, bar)]
 
 
-def probabilities_of_each(search: Any, samples: Samples) -> np.ndarray:
-    """Return the probabilities of each cell, of shape (n_models, n_queries, n_classes)."""
-    found: list[Any] = [None] * len(search.estimators_)
-    for positions in _by_samples(search.estimators_):
-        models = [search.estimators_[position] for position in positions]
-        for position, model, cost in zip(positions, models, costs_of(search, models, samples), strict=True):
-            found[position] = probabilities(cost, classifier_of(model).beta)
-    return np.array(found)
+def probabilities_of_each(search: Any, samples: Samples, positions: np.ndarray) -> np.ndarray:
+    """Return the probabilities of some of the cells, of shape (n_models, n_queries, n_classes)."""
+    found: dict[int, np.ndarray] = {}
+    for group in _by_samples([search.estimators_[position] for position in positions]):
+        places = positions[group]
+        models = [search.estimators_[place] for place in places]
+        for place, model, cost in zip(places, models, costs_of(search, models, samples), strict=True):
+            found[place] = probabilities(cost, classifier_of(model).beta)
+    return np.array([found[position] for position in positions])
+
+
+def mean_probabilities(search: Any, samples: Samples) -> np.ndarray:
+    """Return the weighted mean of the cells' probabilities."""
+    positions = np.flatnonzero(search.weights_)
+    return weigh(search.weights_[positions], probabilities_of_each(search, samples, positions))
+
+
+def weigh(weights: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """Return the weighted mean of probabilities; the same bits whatever the linear algebra library."""
+    return (weights[:, None, None] * given).sum(axis=0)
 
 
 def predict(search: Any, samples: Samples) -> np.ndarray:
@@ -98,17 +110,17 @@ def predict(search: Any, samples: Samples) -> np.ndarray:
         (forest,), Q = ask(search, search.estimators_, samples)
         with answering(search, Q) as bar:
             return search.classes_[decide(forest, Q, bar).code]
-    return search.classes_[probabilities_of_each(search, samples).mean(axis=0).argmax(axis=1)]
+    return search.classes_[mean_probabilities(search, samples).argmax(axis=1)]
 
 
 def labels_and_probabilities(search: Any, samples: Samples) -> tuple[np.ndarray, np.ndarray]:
     """Return what `predict` and `predict_proba` do, for the price of one of them."""
     if len(search.estimators_) == 1:
-        forests, Q = ask(search, search.estimators_, samples)
+        (forest,), Q = ask(search, search.estimators_, samples)
         with answering(search, Q) as bar:
-            (costs,) = class_costs(forests, Q, bar)
+            (costs,) = class_costs([forest], Q, bar)
         return search.classes_[costs.winner(0)], probabilities(costs.cost[0], search.best_beta_)
-    found = probabilities_of_each(search, samples).mean(axis=0)
+    found = mean_probabilities(search, samples)
     return search.classes_[found.argmax(axis=1)], found
 
 
@@ -132,7 +144,8 @@ def _by_samples(models: Sequence[Any]) -> list[list[int]]:
 def explain(search: Any, X: Any) -> Explanations:
     """Explain each answer by a model that stands for the average."""
     samples = check_samples(search, X)
-    chosen, queries = _representative(probabilities_of_each(search, samples)), as_numbers(samples)
+    given = probabilities_of_each(search, samples, np.arange(len(search.estimators_)))
+    chosen, queries = _representative(given, search.weights_), as_numbers(samples)
     found: dict[int, Explanation] = {}
     for position in np.unique(chosen):
         model, rows = search.estimators_[position], np.flatnonzero(chosen == position)
@@ -146,9 +159,9 @@ def explain(search: Any, X: Any) -> Explanations:
     return Explanations(found[row] for row in range(len(chosen)))
 
 
-def _representative(given: np.ndarray) -> np.ndarray:
+def _representative(given: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Choose a model for each sample that stands for the average, given the probabilities of all models."""
-    answer = given.mean(axis=0).argmax(axis=1)
+    answer = weigh(weights, given).argmax(axis=1)
     agrees = given.argmax(axis=2) == answer
     surest = given[:, np.arange(len(answer)), answer].argmax(axis=0)
     return np.where(agrees.any(axis=0), agrees.argmax(axis=0), surest)
@@ -183,8 +196,8 @@ def _with_own_features(
 def check_members(search: Any, sizes: dict[str, int]) -> None:
     """Check the models that are averaged, and what belongs to them."""
     chosen = search.transforms_
-    is_known = type(chosen) is dict and chosen.keys() == {"preset", "reason", "names"}
-    demand(is_known, "transforms_ does not have preset, reason and names")
+    is_known = type(chosen) is dict and chosen.keys() == {"preset", "reason", "names", "part"}
+    demand(is_known, "transforms_ does not have preset, reason, names and part")
     if "estimators_" not in vars(search):
         return
     is_list = type(search.estimators_) is list and search.estimators_
@@ -201,6 +214,8 @@ def check_members(search: Any, sizes: dict[str, int]) -> None:
     sizes |= {"samples": n_samples, "rows": n_rows, "members": len(search.estimators_)}
     if "_fit_samples" in vars(search):
         array("samples features", FEATURE_TYPES)(search, "_fit_samples", sizes)
+    demand((array("members", nonnegative=True)(search, "weights_", sizes)).any(), "weights_ are all 0")
+    indices("*", "samples", ascending=True)(search, "part_", sizes)
     is_first = indices("members", "rows")(search, "averaged_", sizes)[0] == search.best_index_
     demand(is_first, "averaged_ does not begin with best_index_")
 
@@ -214,10 +229,11 @@ SAVED = Saved(
         "classes_": check_classes,
         "_fit_untouched": one_of(bool, "True or False"),
         "transforms_": None,
+        "part_": None,
         **dict.fromkeys(RESULTS),
     },
     # Lists of texts, for a user's transformer, have no features.
     {"n_features_in_": LEARNED["n_features_in_"], **INPUT}
-    | dict.fromkeys(("estimators_", "averaged_", "_fit_samples")),
+    | dict.fromkeys(("estimators_", "averaged_", "weights_", "_fit_samples")),
     derived=("scorer_", "best_estimator_", *OF_BEST),
 )

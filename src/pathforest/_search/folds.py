@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -36,7 +35,16 @@ from pathforest._models.offers import (
 )
 from pathforest._search.plan import ALL, Plan, Task, take_rows
 from pathforest._search.representations import fit_candidate
-from pathforest._search.scoring import Answered, Cell, Scores, asks_answers_only, call_scorer, log_losses
+from pathforest._search.scoring import (
+    Answered,
+    Cell,
+    Scores,
+    asks_answers_only,
+    best_cell,
+    call_scorer,
+    given_probabilities,
+    log_losses,
+)
 from pathforest._utils.checks import thread_count
 from pathforest._utils.progress import Share, progress
 from pathforest._utils.text import show
@@ -98,19 +106,49 @@ Near = tuple[slice, list[Lists]]  # some evaluation samples, and the training sa
 
 
 def search(plan: Plan, build: EngineFactory) -> tuple[Plan, Scores]:
-    """Score every cell here, fold by fold; return the plan with the lists that folds share."""
-    plan = share_lists(plan, build)
-    scores = np.empty((2, len(plan.cells), len(plan.splits), len(plan.betas)))
+    """Score every cell here; return the plan with the lists that folds share."""
+    plan, works = share_lists(plan, build), [FoldWork() for _ in plan.splits]
+    collected = Collected(plan)
     with progress(len(plan.cells) * len(plan.splits), "pathforest search") as bar:
-        for _, tasks in groupby(plan.tasks(), attrgetter("fold")):
-            work = FoldWork()
-            for task in tasks:
-                share = Share(bar, len(task.rows))
-                ready = prepare(plan, task, work, build)
-                share.advance(0.25)
-                scores[:, task.rows, task.fold] = score(plan, task, ready, share.advance)
-                share.finish()
-    return plan, Scores(*scores)
+        for task in sorted(plan.tasks(), key=attrgetter("rows")):
+            share = Share(bar, len(task.rows))
+            ready = prepare(plan, task, works[task.fold], build)
+            share.advance(0.25)
+            collected.add(task, score(plan, task, ready, share.advance))
+            share.finish()
+    return plan, collected.scores()
+
+
+class Collected:
+    """Scores of tasks as they come; what cells give the labels is kept of one cell per representation."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan, shape = plan, (len(plan.cells), len(plan.splits), len(plan.betas))
+        self._score, self._log_loss = np.empty(shape), np.empty(shape)
+        self._waiting: dict[str, dict[int, np.ndarray]] = {}  # of each fold
+        self._best: dict[str, tuple[int, np.ndarray]] = {}  # row and probabilities of the best cell
+
+    def add(self, task: Task, found: Scores) -> None:
+        """Take the scores of one task."""
+        plan, rows, name = self._plan, task.rows, task.transform
+        self._score[rows, task.fold], self._log_loss[rows, task.fold] = found.score, found.log_loss
+        if found.given is None:
+            return
+        given = self._waiting.setdefault(name, {})
+        given[task.fold] = found.given
+        if len(given) == len(plan.splits):
+            cells, scores = [plan.cells[row] for row in rows], (self._score[rows], self._log_loss[rows])
+            best, beta = best_cell(cells, *scores, by_score=plan.scorer is not None)
+            parts = [given[fold][best, beta] for fold in range(len(plan.splits))]
+            self._best[name] = rows[best], np.concatenate(parts)
+            del self._waiting[name]
+
+    def scores(self) -> Scores:
+        """Return the scores of all tasks together."""
+        if not self._best:
+            return Scores(self._score, self._log_loss)
+        rows, given = zip(*(self._best[name] for name in self._plan.representations), strict=True)
+        return Scores(self._score, self._log_loss, np.array(rows), np.array(given))
 
 
 # What models of a representation on a fold have in common
@@ -122,7 +160,8 @@ def represent(plan: Plan, task: Task, work: FoldWork, build: EngineFactory) -> P
     first, X, Q = _both_parts(plan, task, work)
     transformer, y = plan.representations[task.transform], plan.y[train]
     if transformer is not None:
-        transformer, X, Q = fit_candidate(transformer, X, y, Q, work.once if plan.is_preset else None)
+        once, part = work.once if plan.is_preset else None, plan.part if task.fold == ALL else None
+        transformer, X, Q = fit_candidate(transformer, X, y, Q, once, part)
     try:
         model = clone(plan.template)
         data = open_fit(model, X, y, labelled=True)
@@ -363,6 +402,8 @@ def score(
     """
     cells, shape = [plan.cells[row] for row in task.rows], (len(task.rows), len(plan.betas))
     found = Scores(np.empty(shape), np.empty(shape))
+    if plan.averages:
+        found = found._replace(given=np.empty((*shape, len(ready.part.Q)), dtype=np.float32))
     y, classes = plan.y[plan.splits[task.fold][1]], ready.part.model.classes_
     counts = sorted({cell.n_conquerors for cell in cells})
     models, served = {}, {}
@@ -376,13 +417,16 @@ def score(
     if plan.scorer is not None:
         X = plan.shown_samples(task.fold)
     for place, forest, costs in class_costs(ready, first, counts, near, lambda part: report(part / 2)):
-        losses = log_losses(plan.betas, classes, costs.cost, y, ready.part.data.n_threads)
+        given = given_probabilities(plan.betas, classes, costs.cost, y, ready.part.data.n_threads)
+        losses = log_losses(given)
         for r, count in enumerate(counts):
             coinciding = [p for p in positions_of[place] if cells[p].n_conquerors == count]
             if coinciding:
-                given = [cells[p] for p in coinciding]
-                found.score[coinciding] = _scores(plan, task.fold, ready, given, forest, costs, r, X)
+                same = [cells[p] for p in coinciding]
+                found.score[coinciding] = _scores(plan, task.fold, ready, same, forest, costs, r, X)
                 found.log_loss[coinciding] = losses[r]
+                if found.given is not None:
+                    found.given[coinciding] = given[r]
                 report(0.25 * len(coinciding) / len(cells))
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,6 @@ from sklearn.utils.validation import (
 from pathforest._engines.engine import KnnGraph
 from pathforest._engines.metric import Metric, array_options
 from pathforest._engines.samples import (
-    SVD,
     SparseSamples,
     check_training_values,
     is_sparse,
@@ -29,11 +29,17 @@ from pathforest._engines.samples import (
 )
 from pathforest._models.labels import read_labels
 from pathforest._models.parameters import as_list, check_parameters, checked_metric
-from pathforest._search.representations import AS_GIVEN, Representations, choose_preset, resolve_transforms
+from pathforest._search.representations import (
+    AS_GIVEN,
+    Representations,
+    representations_of,
+    resolve_transforms,
+    why_as_given,
+)
 from pathforest._search.scoring import Cell, Scorer, resolve_scoring, shown_to_scorers
 from pathforest._tables.columns import as_table
 from pathforest._utils.progress import logger
-from pathforest._utils.splits import Split, cross_validation_splits
+from pathforest._utils.splits import Split, choose_part, content_keys, cross_validation_splits
 from pathforest._utils.text import show
 from pathforest.fuzzy import FuzzyOPFClassifier
 
@@ -41,6 +47,8 @@ from pathforest.fuzzy import FuzzyOPFClassifier
 COMMON = ("metric", "metric_params", "membership", "algorithm", "n_jobs", "device", "verbose")
 
 ALL = -1  # instead of a fold: all samples, for the final fit
+
+PART = 4_500  # samples that are searched on, about and at most, where `cv` is a number of folds
 
 
 class Task(NamedTuple):
@@ -73,6 +81,7 @@ class Plan:
     samples: Samples
     names: np.ndarray | None  # of the features
     y: np.ndarray
+    part: np.ndarray | None  # the samples that are searched on, ascending; None for all
     shown: tuple[Any, Any]  # samples and labels as scorers get slices of them
     metric: Metric
     splits: list[Split]
@@ -82,6 +91,7 @@ class Plan:
     betas: list[float]
     scorer: Scorer | None
     refit: bool
+    averages: bool  # whether there are several models to choose an average from
     first: First | None = None
     lists: KnnGraph | None = None  # neighbours of all samples, if those of folds are read from them
 
@@ -119,10 +129,11 @@ def make_plan(search: Any, X: Any, y: Any, groups: Any = None, first: First | No
     known = read_labels(search, y)
     search.classes_, labels = known.values, known.all()
     search._fit_untouched = not (search.transforms is None or isinstance(search.transforms, str))
-    as_given = None in resolve_transforms(search.transforms).values()
+    asked = resolve_transforms(search.transforms)
+    as_given = asked is None or None in asked.values()
     samples = take_samples(search, X, metric, as_given, reset=True)
     # Here, because folds would name other rows than the user's.
-    if metric.kind == "precomputed" or (metric.name == "nan_euclidean" and as_given):
+    if metric.kind == "precomputed" or (metric.name == "nan_euclidean" and as_given) or asked is None:
         check_training_values(samples.checked, metric, squares=not callable(search.membership))
     check_consistent_length(samples.given, labels)
     representations = _choose_representations(search, samples, metric)
@@ -131,7 +142,14 @@ def make_plan(search: Any, X: Any, y: Any, groups: Any = None, first: First | No
         raise ValueError(
             "FuzzyOPFClassifierCV cannot cross-validate 1 sample; pass more, or use FuzzyOPFClassifier"
         )
-    splits = cross_validation_splits(search.cv, samples.given, labels, groups)
+    part = _choose_part(search, samples, labels, metric)
+    if part is None:
+        splits = cross_validation_splits(search.cv, samples.given, labels, groups)
+    else:
+        found = cross_validation_splits(search.cv, part, labels[part])
+        splits = [(part[train], part[test]) for train, test in found]
+    search.part_ = np.arange(len(labels)) if part is None else part
+    search.transforms_["part"] = len(search.part_)
     search.n_splits_, search._fit_metric = len(splits), tuple(metric)
     common = {name: getattr(search, name) for name in COMMON}
     shown = shown_to_scorers(X, y, samples.given, labels)
@@ -140,6 +158,7 @@ def make_plan(search: Any, X: Any, y: Any, groups: Any = None, first: First | No
         samples=samples,
         names=_get_feature_names(samples.given),
         y=labels,
+        part=part,
         shown=shown if first is None else (first.X, shown[1]),
         metric=metric,
         splits=splits,
@@ -149,6 +168,7 @@ def make_plan(search: Any, X: Any, y: Any, groups: Any = None, first: First | No
         betas=as_list(search.betas),
         scorer=search.scorer_,
         refit=search.refit,
+        averages=bool(search.refit and search.n_best != 1 and len(representations) > 1),
         first=first,
     )
 
@@ -225,19 +245,45 @@ def as_numbers(samples: Samples) -> np.ndarray | None:
     return numbers if numbers.ndim == 2 and np.isfinite(numbers).all() else None
 
 
+def _choose_part(search: Any, samples: Samples, labels: np.ndarray, metric: Metric) -> np.ndarray | None:
+    """Choose the samples to search on, where there are too many to search on all."""
+    n = len(labels)
+    if isinstance(search.cv, bool) or not isinstance(search.cv, Integral) or n <= PART:
+        return None
+    if metric.kind != "features":
+        return None
+    codes = np.unique(labels, return_inverse=True)[1]
+    part = choose_part(content_keys(_columns(samples), n), codes, PART, int(search.cv))
+    return part if len(part) < n else None
+
+
+def _columns(samples: Samples) -> Iterable[np.ndarray]:
+    """List the values of samples, column by column."""
+    given = samples.given if samples.checked is None else samples.checked
+    if isinstance(given, dict):
+        return given.values()
+    if isinstance(given, SparseSamples):
+        weights = np.random.RandomState(0).uniform(1, 2, given.n_features)
+        sums = np.append(given.data * weights[given.indices], 0)
+        return [np.add.reduceat(sums, given.indptr[:-1]) * (np.diff(given.indptr) > 0)]
+    if hasattr(given, "columns"):
+        return (given[name] for name in given.columns)
+    return given.T if isinstance(given, np.ndarray) and given.ndim == 2 else [np.array([*map(repr, given)])]
+
+
 def _choose_representations(search: Any, samples: Samples, metric: Metric) -> Representations:
     """List the candidates, and record what "auto" has chosen and why."""
-    chosen, reason = search.transforms, "as asked for"
-    if isinstance(samples.checked, SparseSamples) and isinstance(chosen, str):
-        if chosen != "auto":
-            raise ValueError(
-                f"transforms={show(chosen)} takes no sparse matrix; use transforms=None or 'auto', or {SVD}"
-            )
-        chosen, reason = None, "a sparse matrix is for the features as given"
-    if chosen == "auto":
-        chosen, reason = choose_preset(*samples.checked.shape, metric.name, callable(search.membership))
-    candidates = resolve_transforms(chosen, len(search.classes_), search.random_state)
-    preset = "sequence" if search._fit_untouched else chosen
+    candidates, preset, reason = resolve_transforms(search.transforms), search.transforms, "as asked for"
+    if search._fit_untouched:
+        preset = "sequence"
+    if candidates is None:
+        is_sparse = isinstance(samples.checked, SparseSamples)
+        as_given = why_as_given(metric.name, callable(search.membership), is_sparse)
+        if as_given is None:
+            sizes = *samples.checked.shape, len(search.classes_)
+            candidates, reason = representations_of(*sizes, search.random_state, search.n_jobs)
+        else:
+            candidates, preset, reason = resolve_transforms(None), None, as_given
     search.transforms_ = {"preset": preset, "reason": reason, "names": list(candidates)}
     if search.verbose:
         logger.info("%s: transforms=%r (%s)", type(search).__name__, preset, reason)

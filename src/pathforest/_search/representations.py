@@ -1,4 +1,4 @@
-"""Candidate representations of the samples: those of a preset, or what the user passes."""
+"""Candidate representations of the samples: those of the default, or what the user passes."""
 
 from __future__ import annotations
 
@@ -10,96 +10,88 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from pathforest._search.transformers import (
-    ImportanceScaler,
+    JointFeatures,
     KernelDiscriminant,
     Once,
-    QuadraticDiscriminant,
     RidgeDiscriminant,
-    TreeShares,
+    SharingTransformer,
 )
 from pathforest._utils.text import show
 
 AS_GIVEN = "as given"
-PRESETS = ("auto", "linear", "kernel", "full")
-GAMMA_SCALES = (4.0, 1.0, 0.25, 0.0625)  # widths of the RBF kernel tried, times 1 / n_features
-WEIGHTED_SCALES = (1.0, 0.25)  # those on features weighted by their importance
-
-# "auto" chooses the first preset that suits the number of samples and features; see docs/guide/fuzzy_cv.md.
-LIMITS = {"kernel": (5_000, 500), "linear": (50_000, 500)}
+GAMMA_SCALES = (4.0, 0.25)  # widths of the RBF kernel tried, times 1 / n_features
+LEAVES = (1, 20)  # samples in a leaf of the random forests, at least: wrong labels want large leaves
+MANY_FEATURES = 20  # from here on there are principal components, half as many or this many at most:
+COMPONENTS = 50
+MANY_CLASSES = 100  # above, random forests would hold a share of every class in every leaf
+WIDEST = 2_000  # features whose covariances are decomposed
+GROWN_ON = 100_000  # samples above which random forests are grown on a part
 
 # Candidates by their names in the results: unfitted transformers, or None for the samples as given.
 Representations = dict[str, Any]
 
 
-def resolve_transforms(transforms: Any, n_classes: int = 2, random_state: Any = 0) -> Representations:
-    """Turn the parameter `transforms` into named candidates.
-
-    What ``"auto"`` stands for is chosen elsewhere; here it is the samples as given. A preset leaves out what
-    separates classes if there is a single one.
-    """
-    if transforms is None or isinstance(transforms, str):
-        if transforms not in (None, *PRESETS):
-            raise ValueError(
-                f"transforms={show(transforms)} is unknown; use None, {' or '.join(map(repr, PRESETS))}, or "
-                "a sequence of transformers"
-            )
-        return _preset(transforms, n_classes, random_state)
-    if not isinstance(transforms, Sequence) or not len(transforms):
+def resolve_transforms(transforms: Any) -> Representations | None:
+    """Turn the parameter `transforms` into named candidates; None for "auto", which needs the samples."""
+    if transforms is None:
+        return {AS_GIVEN: None}
+    if isinstance(transforms, str) and transforms == "auto":
+        return None
+    if isinstance(transforms, str) or not isinstance(transforms, Sequence) or not len(transforms):
         raise ValueError(
             f"transforms={show(transforms)} is not a sequence of transformers; pass a list such as [None, "
-            f"StandardScaler()], or one of {', '.join(map(repr, PRESETS))}"
+            "StandardScaler()], None for the samples as given, or 'auto'"
         )
     return _number_names([_candidate(item) for item in transforms])
 
 
-def choose_preset(
-    n_samples: int, n_features: int, metric: str, own_membership: bool
-) -> tuple[str | None, str]:
-    """Return the preset that "auto" stands for, and the reason."""
+def why_as_given(metric: str, own_membership: bool, is_sparse: bool) -> str | None:
+    """Say why "auto" takes samples as given; None if it makes representations of them."""
+    if is_sparse:
+        return "a sparse matrix is for the features as given"
     if metric != "euclidean":
-        return None, f"metric={metric!r} is for the features as given"
-    if own_membership:
-        return None, "membership is a function of the samples as given"
-    size = f"{n_samples} samples x {n_features} features"
-    for name, (most_samples, most_features) in LIMITS.items():
-        if n_samples <= most_samples and n_features <= most_features:
-            return name, f"{size} are at most {most_samples} x {most_features}"
-    return None, f"{size} are more than any preset is quick for"
+        return f"metric={metric!r} is for the features as given"
+    return "membership is a function of the samples as given" if own_membership else None
 
 
-def _preset(name: str | None, n_classes: int, random_state: Any) -> Representations:
-    """List the candidates of a preset, which have one seed, so that they can share landmarks and trees."""
-    candidates: Representations = {AS_GIVEN: None}
-    if name in (None, "auto"):
-        return candidates
+def representations_of(
+    n_samples: int, n_features: int, n_classes: int, random_state: Any, n_jobs: int | None
+) -> tuple[Representations, str]:
+    """List the candidates of "auto" and say what is left out; one seed lets them share landmarks."""
     if not isinstance(random_state, Integral):
         random_state = check_random_state(random_state).randint(2**31 - 1)
-    seed = int(random_state)
+    seed, left_out = int(random_state), []
+    candidates: Representations = {"standardised": StandardScaler()}
 
-    def add(name: str, *steps: Any) -> None:
-        candidates[name] = make_pipeline(StandardScaler(), *steps) if steps else StandardScaler()
+    def add(name: str, step: Any) -> None:
+        candidates[name] = make_pipeline(StandardScaler(), step)
 
-    add("standardised")
     if n_classes == 1:
-        return candidates
-    add("LDA", RidgeDiscriminant())
-    if name == "linear":
-        return candidates
+        return candidates, "a single class has nothing to separate"
+    if n_features <= WIDEST:
+        add("LDA", RidgeDiscriminant())
+    else:
+        left_out.append(f"LDA (above {WIDEST} features)")
+    if n_features >= MANY_FEATURES:
+        n_components = min(COMPONENTS, n_features // 2, n_samples // 2)
+        candidates[f"{n_components} components"] = PCA(n_components, random_state=seed)
+    else:
+        left_out.append(f"principal components (below {MANY_FEATURES} features)")
     for scale in GAMMA_SCALES:
         add(f"kernel LDA {scale:g}/d", KernelDiscriminant(scale, random_state=seed))
-    if name == "kernel":
-        return candidates
-    for scale in WEIGHTED_SCALES:
-        kernel = KernelDiscriminant(scale, random_state=seed)
-        add(f"weighted kernel LDA {scale:g}/d", ImportanceScaler(random_state=seed), kernel)
-    add("quadratic LDA", QuadraticDiscriminant(random_state=seed))
-    add("random forest", TreeShares(random_state=seed))
-    return candidates
+    if n_classes <= MANY_CLASSES:
+        for leaf in LEAVES:
+            add(f"joint, leaves of {leaf}", JointFeatures(leaf, random_state=seed, n_jobs=n_jobs))
+    else:
+        left_out.append(f"random forests (above {MANY_CLASSES} classes)")
+    size = f"{n_samples} samples x {n_features} features, {n_classes} classes"
+    return candidates, f"{size}: without {', '.join(left_out)}" if left_out else size
 
 
 def _candidate(item: Any) -> tuple[str, Any]:
@@ -127,27 +119,40 @@ def _number_names(candidates: list[tuple[str, Any]]) -> Representations:
     return result
 
 
-def fit_candidate(transformer: Any, X: Any, y: np.ndarray, Q: Any, once: Once | None) -> tuple[Any, Any, Any]:
+def fit_candidate(
+    transformer: Any, X: Any, y: np.ndarray, Q: Any, once: Once | None, part: np.ndarray | None = None
+) -> tuple[Any, Any, Any]:
     """Fit a copy of a candidate; return it, and what it makes of X and of Q, which may be None.
 
-    Candidates of a preset share work by `once`: all have the same X, so those whose first steps have equal
-    parameters share these steps, and whatever their next step would do twice.
+    Candidates of the default share work by `once`: all have the same X, so those whose first steps have equal
+    parameters share these steps, and whatever their next step would do twice. With `part`, landmarks come
+    from these samples, and so do random forests where there are very many samples.
     """
     if once is not None:
-        return _fit_shared(transformer, X, y, Q, once)
+        return _fit_shared(transformer, X, y, Q, once, part)
     fitted = clone(transformer)
     X = fitted.fit_transform(X, y) if hasattr(fitted, "fit_transform") else fitted.fit(X, y).transform(X)
     return fitted, X, None if Q is None else fitted.transform(Q)
 
 
-def _fit_shared(transformer: Any, X: Any, y: np.ndarray, Q: Any, once: Once) -> tuple[Any, Any, Any]:
+def _fit_shared(
+    transformer: Any, X: Any, y: np.ndarray, Q: Any, once: Once, part: np.ndarray | None
+) -> tuple[Any, Any, Any]:
     steps, fitted, key = getattr(transformer, "steps", [("", transformer)]), [], ()
     for name, step in steps:
 
         def fit(step: Any = step, X: Any = X, Q: Any = Q, before: Any = key) -> tuple[Any, Any, Any]:
-            shares = not isinstance(step, StandardScaler | RidgeDiscriminant)
-            options = {"once": lambda part, make: once((before, part), make)} if shares else {}
-            Z = (model := clone(step)).fit_transform(X, y, **options)
+            model, options, rows = clone(step), {}, part
+            if isinstance(step, SharingTransformer):
+                options = {"once": lambda part, make: once((before, part), make)}
+            if (isinstance(step, JointFeatures) and len(X) <= GROWN_ON) or not options:
+                rows = None
+            if rows is None:
+                Z = model.fit_transform(X, y, **options)
+            else:
+                own = model.fit_transform(X[rows], y[rows], **options)
+                Z = model.transform(X)
+                Z[rows] = own  # they have not been answered by the trees that saw them
             return model, Z, None if Q is None else model.transform(Q)
 
         key = (*key, type(step).__name__, *step.get_params().values())

@@ -37,9 +37,10 @@ COLUMNS = {"param_k_max", "param_sigma", "param_competition", "mean_test_score",
 # Means of the same scores in another order may differ in the last bits; that decides nothing.
 DECIMALS = 12
 
-# Cells of one representation that are averaged before others get a turn: their probabilities hardly differ,
-# and averaging helps only where they do.
-PER_TRANSFORM = 1
+# Steps of the greedy selection of an average, and the smallest probability that it counts: else a single sure
+# mistake would decide.
+STEPS = 20
+SMALLEST_SHARE = 1e-6
 
 Scorer = Callable[[Any, Any, Any], float]
 
@@ -59,6 +60,10 @@ class Scores(NamedTuple):
 
     score: np.ndarray  # (n_cells, n_folds, n_betas); of a single task without the axis for folds
     log_loss: np.ndarray  # the same
+    # What the best cell of each representation gives the labels: its row, and the probabilities (n_models, m)
+    # of all evaluation samples; of a single task those of each cell and beta, (n_cells, n_betas, m).
+    rows: np.ndarray | None = None
+    given: np.ndarray | None = None
 
 
 def resolve_scoring(scoring: Any) -> Scorer | None:
@@ -149,25 +154,27 @@ def call_scorer(scorer: Scorer, model: Any, X: Any, y: Any) -> float:
     return float(score)
 
 
-def log_losses(
+def given_probabilities(
     betas: Sequence[float], classes: np.ndarray, costs: np.ndarray, y: np.ndarray, n_threads: int
 ) -> np.ndarray:
-    """Return the log loss for each number of conquerors and each beta, given class costs (n_r, m, c).
+    """Return the probability of each label for each number of conquerors and each beta: (n_r, n_betas, m).
 
-    A class that the fold does not train has probability 0.
+    `costs` are class costs (n_r, m, c). A class that the fold does not train has probability 0.
     """
     column = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     known, own = classes[column] == y, np.arange(len(y)) * len(classes) + column
 
-    def losses(costs: np.ndarray) -> list[float]:
-        ratio, found = cost_ratios(costs), []
-        for beta in betas:
-            weight = ratio ** float(beta)
-            given = np.where(known, weight.ravel()[own] / row_sums(weight), 0)
-            found.append(-np.log(np.maximum(given, SMALLEST)).mean())
-        return found
+    def give(costs: np.ndarray) -> list[np.ndarray]:
+        ratio = cost_ratios(costs)
+        weights = (ratio ** float(beta) for beta in betas)
+        return [np.where(known, weight.ravel()[own] / row_sums(weight), 0) for weight in weights]
 
-    return np.array([*map_threads(losses, 1 if costs[0].size < WORTH_THREADS else n_threads, costs)])
+    return np.array([*map_threads(give, 1 if costs[0].size < WORTH_THREADS else n_threads, costs)])
+
+
+def log_losses(given: np.ndarray) -> np.ndarray:
+    """Return the log loss of each number of conquerors and each beta, given what they give the labels."""
+    return -np.log(np.maximum(given, SMALLEST)).mean(axis=-1)
 
 
 # The cells from best to worst, ties included, and which of them are averaged
@@ -195,26 +202,41 @@ def rank(
     return np.array(sorted(set(range(len(cells))) - set(last), key=key) + last, dtype=np.intp)
 
 
-def choose_cells(results: dict[str, Any], n_best: int, by_score: bool) -> np.ndarray:
-    """Return the rows of the table whose cells are averaged, the best one first.
+def best_betas(log_loss: np.ndarray) -> np.ndarray:
+    """Return the place of each cell's beta, the first among equals, by log losses (cells, folds, betas)."""
+    return log_loss.mean(axis=1).round(DECIMALS).argmin(axis=1)
 
-    After the best row come the representations by their best cells, each with its `PER_TRANSFORM` best, and
-    round again if there are not enough. Cells compare by log loss, or by their rank with `by_score`.
+
+def best_cell(
+    cells: Sequence[Cell], score: np.ndarray, log_loss: np.ndarray, by_score: bool
+) -> tuple[int, int]:
+    """Return the place of the best of some cells, by log loss or by their rank, and that of its beta.
+
+    Scores and log losses are those of (cells, folds, betas).
     """
-    order = np.argsort(results["rank_test_score"])
-    best = int(order[0])
-    if not by_score:
-        order = order[np.argsort(results["mean_test_log_loss"][order].round(DECIMALS), kind="stable")]
-    transform = [params.get("transform", "") for params in results["params"]]
-    seen: dict[str, list[int]] = {transform[best]: [best]}  # its representation has had its turn
-    for row in order[order != best].tolist():
-        seen.setdefault(transform[row], []).append(row)
-    turns = sorted(
-        (i // PER_TRANSFORM, place, i, row)
-        for place, rows in enumerate(seen.values())
-        for i, row in enumerate(rows)
-    )
-    return np.array([row for *_, row in turns][:n_best], dtype=np.intp)
+    row, beta = np.arange(len(cells)), best_betas(log_loss)
+    score, loss = score[row, :, beta].mean(axis=1), log_loss[row, :, beta].mean(axis=1)
+    order = rank(cells, score, loss, [cells[0].transform])
+    best = order[0] if by_score else order[loss[order].round(DECIMALS).argmin()]
+    return int(best), int(beta[best])
+
+
+def average(given: np.ndarray, n_best: int | None) -> np.ndarray:
+    """Return the weight of each model in the average, by greedy selection (Caruana et al., ICML 2004).
+
+    `given` are the probabilities (n_models, n_samples) that the models give the labels of samples they have
+    not seen. Twenty times, with replacement, the model is added that makes the log loss of the average
+    smallest; ties go to the earlier one. Once `n_best` models are in, only those are added.
+    """
+    given, count = np.maximum(given, SMALLEST_SHARE), np.zeros(len(given), dtype=np.intp)
+    total = np.zeros(given.shape[1])
+    for step in range(1, STEPS + 1):
+        is_full = n_best is not None and np.count_nonzero(count) >= n_best
+        loss = -np.log((total + given) / step).mean(axis=1).round(DECIMALS)
+        best = np.where(is_full & (count == 0), np.inf, loss).argmin()
+        total += given[best]
+        count[best] += 1
+    return count / STEPS
 
 
 def table(
@@ -227,7 +249,7 @@ def table(
     The rank is that of :func:`rank`, so no two rows share one.
     """
     row = np.arange(len(cells))
-    chosen = scores.log_loss.mean(axis=1).round(DECIMALS).argmin(axis=1)  # the first among equals
+    chosen = best_betas(scores.log_loss)
     score, log_loss = scores.score[row, :, chosen], scores.log_loss[row, :, chosen].mean(axis=1)
     names = [name for name in cells[0]._fields if named or name != "transform"]
     # Masked as in GridSearchCV, where searches may leave some out.

@@ -1,15 +1,14 @@
-"""What the presets of a search make of samples: discriminant analyses, and features from a random forest.
+"""What a search makes of samples by itself: discriminant analyses, and features joined with a random forest.
 
 The discriminant analyses choose their own ridge; they work on features, and on those of a kernel. The trees
-of a random forest give shares of the classes, and weights of the features.
+of a random forest give weights of the features, and shares of the classes that stand next to them.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular, svd
@@ -121,16 +120,31 @@ def _choose_ridge(
     return float(ridge)
 
 
-def _check_landmarks(discriminant: LandmarkDiscriminant, sizes: dict[str, int]) -> None:
+def _check_landmarks(discriminant: KernelDiscriminant, sizes: dict[str, int]) -> None:
     demand(discriminant.root_.diagonal().all(), "root_ is singular")
-    check_positive("gamma_scale", getattr(discriminant, "gamma_scale", 1.0), "1 is the default")
+    check_positive("gamma_scale", discriminant.gamma_scale, "1 is the default")
 
 
-class LandmarkDiscriminant(SharingTransformer):
-    """The discriminant analysis of :class:`RidgeDiscriminant` on Nystroem features of some kernel.
+@saved(PARTS)
+class KernelDiscriminant(SharingTransformer):
+    """The discriminant analysis of :class:`RidgeDiscriminant` on Nystroem features of an RBF kernel.
 
-    A class that derives from it has the parameters `n_landmarks` and `random_state`, and a method
-    ``_kernel(X, part, once)`` that compares samples with the landmarks; `part` says which samples these are.
+    Parameters
+    ----------
+    gamma_scale : float, default=1.0
+        The kernel's gamma times the number of features.
+    n_landmarks : int, default=300
+        Samples the kernel is approximated with, at most all.
+    random_state : int or None, default=0
+        Chooses the landmarks.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from pathforest._search.transformers import KernelDiscriminant
+    >>> X, y = make_circles(100, random_state=0)
+    >>> KernelDiscriminant().fit_transform(X, y).shape
+    (100, 1)
     """
 
     _saved = Saved(
@@ -141,6 +155,11 @@ class LandmarkDiscriminant(SharingTransformer):
         },
         agree=(_check_landmarks,),
     )
+
+    def __init__(self, gamma_scale: float = 1.0, n_landmarks: int = LANDMARKS, random_state: Any = 0) -> None:
+        self.gamma_scale = gamma_scale
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
 
     def fit_transform(self, X: np.ndarray, y: np.ndarray, once: Once = make_now) -> np.ndarray:
         """Choose landmarks and project the samples on the directions that separate the classes."""
@@ -162,68 +181,12 @@ class LandmarkDiscriminant(SharingTransformer):
     def _features(self, X: np.ndarray, *sharing: Any) -> np.ndarray:
         return solve_triangular(self.root_, self._kernel(X, *sharing).T, lower=True).T
 
-
-@saved(PARTS)
-class KernelDiscriminant(LandmarkDiscriminant):
-    """Discriminant analysis on Nystroem features of an RBF kernel.
-
-    Parameters
-    ----------
-    gamma_scale : float, default=1.0
-        The kernel's gamma times the number of features.
-    n_landmarks : int, default=300
-        Samples the kernel is approximated with, at most all.
-    random_state : int or None, default=0
-        Chooses the landmarks.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_circles
-    >>> from pathforest._search.transformers import KernelDiscriminant
-    >>> X, y = make_circles(100, random_state=0)
-    >>> KernelDiscriminant().fit_transform(X, y).shape
-    (100, 1)
-    """
-
-    def __init__(self, gamma_scale: float = 1.0, n_landmarks: int = LANDMARKS, random_state: Any = 0) -> None:
-        self.gamma_scale = gamma_scale
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
-
     def _kernel(self, X: np.ndarray, part: str = "queries", once: Once = make_now) -> np.ndarray:
         def measure() -> np.ndarray:  # for kernels of all widths
             return euclidean_distances(np.asarray(X, dtype=np.float64), self.landmarks_, squared=True)
 
         squares = once((part, self.n_landmarks, self.random_state), measure)
         return np.exp(squares * (-self.gamma_scale / X.shape[1]))
-
-
-@saved(PARTS)
-class QuadraticDiscriminant(LandmarkDiscriminant):
-    """Discriminant analysis on squares and products of features, by a quadratic kernel.
-
-    Parameters
-    ----------
-    n_landmarks : int, default=300
-        Samples the kernel is approximated with, at most all.
-    random_state : int or None, default=0
-        Chooses the landmarks.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_circles
-    >>> from pathforest._search.transformers import QuadraticDiscriminant
-    >>> X, y = make_circles(100, random_state=0)
-    >>> QuadraticDiscriminant().fit_transform(X, y).shape
-    (100, 1)
-    """
-
-    def __init__(self, n_landmarks: int = LANDMARKS, random_state: Any = 0) -> None:
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
-
-    def _kernel(self, X: np.ndarray, part: str = "queries", once: Once = make_now) -> np.ndarray:
-        return (1 + np.asarray(X, dtype=np.float64) @ self.landmarks_.T / X.shape[1]) ** 2
 
 
 def _check_walks(trees: RandomTrees, sizes: dict[str, int]) -> None:
@@ -292,108 +255,87 @@ class RandomTrees(BaseEstimator):
             node = below
 
 
-class Grown(NamedTuple):
-    """A random forest, and what it says about its own training samples."""
-
-    trees: RandomTrees
-    shares: np.ndarray  # (n_samples, n_classes) mean over the trees that did not see the sample
-    importances: np.ndarray  # (n_features,) adding up to 1, or all 0 if no tree has a split
-
-
-def grow_trees(X: np.ndarray, y: np.ndarray, n_trees: int, random_state: Any) -> Grown:
-    """Grow a random forest of scikit-learn; labels may have any type."""
-    codes = np.unique(y, return_inverse=True)[1]
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
-        # A score that costs nothing: the shares are wanted, not the accuracy.
-        options = {"oob_score": lambda y, predicted: 0.0, "random_state": random_state}
-        forest = RandomForestClassifier(n_trees, **options).fit(X, codes)
-    shares = forest.oob_decision_function_.reshape(len(X), -1)
-    overall = np.bincount(codes) / len(codes)  # for samples that every tree has seen
-    shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, overall)
-    return Grown(RandomTrees().fit(forest), shares, forest.feature_importances_)
-
-
-class TreeFeatures(SharingTransformer):
-    """What a random forest gives; representations of the same samples share one."""
-
-    def __init__(self, n_trees: int = N_TREES, random_state: Any = 0) -> None:
-        self.n_trees = n_trees
-        self.random_state = random_state
-
-    def _grow(self, X: np.ndarray, y: np.ndarray, once: Once) -> Grown:
-        make = partial(grow_trees, X, y, self.n_trees, self.random_state)
-        return once(("trees", self.n_trees, self.random_state), make)
-
-
-def _check_trees(shares: TreeShares, name: str, sizes: dict[str, int]) -> None:
-    demand(type(shares.trees_) is RandomTrees, "trees_ are not trees")
-    check_attributes(shares.trees_, RandomTrees._saved, sizes)
+def _check_joint(joint: JointFeatures, sizes: dict[str, int]) -> None:
+    demand(type(joint.trees_) is RandomTrees, "trees_ are not trees")
+    check_attributes(joint.trees_, RandomTrees._saved, sizes)
+    sizes["outputs"] += sizes["features"]
+    check_positive("weight", joint.weight, "3 is the default")
 
 
 @saved(PARTS)
-class TreeShares(TreeFeatures):
-    """What a random forest takes for the probabilities of the classes.
+class JointFeatures(SharingTransformer):
+    """Features by their importance in a random forest, next to what that forest takes each class's share for.
 
-    `fit_transform` asks only the trees that did not see a training sample, `transform` all of them.
+    Features are stretched by the root of their importance, so that squared distances weigh them by it, with
+    weights of mean 1. The shares of the classes are those of the leaves that a sample reaches, times
+    `weight`; for training samples only the trees that did not see them are asked.
 
     Parameters
     ----------
+    min_samples_leaf : int, default=1
+        Samples that a leaf has at least. Wrong labels want large leaves.
+    weight : float, default=3.0
+        How far apart samples of different classes are put.
     n_trees : int, default=200
         Number of trees.
     random_state : int or None, default=0
         Grows them.
+    n_jobs : int or None, default=None
+        Threads that grow trees; the trees are the same.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from pathforest._search.transformers import TreeShares
-    >>> TreeShares().fit_transform(*load_iris(return_X_y=True)).shape
-    (150, 3)
+    >>> from pathforest._search.transformers import JointFeatures
+    >>> JointFeatures().fit_transform(*load_iris(return_X_y=True)).shape
+    (150, 7)
     """
 
-    _saved = Saved({"trees_": _check_trees})
+    _saved = Saved({"trees_": None, "scale_": array("features")}, agree=(_check_joint,))
+
+    def __init__(
+        self,
+        min_samples_leaf: int = 1,
+        weight: float = 3.0,
+        n_trees: int = N_TREES,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.min_samples_leaf = min_samples_leaf
+        self.weight = weight
+        self.n_trees = n_trees
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit_transform(self, X: np.ndarray, y: np.ndarray, once: Once = make_now) -> np.ndarray:
-        """Grow the trees; give each sample the shares of the classes in trees that did not see it."""
-        grown = self._grow(X, y, once)
-        self.trees_ = grown.trees
-        return grown.shares
-
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        """Return the mean shares of the classes in the leaves that samples reach."""
-        check_is_fitted(self)
-        return self.trees_.shares(X)
-
-
-@saved(PARTS)
-class ImportanceScaler(TreeFeatures):
-    """Stretch each feature by the root of its importance in a random forest.
-
-    Squared distances then weigh features by their importance, and the weights have mean 1.
-
-    Parameters
-    ----------
-    n_trees : int, default=200
-        Number of trees.
-    random_state : int or None, default=0
-        Grows them.
-    """
-
-    _saved = Saved({"scale_": array("features")})
-
-    def fit_transform(self, X: np.ndarray, y: np.ndarray, once: Once = make_now) -> np.ndarray:
-        """Grow trees, and multiply the features by how much they use them."""
-        importances = self._grow(X, y, once).importances
+        """Grow trees; join the features with the shares of the classes in trees that did not see a sample."""
+        codes, n_features = np.unique(y, return_inverse=True)[1], X.shape[1]
+        forest = RandomForestClassifier(
+            self.n_trees,
+            min_samples_leaf=self.min_samples_leaf,
+            oob_score=lambda y, predicted: 0.0,  # a score that costs nothing: the shares are wanted
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
+            forest.fit(X, codes)
+        importances = forest.feature_importances_
         if not importances.any():  # no tree has a split: every feature is constant
-            importances = np.full(X.shape[1], 1 / X.shape[1])
-        self.scale_ = np.sqrt(importances * X.shape[1])
-        return self.transform(X)
+            importances = np.full(n_features, 1 / n_features)
+        self.scale_ = np.sqrt(importances * n_features)
+        self.trees_ = RandomTrees().fit(forest)
+        shares = forest.oob_decision_function_.reshape(len(X), -1)
+        overall = np.bincount(codes) / len(codes)  # for samples that every tree has seen
+        return self._join(X, np.where(shares.sum(axis=1, keepdims=True) > 0, shares, overall))
 
     def transform(self, X: np.ndarray) -> np.ndarray:
-        """Multiply the features by their weights."""
+        """Join the features with the mean shares of the classes in the leaves that samples reach."""
         check_is_fitted(self)
-        return X * self.scale_
+        return self._join(X, self.trees_.shares(X))
+
+    def _join(self, X: np.ndarray, shares: np.ndarray) -> np.ndarray:
+        return np.hstack([X * self.scale_, self.weight * shares])
 
 
 def principal_axes(centred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

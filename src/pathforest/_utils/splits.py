@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,32 @@ def cross_validation_splits(cv: Any, X: Any, y: np.ndarray, groups: Any = None) 
             "needs at least one",
         )
     return splits
+
+
+def choose_part(keys: np.ndarray, codes: np.ndarray, size: int, fewest: int) -> np.ndarray:
+    """Choose about `size` samples, ascending: of each class its share, but at least `fewest` or all it has.
+
+    Samples with the smallest `keys` are chosen: if these belong to the contents, the order of rows does not
+    matter.
+    """
+    counts = np.bincount(codes)
+    wanted = np.maximum(np.round(counts * (size / len(codes))), np.minimum(counts, fewest)).astype(np.intp)
+    order = np.lexsort((keys, codes))
+    place = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)  # within the class
+    return np.sort(order[place < wanted[codes[order]]])
+
+
+def content_keys(columns: Iterable[np.ndarray], n_samples: int) -> np.ndarray:
+    """Return a number for each sample that looks random and depends on nothing but its values."""
+    keys = np.zeros(n_samples, dtype=np.uint64)
+    for column in columns:
+        values = np.asarray(column)
+        if values.dtype.kind not in "fiub":
+            values = np.unique(values.astype(str), return_inverse=True)[1]
+        keys ^= (values.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 is 0.0
+        keys *= np.uint64(0x9E3779B97F4A7C15)  # an odd number without a pattern: 2^64 over the golden ratio
+        keys ^= keys >> np.uint64(29)
+    return keys
 
 
 def validation_split(codes: np.ndarray, fraction: float, random_state: Any) -> Split:

@@ -19,7 +19,7 @@ from pathforest._engines.metric import Metric
 from pathforest._models.base import check_queries
 from pathforest._models.classifier import ForestClassifier
 from pathforest._models.offers import KeptForest, bids, cheapest_class, probabilities
-from pathforest._search.ensemble import check_samples, represent
+from pathforest._search.ensemble import check_samples, represent, weigh
 from pathforest.dask.data import check_collection
 from pathforest.dask.futures import Sent, naming_a_lost_scheduler, thread_counts
 
@@ -28,7 +28,8 @@ MEMORY_SHARE = 1 / 8
 
 # What a model without samples knows.
 KNOWN = {
-    "classes_", "n_features_in_", "feature_names_in_", "categories_", "_fit_metric", "_fit_untouched",
+    "classes_", "n_features_in_", "feature_names_in_", "categories_", "weights_", "_fit_metric",
+    "_fit_untouched",
 }  # fmt: skip
 
 
@@ -211,7 +212,8 @@ def _decide(model: Any, offers: Sequence[list[Offers]], method: str) -> np.ndarr
     if method == "predict" and len(merged) == 1:
         return model.classes_[cheapest_class(*merged[0])]
     pairs = zip(merged, classifiers, strict=True)
-    mean = np.mean([probabilities(cost, one.beta) for (cost, _), one in pairs], axis=0)
+    given = np.array([probabilities(cost, one.beta) for (cost, _), one in pairs])
+    mean = weigh(model.weights_, given) if hasattr(model, "weights_") else given[0]
     return mean if method == "predict_proba" else model.classes_[mean.argmax(axis=1)]
 
 

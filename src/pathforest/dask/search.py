@@ -53,7 +53,7 @@ def search(client: Client, params: dict[str, Any], plan: Plan, build: EngineFact
     _check_travellers(params)
     plan = folds.share_lists(plan, build, always=True)
     n_threads = sum(thread_counts(client).values())
-    scores = np.empty((2, len(plan.cells), len(plan.splits), len(plan.betas)))
+    collected = folds.Collected(plan)
     blocks = [evaluation_blocks(plan, task, n_threads / len(tasks)) for task in tasks]
     shown = progress(len(plan.cells) * len(plan.splits), "pathforest search")
     with closing(Sent(client, [Bench(plan)])) as sent, shown as bar:
@@ -63,11 +63,11 @@ def search(client: Client, params: dict[str, Any], plan: Plan, build: EngineFact
             return sent.ask(0, score, tasks[i], near)
 
         def take(i: int, found: Scores) -> None:
-            scores[:, tasks[i].rows, tasks[i].fold] = found
+            collected.add(tasks[i], found)
             bar.update(len(tasks[i].rows))
 
         run_tasks(client, len(tasks), send, take)
-    return plan, Scores(*scores)
+    return plan, collected.scores()
 
 
 def _check_travellers(params: dict[str, Any]) -> None:

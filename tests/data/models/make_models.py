@@ -8,6 +8,9 @@ import json
 from pathlib import Path
 
 import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from pathforest import (
     FuzzyOPFClassifier,
@@ -20,10 +23,17 @@ from pathforest import (
     OPFSemiSupervisedClassifier,
 )
 from pathforest._persistence.file import FILE_FORMAT
+from pathforest._search.transformers import JointFeatures, KernelDiscriminant
 
 HERE = Path(__file__).parent
 SMALL = {"k_max": 5, "cv": 2}
-ONE = {**SMALL, "sigmas": 0.5, "n_conquerors": 3, "n_best": 5}  # keeps one model per representation
+ONE = {**SMALL, "sigmas": 0.5, "n_conquerors": 3}
+PARTS = [
+    None,
+    make_pipeline(StandardScaler(), KernelDiscriminant(0.5, n_landmarks=9)),
+    JointFeatures(3, n_trees=3),
+    PCA(1),
+]
 
 
 def samples():
@@ -53,8 +63,7 @@ def models():
         "search": FuzzyOPFClassifierCV(transforms=None, **SMALL, sigmas=(0.5, 1.0), n_conquerors=(1, 3)).fit(
             X, y
         ),
-        "search_linear": FuzzyOPFClassifierCV(**ONE, transforms="linear").fit(X, text),
-        "search_kernel": FuzzyOPFClassifierCV(**ONE, transforms="kernel").fit(X, y),
+        "search_of_parts": FuzzyOPFClassifierCV(**ONE, transforms=PARTS).fit(X, text),
     }
 
 

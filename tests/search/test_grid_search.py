@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from pathforest import FuzzyOPFClassifierCV
+from pathforest._search import plan
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning"),
@@ -71,7 +72,7 @@ SETTINGS = {  # samples, labels and perhaps groups, or a function that returns t
     "one class": (
         (X[:10], np.arange(10) // 5),
         ONE
-        | {"cv": [(np.arange(5), np.arange(5, 10)), (np.arange(5, 10), np.arange(5))], "transforms": "full"},
+        | {"cv": [(np.arange(5), np.arange(5, 10)), (np.arange(5, 10), np.arange(5))], "transforms": "auto"},
     ),
     **{name: ((X, Y), {"scoring": name}) for name in ("balanced_accuracy", "f1_macro", "roc_auc_ovr")},
     "neg_log_loss": ((X, Y), {"scoring": "neg_log_loss"}),
@@ -81,13 +82,13 @@ SETTINGS = {  # samples, labels and perhaps groups, or a function that returns t
     "a pair": ((X, Y), ONE | {"cv": [(np.arange(90), np.arange(90, 150))]}),
     "repeats": ((X, Y), ONE | {"cv": [(np.r_[np.arange(150), np.arange(40)], np.arange(150))] * 4}),
     "groups": ((X, Y, np.arange(150) // 30), ONE | {"cv": GroupKFold(5)}),
-    "transformers": ((X * [1, 10, 100], Y), {"transforms": [None, StandardScaler()], "n_best": 20}),
+    "transformers": ((X * [1, 10, 100], Y), {"transforms": [None, StandardScaler()], "n_best": 2}),
     "gaps": ((HOLES, IRIS[1]), {"transforms": [SimpleImputer()]}),
     "sparse": ((np.array([["a"], ["b"], ["c"]] * 50), Y), ONE | {"transforms": [OneHotEncoder()]}),
     "frames made": (IRIS, ONE | {"transforms": [scaled()]}),
     "pandas": (lambda: frame("pandas"), ONE | {"transforms": [COLUMNS]}),
     "polars": (lambda: frame("polars"), ONE | {"transforms": [COLUMNS]}),
-    "few of a class": ((FEW, list("aabbcc")), ONE | {"cv": 2, "transforms": "full"}),
+    "few of a class": ((FEW, list("aabbcc")), ONE | {"cv": 2, "transforms": "auto"}),
 }
 
 
@@ -97,14 +98,44 @@ def test_scores_are_those_of_grid_search_and_answers_those_of_the_best_models(na
     samples = samples() if callable(samples) else samples
     search = same_scores(FuzzyOPFClassifierCV(**SMALL | {"transforms": None} | params), *samples)
     alone = [models(search)[row].fit(*samples[:2]) for row in search.averaged_]
-    expected = np.mean([model.predict_proba(samples[0]) for model in alone], axis=0)
+    given = [model.predict_proba(samples[0]) for model in alone]
+    expected = np.average(given, axis=0, weights=search.weights_)
     np.testing.assert_allclose(search.predict_proba(samples[0]), expected, rtol=1e-9)
-    assert search.predict(samples[0]).tolist() == search.classes_[expected.argmax(axis=1)].tolist()
+    answer = search.classes_[expected.argmax(axis=1)] if len(alone) > 1 else alone[0].predict(samples[0])
+    assert search.predict(samples[0]).tolist() == answer.tolist()
 
 
 def test_all_representations_score_and_answer_as_pipelines(wine):
-    one = {"k_max": 4, "sigmas": 1.0, "n_conquerors": 5, "cv": 2, "n_best": 11, "transforms": "full"}
-    search = same_scores(FuzzyOPFClassifierCV(**one), *wine)
-    assert sorted(search.averaged_) == list(range(11))
-    alone = [models(search)[row].fit(*wine).predict_proba(wine[0]) for row in search.averaged_]
-    np.testing.assert_allclose(search.predict_proba(wine[0]), np.mean(alone, axis=0), rtol=1e-6)
+    samples = (
+        wine[0] @ np.eye(13, 26) + np.sin(wine[0] @ np.ones((13, 26))),
+        wine[1],
+    )  # principal components too
+    one = {"k_max": 4, "sigmas": 1.0, "n_conquerors": 5, "cv": 2, "transforms": "auto"}
+    search = same_scores(FuzzyOPFClassifierCV(**one), *samples)
+    assert len(search.cv_results_["params"]) == 7
+    alone = [models(search)[row].fit(*samples).predict_proba(samples[0]) for row in search.averaged_]
+    expected = np.average(alone, axis=0, weights=search.weights_)
+    np.testing.assert_allclose(search.predict_proba(samples[0]), expected, rtol=1e-6)
+
+
+def test_large_sets_are_searched_on_a_part_and_fitted_whole(monkeypatch):
+    monkeypatch.setattr(plan, "PART", 90)
+    X, y = tied(200, 4)
+    y[y == 2] = np.where(np.arange(np.sum(y == 2)) < 4, 2, 0)  # a rare class is taken whole
+    search = FuzzyOPFClassifierCV(k_max=3, sigmas=1.0, n_conquerors=(1, 3), cv=4).fit(X, y)
+    part, order = search.part_, np.random.default_rng(0).permutation(200)
+    assert (np.diff(part) > 0).all()
+    assert len(part) == search.transforms_["part"] < 100
+    assert np.sum(y[part] == 2) == np.sum(y == 2) == 4
+    monkeypatch.setattr(plan, "PART", len(part))
+    alone = FuzzyOPFClassifierCV(k_max=3, sigmas=1.0, n_conquerors=(1, 3), cv=4).fit(X[part], y[part])
+    for name in ("mean_test_score", "mean_test_log_loss"):
+        np.testing.assert_array_equal(search.cv_results_[name], alone.cv_results_[name])
+    assert {len(model[-1].cost_) for model in search.estimators_} == {200}
+    assert search.score(X, y) > 0.5
+    distinct = np.column_stack([X, np.arange(200)])
+    once = FuzzyOPFClassifierCV(k_max=3, sigmas=1.0, refit=False).fit(distinct, y).part_
+    again = FuzzyOPFClassifierCV(k_max=3, sigmas=1.0, refit=False).fit(distinct[order], y[order]).part_
+    assert sorted(order[again]) == once.tolist()  # chosen by values, not by places
+    whole = FuzzyOPFClassifierCV(k_max=3, sigmas=1.0, cv=StratifiedKFold(2), refit=False).fit(X, y)
+    assert len(whole.part_) == 200
