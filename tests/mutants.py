@@ -306,6 +306,16 @@ src/pathforest/_reproduction/textbook.py | tests/reproduction/test_textbook.py
 - (offer < cost)
 + (offer <= cost)
 
+src/pathforest/_search/ensemble.py | tests/search/test_model.py
+- given - noise / others
++ given - noise
+- min(FLOOR, noise * FLOOR_SHARE)
++ FLOOR
+- given if weights is None else given * weights
++ given
+src/pathforest/_search/folds.py | tests/search/test_model.py -k estimate
+- share - float(np.sqrt(share * (1 - share) / len(codes)))
++ share
 src/pathforest/_search/plan.py | tests/search/test_grid_search.py -k part
 - np.unique(labels, return_inverse=True)[1]
 + np.zeros(n, dtype=int)

@@ -17,7 +17,7 @@ from pathforest._models.base import OPFEstimator
 from pathforest._models.explanation import Explanation
 from pathforest._persistence.checks import MODELS, saved
 from pathforest._search import ensemble
-from pathforest._search.folds import refit, search
+from pathforest._search.folds import estimate_noise, refit, search
 from pathforest._search.plan import First, Plan, as_numbers, check_search, make_plan
 from pathforest._search.scoring import Scorer, Scores, average, check_table, resolve_scoring, table
 from pathforest._utils.progress import fitting, stages_of
@@ -109,6 +109,16 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         What to maximise, a name or scorer of scikit-learn; None is accuracy. Errors stop the search.
     refit : bool, default=True
         Whether to fit the best cells on all samples. False leaves the scores only.
+    label_noise : "estimate" or float, default="estimate"
+        Share of wrong labels in y, below (C - 1) / C for C classes. `predict_proba` is about the true
+        classes: it takes ``label_noise / (C - 1)`` off every probability, leaves at least 0.003 (less where
+        there is hardly any noise), and scales the rest to a sum of 1. No label changes by that.
+        ``"estimate"`` is that of :func:`pathforest.find_issues` on standardised samples, less one standard
+        error; 0 gives the probabilities of the labels, wrong ones included.
+    class_weight : "balanced", dict or None, default=None
+        Factors of the classes, 1 for those not named: `predict` answers the class with the largest
+        probability times factor. ``"balanced"`` has factors inversely proportional to the numbers of samples.
+        Nothing else changes, probabilities included.
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a matrix
         of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2 bytes.
@@ -158,6 +168,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     weights_ : ndarray of shape (n_estimators,)
         What each of them weighs in the average; they add up to 1. The first is 0 if the average does without
         the best cell.
+    label_noise_ : float
+        Share of wrong labels that the probabilities allow for.
     averaged_ : ndarray of shape (n_estimators,)
         Their rows in `cv_results_`.
     n_splits_ : int
@@ -232,6 +244,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         "cv": rules.cv,
         "scoring": rules.checked_where_used,
         "refit": rules.boolean,
+        "label_noise": rules.label_noise,
+        "class_weight": rules.class_weight,
         **rules.ESTIMATOR,
         "membership": rules.membership,
         "random_state": rules.random_state,
@@ -250,6 +264,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         cv: int | Any = 3,
         scoring: str | Scorer | None = None,
         refit: bool = True,
+        label_noise: str | float = "estimate",
+        class_weight: str | Mapping[Any, float] | None = None,
         metric: str | Callable[..., float] = "euclidean",
         metric_params: Mapping[str, Any] | None = None,
         membership: str | Callable[[np.ndarray, np.ndarray], np.ndarray] = "density",
@@ -270,13 +286,10 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         self.cv = cv
         self.scoring = scoring
         self.refit = refit
+        self.label_noise = label_noise
+        self.class_weight = class_weight
         self.membership = membership
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse &= not isinstance(self.transforms, str) or self.transforms == "auto"
-        return tags
 
     @fitting
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
@@ -329,6 +342,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
             rows, self.weights_ = _choose(scores, best, self.n_best)
             self.averaged_, betas = rows, results["beta"][rows].tolist()
             self.estimators_ = stage(refit, plan, rows.tolist(), betas, build)
+            noise = self.label_noise
+            self.label_noise_ = float(estimate_noise(plan, build) if noise == "estimate" else noise)
         is_given = any(isinstance(model, FuzzyOPFClassifier) for model in self.estimators_)
         if not is_given and (samples := as_numbers(plan.samples)) is not None:
             self._fit_samples = samples  # for explanations
@@ -339,7 +354,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Give each sample the class with the largest mean probability over the best cells.
 
-        With ``n_best=1`` this is the prediction of `best_estimator_`.
+        With ``n_best=1`` this is the prediction of `best_estimator_`; `class_weight` multiplies the
+        probabilities before.
 
         Parameters
         ----------
@@ -355,7 +371,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
 
     @available_if(_has_models)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Average the probabilities of the best cells, each with the beta chosen for it.
+        """Average the probabilities of the best cells, each with its beta, and allow for `label_noise_`.
 
         Parameters
         ----------

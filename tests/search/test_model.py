@@ -15,6 +15,8 @@ from strategies import METRICS, problems
 
 import pathforest
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, TrainingErrorWarning
+from pathforest._search.ensemble import of_the_truth
+from pathforest.noise import flip_labels
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 
@@ -61,7 +63,7 @@ def test_every_model_equals_an_ordinary_fit(data):
 @pytest.mark.parametrize("transforms", [None, SCALED])
 def test_answers_are_means_and_costs_those_of_the_best_model(problem, params, transforms):
     X, y = problem
-    search = FuzzyOPFClassifierCV(**SMALL | params, transforms=transforms).fit(X, y)
+    search = FuzzyOPFClassifierCV(**SMALL | params, transforms=transforms, label_noise=0).fit(X, y)
     Q, best = X + 0.25, search.best_estimator_
     averages = transforms is not None and search.n_best != 1
     assert (len(search.estimators_) > 1) >= (search.weights_[0] == 0)
@@ -75,6 +77,69 @@ def test_answers_are_means_and_costs_those_of_the_best_model(problem, params, tr
     if transforms is None and search.n_best == 1:
         assert search.explain(Q[:5]) == best.explain(Q[:5])
     assert classifier.beta == search.best_beta_
+
+
+# Wrong labels, and rare classes
+
+
+def test_probabilities_are_those_of_the_true_classes_and_labels_stay(problem):
+    X, y = problem
+    given = FuzzyOPFClassifierCV(**SMALL, transforms=SCALED, label_noise=0).fit(X, y)
+    true = clone(given).set_params(label_noise=0.3).fit(X, y)
+    assert (given.label_noise_, true.label_noise_) == (0, 0.3)
+    expected = np.maximum(given.predict_proba(X) - 0.15, 0.003)
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(true.predict_proba(X), expected)
+    np.testing.assert_array_equal(true.predict(X), given.predict(X))
+    np.testing.assert_array_equal(true.weights_, given.weights_)
+    sure = np.array([[0.999, 0.001, 0.0]])
+    expected = np.array([[0.999 - 0.005, 5e-4, 5e-4]])  # hardly any noise leaves smaller ones
+    np.testing.assert_allclose(of_the_truth(sure, 0.01), expected / expected.sum())
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_the_estimate_is_that_of_find_issues_less_a_standard_error(wine, share):
+    X, y = wine[0], flip_labels(wine[1], share, 0)
+    search = FuzzyOPFClassifierCV(k_max=4, sigmas=1.0, n_conquerors=3).fit(X, y)
+    found = pathforest.find_issues(StandardScaler().fit_transform(X), y).noise_share
+    error = np.sqrt(found * (1 - found) / len(X))
+    assert search.label_noise_ == pytest.approx(max(0, found - error))
+    as_given = FuzzyOPFClassifierCV(k_max=4, sigmas=1.0, n_conquerors=3, metric="manhattan").fit(X, y)
+    found = pathforest.find_issues(X, y, metric="manhattan").noise_share
+    assert as_given.label_noise_ <= found <= as_given.label_noise_ + 0.05
+
+
+@pytest.mark.parametrize("n_best", [1, None])
+def test_weights_of_classes_change_answers_alone(problem, n_best):
+    X, y = problem
+    rare = np.flatnonzero((y != 2) | (np.arange(len(y)) % 4 == 0))
+    X, y = X[rare], y[rare]
+    params = SMALL | {"transforms": SCALED, "n_best": n_best}
+    plain = FuzzyOPFClassifierCV(**params).fit(X, y)
+    given = plain.predict_proba(X)
+    balanced = len(y) / np.bincount(y) / 3
+    for weight, factors in (("balanced", balanced), ({2: 5.0}, [1, 1, 5])):
+        search = FuzzyOPFClassifierCV(**params, class_weight=weight).fit(X, y)
+        np.testing.assert_array_equal(search.predict_proba(X), given)
+        expected = (given * factors).argmax(axis=1)
+        np.testing.assert_array_equal(search.predict(X), expected)
+        assert np.sum(expected == 2) > np.sum(plain.predict(X) == 2)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"label_noise": 0.7}, r"label_noise=0.7 must be below 0.667 for 3 classes.*'estimate'"),
+        ({"label_noise": -0.1}, "label_noise=-0.1 must be from 0 to below 1.*'estimate'"),
+        ({"label_noise": "guess"}, "label_noise='guess'"),
+        ({"class_weight": "equal"}, "class_weight='equal' is unknown; use None, 'balanced' or a dict"),
+        ({"class_weight": {1: 0}}, r"class_weight\[1\]=0 .*likelier"),
+        ({"class_weight": {"ham": 2}}, "class_weight names 'ham', which is not among the classes"),
+    ],
+)
+def test_shares_and_weights_out_of_range_are_refused(problem, params, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        FuzzyOPFClassifierCV(**SMALL, **params).fit(*problem)
 
 
 def test_explanations_have_the_label_of_the_answer_and_name_their_representation(full, wine):
@@ -95,7 +160,7 @@ def test_every_representation_survives_a_file(full, wine, tmp_path):
     np.testing.assert_array_equal(loaded.predict_proba(wine[0]), full.predict_proba(wine[0]))
     assert loaded.explain(wine[0][:9]) == full.explain(wine[0][:9])
     assert loaded.transforms_ == full.transforms_
-    for name in ("averaged_", "weights_", "part_"):
+    for name in ("averaged_", "weights_", "part_", "label_noise_"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(full, name))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from numbers import Integral
 from typing import Any
 
@@ -123,6 +123,22 @@ def contamination(name: str, value: Any) -> None:
         check_positive(name, value, "use a share up to 0.5, or 'auto'")
         if value > 0.5:
             raise ValueError(f"{name}={show(value)} must be at most 0.5: outliers are the smaller part")
+
+
+def label_noise(name: str, value: Any) -> None:
+    """Refuse anything but ``"estimate"`` and numbers from 0 to below 1."""
+    if not (isinstance(value, str) and value == "estimate"):
+        share(0, 1 - 1e-9, "be from 0 to below 1", "it is the share of wrong labels, or 'estimate'")(
+            name, value
+        )
+
+
+def class_weight(name: str, value: Any) -> None:
+    """Refuse anything but None, ``"balanced"`` and a positive number for each of some classes."""
+    if not (value is None or isinstance(value, Mapping) or (isinstance(value, str) and value == "balanced")):
+        raise ValueError(f"{name}={show(value)} is unknown; use None, 'balanced' or a dict of class: weight")
+    for label, weight in value.items() if isinstance(value, Mapping) else ():
+        check_positive(f"{name}[{show(label)}]", weight, "larger weights make the class likelier")
 
 
 def random_state(name: str, value: Any) -> None:

@@ -25,6 +25,7 @@ from pathforest._engines.engine import TREE_NEIGHBORS, Engine, KnnGraph, without
 from pathforest._engines.samples import check_training_values
 from pathforest._models.base import FitData, check_queries, keep_samples, open_fit
 from pathforest._models.classifier import keep_forest
+from pathforest._models.labels import Labels, compare_costs, flag
 from pathforest._models.offers import (
     EXTRA_MEMBERS,
     AskedForest,
@@ -32,9 +33,10 @@ from pathforest._models.offers import (
     ClassGroups,
     Lists,
     answer_each,
+    leave_one_out_offers,
 )
 from pathforest._search.plan import ALL, Plan, Task, take_rows
-from pathforest._search.representations import fit_candidate
+from pathforest._search.representations import STANDARDISED, fit_candidate
 from pathforest._search.scoring import (
     Answered,
     Cell,
@@ -60,6 +62,8 @@ ANSWER_BYTES = 2**28
 # A pass over all samples pays if parts of this size in all would otherwise be searched, as multiples of it:
 # its lists are longer, and a scan of a part costs the square of its size.
 WORTH = 2.5
+
+NOISE_CONQUERORS = 13  # that decide which labels are doubtful, the default of find_issues
 
 
 class FoldWork:
@@ -270,6 +274,22 @@ def lists_of_part(
         near = engine.query(X[short], k + 1, n_threads)
         graph.distances[short], graph.indices[short] = without_self(*near, short)
     return graph
+
+
+def estimate_noise(plan: Plan, build: EngineFactory) -> float:
+    """Estimate the share of wrong labels as `find_issues` does, less one standard error.
+
+    Samples are those that were searched on, standardised if that is one of the representations.
+    """
+    name = STANDARDISED if STANDARDISED in plan.representations else next(iter(plan.representations))
+    found = represent(plan, Task(ALL, name, []), FoldWork(), build)
+    X, codes = found.data.X, found.codes
+    if plan.part is not None:
+        X, codes = X[plan.part], Labels.of(codes[plan.part]).codes
+    samples = found.model._samples._replace(X=X, cache={})
+    offers = leave_one_out_offers(samples, codes, NOISE_CONQUERORS)
+    _, share = flag(compare_costs(offers.own, offers.rival_cost, offers.rival), codes)
+    return max(0.0, share - float(np.sqrt(share * (1 - share) / len(codes))))
 
 
 # One forest of many

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from numbers import Integral
@@ -131,6 +131,7 @@ def make_plan(search: Any, X: Any, y: Any, groups: Any = None, first: First | No
     search._fit_untouched = not (search.transforms is None or isinstance(search.transforms, str))
     asked = resolve_transforms(search.transforms)
     as_given = asked is None or None in asked.values()
+    _weigh_classes(search, labels)
     samples = take_samples(search, X, metric, as_given, reset=True)
     # Here, because folds would name other rows than the user's.
     if metric.kind == "precomputed" or (metric.name == "nan_euclidean" and as_given) or asked is None:
@@ -243,6 +244,26 @@ def as_numbers(samples: Samples) -> np.ndarray | None:
     except (TypeError, ValueError):
         return None
     return numbers if numbers.ndim == 2 and np.isfinite(numbers).all() else None
+
+
+def _weigh_classes(search: Any, labels: np.ndarray) -> None:
+    """Check what is said of the classes, and remember the weight of each, None for equal ones."""
+    n, noise = len(search.classes_), search.label_noise
+    if noise != "estimate" and n > 1 and n * noise >= n - 1:
+        raise ValueError(
+            f"label_noise={show(noise)} must be below {1 - 1 / n:.3g} for {n} classes, where labels would "
+            "say nothing; pass a smaller share or 'estimate'"
+        )
+    weights, chosen = None, search.class_weight
+    if isinstance(chosen, Mapping) and (unknown := [c for c in chosen if c not in search.classes_.tolist()]):
+        raise ValueError(
+            f"class_weight names {show(unknown[0])}, which is not among the classes; use those of y"
+        )
+    if isinstance(chosen, Mapping):
+        weights = np.array([float(chosen.get(c, 1.0)) for c in search.classes_.tolist()])
+    elif chosen is not None:
+        weights = len(labels) / np.unique(labels, return_counts=True)[1] / n
+    search._fit_class_weight = weights
 
 
 def _choose_part(search: Any, samples: Samples, labels: np.ndarray, metric: Metric) -> np.ndarray | None:

@@ -24,7 +24,7 @@ from pathforest._search.transformers import (
 )
 from pathforest._utils.text import show
 
-AS_GIVEN = "as given"
+AS_GIVEN, STANDARDISED = "as given", "standardised"
 GAMMA_SCALES = (4.0, 0.25)  # widths of the RBF kernel tried, times 1 / n_features
 LEAVES = (1, 20)  # samples in a leaf of the random forests, at least: wrong labels want large leaves
 MANY_FEATURES = 20  # from here on there are principal components, half as many or this many at most:
@@ -67,7 +67,7 @@ def representations_of(
     if not isinstance(random_state, Integral):
         random_state = check_random_state(random_state).randint(2**31 - 1)
     seed, left_out = int(random_state), []
-    candidates: Representations = {"standardised": StandardScaler()}
+    candidates: Representations = {STANDARDISED: StandardScaler()}
 
     def add(name: str, step: Any) -> None:
         candidates[name] = make_pipeline(StandardScaler(), step)

@@ -19,7 +19,7 @@ from pathforest._engines.metric import Metric
 from pathforest._models.base import check_queries
 from pathforest._models.classifier import ForestClassifier
 from pathforest._models.offers import KeptForest, bids, cheapest_class, probabilities
-from pathforest._search.ensemble import check_samples, represent, weigh
+from pathforest._search.ensemble import check_samples, likeliest, of_the_truth, represent, weigh
 from pathforest.dask.data import check_collection
 from pathforest.dask.futures import Sent, naming_a_lost_scheduler, thread_counts
 
@@ -28,8 +28,8 @@ MEMORY_SHARE = 1 / 8
 
 # What a model without samples knows.
 KNOWN = {
-    "classes_", "n_features_in_", "feature_names_in_", "categories_", "weights_", "_fit_metric",
-    "_fit_untouched",
+    "classes_", "n_features_in_", "feature_names_in_", "categories_", "weights_", "label_noise_",
+    "_fit_metric", "_fit_untouched", "_fit_class_weight",
 }  # fmt: skip
 
 
@@ -209,12 +209,13 @@ def _decide(model: Any, offers: Sequence[list[Offers]], method: str) -> np.ndarr
     merged = [merge_offers(made, n_classes, int(one.n_conquerors)) for *made, one in asked]
     if method == "class_costs":
         return merged[0][0]
-    if method == "predict" and len(merged) == 1:
+    searched = hasattr(model, "weights_")
+    if method == "predict" and len(merged) == 1 and not (searched and model._fit_class_weight is not None):
         return model.classes_[cheapest_class(*merged[0])]
     pairs = zip(merged, classifiers, strict=True)
     given = np.array([probabilities(cost, one.beta) for (cost, _), one in pairs])
-    mean = weigh(model.weights_, given) if hasattr(model, "weights_") else given[0]
-    return mean if method == "predict_proba" else model.classes_[mean.argmax(axis=1)]
+    mean = of_the_truth(weigh(model.weights_, given), model.label_noise_) if searched else given[0]
+    return mean if method == "predict_proba" else model.classes_[likeliest(model, mean)]
 
 
 def merge_offers(parts: Sequence[Offers], n_classes: int, r: int) -> tuple[np.ndarray, np.ndarray]:
