@@ -489,7 +489,7 @@ def test_a_landscape_fills_a_figure_given_or_a_new_one_of_pyplot():
 
 @pytest.fixture(scope="module")
 def search():
-    return FuzzyOPFClassifierCV(transforms="linear", k_max=5, sigmas=1.0, cv=2).fit(WIDE, Y)
+    return FuzzyOPFClassifierCV(transforms=[None, StandardScaler()], k_max=5, sigmas=1.0, cv=2).fit(WIDE, Y)
 
 
 def annotations(display):
