@@ -48,7 +48,7 @@ PICTURE = Path(__file__).parents[2] / "docs" / "images" / "accuracy_ranks.png"
 Model = Any
 Fit = Callable[[np.ndarray, np.ndarray, int], Model]  # (X, y, seed) -> fitted
 
-FOLDS = 5  # of all searches
+FOLDS = 5  # of the searches of others
 KNN_SIZES = (1, 3, 5, 7, 9, 11, 15, 21, 31, 45, 61, 91)
 SVM_COSTS = (0.1, 1, 10, 100, 1000)
 SVM_GAMMAS = (1 / 16, 1 / 4, 1, 4, 16)  # times 1 / n_features
