@@ -32,6 +32,7 @@ search = FuzzyOPFClassifierCV(
     competitions=("tree", "complete"),
     n_conquerors=1,
     transforms=None,
+    cv=5,
 ).fit(X, y)
 n_cells = len(search.cv_results_["params"])
 print(f"{n_cells} models in 5 folds took {perf_counter() - start:.1f} s; best: {search.best_params_}")
