@@ -370,4 +370,6 @@ def test_a_plan_with_folds_that_a_worker_has_prepared_can_go_to_another():
     assert len(bench._works) == dask_search.KEPT_FOLDS
     assert not copy._works
     task = copy.plan.tasks()[0]
-    np.testing.assert_array_equal(dask_search.score(copy, task, []), dask_search.score(bench, task, []))
+    np.testing.assert_array_equal(
+        dask_search.score(copy, task, [])[:2], dask_search.score(bench, task, [])[:2]
+    )

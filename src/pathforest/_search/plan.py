@@ -134,7 +134,7 @@ def make_plan(search: Any, X: Any, y: Any, groups: Any = None, first: First | No
     _weigh_classes(search, labels)
     samples = take_samples(search, X, metric, as_given, reset=True)
     # Here, because folds would name other rows than the user's.
-    if metric.kind == "precomputed" or (metric.name == "nan_euclidean" and as_given) or asked is None:
+    if metric.kind == "precomputed" or (metric.name == "nan_euclidean" and as_given):
         check_training_values(samples.checked, metric, squares=not callable(search.membership))
     check_consistent_length(samples.given, labels)
     representations = _choose_representations(search, samples, metric)
@@ -301,6 +301,7 @@ def _choose_representations(search: Any, samples: Samples, metric: Metric) -> Re
         is_sparse = isinstance(samples.checked, SparseSamples)
         as_given = why_as_given(metric.name, callable(search.membership), is_sparse)
         if as_given is None:
+            check_training_values(samples.checked, metric, squares=True)  # before scaling would hide them
             sizes = *samples.checked.shape, len(search.classes_)
             candidates, reason = representations_of(*sizes, search.random_state, search.n_jobs)
         else:

@@ -6,7 +6,6 @@ of a random forest give weights of the features, and shares of the classes that 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -255,6 +254,21 @@ class RandomTrees(BaseEstimator):
             node = below
 
 
+def _unseen_shares(forest: RandomForestClassifier, X: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the shares of the classes in the trees that did not see a training sample.
+
+    scikit-learn's are the same, with a warning that filters of other threads let pass.
+    """
+    X, total, count = np.asarray(X, dtype=np.float32), 0, np.zeros((len(X), 1))
+    for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
+        unseen = np.ones((len(X), 1))
+        unseen[rows] = 0
+        total = total + unseen * tree.tree_.value[tree.tree_.apply(X), 0]
+        count += unseen
+    overall = np.bincount(codes) / len(codes)  # for samples that every tree has seen
+    return np.where(count > 0, total / np.maximum(count, 1), overall)
+
+
 def _check_joint(joint: JointFeatures, sizes: dict[str, int]) -> None:
     demand(type(joint.trees_) is RandomTrees, "trees_ are not trees")
     check_attributes(joint.trees_, RandomTrees._saved, sizes)
@@ -310,24 +324,14 @@ class JointFeatures(SharingTransformer):
     def fit_transform(self, X: np.ndarray, y: np.ndarray, once: Once = make_now) -> np.ndarray:
         """Grow trees; join the features with the shares of the classes in trees that did not see a sample."""
         codes, n_features = np.unique(y, return_inverse=True)[1], X.shape[1]
-        forest = RandomForestClassifier(
-            self.n_trees,
-            min_samples_leaf=self.min_samples_leaf,
-            oob_score=lambda y, predicted: 0.0,  # a score that costs nothing: the shares are wanted
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
-            forest.fit(X, codes)
-        importances = forest.feature_importances_
+        options = {"random_state": self.random_state, "n_jobs": self.n_jobs}
+        forest = RandomForestClassifier(self.n_trees, min_samples_leaf=self.min_samples_leaf, **options)
+        importances = forest.fit(X, codes).feature_importances_
         if not importances.any():  # no tree has a split: every feature is constant
             importances = np.full(n_features, 1 / n_features)
         self.scale_ = np.sqrt(importances * n_features)
         self.trees_ = RandomTrees().fit(forest)
-        shares = forest.oob_decision_function_.reshape(len(X), -1)
-        overall = np.bincount(codes) / len(codes)  # for samples that every tree has seen
-        return self._join(X, np.where(shares.sum(axis=1, keepdims=True) > 0, shares, overall))
+        return self._join(X, _unseen_shares(forest, X, codes))
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Join the features with the mean shares of the classes in the leaves that samples reach."""
