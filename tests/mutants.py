@@ -281,8 +281,8 @@ src/pathforest/plotting/regions.py | tests/plotting/test_plotting.py
 + np.column_stack([colors[codes], 1 - strength])
 
 src/pathforest/_reproduction/contestants.py | tests/reproduction/test_contestants.py
-- model.fit, *parts.train)
-+ model.fit, *parts.search)
+- model.fit(*parts.train)
++ model.fit(*parts.search)
 src/pathforest/_reproduction/data.py | tests/reproduction/test_data.py
 - seen = 4 * len(rows) // 5
 + seen = round(4 * len(rows) / 5)

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted, validate_data
 
 from pathforest._models.base import documented_at
-from pathforest._models.parameters import Rules, boolean, check_parameters, integer, optional
+from pathforest._models.parameters import Rules, boolean, check_parameters, integer, where
 from pathforest._persistence.checks import PARTS, TABLE, array, demand, indices, is_texts, saved, whole
 from pathforest._persistence.checks import number as finite
 from pathforest._tables.columns import (
@@ -41,11 +41,6 @@ SHOWN = 6  # categories listed for a column
 LISTED = 12  # columns listed in a message
 TRUTH = {"1": "True", "1.0": "True", "0": "False", "0.0": "False"}  # as files write it, besides words
 MISSING, OTHER = " (missing)", " (other)"  # shown behind the name of a column, as "=text" is
-
-
-def _check_kinds(name: str, value: Any) -> None:
-    if not isinstance(value, dict):
-        raise TypeError(f"{name}={show(value)} must be None or a dict, such as {{'zip': 'category'}}")
 
 
 def _check_columns(table: TablePreprocessor, sizes: dict[str, int]) -> None:
@@ -148,7 +143,11 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         pack=lambda table, state: state | {"kinds": list((table.kinds or {}).items())},  # keys may be numbers
     )
     _rules: ClassVar[Rules] = {
-        "kinds": optional(_check_kinds),
+        "kinds": where(
+            lambda value: value is None or isinstance(value, dict),
+            "must be None or a dict, such as {'zip': 'category'}",
+            TypeError,
+        ),
         "max_categories": integer(1, "30 is the default"),
         "scale": boolean,
     }

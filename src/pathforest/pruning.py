@@ -20,12 +20,16 @@ from pathforest._persistence import checks as stored
 from pathforest._tables.columns import as_table
 from pathforest._utils.progress import fitting
 from pathforest._utils.splits import validation_split
-from pathforest._utils.text import show
 from pathforest.classifier import OPFClassifier
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 # What OPFPruner takes. Labels of a semi-supervised model are not given, and a search has several models.
 PRUNABLE = (OPFClassifier, FuzzyOPFClassifier)
+_check_prunable = rules.where(
+    lambda value: isinstance(value, PRUNABLE),
+    "cannot be pruned; use an OPFClassifier or a FuzzyOPFClassifier",
+    TypeError,
+)
 
 
 class Pruned(NamedTuple):
@@ -34,13 +38,6 @@ class Pruned(NamedTuple):
     model: ForestClassifier  # fitted to the samples that were kept
     kept: np.ndarray  # (n_kept,) their indices among the training samples, ascending
     n_iter: int  # rounds, the last of which found nothing to remove, cost too much or was the last allowed
-
-
-def _check_prunable(name: str, value: Any) -> None:
-    if not isinstance(value, PRUNABLE):
-        raise TypeError(
-            f"{name}={show(value)} cannot be pruned; use an OPFClassifier or a FuzzyOPFClassifier"
-        )
 
 
 def prune(

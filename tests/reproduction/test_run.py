@@ -10,7 +10,7 @@ from pathforest._reproduction.experiment import LANDSCAPE_COLUMNS, RESULT_COLUMN
 
 FAST = ("opf", "fuzzy_opf", "fuzzy_opf_tree", "naive_bayes", "knn1")
 SETTINGS = Settings(("iris", "boat_like"), FAST, runs=2)
-SECONDS = ["fit_seconds", "predict_seconds", "tune_seconds"]
+SECONDS = ["fit_seconds"]
 
 
 @pytest.fixture(scope="module")

@@ -261,12 +261,8 @@ def check_features(
     `squares` says that a density will square the distances; `known` are the training samples that queries `X`
     will be compared with, and `largest` is their magnitude.
     """
-    if metric.name in NONNEGATIVE and X.min() < 0:
-        row, column = np.unravel_index(np.argmin(X), X.shape)
-        raise ValueError(
-            f"Negative values in data passed to metric={metric.name!r}, which needs features >= 0: "
-            f"X[{row}, {column}] is {X[row, column]:.6g}; shift or clip them, or choose another metric"
-        )
+    if metric.name in NONNEGATIVE:
+        _refuse_negative(X, metric.name, "features", "shift or clip them, or choose another metric")
     arrays = [X] if known is None else [X, known]
     if metric.name == "nan_euclidean":
         _check_in_common(X, arrays[-1])
@@ -318,12 +314,7 @@ def check_distances(D: np.ndarray, square: bool, squares: bool = False) -> None:
             f"metric='precomputed' needs the square matrix of distances between training samples, got shape "
             f"{D.shape}; pass all of them, or choose another metric for features"
         )
-    if (smallest := D.min()) < 0:
-        row, column = np.unravel_index(np.argmin(D), D.shape)
-        raise ValueError(
-            f"Negative values in data passed to metric='precomputed', which needs distances >= 0: "
-            f"X[{row}, {column}] is {smallest:.6g}; clip rounding errors with np.maximum(X, 0)"
-        )
+    _refuse_negative(D, "precomputed", "distances", "clip rounding errors with np.maximum(X, 0)")
     if not square:
         return
     largest = float(D.max())
@@ -337,6 +328,15 @@ def check_distances(D: np.ndarray, square: bool, squares: bool = False) -> None:
             )
     if squares:
         check_squares(largest, least=TINY)
+
+
+def _refuse_negative(X: np.ndarray, metric: str, what: str, way_out: str) -> None:
+    if X.min() < 0:
+        row, column = np.unravel_index(np.argmin(X), X.shape)
+        raise ValueError(
+            f"Negative values in data passed to metric={metric!r}, which needs {what} >= 0: "
+            f"X[{row}, {column}] is {X[row, column]:.6g}; {way_out}"
+        )
 
 
 def check_squares(longest: float, least: float) -> None:

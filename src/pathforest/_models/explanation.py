@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from pathforest._engines.metric import Metric, gower_terms
 from pathforest._engines.samples import SparseSamples, is_sparse
 from pathforest._models.offers import KeptForest, bids, decide, mean_offers
+from pathforest._tables.columns import default_names
 from pathforest._utils.text import escape
 from pathforest.forest import path_to_root
 
@@ -329,7 +330,7 @@ def _compare(model: Any, query: np.ndarray, winner: Rival, rival: Rival | None) 
     scale = samples.cached("scale", lambda: feature_scales(samples.X))
     names = getattr(model, "feature_names_in_", None)
     if not isinstance(query, SparseSamples):
-        names = feature_names(len(query)) if names is None else names
+        names = default_names(len(query)) if names is None else names
         features = compare_features(Shown(names, *rows, scale), samples.metric)
         return with_texts(features, model.categories_) if "categories_" in vars(model) else features
     # Without the features that all of them lack.
@@ -338,11 +339,6 @@ def _compare(model: Any, query: np.ndarray, winner: Rival, rival: Rival | None) 
     names = [f"x{j}" for j in columns] if names is None else names[columns]
     features = compare_features(Shown(names, *rows, scale[columns]), samples.metric)
     return [feature._replace(column=int(columns[feature.column])) for feature in features]
-
-
-def feature_names(n_features: int) -> list[str]:
-    """Name features that have no names."""
-    return [f"x{i}" for i in range(n_features)]
 
 
 # Explanations of pipelines and searches

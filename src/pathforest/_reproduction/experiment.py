@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import shlex
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
+import joblib
 import numpy as np
 import pandas as pd
 
@@ -30,8 +30,7 @@ COMPETITION_OF = {"fuzzy_opf": "complete", "fuzzy_opf_tree": "tree"}  # where th
 # Columns of the results: what was measured, scores on the test part, seconds, and what the search chose.
 RESULT_COLUMNS = (
     "dataset", "run", "classifier",
-    "accuracy", "opf_accuracy", "f1_weighted", "balanced_accuracy",
-    "fit_seconds", "predict_seconds", "tune_seconds",
+    "accuracy", "opf_accuracy", "f1_weighted", "fit_seconds",
     "k_max", "best_k", "sigma", "training_error",
 )  # fmt: skip
 LANDSCAPE_COLUMNS = ("dataset", "run", "competition", "k_max", "sigma", "accuracy")
@@ -66,10 +65,7 @@ class Samples(NamedTuple):
     @property
     def checksum(self) -> str:
         """Tells datasets apart that have the same name."""
-        digest = hashlib.sha256(repr((self.X.shape, self.X.dtype.str, self.y.dtype.str)).encode())
-        for array in self:
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
+        return joblib.hash(tuple(self))
 
 
 class Experiment(NamedTuple):

@@ -18,7 +18,6 @@ from pathforest._models.explanation import (
     Shown,
     compare_features,
     explain_queries,
-    feature_names,
     feature_scales,
     in_units_of,
     only_scales,
@@ -39,6 +38,7 @@ from pathforest._persistence.checks import (
     one_of,
 )
 from pathforest._search.plan import Samples, as_numbers, take_samples
+from pathforest._tables.columns import default_names
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 
@@ -206,7 +206,7 @@ def _with_own_features(
         yield from (one._replace(features=None) for one in explained)
         return
     names = getattr(search, "feature_names_in_", None)
-    names, scale = feature_names(queries.shape[1]) if names is None else names, feature_scales(kept)
+    names, scale = default_names(queries.shape[1]) if names is None else names, feature_scales(kept)
     for one, row in zip(explained, rows, strict=True):
         rival = None if one.rival is None else kept[one.rival.conquerors[0]]
         shown = Shown(names, queries[row], kept[one.conqueror], rival, scale)

@@ -153,7 +153,6 @@ def json_value(value: Any) -> Any:
 def _parquet(file: BinaryIO, layout: Layout) -> Iterator[Write]:
     """Write a row group for each batch; the first batch decides the types that no input had."""
     pyarrow, parquet = require_pyarrow()
-    col.check_distinct(layout.names)
     writer = None
 
     def write(columns: Columns) -> None:

@@ -182,15 +182,13 @@ def _verified(parts: list[bytes], entry: Entry) -> bytes:
 
 
 def _parts(origin: Origin, local: Path) -> list[bytes]:
-    files = [_download(address, local) for address in origin.addresses]
-    return [_member(files[0], name) for name in origin.members] if origin.members else files
-
-
-def _download(address: str, local: Path) -> bytes:
-    out = io.BytesIO()
     # Not streamed: pooch leaves the connection of a streamed answer open when it is an error.
-    _pooch(local).HTTPDownloader(timeout=TIMEOUT, stream=False)(address, out, None)
-    return out.getvalue()
+    download, files = _pooch(local).HTTPDownloader(timeout=TIMEOUT, stream=False), []
+    for address in origin.addresses:
+        out = io.BytesIO()
+        download(address, out, None)
+        files.append(out.getvalue())
+    return [_member(files[0], name) for name in origin.members] if origin.members else files
 
 
 def _member(data: bytes, name: str) -> bytes:

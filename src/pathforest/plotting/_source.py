@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array
 
 from pathforest._models.base import check_queries
 from pathforest._models.explanation import Opened, only_scales, open_up
+from pathforest._tables.columns import default_names
 
 ADVICE = {
     "predecessor_": "pass a fitted estimator of pathforest, alone, at the end of a pipeline or in a search "
@@ -97,7 +98,7 @@ def find_positions(opened: Opened, X: Any, *outer: Any) -> tuple[np.ndarray, lis
 def column_names(X: Any, n_columns: int) -> list[str]:
     """Return the names of a data frame's columns or of a model's features; without names x0, x1 and so on."""
     names = getattr(X, "feature_names_in_", getattr(X, "columns", None))
-    return [f"x{i}" for i in range(n_columns)] if names is None else [str(name) for name in names]
+    return default_names(n_columns) if names is None else [str(name) for name in names]
 
 
 @contextmanager

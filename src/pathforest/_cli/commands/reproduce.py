@@ -41,7 +41,6 @@ def reproduce(
         from pathforest._reproduction import data, published, statistics, tables
         from pathforest._reproduction.experiment import CLASSIFIERS, Settings
         from pathforest._reproduction.report import report_html
-        from pathforest._reproduction.run import check_settings
         from pathforest._reproduction.run import reproduce as run
         from pathforest._utils.files import replace_file
     except ModuleNotFoundError as error:
@@ -49,14 +48,12 @@ def reproduce(
             f"reproduce needs {error.name}; run: pip install 'pathforest[reproduce]'"
         ) from error
     usual = data.QUICK if quick else published.PUBLIC
-    settings = check_settings(
-        Settings(
-            datasets=usual if datasets is None else _names(datasets),
-            classifiers=tuple(CLASSIFIERS) if classifiers is None else _names(classifiers),
-            runs=runs or (QUICK_RUNS if quick else published.RUNS),
-            seed=seed,
-            preset=preset,
-        )
+    settings = Settings(
+        datasets=usual if datasets is None else _names(datasets),
+        classifiers=tuple(CLASSIFIERS) if classifiers is None else _names(classifiers),
+        runs=runs or (QUICK_RUNS if quick else published.RUNS),
+        seed=seed,
+        preset=preset,
     )
     _check_folder(out)
     experiment = run(settings, out, jobs=jobs or cpu_count())
