@@ -355,7 +355,7 @@ cpp/src/forest/compete.cpp | tests/stages
 cpp/src/forest/geodesic.cpp | tests/stages
 - && arc > last[to])) return;
 + && arc < last[to])) return;
-cpp/src/forest/compete.cpp | tests/stages/test_competition_ties.py
+cpp/src/forest/compete.cpp | tests/stages/test_forest.py
 - margin = 1 + 4 * std::numeric_limits<double>::epsilon();
 + margin = 1;
 

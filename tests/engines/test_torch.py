@@ -165,14 +165,6 @@ def test_memory_of_work_that_failed_is_free_before_the_next_try():
     assert left[-1]() is None, caught
 
 
-@pytest.mark.parametrize(("probe", "sizes"), [(None, [5, 5, 2]), (2, [2, 5, 5]), (8, [5, 5, 2])])
-def test_the_first_block_may_be_smaller(probe, sizes):
-    cpu, seen = torch.device("cpu"), []
-    row_bytes = devices.free_bytes(cpu) // 5
-    devices.in_blocks(cpu, 12, row_bytes, lambda rows: seen.append(rows.stop - rows.start), probe)
-    assert seen == sizes
-
-
 @pytest.mark.parametrize("shortened", [True, False])
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_estimates_are_no_farther_off_than_they_say(recipe, shortened):
@@ -274,24 +266,6 @@ def test_candidates_of_a_group_are_few(monkeypatch):
     monkeypatch.setattr(gpu_engine, "_sums", lambda a, b: settled.append(len(a)) or original(a, b))
     engines(X)[0].knn(10)
     assert 10 * len(X) <= sum(settled) < 40 * len(X)
-
-
-@pytest.mark.parametrize(
-    ("n", "k"), [(1, 1), (50, 1), (400_000, 1), (400_000, 10), (400_000, 100), (10**7, 10)]
-)
-def test_groups_are_neither_many_nor_large(n, k):
-    size = candidates.group_size(n, k)
-    assert size in (8, 16, 32, 64, 128, 256, 512, 1024)
-    if n > 1000:
-        assert n / size + k * size < 4 * (n * k) ** 0.5 + 2 * n / 1024
-
-
-def test_wrong_answers_do_not_make_the_tree_go_on_for_ever():
-    lists = np.array([[1.0], [1.0], [1.0], [1.0]]), np.array([[1], [0], [3], [2]], dtype=np.int32)
-    ours, _ = engines(np.array([[0.0], [1.0], [5.0], [6.0]]))
-    ours._foreign = lambda Q, own, component, reach: (reach[:, None], np.full((len(Q), 1), -1))
-    with pytest.raises(RuntimeError, match="join no components"):
-        ours.spanning_tree(lists)
 
 
 # The kernels: on a GPU, or on the CPU by Triton's interpreter.

@@ -14,6 +14,8 @@ from pathforest import OPFClustering
 from pathforest._models.density import MEASURES, count_above_gap, dome_tree
 from pathforest.graph import KnnGraph
 
+pytestmark = pytest.mark.kernel
+
 measures = st.sampled_from(MEASURES)
 NOT_FITTED = "width", "cut", "estimate"
 

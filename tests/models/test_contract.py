@@ -137,13 +137,6 @@ def test_small_features_that_tell_samples_apart_work(name, case):
     make(name).fit(SMALL[case], np.arange(len(SMALL[case])) % 3)
 
 
-@every("one", "metric", without=["searches"])
-def test_the_upper_triangle_of_a_matrix_with_rounding_errors_counts(name):
-    noisy = D + np.tril(np.full_like(D, 0.9e-10 * D.max()), -1)
-    model, expected = (make(name, metric="precomputed").fit(matrix, y) for matrix in (noisy, D))
-    same_model(model, expected, D)
-
-
 # What labels may be
 
 KINDS = {

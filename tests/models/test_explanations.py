@@ -8,14 +8,13 @@ import pandas as pd
 import pytest
 import reference
 from hypothesis import given
-from scipy.sparse import csr_array
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from strategies import problems
 from zoo import every, make
 
@@ -148,14 +147,6 @@ def test_a_pipeline_with_a_scaler_is_explained_in_the_units_of_the_samples(scale
             assert feature.conqueror == pytest.approx(X[one.conqueror, feature.column])
             assert feature.rival == pytest.approx(X[one.rival.conquerors[0], feature.column])
             assert feature.scale == pytest.approx(X[:, feature.column].std())
-
-
-def test_sparse_samples_behind_a_scaler_are_explained_in_their_units():
-    sparse = csr_array(np.where(np.median(X, axis=0) < X, X, 0))
-    model = make_pipeline(MaxAbsScaler(), OPFClassifier()).fit(sparse, y)
-    for queries in (Q, csr_array(Q)):
-        for feature in explain(model, queries[:1])[0].features:
-            assert feature.value == pytest.approx(Q[0, feature.column])
 
 
 def test_other_transformers_give_the_features_that_the_best_classifier_of_a_grid_search_sees():

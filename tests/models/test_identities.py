@@ -14,7 +14,6 @@ from checks import answers, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.preprocessing import StandardScaler
 from strategies import make_codes, make_samples, problems, seeds
 from zoo import every, make, names
 
@@ -217,28 +216,3 @@ def test_clusters_do_not_depend_on_the_order_of_rows(params, case):
     got = np.concatenate([case.back(b.labels_), b.predict(case.Q)])
     np.testing.assert_array_equal(renumbered(got, expected), expected)
     np.testing.assert_array_equal(got == -1, expected == -1)
-
-
-@given(case=cases(), contamination=st.sampled_from(["auto", 0.1]))
-def test_outliers_do_not_depend_on_the_order_of_rows(case, contamination):
-    a, b = case.fit(make("outliers", k_max=20, contamination=contamination))
-    assert b.offset_ == a.offset_
-    np.testing.assert_array_equal(case.back(b.density_), a.density_)
-    same(answers(b, case.Q), answers(a, case.Q))
-
-
-@fewer
-@given(case=cases(smallest=20))
-def test_a_search_with_given_folds_does_not_depend_on_the_order_of_rows(case):
-    fold = np.arange(len(case.X)) // 2 % 2  # of the samples in their first order
-    params = {"k_max": (3, 8), "sigmas": (0.2, 1.0), "transforms": [None, StandardScaler()]}
-    searches = []
-    for rows in (np.arange(len(case.X)), case.order):
-        cv = [(np.flatnonzero(fold[rows] != f), np.flatnonzero(fold[rows] == f)) for f in (0, 1)]
-        searches.append(make("search as given", cv=cv, **params).fit(case.X[rows], case.y[rows]))
-    a, b = searches
-    for name in ("mean_test_score", "rank_test_score"):
-        np.testing.assert_allclose(b.cv_results_[name], a.cv_results_[name], rtol=NEAR, err_msg=name)
-    assert b.best_params_ == a.best_params_
-    np.testing.assert_allclose(b.predict_proba(case.Q), a.predict_proba(case.Q), rtol=1e-6)
-    np.testing.assert_array_equal(b.predict(case.Q), a.predict(case.Q))

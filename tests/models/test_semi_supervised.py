@@ -11,6 +11,8 @@ from strategies import measured_problems
 
 from pathforest import OPFClassifier, OPFSemiSupervisedClassifier
 
+pytestmark = pytest.mark.kernel
+
 FITTED = ["classes", "prototypes", "cost", "predecessor", "root", "order", "label", "training_error"]
 
 

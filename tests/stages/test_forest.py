@@ -15,7 +15,8 @@ from strategies import make_codes, make_samples, problems
 
 from pathforest import _core
 from pathforest.forest import boundary_prototypes, grow_forest, path_to_root
-from pathforest.graph import SpanningTree
+from pathforest.graph import KnnGraph, SpanningTree
+from pathforest.membership import density, fuzzy_membership
 
 pytestmark = pytest.mark.kernel
 
@@ -37,16 +38,6 @@ def test_complete_competition_equals_algorithm_3_on_hundreds_of_samples(recipe, 
     checks.same_arrays(got, reference.compete(opened.D, seeds, F, side))
 
 
-@given(problems(), st.data())
-def test_plain_forest_is_the_competition_along_the_tree_with_memberships_of_one(problem, data):
-    n = len(problem.X)
-    tree = reference.spanning_tree(reference.distance_matrix(problem.X, problem.X))
-    any_samples = data.draw(st.sets(st.integers(0, n - 1), min_size=1))
-    for seeds in (reference.prototypes(tree, problem.codes), np.array(sorted(any_samples), dtype=np.int32)):
-        expected = _core.compete_tree(*tree, seeds, np.ones(n), False)
-        checks.same_arrays(_core.follow_tree(*tree, seeds), expected)
-
-
 @given(st.integers(2, 12), st.data())
 def test_arcs_that_close_a_cycle_are_refused(n, data):
     ends = data.draw(st.lists(st.tuples(*2 * [st.integers(0, n - 1)]), min_size=n - 1, max_size=n - 1))
@@ -59,21 +50,22 @@ def test_arcs_that_close_a_cycle_are_refused(n, data):
             grow_forest(arcs, [0], *memberships_if_any)
 
 
-@given(problems(smallest=2))
-def test_plain_cost_is_the_minimax_distance_to_the_nearest_end_of_an_arc_between_classes(problem):
+@given(problems(smallest=2), st.data())
+def test_plain_cost_is_the_minimax_distance_to_the_nearest_prototype_whichever_these_are(problem, data):
     D = reference.distance_matrix(problem.X, problem.X)
     tree = SpanningTree(*reference.spanning_tree(D))
-    seeds = reference.prototypes(tree, problem.codes)
-    np.testing.assert_array_equal(boundary_prototypes(tree, problem.codes), seeds)
-    forest = grow_forest(tree, seeds)
-    checks.valid_forest(*forest, seeds)
-    paths = [path_to_root(forest.predecessor, u) for u in range(len(D))]
-    assert [(path[0], path[-1]) for path in paths] == list(enumerate(forest.root))
     minimax = D.copy()
     for via in range(len(D)):
         minimax = np.minimum(minimax, np.maximum(minimax[:, via, None], minimax[None, via]))
     np.fill_diagonal(minimax, 0)
-    np.testing.assert_array_equal(forest.cost, minimax[:, seeds].min(axis=1))
+    boundary = reference.prototypes(tree, problem.codes)
+    np.testing.assert_array_equal(boundary_prototypes(tree, problem.codes), boundary)
+    for seeds in (boundary, sorted(data.draw(st.sets(st.integers(0, len(D) - 1), min_size=1)))):
+        forest = grow_forest(tree, seeds)
+        checks.same_arrays(forest, grow_forest(tree, seeds, np.ones(len(D))))
+        paths = [path_to_root(forest.predecessor, u) for u in range(len(D))]
+        assert [(path[0], path[-1]) for path in paths] == list(enumerate(forest.root))
+        np.testing.assert_array_equal(forest.cost, minimax[:, seeds].min(axis=1))
 
 
 @every_query_engine
@@ -102,3 +94,45 @@ def test_an_arc_that_ties_only_after_rounding_is_looked_at():
     got = _core.Engine.precomputed(D).compete(*reference.knn(D, 1), seeds, F, False)
     assert got[1].tolist() == [-1, -1, 3, 0]
     checks.same_arrays(got, reference.compete(D, seeds, F, "target"))
+
+
+# Offers of equal value: the arc that set the cost decides, by its own length first (SPEC 1.1).
+
+ENGINES = {
+    "kd_tree": lambda X, D, metric: _core.Engine.kd_tree(X, metric),
+    "brute": lambda X, D, metric: _core.Engine.brute(X, metric),
+    "precomputed": lambda X, D, metric: _core.Engine.precomputed(D),
+}
+METRICS = ["manhattan", "euclidean", "chebyshev", "sqeuclidean"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_source_farther_than_its_product_says_by_rounding_is_found(engine):
+    """3 * 1.9 / 1.9 is below 3: sample 1 has waited for 2 and must still see 0, whose arc is shorter."""
+    X, F, seeds = np.array([[0.0], [3.0], [5.0]]), np.array([1.0, 1.9, 0.6]), np.array([0], dtype=np.int32)
+    D = reference.distance_matrix(X, X, "manhattan")
+    got = ENGINES[engine](X, D, "manhattan").compete(*reference.knn(D, 1), seeds, F, False)
+    checks.same_arrays(got, reference.compete(D, seeds, F, "target"))
+
+
+@sides
+@pytest.mark.parametrize("engine", ENGINES)
+@given(data=st.data())
+def test_competition_on_small_grids_equals_the_definition(engine, side, data):
+    n = data.draw(st.integers(3, 8))
+    points = st.lists(st.integers(0, 5), min_size=2, max_size=2)
+    X = np.array(data.draw(st.lists(points, min_size=n, max_size=n)), dtype=float)
+    codes = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
+    metric, sigma = data.draw(st.sampled_from(METRICS)), data.draw(st.sampled_from([0.2, 0.5, 0.8, 1.0, 1.2]))
+    k, length = data.draw(st.integers(1, n - 1)), data.draw(st.integers(0, n - 1))
+    D = reference.distance_matrix(X, X, metric)
+    lists = KnnGraph(*reference.knn(D, k))
+    F = fuzzy_membership(density(lists, k, metric == "sqeuclidean"), sigma)
+    tree = reference.spanning_tree(D)
+    seeds = reference.prototypes(tree, codes)
+    source = side == "source"
+    got = ENGINES[engine](X, D, metric).compete(*reference.knn(D, length), seeds, F, source)
+    checks.same_arrays(got, reference.compete(D, seeds, F, side))
+    checks.same_arrays(
+        _core.compete_tree(*tree, seeds, F, source), reference.compete(D, seeds, F, side, tree)
+    )

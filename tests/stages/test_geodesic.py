@@ -12,9 +12,8 @@ from scipy.sparse.csgraph import dijkstra
 from strategies import make_samples, problems
 
 from pathforest import _core
-from pathforest.distances import make_engine
-from pathforest.forest import balancing_factors, grow_forest_geodesic
-from pathforest.graph import KnnGraph, knn_graph
+from pathforest.forest import grow_forest_geodesic
+from pathforest.graph import knn_graph
 
 pytestmark = pytest.mark.kernel
 
@@ -36,7 +35,6 @@ def test_geodesic_forest_equals_dijkstra_as_it_is_written(case, data):
     got = grow_forest_geodesic(opened.engine, graph, seeds, factor, n_threads)
     expected = reference.geodesic(opened.D, k, seeds, None if factor is None else factor[seeds])
     checks.same_arrays(got, expected)
-    checks.valid_forest(*got, seeds)
 
 
 @pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates", "collinear", "far clusters"])
@@ -45,42 +43,13 @@ def test_geodesic_forest_equals_dijkstra_on_hundreds_of_samples(recipe, n_seeds)
     X, Q = make_samples(recipe, 6, 250, 3)
     opened = open_engine(("kd_tree", "euclidean", 2.0), X, Q)
     seeds = np.random.default_rng(1).choice(250, n_seeds, replace=False)
-    got = grow_forest_geodesic(opened.engine, knn_graph(opened.engine, 4), seeds)
+    graph = knn_graph(opened.engine, 4)
+    got = grow_forest_geodesic(opened.engine, graph, seeds)
     checks.same_arrays(got, reference.geodesic(opened.D, 4, seeds))
-
-
-@given(data=st.data())
-def test_balancing_factors_are_those_of_the_definition(data):
-    X, codes, _, k = data.draw(problems(largest=40))
-    D = reference.distance_matrix(X, X)
-    labelled = data.draw(some(len(X)))
-    codes = np.unique(codes[labelled], return_inverse=True)[1]
-    got = balancing_factors(KnnGraph(*reference.knn(D, k)), labelled, codes)
-    checks.same_arrays([got], [reference.balancing_factors(D, k, labelled, codes)])
-
-
-def test_a_class_that_would_win_more_than_its_share_of_the_labels_pays_more():
-    engine = make_engine(np.arange(30.0)[:, None])
-    labelled, codes = [0, 1, 2, 20], [0, 0, 0, 1]
-    graph = knn_graph(engine, 2)
-    factor = balancing_factors(graph, labelled, codes)
-    assert factor[0] < 1 < factor[1]
-    costs = np.empty(30)
-    costs[labelled] = factor[codes]
-    counts = [
-        np.sum(grow_forest_geodesic(engine, graph, labelled, chosen).root < 20) for chosen in (None, costs)
-    ]
-    assert counts[0] < counts[1]
-
-
-def test_costs_are_those_of_scipy():
-    engine = make_engine(make_samples("gaussian", 3, 300, 4)[0])
-    graph, seeds = knn_graph(engine, 5), [3, 77, 200]
-    rows = np.repeat(np.arange(300), 5)
-    lengths = csr_array((graph.distances.ravel(), (rows, graph.indices.ravel())), shape=(300, 300))
-    expected = dijkstra(lengths, directed=False, indices=seeds, min_only=True)
-    assert np.isfinite(expected).all()
-    np.testing.assert_allclose(grow_forest_geodesic(engine, graph, seeds).cost, expected, rtol=1e-13)
+    if recipe == "gaussian":  # SciPy takes arcs of length 0 for none
+        lengths = csr_array((graph.distances.ravel(), graph.indices.ravel(), np.arange(0, 1001, 4)))
+        expected = dijkstra(lengths, directed=False, indices=seeds, min_only=True)
+        np.testing.assert_allclose(got.cost, expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import checks
 import numpy as np
 import pytest
 import reference
-from engine_cases import open_engine
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import DTYPES, problems
@@ -26,15 +25,6 @@ def test_a_distance_of_minus_zero_is_zero():
     assert list(zip(tree.source.tolist(), tree.target.tolist(), tree.weight.tolist(), strict=True)) == [
         (0, 1, 0.0), (3, 4, 0.0), (0, 2, 1.0), (2, 3, 2.0),
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ["kd_tree", "brute"])
-def test_lists_of_one_join_far_clusters(name):
-    # Pairs far apart: neighbour lists of one leave half as many components as there are samples.
-    X = np.repeat(np.arange(200.0) * 100, 2)[:, None] + np.tile([0.0, 1.0], 200)[:, None]
-    opened = open_engine((name, "euclidean", 2.0), X, X[:1])
-    got = opened.engine.spanning_tree(opened.engine.knn(1))
-    checks.same_arrays(got, reference.spanning_tree(opened.D))
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "manhattan"])

@@ -12,20 +12,8 @@ from hypothesis import strategies as st
 from strategies import make_samples, problems
 
 from pathforest import _core
-from pathforest.graph import KnnGraph
-from pathforest.membership import fuzzy_membership, search_k
 
 pytestmark = pytest.mark.kernel
-
-# To a density it matters only whether distances are squares.
-every_kind = pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean"])
-
-
-def draw_lists(data, metric, **limits):
-    """A problem's neighbour lists, and a k up to their length."""
-    X, _, _, k = data.draw(problems(**limits))
-    lists = reference.knn(reference.distance_matrix(X, X, metric), k)
-    return *lists, data.draw(st.integers(min(1, k), k)), metric in reference.SQUARED
 
 
 def kernel_value(d):
@@ -56,25 +44,6 @@ def test_density_is_the_same_for_any_rows_and_columns_at_hand(width, n, data):
     np.testing.assert_array_equal(apart, expected)
 
 
-@given(st.lists(st.floats(0, 1e9, allow_subnormal=False), min_size=1, max_size=50))
-def test_scaled_density_equals_its_definition(values):
-    rho = np.array(values)
-    np.testing.assert_array_equal(_core.scale_density(rho), reference.scale_density(rho))
-
-
-@every_kind
-@given(data=st.data())
-def test_densities_and_clusters_equal_equation_3_and_algorithm_2(metric, data):
-    distances, indices, k, squared = draw_lists(data, metric)
-    near = distances[:, :k]
-    density = reference.density(near, reference.kernel_width(near, squared), squared)
-    np.testing.assert_array_equal(_core.density(distances, k, squared), density)
-    rho = reference.scale_density(density)
-    np.testing.assert_array_equal(_core.scale_density(density), rho)
-    got = _core.cluster(distances, indices, k, rho)
-    checks.same_arrays(got, reference.cluster(near, indices[:, :k], rho)[:4])
-
-
 @given(data=st.data())
 def test_clustering_equals_algorithm_2_on_any_plateaus_and_within_classes(data):
     X, codes, _, k = data.draw(problems(smallest=2))
@@ -84,17 +53,6 @@ def test_clustering_equals_algorithm_2_on_any_plateaus_and_within_classes(data):
     for given_codes in (None, codes.astype(np.int32), np.zeros(len(X), dtype=np.int32)):
         expected = reference.cluster(distances, indices, rho, given_codes)[:4]
         checks.same_arrays(_core.cluster(distances, indices, k, rho, given_codes), expected)
-
-
-@every_kind
-@given(data=st.data())
-def test_cuts_and_the_best_k_equal_those_of_clustering_at_every_k(metric, data):
-    distances, indices, k, squared = draw_lists(data, metric, largest=40)
-    best, cuts = reference.search_k(distances, indices, k, squared)
-    got = _core.search_k(distances, indices, k, squared, n_threads=data.draw(st.sampled_from([1, 2, 3])))
-    np.testing.assert_array_equal(got, cuts)
-    if k:
-        assert search_k(KnnGraph(distances, indices), k, squared=squared)[0] == best
 
 
 @pytest.mark.parametrize("recipe", ["grid", "gaussian", "duplicates", "far clusters"])
@@ -107,24 +65,6 @@ def test_clusters_and_cuts_of_hundreds_of_samples_equal_algorithm_2(recipe):
         np.testing.assert_array_equal(_core.search_k(*lists, 25, False, n_threads=n_threads), cuts)
     rho = reference.scale_density(reference.density(lists[0], reference.kernel_width(lists[0], False), False))
     checks.same_arrays(_core.cluster(*lists, 25, rho), reference.cluster(*lists, rho)[:4])
-
-
-@every_kind
-@given(data=st.data())
-def test_density_of_new_samples_uses_the_training_width(metric, data):
-    X, _, Q, k = data.draw(problems(smallest=2))
-    squared = metric in reference.SQUARED
-    near = reference.knn(reference.distance_matrix(X, X, metric), k)[0]
-    distances = reference.nearest(reference.distance_matrix(Q, X, metric), k)[0]
-    expected = reference.density(distances, reference.kernel_width(near, squared), squared)
-    np.testing.assert_array_equal(_core.query_density(distances, float(near.max()), squared), expected)
-
-
-@pytest.mark.parametrize("sigma", [0.01, 0.2, 0.8, 1.0, 1.2])
-@given(st.lists(st.floats(0, 1e3, allow_subnormal=False), min_size=1, max_size=50))
-def test_membership_equals_equation_5(sigma, values):
-    rho = np.array(values)
-    np.testing.assert_array_equal(fuzzy_membership(rho, sigma), reference.membership(rho, sigma))
 
 
 def test_the_cut_is_a_number_where_the_inverse_of_a_distance_overflows():

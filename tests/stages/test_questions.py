@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import DTYPES, make_codes, make_samples, memberships, problems, seeds, sizes
 
-from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering, _core
+from pathforest import FuzzyOPFClassifier, _core
 from pathforest._models.offers import carriers
-from pathforest.forest import conquer
 from pathforest.graph import KnnGraph, spanning_tree_by_asking
 
 pytestmark = pytest.mark.kernel
@@ -113,18 +112,6 @@ def test_a_tree_built_by_asking_equals_kruskal_whether_it_knows_the_rows_or_not(
     checks.same_arrays(tree, reference.spanning_tree(D))
 
 
-def test_samples_at_distance_0_by_underflow_are_no_copies():
-    # The square of 1 is 0 here, that of 2 is not: the arc between the pairs joins 1 and 3, the later of each.
-    X = np.array([[0.0], [1.0], [4.0], [3.0]]) * 1.5e-162
-    D = reference.distance_matrix(X, X, "euclidean")
-    lists = KnnGraph(*reference.knn(D, 1))
-    assert lists.distances.tolist() == [[0.0]] * 4
-    expected = reference.spanning_tree(D)
-    checks.same_arrays(spanning_tree_by_asking(lists, asking(D), X), expected)
-    for name in ("kd_tree", "brute"):
-        checks.same_arrays(getattr(_core.Engine, name)(X, "euclidean").spanning_tree(lists), expected)
-
-
 def test_few_distinct_rows_are_few_samples_to_ask():
     X = np.random.default_rng(0).normal(size=(8, 2))[np.arange(400) % 8]
     D = reference.distance_matrix(X, X, "euclidean")
@@ -140,34 +127,7 @@ def test_copy_numbers_count_the_equal_rows_before_each(problem):
     np.testing.assert_array_equal(_core.copy_numbers(X), expected)
 
 
-@pytest.mark.parametrize("r", [1, 2, 5])
-@pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
-@given(problem=copied(tiny=False))  # estimators refuse samples whose squares underflow
-def test_predictions_without_spare_copies_are_those_of_all_samples(algorithm, r, problem):
-    X, codes, Q, _ = problem
-    model = OPFClassifier(n_conquerors=r, algorithm=algorithm).fit(X, codes)
-    engine = _core.Engine.brute(X, "euclidean")
-    for code in np.unique(codes):
-        cost = np.where(codes == code, model.cost_, np.inf)
-        order = np.concatenate([model.order_[codes[model.order_] == code], np.flatnonzero(codes != code)])
-        offers = conquer(engine, Q, cost, order, min(r, int((codes == code).sum()))).offers
-        (means,) = _core.mean_offers(offers, np.array([r], dtype=np.int32))
-        np.testing.assert_array_equal(model.class_costs(Q)[:, code], means)
-    if r == 1:
-        winner = conquer(engine, Q, model.cost_, model.order_).indices[:, 0]
-        assert [e.conqueror for e in model.explain(Q)] == winner.tolist()
-
-
 def test_a_model_keeps_no_more_copies_than_can_win():
     X, y = np.repeat(np.eye(3), 50, axis=0), np.arange(150) % 2
     model = FuzzyOPFClassifier().fit(X, y)
     assert [len(carriers(model._forest.asked_for(r), X.dtype).members) for r in (1, 4, 150)] == [3, 12, 150]
-
-
-def test_new_samples_find_the_same_clusters_without_spare_copies():
-    X = np.random.default_rng(0).normal(size=(12, 2))[np.arange(300) % 12]
-    Q = np.random.default_rng(1).normal(size=(50, 2))
-    model = OPFClustering(n_neighbors=7).fit(X)
-    lists = _core.Engine.brute(X, "euclidean").query(Q, 7)
-    for rows, *found in model._samples.nearest(Q, 7, 300):
-        checks.same_arrays(found, [array[rows] for array in lists])

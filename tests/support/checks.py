@@ -1,25 +1,8 @@
-"""What must hold of any neighbour graph, spanning tree and forest, whatever made them."""
+"""Deep comparisons of arrays, of models and of what models answer."""
 
 from types import FunctionType
 
 import numpy as np
-
-
-def valid_forest(cost, predecessor, root, order, prototypes):
-    """Paths end at prototypes, which cost 0 and are their own roots; order sorts cost."""
-    n = len(cost)
-    assert sorted(order.tolist()) == list(range(n))
-    assert np.all(np.diff(cost[order]) >= 0)
-    assert np.array_equal(np.flatnonzero(predecessor == -1), prototypes)
-    assert np.array_equal(root[prototypes], prototypes)
-    assert np.all(cost[prototypes] == 0)
-    for u in range(n):
-        node = u
-        for _ in range(n):
-            if predecessor[node] == -1:
-                break
-            node = predecessor[node]
-        assert node == root[u]
 
 
 def same_arrays(got, expected):
