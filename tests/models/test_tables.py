@@ -2,13 +2,11 @@
 
 import datetime
 import re
-from functools import partial
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import reference
 from checks import same
 from scipy.sparse import csr_array
 from sklearn.model_selection import StratifiedKFold, cross_val_predict, cross_val_score
@@ -273,7 +271,6 @@ QUERIES = make_table(1)[0]
 QUERIES.loc[[3, 40], "town"] = "east"  # a town of its own, which is none of the known
 CODES = codes_of(TABLE)
 CATEGORICAL = {"categorical": np.array([False, True, True, True, False])}
-LEARNED = {"cost_", "predecessor_", "membership_", "density_", "labels_", "scores_"}
 every_estimator = pytest.mark.parametrize("name", [*names("metric", "one"), "fuzzy tree", "pruner"])
 
 
@@ -294,20 +291,6 @@ def test_a_table_is_its_codes_and_so_is_its_file(name, tmp_path):
     model.save(tmp_path / "model.pf")
     for one in (model, pathforest.load(tmp_path / "model.pf")):
         np.testing.assert_array_equal(one.predict(QUERIES), codes.predict(codes_of(QUERIES)))
-
-
-@pytest.mark.parametrize("metric", ["gower", "nan_euclidean"])
-@every_estimator
-def test_gaps_give_the_model_of_the_distances_between_samples(name, metric):
-    X, Q = CODES[:, [0, 2, 3, 4]], codes_of(QUERIES)[:, [0, 2, 3, 4]]  # something is in common to all
-    params, measure = {}, partial(reference.distance_matrix, metric="nan_euclidean")
-    if metric == "gower":
-        params = {"ranges": np.fmax.reduce(X) - np.fmin.reduce(X)}
-        measure = partial(reference.gower_matrix, **params)
-    got = fitted(name, X, metric, params)
-    expected = fitted(name, measure(X, X), "precomputed")
-    np.testing.assert_array_equal(got.predict(Q), expected.predict(measure(Q, X)))
-    same(*({key: vars(one)[key] for key in LEARNED & {*vars(expected)}} for one in (got, expected)))
 
 
 FORMS = {

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from naive import models, same_scores, tied
 from sklearn.compose import ColumnTransformer
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from pathforest import FuzzyOPFClassifierCV
@@ -23,6 +23,7 @@ SMALL = {"k_max": (1, 6), "sigmas": (0.2, 1.0), "n_conquerors": (1, 4), "betas":
 ONE = {"k_max": 5, "sigmas": 0.4, "n_conquerors": 3}
 X, Y = tied()
 IRIS = load_iris(return_X_y=True)
+WINE, KINDS = load_wine(return_X_y=True)
 HOLES = np.where(np.random.default_rng(0).random(IRIS[0].shape) < 0.1, np.nan, IRIS[0])
 FEW = np.array([[0.0, 1.0], [0.5, 1.5], [5.0, 4.0], [6.0, 5.0], [9.0, 0.0], [9.5, 1.0]])
 
@@ -83,6 +84,11 @@ SETTINGS = {  # samples, labels and perhaps groups, or a function that returns t
     "repeats": ((X, Y), ONE | {"cv": [(np.r_[np.arange(150), np.arange(40)], np.arange(150))] * 4}),
     "groups": ((X, Y, np.arange(150) // 30), ONE | {"cv": GroupKFold(5)}),
     "transformers": ((X * [1, 10, 100], Y), {"transforms": [None, StandardScaler()], "n_best": 2}),
+    "one best": ((X, Y), {"transforms": [None, StandardScaler()], "n_best": 1}),
+    "all representations": (
+        (WINE @ np.eye(13, 26) + np.sin(WINE @ np.ones((13, 26))), KINDS),  # principal components too
+        {"k_max": 4, "sigmas": 1.0, "n_conquerors": 5, "betas": (2, 8), "cv": 2, "transforms": "auto"},
+    ),
     "gaps": ((HOLES, IRIS[1]), {"transforms": [SimpleImputer()]}),
     "sparse": ((np.array([["a"], ["b"], ["c"]] * 50), Y), ONE | {"transforms": [OneHotEncoder()]}),
     "frames made": (IRIS, ONE | {"transforms": [scaled()]}),
@@ -102,22 +108,14 @@ def test_scores_are_those_of_grid_search_and_answers_those_of_the_best_models(na
     alone = [models(search)[row].fit(*samples[:2]) for row in search.averaged_]
     given = [model.predict_proba(samples[0]) for model in alone]
     expected = np.average(given, axis=0, weights=search.weights_)
-    np.testing.assert_allclose(search.predict_proba(samples[0]), expected, rtol=1e-9)
+    rtol = 1e-6 if name == "all representations" else 1e-9
+    np.testing.assert_allclose(search.predict_proba(samples[0]), expected, rtol=rtol)
     answer = search.classes_[expected.argmax(axis=1)] if len(alone) > 1 else alone[0].predict(samples[0])
     assert search.predict(samples[0]).tolist() == answer.tolist()
-
-
-def test_all_representations_score_and_answer_as_pipelines(wine):
-    samples = (
-        wine[0] @ np.eye(13, 26) + np.sin(wine[0] @ np.ones((13, 26))),
-        wine[1],
-    )  # principal components too
-    one = {"k_max": 4, "sigmas": 1.0, "n_conquerors": 5, "cv": 2, "label_noise": 0}
-    search = same_scores(FuzzyOPFClassifierCV(**one), *samples)
-    assert len(search.cv_results_["params"]) == 7
-    alone = [models(search)[row].fit(*samples).predict_proba(samples[0]) for row in search.averaged_]
-    expected = np.average(alone, axis=0, weights=search.weights_)
-    np.testing.assert_allclose(search.predict_proba(samples[0]), expected, rtol=1e-6)
+    best = alone[0] if isinstance(alone[0], Pipeline) else make_pipeline("passthrough", alone[0])
+    seen = best[:-1].transform(samples[0])
+    np.testing.assert_allclose(search.class_costs(samples[0]), best[-1].class_costs(seen), rtol=rtol)
+    assert search.best_beta_ == best[-1].beta
 
 
 def test_large_sets_are_searched_on_a_part_and_fitted_whole(monkeypatch):

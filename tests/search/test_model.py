@@ -59,26 +59,6 @@ def test_every_model_equals_an_ordinary_fit(data):
     same({name: getattr(search, name) for name in best}, best)
 
 
-@pytest.mark.parametrize("params", [{}, {"n_best": 1}, {"competitions": "complete", "n_best": 9}])
-@pytest.mark.parametrize("transforms", [None, SCALED])
-def test_answers_are_means_and_costs_those_of_the_best_model(problem, params, transforms):
-    X, y = problem
-    search = FuzzyOPFClassifierCV(**SMALL | params, transforms=transforms, label_noise=0).fit(X, y)
-    Q, best = X + 0.25, search.best_estimator_
-    averages = transforms is not None and search.n_best != 1
-    assert (len(search.estimators_) > 1) >= (search.weights_[0] == 0)
-    assert averages or search.weights_.tolist() == [1]
-    given = [model.predict_proba(Q) for model in search.estimators_]
-    mean = np.average(given, axis=0, weights=search.weights_)
-    np.testing.assert_allclose(search.predict_proba(Q), mean, rtol=1e-13)
-    np.testing.assert_array_equal(search.predict(Q), search.classes_[mean.argmax(axis=1)])
-    given, classifier = (best[:-1].transform(Q), best[-1]) if isinstance(best, Pipeline) else (Q, best)
-    np.testing.assert_array_equal(search.class_costs(Q), classifier.class_costs(given))
-    if transforms is None and search.n_best == 1:
-        assert search.explain(Q[:5]) == best.explain(Q[:5])
-    assert classifier.beta == search.best_beta_
-
-
 # Wrong labels, and rare classes
 
 
@@ -126,22 +106,6 @@ def test_weights_of_classes_change_answers_alone(problem, n_best):
         assert np.sum(expected == 2) > np.sum(plain.predict(X) == 2)
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"label_noise": 0.7}, r"label_noise=0.7 must be below 0.667 for 3 classes.*'estimate'"),
-        ({"label_noise": -0.1}, "label_noise=-0.1 must be from 0 to below 1.*'estimate'"),
-        ({"label_noise": "guess"}, "label_noise='guess'"),
-        ({"class_weight": "equal"}, "class_weight='equal' is unknown; use None, 'balanced' or a dict"),
-        ({"class_weight": {1: 0}}, r"class_weight\[1\]=0 .*likelier"),
-        ({"class_weight": {"ham": 2}}, "class_weight names 'ham', which is not among the classes"),
-    ],
-)
-def test_shares_and_weights_out_of_range_are_refused(problem, params, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        FuzzyOPFClassifierCV(**SMALL, **params).fit(*problem)
-
-
 def test_explanations_have_the_label_of_the_answer_and_name_their_representation(full, wine):
     X, explained = wine[0], full.explain(wine[0])
     assert [one.label for one in explained] == full.predict(X).tolist()
@@ -152,16 +116,6 @@ def test_explanations_have_the_label_of_the_answer_and_name_their_representation
     row, one = next((i, e) for i, e in enumerate(explained) if e.cell)
     costs = full.class_costs(X[row : row + 1], one.cell)[0]
     assert full.classes_[costs.argmin()] == one.label
-
-
-def test_every_representation_survives_a_file(full, wine, tmp_path):
-    full.save(tmp_path / "full.pf")
-    loaded = pathforest.load(tmp_path / "full.pf")
-    np.testing.assert_array_equal(loaded.predict_proba(wine[0]), full.predict_proba(wine[0]))
-    assert loaded.explain(wine[0][:9]) == full.explain(wine[0][:9])
-    assert loaded.transforms_ == full.transforms_
-    for name in ("averaged_", "weights_", "part_", "label_noise_"):
-        np.testing.assert_array_equal(getattr(loaded, name), getattr(full, name))
 
 
 @pytest.mark.parametrize("transforms", [None, SCALED])

@@ -151,9 +151,11 @@ class Measured(NamedTuple):
 
 @st.composite
 def measured_problems(draw, metrics=METRICS, **limits):
-    """Problems with every metric."""
+    """Problems with every metric, and gaps where it takes them."""
     metric, p = draw(st.sampled_from(metrics))
     X, codes, Q, k = draw(problems(non_negative=metric in NON_NEGATIVE, **limits))
+    if metric in ("nan_euclidean", "gower"):
+        X, Q = with_gaps(X, Q, whole_rows=metric == "gower")
     D, DQ = (reference.distance_matrix(A, X, metric, p) for A in (X, Q))
     given = {"minkowski": {"p": p}, "gower": {"ranges": np.ones(X.shape[1])}}
     params = {
