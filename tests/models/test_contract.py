@@ -121,7 +121,6 @@ def test_arrays_of_the_caller_are_neither_changed_nor_needed(name, dtype):
     same([answers(pickle.loads(pickle.dumps(model)), Q) for model in models], expected)
 
 
-D = np.abs(X[:, None] - X).sum(axis=2)
 SMALL = {
     "a range just large enough": X / np.ptp(X, axis=0).max() * 2.0**-511,
     "one small feature": X * [1e-200, 1e-300, 1, 1],

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive import models, tied
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from strategies import METRICS, problems
 
@@ -129,14 +128,6 @@ def test_without_refit_the_error_says_what_to_fit(problem, transforms):
         assert ("best_params_['transform']" if transforms else advice) in str(raised.value.__cause__)
     if transforms is None:
         FuzzyOPFClassifier(**search.best_params_, beta=search.best_beta_).fit(*problem)
-
-
-def test_a_clone_of_the_best_estimator_can_be_fitted_on_more_samples(problem):
-    X, y = problem
-    search = FuzzyOPFClassifierCV(**SMALL, transforms=SCALED).fit(X[:90], y[:90])
-    whole = clone(search.best_estimator_).fit(X, y)
-    last = whole[-1] if isinstance(whole, Pipeline) else whole
-    assert (len(last.cost_), last.beta) == (150, search.best_beta_)
 
 
 def test_wrong_labels_do_less_harm_than_to_one_neighbour():

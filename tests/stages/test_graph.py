@@ -15,8 +15,6 @@ from pathforest.graph import knn_graph, spanning_tree
 
 pytestmark = pytest.mark.kernel
 
-threads = st.sampled_from([1, 2, 3])
-
 
 def test_a_distance_of_minus_zero_is_zero():
     D = np.abs(np.subtract.outer([0.0, 0, 1, 3, 3], [0.0, 0, 1, 3, 3]))
