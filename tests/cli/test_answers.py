@@ -14,7 +14,7 @@ from commands import CELLS, FEATURES, IRIS, KINDS, X, codes, facts, flowers, pre
 from machines import little_memory
 from pipelines import PIPELINES, passengers
 from sklearn.base import clone
-from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, log_loss
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, confusion_matrix, f1_score, log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -175,6 +175,8 @@ def test_scores_are_those_of_scikit_learn(model):
     found = facts("evaluate iris.pf test.csv --label kind")
     true, predicted = test["kind"], model.predict(X[::7])
     assert found["accuracy"] == accuracy_score(true, predicted)
+    assert found["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(true, predicted))
+    assert found["largest_class"] == true.value_counts(normalize=True).max()
     assert found["opf_accuracy"] == opf_accuracy(true, predicted)
     assert found["f1_weighted"] == pytest.approx(f1_score(true, predicted, average="weighted"))
     assert found["log_loss"] == pytest.approx(log_loss(true, model.predict_proba(X[::7])))
@@ -183,6 +185,7 @@ def test_scores_are_those_of_scikit_learn(model):
     flowers().iloc[:5].to_csv("test.csv", index=False)  # classes without samples have no recall
     found = facts("evaluate iris.pf test.csv -l kind")
     assert (found["samples"], found["recall"]) == ([5, 0, 0], [1.0, None, None])
+    assert (found["balanced_accuracy"], found["largest_class"]) == (1, 1)
 
 
 def test_evaluate_reads_integer_labels_however_they_are_written(folder):

@@ -57,6 +57,8 @@ MISTYPED = [
     (f"{TRAIN} --learn iris.csv", "--learn iris.csv: only --estimator opf takes it"),
     (f"{TRAIN} --prune iris.csv", "--prune iris.csv: only --estimator opf takes it"),
     (f"{TRAIN} --unlabeled iris.csv", "--unlabeled iris.csv: only --estimator semi takes it"),
+    (f"{TRAIN} --balance -e knn", "--balance: only --estimator fuzzy-cv takes it; leave out --estimator knn"),
+    (f"{TRAIN} --balance --set class_weight=balanced", "--balance: not with --set class_weight"),
     (f"{TRAIN} --table c.csv -e opf", "--table c.csv: only --estimator fuzzy-cv takes it"),
     (f"{DISTANCES} --learn testing.dat", "--learn testing.dat: not with --distances"),
     (f"{DISTANCES} --set metric=l1", "does not take distances with these parameters"),

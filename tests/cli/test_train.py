@@ -6,7 +6,8 @@ import pytest
 from commands import FEATURES, IRIS, KINDS, X, codes, facts, flowers, predictions, run, succeed, train
 from pipelines import passengers
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -219,7 +220,43 @@ def test_numbers_are_scaled_unless_the_search_tries_to(folder, options, scale):
     assert train(f"ship.csv -l fate --set k_max=3 --set cv=2 {options}")[0].scale is scale
 
 
+FEW_CELLS = "--set cv=2 --set k_max=3"
+
+
+@pytest.mark.parametrize("line", [IRIS, "ship.csv -l fate", "training.dat --distances distances.dat"])
+def test_the_balanced_accuracy_is_that_of_the_best_cell_in_the_folds(folder, line):
+    found = facts(f"train {line} {FEW_CELLS} --set scoring=balanced_accuracy -o m.pf")
+    assert found["balanced_accuracy"] == pytest.approx(found["best_score"], abs=1e-12)
+    assert f"cross-validated balanced_accuracy {found['best_score']:.4f}" in succeed("info m.pf")
+
+
+def test_the_search_is_balanced_as_in_python(folder):
+    rows = [*range(50, 100), *range(106, 110)]
+    flowers().iloc[rows].to_csv("rare.csv", index=False)
+    settings, scores = f"{FEW_CELLS} --set transforms=None --set label_noise=0", []
+    found = facts(f"train rare.csv {KIND} --balance {settings} -o m.pf")
+    best, samples, labels = pathforest.load("m.pf").best_estimator_, X[rows], KINDS[rows]
+    for train_rows, test in StratifiedKFold(2).split(samples, labels):
+        given = clone(best).fit(samples[train_rows], labels[train_rows]).predict_proba(samples[test])
+        predicted = np.where(given[:, 0] / 50 >= given[:, 1] / 4, "versicolor", "virginica")
+        scores.append(balanced_accuracy_score(labels[test], predicted))
+    assert found["balanced_accuracy"] == pytest.approx(np.mean(scores))
+    assert (found["scoring"], found["largest_class"]) == ("accuracy", 50 / 54)
+
+
 # Warnings
+
+
+ADVISED = [(FEW_CELLS, 4, "--balance"), ("-e opf", 4, "--balance, with --estimator fuzzy-cv,")]
+CONTENT = [(f"{FEW_CELLS} --balance", 4, None), ("-e opf", 5, None)]
+
+
+@pytest.mark.parametrize(("options", "rare", "way"), ADVISED + CONTENT)
+def test_a_rare_class_gets_advice_unless_it_has_weight(folder, options, rare, way):
+    flowers().iloc[50 : 100 + rare].to_csv("rare.csv", index=False)
+    numbers = "'versicolor' has 50 samples and 'virginica' only 4"
+    expected = f"pathforest: advice: {numbers}; {way} gives rare ones more weight\n" if way else ""
+    assert run(f"train rare.csv {KIND} {options} -o m.pf").stderr == expected
 
 
 def test_features_of_different_scales_are_reported(folder):

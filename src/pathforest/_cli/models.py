@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
 import pathforest
 from pathforest._cli.options import UsageError, did_you_mean, say
@@ -26,6 +28,8 @@ from pathforest._cli.tables import (
     positions_of,
 )
 from pathforest._persistence.file import is_model_file
+from pathforest._search import folds
+from pathforest._search.plan import First, make_plan
 from pathforest._search.representations import why_as_given
 from pathforest._tables.batches import Batch, Columns, Stream
 from pathforest._tables.columns import CATEGORY, DATE, NUMBER, integer, is_text, kind_of, listed
@@ -45,6 +49,7 @@ UNSCALED = {
 FACTOR = 30  # between the widest and the narrowest feature, from which on we warn
 # Names of columns that number the rows: id, row_id, PassengerId, index, Unnamed: 0 (from pandas).
 ROW_NUMBER = re.compile(r"(?i:(.*[ _.-])?(id|index)|unnamed: \d+|row( ?(number|no))?)|.*[a-z0-9]I[dD]|")
+RARE = 10  # times the samples of the smallest class, above which we advise
 FEWEST = 10  # ascending numbers that are not an accident
 
 
@@ -195,12 +200,27 @@ def search_facts(model: Any) -> dict[str, Any]:
     """Return what a search has found, if there was one."""
     if not hasattr(model, "best_score_") or not hasattr(model, "best_params_"):
         return {}
-    return {"best_score": model.best_score_, "best_params": model.best_params_}
+    name = model.scoring if isinstance(model.scoring, str) else "score" if model.scoring else "accuracy"
+    return {"scoring": name, "best_score": model.best_score_, "best_params": model.best_params_}
+
+
+def score_text(facts: dict[str, Any]) -> str:
+    """Name the score that a search has maximised."""
+    return f"cross-validated {facts['scoring']} {facts['best_score']:.4f}"
 
 
 def chosen_text(facts: dict[str, Any]) -> str:
     """List the parameters that a search has chosen."""
     return ", ".join(f"{name}={value}" for name, value in facts["best_params"].items())
+
+
+def balanced_accuracy(search: Any, prepared: Prepared, y: np.ndarray, jobs: int | None) -> float:
+    """Return the mean recall of the classes in the folds of a search."""
+    X, table, columns = prepared
+    first = None if columns is None else First(clone(table), columns)
+    X = X if first is None else table.transform(columns)
+    with threads(jobs), threadpool_limits(1, user_api="blas"):
+        return folds.balanced_accuracy(search, make_plan(clone(search), X, y, first=first))
 
 
 def rule_lines(table: TablePreprocessor | None) -> list[str]:
@@ -237,14 +257,22 @@ def _numbers_rows(name: str, column: np.ndarray) -> bool:
     return ROW_NUMBER.fullmatch(name) is not None or (len(column) >= FEWEST and bool(is_counted))
 
 
-def warn_one_class(y: np.ndarray, label: str | None) -> None:
-    """Warn if all labels are the same."""
-    classes = np.unique(np.ma.compressed(y) if isinstance(y, np.ma.MaskedArray) else y).tolist()
+def warn_of_classes(y: np.ndarray, label: str | None, model: Any = None) -> float | None:
+    """Warn if all labels are the same, or if one is rare for a model; return the share of the commonest."""
+    classes, counts = (found.tolist() for found in np.unique(np.ma.compressed(y), return_counts=True))
+    if not classes:
+        return None
     if len(classes) == 1:
         say(
             f"warning: the label{'' if label is None else ' ' + show(label)} has one class, "
             f"{show(classes[0])}, so every prediction will be this class; is --label right?"
         )
+    few, many = min(counts), max(counts)
+    if model is not None and many > RARE * few and getattr(model, "class_weight", None) is None:
+        rare, common = (show(classes[counts.index(count)]) for count in (few, many))
+        way = "--balance" if hasattr(model, "class_weight") else "--balance, with --estimator fuzzy-cv,"
+        say(f"advice: {common} has {many} samples and {rare} only {few}; {way} gives rare ones more weight")
+    return many / sum(counts)
 
 
 def _warn_spans(X: np.ndarray, names: Sequence[str]) -> None:

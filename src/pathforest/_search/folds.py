@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import _safe_indexing
 
 from pathforest import _core
-from pathforest._engines.build import EngineFactory
+from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.engine import TREE_NEIGHBORS, Engine, KnnGraph, without_self
 from pathforest._engines.samples import check_training_values
 from pathforest._models.base import FitData, check_queries, keep_samples, open_fit
@@ -34,7 +34,9 @@ from pathforest._models.offers import (
     Lists,
     answer_each,
     leave_one_out_offers,
+    probabilities,
 )
+from pathforest._search.ensemble import likeliest, of_the_truth
 from pathforest._search.plan import ALL, Plan, Task, take_rows
 from pathforest._search.representations import STANDARDISED, fit_candidate
 from pathforest._search.scoring import (
@@ -362,6 +364,20 @@ def refit(plan: Plan, rows: Sequence[int], betas: Sequence[float], build: Engine
 
 
 # Scores
+
+
+def balanced_accuracy(search: Any, plan: Plan) -> float:
+    """Return that of the best cell of a fitted search in its folds, with the weights of the classes."""
+    cell, classes, recalls = plan.cells[search.best_index_], search.classes_, []
+    for fold, (_, rows) in enumerate(plan.splits):
+        ready = prepare(plan, Task(fold, cell.transform, []), FoldWork(), build_engine)
+        ((_, _, costs),) = class_costs(ready, [configure(ready, cell)], [cell.n_conquerors])
+        given, true = np.zeros((len(rows), len(classes))), plan.y[rows]
+        known = np.searchsorted(classes, ready.part.model.classes_)
+        given[:, known] = probabilities(costs.cost[0], search.best_beta_)
+        right = classes[likeliest(search, of_the_truth(given, search.label_noise_))] == true
+        recalls.append(np.mean([right[true == label].mean() for label in np.unique(true)]))
+    return float(np.mean(recalls))
 
 
 def find_near(part: Part, rows: slice, n_conquerors: int) -> Near:

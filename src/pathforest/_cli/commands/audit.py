@@ -87,7 +87,7 @@ def audit(
     if has_files:
         how["ignore"].append(image_column)
     samples = tables.read_samples(data, reading, **how)
-    models.warn_one_class(samples.y, samples.label)
+    models.warn_of_classes(samples.y, samples.label)
     stream, rows = samples.stream, samples.rows
     shape = None if image_shape is None else parse_shape(image_shape, len(samples.features))
     column = tables.find_column(stream, image_column) if has_files else None

@@ -29,8 +29,9 @@ def evaluate(
     """Compare a model's predictions with the labels of a file.
 
     Labels are in the column that the model was trained with, unless --label names another. Prints accuracy,
-    OPF's balanced accuracy, weighted F1, log loss if the model has probabilities, and per class the samples,
-    the share found (recall) and the share of its predictions that are right (precision).
+    balanced accuracy (the mean recall of the classes), OPF's accuracy, weighted F1, log loss if the model has
+    probabilities, the share of the largest class, and per class the samples, the share found (recall) and
+    the share of its predictions that are right (precision).
 
     Examples
     --------
@@ -68,9 +69,10 @@ def evaluate(
         facts["log_loss"] = float(-np.log(chance).mean())
     if not as_json:
         _show_classes(facts)
-    names = ("accuracy", "opf_accuracy", "f1_weighted", "log_loss")
+    names = ("accuracy", "balanced_accuracy", "opf_accuracy", "f1_weighted", "log_loss")
     text = ", ".join(f"{name} {facts[name]:.4f}" for name in names if name in facts)
-    tables.show_facts(facts, [f"{facts['n_samples']} samples: {text}"], as_json)
+    largest = f"largest class {facts['largest_class']:.1%}"
+    tables.show_facts(facts, [f"{facts['n_samples']} samples ({largest}): {text}"], as_json)
 
 
 def _codes(classes: np.ndarray, batch: Batch, name: str) -> np.ndarray:
@@ -99,6 +101,8 @@ def _facts(classes: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> dict
     return {
         "n_samples": len(true),
         "accuracy": float((true == predicted).mean()),
+        "balanced_accuracy": float(np.nanmean(recall)),
+        "largest_class": max(own) / len(true),
         "opf_accuracy": opf_accuracy(true, predicted),
         "f1_weighted": float(f1),
         "classes": classes.tolist(),

@@ -94,7 +94,7 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
         lines.append(f"classes: {listed(facts['classes'], SHOWN, tables.visible)}")
     facts |= models.search_facts(model)
     if "best_score" in facts:
-        lines.append(f"chosen: {models.chosen_text(facts)}; cross-validated score {facts['best_score']:.4f}")
+        lines.append(f"chosen: {models.chosen_text(facts)}; {models.score_text(facts)}")
     given = ", ".join(f"{name}={value!r}" for name, value in params.items())
     lines.append(f"parameters: {given or 'the defaults'}")
     tables.show_facts(facts, lines, as_json)

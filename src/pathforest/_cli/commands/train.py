@@ -23,6 +23,7 @@ def train(
     treated: options.Treated,
     estimator: str = options.ESTIMATOR,
     settings: list[str] | None = options.SET,
+    balance: bool = options.flag("--balance", "For fuzzy-cv: give rare classes more weight."),
     table: str | None = option("For fuzzy-cv: a file for the scores of all cells, the best first."),
     unlabeled: str | None = option("For semi: a file of further samples, whose labels are not used."),
     learn: str | None = option("For opf: a file of samples; misclassified ones join the training set."),
@@ -67,12 +68,17 @@ def train(
         refuse(
             (file and distances and name in further, f"{name} {file}: not with --distances; give features")
         )
+    mistake = f"--balance: only --estimator fuzzy-cv takes it; leave out --estimator {estimator}"
+    refuse((balance and estimator != "fuzzy-cv", mistake))
     model = models.make_estimator(
         options.ESTIMATORS[estimator], settings, scale=treated.scale, distances=distances
     )
     refuse(
         (not getattr(model, "refit", True), "--set refit=false: the model could not predict; leave it out")
     )
+    if balance:
+        refuse((model.class_weight is not None, "--balance: not with --set class_weight; choose one of them"))
+        model.set_params(class_weight="balanced")
     cells = None if table is None else tables.TableOutput(table)
     tables.check_outputs([out, table], [data, unlabeled, learn, prune, distances])
     labels, may_lack = "left out" if estimator == "outliers" else "needed", estimator == "semi"
@@ -93,14 +99,16 @@ def train(
         more = read(unlabeled, labels="left out")
         y = np.ma.concatenate([samples.y, np.ma.masked_all(len(more.rows.places), samples.y.dtype)])
         samples = samples._replace(X=_joined(samples.X, more.X), y=y)
-    y = samples.y
+    y, largest = samples.y, None
     if y is not None:
-        models.warn_one_class(y, samples.label)
+        largest = models.warn_of_classes(y, samples.label, None if may_lack else model)
     if may_lack:
         y = _marked(model, y)
     prepared = models.prepare(model, samples, scale=treated.scale)
     seconds = models.fit(model, prepared, y, jobs)
     search, evaluation = models.search_facts(model), []
+    if search:
+        search["balanced_accuracy"] = models.balanced_accuracy(model, prepared, y, jobs)
     for is_learning, file in ((True, learn), (False, prune)):
         if file is None:
             continue
@@ -121,7 +129,7 @@ def train(
     what = "features" if distances is None else "distances"
     text = f"{out}: {type(model).__name__}, {len(prepared.X)} samples, {len(samples.features)} {what}"
     if y is not None:
-        text += f", {len(model.classes_)} class{'es' * (len(model.classes_) != 1)}"
+        text += f", {len(model.classes_)} class{'es' * (len(model.classes_) != 1)} (largest {largest:.1%})"
     text += f", {seconds:.1f} s"
     facts = {
         "model": out,
@@ -131,6 +139,7 @@ def train(
         "columns": models.rule_facts(prepared.table),
         "label": samples.label,
         "classes": None if y is None else model.classes_.tolist(),
+        "largest_class": largest,
         "seconds": round(seconds, 3),
         **search,
     }
@@ -144,7 +153,8 @@ def train(
         )
         lines.append(line.format(**scores))
     if search:
-        lines.append(f"cross-validated score {search['best_score']:.4f} with {models.chosen_text(search)}")
+        balanced = f"balanced accuracy {search['balanced_accuracy']:.4f}"
+        lines.append(f"{models.score_text(search)}, {balanced}, with {models.chosen_text(search)}")
     if table is not None:
         lines.append(f"{table}: {len(model.cv_results_['params'])} cells")
     tables.show_facts(facts, lines, as_json)
