@@ -231,7 +231,7 @@ def test_the_balanced_accuracy_is_that_of_the_best_cell_in_the_folds(folder, lin
 
 
 def test_the_search_is_balanced_as_in_python(folder):
-    rows = [*range(50, 100), *range(106, 110)]
+    rows = [*range(50, 100), 106, 119, 133, 134]  # the weights change answers
     flowers().iloc[rows].to_csv("rare.csv", index=False)
     settings, scores = f"{FEW_CELLS} --set transforms=None --set label_noise=0", []
     found = facts(f"train rare.csv {KIND} --balance {settings} -o m.pf")
