@@ -158,6 +158,7 @@ JUNK = [
     "kd_tree", "precomputed", "minkowski", "<f8", "|O", "O", "<U4", "OPFClassifier", "os.system", "F", [],
     [[]], [0], [-1], [10**9, 10**9], {}, {"array": 0}, {"array": -1}, {"array": 10**6}, {"array": True},
     {"object": 0}, {"object": 10**6}, {"float": "nan"}, {"float": "x"}, {"tuple": []}, {"tuple": {"a": 1}},
+    {"pairs": 1}, {"pairs": [[1]]}, {"pairs": [[[], 1]]}, {"pairs": [1]},
     {"dict": []}, {"dict": {"p": 3}}, {"scalar": ["<i8", 1]}, {"scalar": ["|i1", 10**6]},
     {"scalar": ["<U4", 1]}, {"texts": [[], 0]}, {"texts": [["a"], 0]},
     {"masked": [{"array": 0}, {"array": 1}]}, {"a": 1, "b": 2}, DEEP,

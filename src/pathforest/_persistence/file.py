@@ -351,8 +351,10 @@ class _Encoder:
             items = [self.value(item, f"{where}[{i}]", depth + 1) for i, item in enumerate(value)]
             return items if kind is list else {"tuple": items}
         if kind is dict:
-            if not all(type(key) is str for key in value):
-                _refuse(value, where, "its keys are not all text")
+            if not all(type(key) is str for key in value):  # weights of classes that are numbers
+                if not all(type(key) in PLAIN or isinstance(key, np.generic) for key in value):
+                    _refuse(value, where, "its keys are not all text or numbers")
+                return {"pairs": [self.value([*pair], where, depth + 1) for pair in value.items()]}
             items = {key: self.value(item, f"{where}[{key!r}]", depth + 1) for key, item in value.items()}
             return {"dict": items}
         if isinstance(value, np.generic) and kind is value.dtype.type:
@@ -461,6 +463,10 @@ class _Decoder:
                 return tuple(self.value(items, depth + 1))
             case [("dict", dict(items))]:
                 return {key: self.value(item, depth + 1) for key, item in items.items()}
+            case [("pairs", list(pairs))]:
+                pairs = self.value(pairs, depth + 1)
+                if all(len(p) == 2 and (type(p[0]) in PLAIN or isinstance(p[0], np.generic)) for p in pairs):
+                    return dict(pairs)
             case [("scalar", [str(dtype), item])] if DTYPE.fullmatch(dtype):
                 kind, number = np.dtype(dtype), self.value(item, depth + 1)
                 if type(number) is SCALARS.get(kind.kind):
