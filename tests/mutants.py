@@ -312,9 +312,9 @@ src/pathforest/_reproduction/textbook.py | tests/reproduction/test_textbook.py
 + (offer <= cost)
 
 src/pathforest/_search/ensemble.py | tests/search/test_model.py
-- given - noise / others
+- given - taken
 + given - noise
-- min(FLOOR, noise * FLOOR_SHARE)
+- min(FLOOR, noise * FLOOR_SHARE, room)
 + FLOOR
 - given if weights is None else given * weights
 + given
@@ -324,7 +324,7 @@ src/pathforest/_search/folds.py | tests/search/test_model.py -k estimate
 src/pathforest/_search/plan.py | tests/search/test_grid_search.py -k part
 - np.unique(labels, return_inverse=True)[1]
 + np.zeros(n, dtype=int)
-- content_keys(_columns(samples), n)
+- content_keys([*_columns(samples), codes], n)
 + np.arange(n)
 src/pathforest/_search/representations.py | tests/search/test_representations.py -k part
 -                 Z[rows] = own  # they have not been answered by the trees that saw them

@@ -76,6 +76,15 @@ def test_probabilities_are_those_of_the_true_classes_and_labels_stay(problem):
     np.testing.assert_allclose(of_the_truth(sure, 0.01), expected / expected.sum())
 
 
+@pytest.mark.parametrize(("n_classes", "noise"), [(2, 0.499), (3, 2 / 3 - 1e-9), (300, 0.3), (2000, 0.05)])
+def test_no_label_changes_however_many_classes_or_wrong_labels(n_classes, noise):
+    given = np.random.default_rng(0).dirichlet(np.full(n_classes, 200.0), 50)
+    true = of_the_truth(given, noise)
+    np.testing.assert_array_equal(true.argmax(axis=1), given.argmax(axis=1))
+    np.testing.assert_allclose(true.sum(axis=1), 1)
+    np.testing.assert_allclose(of_the_truth(np.full((1, n_classes), 1 / n_classes), noise), 1 / n_classes)
+
+
 @pytest.mark.parametrize("share", [0.0, 0.3])
 def test_the_estimate_is_that_of_find_issues_less_a_standard_error(wine, share):
     X, y = wine[0], flip_labels(wine[1], share, 0)

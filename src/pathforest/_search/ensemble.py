@@ -91,10 +91,13 @@ FLOOR_SHARE = 0.05
 
 def of_the_truth(given: np.ndarray, noise: float) -> np.ndarray:
     """Turn probabilities of labels into those of the true classes, if a share `noise` of labels is wrong."""
-    others = given.shape[1] - 1
-    if not noise or not others:
+    n_classes = given.shape[1]
+    if not noise or n_classes == 1:
         return given
-    q = np.maximum(given - noise / others, min(FLOOR, noise * FLOOR_SHARE))
+    taken = noise / (n_classes - 1)
+    # The likeliest class has at least 1 / n_classes, and stays above the floor.
+    room = max((1 / n_classes - taken) / 2, np.finfo(np.float64).tiny)
+    q = np.maximum(given - taken, min(FLOOR, noise * FLOOR_SHARE, room))
     return q / row_sums(q)[:, None]
 
 
