@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from naive import models, same_scores, tied
+from scipy.sparse import random as sparse_random
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris, load_wine
+from sklearn.decomposition import TruncatedSVD
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold
@@ -139,3 +141,38 @@ def test_large_sets_are_searched_on_a_part_and_fitted_whole(monkeypatch):
     assert sorted(order[again]) == once.tolist()  # chosen by values, not by places
     whole = FuzzyOPFClassifierCV(k_max=3, sigmas=1.0, cv=StratifiedKFold(2), refit=False).fit(X, y)
     assert len(whole.part_) == 200
+
+
+def images(n=400):
+    """Samples of three dimensions that differ in their middle alone."""
+    inside = np.random.default_rng(0).normal(size=(n, 4, 4))
+    return np.pad(inside, ((0, 0), (20, 20), (20, 20)))
+
+
+@pytest.mark.parametrize(
+    ("samples", "transforms"),
+    [
+        (np.arange(400)[:, None] // 40 * 1.0, "auto"),
+        (sparse_random(400, 30, 0.3, "csr", random_state=0), [TruncatedSVD(2)]),
+        (images(), [FunctionTransformer(lambda X: X.reshape(len(X), -1))]),
+    ],
+    ids=["few rows, often", "sparse", "images"],
+)
+def test_a_part_is_like_the_whole_and_chosen_by_values(samples, transforms, monkeypatch):
+    monkeypatch.setattr(plan, "PART", 100)
+    y, order = np.arange(400) % 2, np.random.default_rng(0).permutation(400)
+    search = FuzzyOPFClassifierCV(k_max=3, sigmas=1.0, transforms=transforms, refit=False)
+    part = search.fit(samples, y).part_
+    values = samples.sum(axis=1).A1 if hasattr(samples, "tocsr") else samples.reshape(400, -1).sum(axis=1)
+    assert abs(values[part].mean() - values.mean()) < 0.3 * values.std()
+    assert values[part].std() == pytest.approx(values.std(), rel=0.3)
+    assert np.histogram(part, 4, (0, 400))[0].min() > 10
+    again = order[search.fit(samples[order], y[order]).part_]
+    np.testing.assert_allclose(np.sort(values[again]), np.sort(values[part]))
+
+
+def test_small_parts_of_wide_samples_have_fewer_components():
+    X, y = np.random.default_rng(0).normal(size=(40, 30)), np.arange(40) % 2
+    search = FuzzyOPFClassifierCV(k_max=3, sigmas=1.0, cv=ShuffleSplit(2, train_size=8, random_state=0))
+    assert "8 components" in search.fit(X, y).transforms_["names"]
+    assert np.isfinite(search.fit(np.ones((40, 30)), y).predict_proba(X)).all()

@@ -137,8 +137,6 @@ def make_plan(search: Any, X: Any, y: Any, groups: Any = None, first: First | No
     if metric.kind == "precomputed" or (metric.name == "nan_euclidean" and as_given):
         check_training_values(samples.checked, metric, squares=not callable(search.membership))
     check_consistent_length(samples.given, labels)
-    representations = _choose_representations(search, samples, metric)
-    cells = list_cells(search, representations)
     if _num_samples(samples.given) == 1:
         raise ValueError(
             "FuzzyOPFClassifierCV cannot cross-validate 1 sample; pass more, or use FuzzyOPFClassifier"
@@ -149,6 +147,9 @@ def make_plan(search: Any, X: Any, y: Any, groups: Any = None, first: First | No
     else:
         found = cross_validation_splits(search.cv, part, labels[part])
         splits = [(part[train], part[test]) for train, test in found]
+    fewest = min(len(train) for train, _ in splits)
+    representations = _choose_representations(search, samples, metric, fewest)
+    cells = list_cells(search, representations)
     search.part_ = np.arange(len(labels)) if part is None else part
     search.transforms_["part"] = len(search.part_)
     search.n_splits_, search._fit_metric = len(splits), tuple(metric)
@@ -274,7 +275,8 @@ def _choose_part(search: Any, samples: Samples, labels: np.ndarray, metric: Metr
     if metric.kind != "features":
         return None
     codes = np.unique(labels, return_inverse=True)[1]
-    part = choose_part(content_keys(_columns(samples), n), codes, PART, int(search.cv))
+    keys = content_keys([*_columns(samples), codes], n)
+    part = choose_part(keys, codes, PART, int(search.cv))
     return part if len(part) < n else None
 
 
@@ -283,17 +285,21 @@ def _columns(samples: Samples) -> Iterable[np.ndarray]:
     given = samples.given if samples.checked is None else samples.checked
     if isinstance(given, dict):
         return given.values()
-    if isinstance(given, SparseSamples):
-        weights = np.random.RandomState(0).uniform(1, 2, given.n_features)
-        sums = np.append(given.data * weights[given.indices], 0)
-        return [np.add.reduceat(sums, given.indptr[:-1]) * (np.diff(given.indptr) > 0)]
+    if isinstance(given, SparseSamples) or is_sparse(given):
+        given = given if isinstance(given, SparseSamples) else given.tocsr()
+        weights = np.random.RandomState(0).uniform(1, 2, given.shape[1])
+        rows = np.repeat(np.arange(given.shape[0]), np.diff(given.indptr))
+        # One after the other: the last bits of other sums depend on what stands beside a row.
+        return [np.bincount(rows, given.data * weights[given.indices], given.shape[0])]
     if hasattr(given, "columns"):
         return (given[name] for name in given.columns)
-    return given.T if isinstance(given, np.ndarray) and given.ndim == 2 else [np.array([*map(repr, given)])]
+    if isinstance(given, np.ndarray):
+        return given.reshape(len(given), -1).T
+    return [np.array([*map(repr, given)])]
 
 
-def _choose_representations(search: Any, samples: Samples, metric: Metric) -> Representations:
-    """List the candidates, and record what "auto" has chosen and why."""
+def _choose_representations(search: Any, samples: Samples, metric: Metric, fewest: int) -> Representations:
+    """List the candidates, and record what "auto" has chosen and why; each is fitted to `fewest` or more."""
     candidates, preset, reason = resolve_transforms(search.transforms), search.transforms, "as asked for"
     if search._fit_untouched:
         preset = "sequence"
@@ -303,7 +309,7 @@ def _choose_representations(search: Any, samples: Samples, metric: Metric) -> Re
         if as_given is None:
             check_training_values(samples.checked, metric, squares=True)  # before scaling would hide them
             sizes = *samples.checked.shape, len(search.classes_)
-            candidates, reason = representations_of(*sizes, search.random_state, search.n_jobs)
+            candidates, reason = representations_of(*sizes, search.random_state, search.n_jobs, fewest)
         else:
             candidates, preset, reason = resolve_transforms(None), None, as_given
     search.transforms_ = {"preset": preset, "reason": reason, "names": list(candidates)}

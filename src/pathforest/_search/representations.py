@@ -61,9 +61,17 @@ def why_as_given(metric: str, own_membership: bool, is_sparse: bool) -> str | No
 
 
 def representations_of(
-    n_samples: int, n_features: int, n_classes: int, random_state: Any, n_jobs: int | None
+    n_samples: int,
+    n_features: int,
+    n_classes: int,
+    random_state: Any,
+    n_jobs: int | None,
+    fewest: int | None = None,
 ) -> tuple[Representations, str]:
-    """List the candidates of "auto" and say what is left out; one seed lets them share landmarks."""
+    """List the candidates of "auto" and say what is left out; one seed lets them share landmarks.
+
+    `fewest` is the size of the smallest set that a candidate is fitted to, None for half of the samples.
+    """
     if not isinstance(random_state, Integral):
         random_state = check_random_state(random_state).randint(2**31 - 1)
     seed, left_out = int(random_state), []
@@ -79,7 +87,7 @@ def representations_of(
     else:
         left_out.append(f"LDA (above {WIDEST} features)")
     if n_features >= MANY_FEATURES:
-        n_components = min(COMPONENTS, n_features // 2, n_samples // 2)
+        n_components = min(COMPONENTS, n_features // 2, n_samples // 2, fewest or n_samples)
         candidates[f"{n_components} components"] = PCA(n_components, random_state=seed)
     else:
         left_out.append(f"principal components (below {MANY_FEATURES} features)")
@@ -148,7 +156,9 @@ def _fit_shared(
             if (isinstance(step, JointFeatures) and len(X) <= GROWN_ON) or not options:
                 rows = None
             if rows is None:
-                Z = model.fit_transform(X, y, **options)
+                # Samples that are all equal have no variance of which components could explain a part.
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    Z = model.fit_transform(X, y, **options)
             else:
                 own = model.fit_transform(X[rows], y[rows], **options)
                 Z = model.transform(X)

@@ -50,16 +50,29 @@ def choose_part(keys: np.ndarray, codes: np.ndarray, size: int, fewest: int) -> 
 
 
 def content_keys(columns: Iterable[np.ndarray], n_samples: int) -> np.ndarray:
-    """Return a number for each sample that looks random and depends on nothing but its values."""
+    """Return a number for each sample that looks random and depends on nothing but its values.
+
+    Equal samples get different numbers, the same ones in any order: a few rows that are repeated very often
+    would else be chosen with all their copies, or without any.
+    """
     keys = np.zeros(n_samples, dtype=np.uint64)
     for column in columns:
         values = np.asarray(column)
         if values.dtype.kind not in "fiub":
             values = np.unique(values.astype(str), return_inverse=True)[1]
-        keys ^= (values.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 is 0.0
-        keys *= np.uint64(0x9E3779B97F4A7C15)  # an odd number without a pattern: 2^64 over the golden ratio
-        keys ^= keys >> np.uint64(29)
-    return keys
+        keys = _mix(keys ^ (values.astype(np.float64) + 0.0).view(np.uint64))  # -0.0 is 0.0
+    order = np.argsort(keys, kind="stable")
+    place = np.arange(n_samples)
+    is_first = np.append(True, np.diff(keys[order]) != 0)[:n_samples]
+    copy = np.empty(n_samples, dtype=np.uint64)
+    copy[order] = place - np.maximum.accumulate(np.where(is_first, place, 0))
+    return _mix(_mix(keys ^ copy))
+
+
+def _mix(keys: np.ndarray) -> np.ndarray:
+    """Spread every bit of some numbers over all bits."""
+    keys = keys * np.uint64(0x9E3779B97F4A7C15)  # an odd number without a pattern: 2^64 over the golden ratio
+    return keys ^ (keys >> np.uint64(29))
 
 
 def validation_split(codes: np.ndarray, fraction: float, random_state: Any) -> Split:
