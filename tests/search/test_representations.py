@@ -250,6 +250,13 @@ def test_the_arrays_answer_as_the_forest_does(wine, monkeypatch):
     assert copied.shares(X[:0]).shape == (0, 3)
 
 
+def test_leaves_of_one_class_take_no_memory_for_the_others():
+    X, y = np.random.default_rng(0).normal(size=(300, 4)), np.arange(300) % 60
+    pure, mixed = JointFeatures(1).fit(X, y).trees_, JointFeatures(9).fit(X, y).trees_
+    np.testing.assert_array_equal(pure.shares_, np.eye(60))
+    assert len(mixed.shares_) <= 60 + (len(mixed.leaf_) + 10) / 2 < len(pure.leaf_) / 2  # of ten trees
+
+
 def test_features_are_weighed_and_joined_with_shares_of_trees_that_did_not_see_them(wine):
     X, y = wine
     forest = RandomForestClassifier(50, min_samples_leaf=2, random_state=3, oob_score=True).fit(X, y)
@@ -273,14 +280,24 @@ def test_without_a_split_weights_are_1_and_samples_that_every_tree_has_seen_get_
     np.testing.assert_allclose(shares[seen], np.tile([0.75, 0.25], (len(seen), 1)))
 
 
+def test_a_fold_keeps_only_what_representations_share(wine):
+    work, candidates = FoldWork(), representations_of(178, 13, 3, 0, None)[0]
+    for candidate in candidates.values():
+        fit_candidate(candidate, *wine, wine[0], work.once)
+    kept = [key[0] for key in work._made if isinstance(key[0], str)]
+    assert kept == ["StandardScaler"]
+
+
 def test_landmarks_and_very_large_random_forests_come_from_the_part(wine, monkeypatch):
     X, y, part = *wine, np.arange(0, 178, 2)
-    for name, grown_on, learned in (
-        ("kernel LDA 4/d", 10**5, part),
-        (JOINT[0], 10**5, None),
-        (JOINT[0], 9, part),
+    for name, grown_on, shares, learned in (
+        ("kernel LDA 4/d", 10**5, 10**6, part),
+        (JOINT[0], 10**5, 10**6, None),
+        (JOINT[0], 9, 10**6, part),
+        (JOINT[0], 10**5, 3 * 178 - 1, part),
     ):
         monkeypatch.setattr(representations, "GROWN_ON", grown_on)
+        monkeypatch.setattr(representations, "GROWN_SHARES", shares)
         candidate = representations_of(178, 13, 3, 0, None)[0][name]
         _, Z, _ = fit_candidate(candidate, X, y, None, FoldWork().once, part)
         alone, scaled = clone(candidate[-1]), StandardScaler().fit_transform(X)

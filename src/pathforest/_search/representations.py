@@ -31,7 +31,8 @@ MANY_FEATURES = 20  # from here on there are principal components, half as many 
 COMPONENTS = 50
 MANY_CLASSES = 100  # above, random forests would hold a share of every class in every leaf
 WIDEST = 2_000  # features whose covariances are decomposed
-GROWN_ON = 100_000  # samples above which random forests are grown on a part
+GROWN_ON = 100_000  # samples above which random forests are grown on a part, with up to ten classes:
+GROWN_SHARES = 1_000_000  # samples times classes, because a forest has shares of all classes in every leaf
 
 # Candidates by their names in the results: unfitted transformers, or None for the samples as given.
 Representations = dict[str, Any]
@@ -153,7 +154,8 @@ def _fit_shared(
             model, options, rows = clone(step), {}, part
             if isinstance(step, SharingTransformer):
                 options = {"once": lambda part, make: once((before, part), make)}
-            if (isinstance(step, JointFeatures) and len(X) <= GROWN_ON) or not options:
+            grows = isinstance(step, JointFeatures) and len(X) <= GROWN_ON
+            if (grows and len(X) * len(np.unique(y)) <= GROWN_SHARES) or not options:
                 rows = None
             if rows is None:
                 # Samples that are all equal have no variance of which components could explain a part.
@@ -166,6 +168,7 @@ def _fit_shared(
             return model, Z, None if Q is None else model.transform(Q)
 
         key = (*key, type(step).__name__, *step.get_params().values())
-        model, X, Q = once(key, fit)
+        is_own = len(steps) > 1 and len(fitted) == len(steps) - 1  # no other candidate takes it
+        model, X, Q = fit() if is_own else once(key, fit)
         fitted.append((name, copy(model)))
     return Pipeline(fitted) if isinstance(transformer, Pipeline) else model, X, Q

@@ -200,7 +200,8 @@ class RandomTrees(BaseEstimator):
     """The trees of a fitted random forest: answers are those of scikit-learn's, bit for bit.
 
     A node sends a sample to `left_` if its feature is at most the threshold, else to `right_`; a leaf is its
-    own child. Nodes of all trees are numbered together.
+    own child, and `leaf_` the row of its shares. Nodes of all trees are numbered together. Leaves with a
+    single class have one row for each class: there are as many as samples in every tree.
     """
 
     _saved = Saved(
@@ -210,7 +211,8 @@ class RandomTrees(BaseEstimator):
             "roots_": indices("trees", "nodes", ascending=True),
             "left_": indices("nodes", "nodes"),
             "right_": indices("nodes", "nodes"),
-            "shares_": array("nodes outputs", nonnegative=True),
+            "shares_": array("leaves outputs", nonnegative=True),
+            "leaf_": indices("nodes", "leaves"),
         },
         agree=(_check_walks,),
     )
@@ -229,7 +231,15 @@ class RandomTrees(BaseEstimator):
         self.left_, self.right_ = (np.where(leaf, own, child + start) for child in (left, right))
         self.feature_ = np.where(leaf, 0, feature).astype(np.int32)
         self.threshold_ = np.where(leaf, 0.0, np.concatenate([tree.threshold for tree in trees]))
-        self.shares_ = np.concatenate([tree.value[:, 0] for tree in trees])
+        self.leaf_, shares = np.zeros(len(own), dtype=np.int32), [np.eye(forest.n_classes_)]
+        for root, tree in zip(self.roots_, trees, strict=True):
+            leaves = np.flatnonzero(tree.feature < 0)
+            own_shares = tree.value[leaves, 0]
+            row, is_mixed = own_shares.argmax(axis=1), own_shares.max(axis=1) < 1
+            row[is_mixed] = sum(map(len, shares)) + np.arange(is_mixed.sum())
+            shares.append(own_shares[is_mixed])
+            self.leaf_[root + leaves] = row
+        self.shares_ = np.concatenate(shares)
         return self
 
     def shares(self, X: np.ndarray) -> np.ndarray:
@@ -239,7 +249,7 @@ class RandomTrees(BaseEstimator):
         for start in range(0, len(X), size):
             block = slice(start, start + size)
             for leaf in self._walk(X[block]).T:  # tree by tree, as scikit-learn adds them
-                result[block] += self.shares_[leaf]
+                result[block] += self.shares_[self.leaf_[leaf]]
         return result / len(self.roots_)
 
     def _walk(self, X: np.ndarray) -> np.ndarray:
@@ -259,13 +269,12 @@ def _unseen_shares(forest: RandomForestClassifier, X: np.ndarray, codes: np.ndar
 
     scikit-learn's are the same, with a warning that filters of other threads let pass.
     """
-    X, total, count = np.asarray(X, dtype=np.float32), 0, np.zeros((len(X), 1))
+    X, total, count = np.asarray(X, dtype=np.float32), np.zeros((len(X), forest.n_classes_)), np.zeros(len(X))
     for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
-        unseen = np.ones((len(X), 1))
-        unseen[rows] = 0
-        total = total + unseen * tree.tree_.value[tree.tree_.apply(X), 0]
-        count += unseen
-    overall = np.bincount(codes) / len(codes)  # for samples that every tree has seen
+        unseen = np.flatnonzero(np.bincount(rows, minlength=len(X)) == 0)
+        total[unseen] += tree.tree_.value[tree.tree_.apply(X[unseen]), 0]
+        count[unseen] += 1
+    count, overall = count[:, None], np.bincount(codes) / len(codes)  # for samples that every tree has seen
     return np.where(count > 0, total / np.maximum(count, 1), overall)
 
 
