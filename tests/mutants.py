@@ -314,7 +314,7 @@ src/pathforest/_reproduction/textbook.py | tests/reproduction/test_textbook.py
 src/pathforest/_search/ensemble.py | tests/search/test_model.py
 - given - taken
 + given - noise
-- min(FLOOR, noise * FLOOR_SHARE, room)
+- min(FLOOR, noise * FLOOR_SHARE, FLOOR_SUM / (n_classes - 1), room)
 + FLOOR
 - given if weights is None else given * weights
 + given

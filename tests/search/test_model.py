@@ -82,6 +82,8 @@ def test_no_label_changes_however_many_classes_or_wrong_labels(n_classes, noise)
     true = of_the_truth(given, noise)
     np.testing.assert_array_equal(true.argmax(axis=1), given.argmax(axis=1))
     np.testing.assert_allclose(true.sum(axis=1), 1)
+    sure = np.eye(n_classes)[:1]
+    assert of_the_truth(sure, min(noise, 0.3))[0, 0] > 0.98
     np.testing.assert_allclose(of_the_truth(np.full((1, n_classes), 1 / n_classes), noise), 1 / n_classes)
 
 
