@@ -111,25 +111,6 @@ def test_a_reader_that_stops_early_is_not_an_error(model):
     assert (done.stdout[:11], done.stderr) == ("name,length", "")
 
 
-def test_models_without_names_take_columns_in_order_and_tables_may_be_empty(model, folder):
-    OPFClassifier().fit(X, KINDS).save("m.pf")
-    flowers().drop(columns="name").to_csv("new.csv", index=False)
-    assert predictions("m.pf new.csv --label kind") == model.predict(X).tolist()
-    (folder / "none.csv").write_text(",".join(FEATURES) + "\n")
-    assert succeed("predict iris.pf none.csv") == ",".join(FEATURES) + ",prediction\n"
-
-
-def test_batches_do_not_change_what_a_cell_is(folder):
-    rows = ["x;kind;label", *(f"{i};{'true' if i % 3 else 'maybe'};{'ab'[i % 2]}" for i in range(12))]
-    (folder / "t.csv").write_text("\n".join(rows))
-    (folder / "one.csv").write_text("x;kind\n4;true\n")
-    assert train("t.csv -e opf")[0].transform({"x": [4], "kind": [True]})[0, 1] == 1
-    assert predictions("m.pf one.csv") == ["a"]
-    TABLE.to_csv("words.csv", index=False)
-    TABLE.assign(male=TABLE["male"].astype(int)).to_csv("digits.csv", index=False)
-    assert predictions("ship.pf digits.csv") == predictions("ship.pf words.csv")
-
-
 @pytest.mark.parametrize("name", PIPELINES)
 @pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 def test_pipelines_of_other_transformers_predict_from_files(folder, name):
@@ -157,13 +138,9 @@ def test_explanations_are_those_of_python(model):
     assert found[0]["path"] == expected.path
     assert found[0]["path_labels"] == KINDS[expected.path].tolist()
     assert found[0]["class_costs"]["setosa"] == model.class_costs(X[[70]])[0, 0]
-    three = train(f"{IRIS} -e opf --set n_conquerors=3").explain(pd.DataFrame(X, columns=FEATURES)[70:71])[0]
-    (found,) = facts("predict m.pf iris.csv --explain 70")
-    assert found["cost"] == found["class_costs"][found["prediction"]] == three.cost
-    assert found["rival"]["cost"] == sorted(found["class_costs"].values())[1]
-    values = {feature["name"]: feature["value"] for feature in found["features"]}
+    values = {feature["name"]: feature["value"] for feature in found[0]["features"]}
     assert values == dict(zip(FEATURES, X[70].tolist(), strict=True))
-    assert f"sample 70: {str(three).splitlines()[0]}\n" in succeed("predict m.pf iris.csv --explain 70")
+    assert f"sample 70: {str(expected).splitlines()[0]}\n" in succeed("predict iris.pf iris.csv --explain 70")
 
 
 # evaluate
@@ -208,15 +185,6 @@ def test_a_label_is_remembered(folder, wrap):
     assert facts("evaluate m.pf two.csv -l other")["accuracy"] < 0.5
 
 
-def test_confusions_are_shown_of_few_classes(folder):
-    for n_classes, n_columns in ((12, 16), (13, 4)):
-        frame = pd.DataFrame({"x": np.arange(2.0 * n_classes), "label": np.arange(2 * n_classes) // 2})
-        frame.to_csv("many.csv", index=False)
-        train("many.csv -e opf")
-        row = succeed("evaluate m.pf many.csv").splitlines()[1].split()
-        assert (row[:2], len(row)) == (["0", "2"], n_columns)
-
-
 # cluster
 
 
@@ -252,7 +220,6 @@ DESCRIBED = [  # a CSV file, or columns of a Parquet file, and what info says of
         ["column smallest largest missing", "a 5 7 1", "b text 1", "2 classes in 'label': 1 (2), 2 (1)"],
     ),
     ("label,x\na,1\nb,3\n", {"ranges": {"x": [1, 3]}, "missing": {}}, ["column smallest largest", "x 1 3"]),
-    ("label,x,y\na,nan,1\nb,inf,2\n", {"n_samples": 2}, ["y 1 2 0"]),
     ({"label": [1, 2, 3], "d": [1, None, 3]}, {"ranges": {"d": [1, 3]}, "missing": {"d": 1}}, ["d 1 3 1"]),
     # Labels: as train takes them, and those that are missing
     ("label,x\n01,1\n1,2\n10,3\n2,4\n", {"classes": {"1": 2, "2": 1, "10": 1}}, ["x 1 4"]),
@@ -261,11 +228,7 @@ DESCRIBED = [  # a CSV file, or columns of a Parquet file, and what info says of
         {"classes": {"01": 1, "1": 1, "10": 1, "2": 1}},
         ["4 classes in 'label': 01 (1), 1 (1), 10 (1), 2 (1)"],
     ),
-    *(
-        (table, {"classes": {str(label): 2}, "missing": {"label": 1}}, ["1 samples without a label"])
-        for label in ("a", 1)
-        for table in ({"label": [label, None, label], "x": [1, 2, 3]}, f"label,x\n{label},1\n,2\n{label},3\n")
-    ),
+    ("label,x\na,1\n,2\n", {"classes": {"a": 1}, "missing": {"label": 1}}, ["1 samples without a label"]),
 ]
 
 
@@ -283,7 +246,7 @@ def test_info_describes_tables(folder, monkeypatch, table, said, lines):
     shown = [" ".join(line.split()) for line in succeed(f"info {path}").splitlines()]
     assert set(lines) <= set(shown)
     if not found["missing"]:
-        trained = facts(f"train {path} -e opf -o m.pf")["classes"] if "y" not in found["columns"] else "ab"
+        trained = facts(f"train {path} -e opf -o m.pf")["classes"]
         assert list(found["classes"]) == list(map(str, trained))
 
 

@@ -76,12 +76,6 @@ def test_every_kind_of_metric_gives_the_local_model(client, many_blocks, metric)
     np.testing.assert_array_equal(answers.compute(), expected.predict(X[:9]))
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
-def test_few_samples_give_the_local_model(client, many_blocks, n):
-    X, y = draw("tied", n=n)
-    equal_fits(client, FuzzyOPFClassifier(), da.from_array(X, chunks=1), da.from_array(y, chunks=2))
-
-
 def test_the_tree_looks_as_far_as_it_has_to_and_no_farther(client, many_blocks):
     X, component = draw("tied")
     apart = pairwise_distances(X)
@@ -95,15 +89,6 @@ def test_the_tree_looks_as_far_as_it_has_to_and_no_farther(client, many_blocks):
     assert (found[0] < np.inf).tolist() == (found[1] >= 0).tolist() == (near == 0)[:, None].tolist()
 
 
-@pytest.mark.parametrize("seconds", [0, 0.25])
-def test_the_cluster_does_the_work_that_is_worth_it(client, monkeypatch, seconds):
-    counts, run_tasks = [0], dask_engine.run_tasks
-    monkeypatch.setattr(dask_engine, "run_tasks", lambda *args: counts.append(args[1]) or run_tasks(*args))
-    monkeypatch.setattr(dask_engine, "LOCAL_SECONDS", seconds)
-    OnCluster(OPFClassifier(), client).fit(*draw("random"))
-    assert (max(counts) > 2) == (seconds == 0)
-
-
 # Searches
 
 
@@ -113,12 +98,6 @@ def rising(X, y):
 
 def manhattan(a, b):
     return np.abs(a - b).sum()
-
-
-def thread(model, X, y):
-    import threading
-
-    return threading.get_ident()
 
 
 @pytest.fixture
@@ -183,13 +162,6 @@ def test_the_number_of_workers_and_their_threads_changes_nothing(n_workers, n_th
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         equal_fits(client, search(cv=3, transforms=[None, StandardScaler()]), *hostile("duplicated"))
-
-
-@pytest.mark.parametrize("seconds", [0, 0.25])
-def test_workers_call_the_scorer_if_the_search_is_worth_it(client, monkeypatch, seconds):
-    monkeypatch.setattr(dask_engine, "LOCAL_SECONDS", seconds)
-    model = OnCluster(search(scoring=thread), client).fit(*hostile("random")).to_local()
-    assert (thread(None, None, None) in model.cv_results_["split0_test_score"]) == (seconds > 0)
 
 
 # Answers
@@ -259,15 +231,6 @@ def test_chunks_may_have_unknown_sizes_or_be_empty(client, many_blocks, n_parts,
     np.testing.assert_array_equal(answers, getattr(expected, method)(X[kept]))
 
 
-def test_parts_of_one_sample_answer_as_the_whole_model(client, monkeypatch):
-    X, y, queries = with_queries("tied", 12)
-    monkeypatch.setattr(dask_prediction, "count_parts", lambda client, model: len(X))
-    expected = OPFClassifier(n_conquerors=5).fit(X, y)
-    for method in METHODS:
-        got = getattr(shown_on(client, expected), method)(da.from_array(queries, chunks=(1, -1)))
-        np.testing.assert_array_equal(got.compute(), getattr(expected, method)(queries))
-
-
 def test_parts_check_queries_as_the_whole_model_does(client, n_parts):
     X, y, queries = with_queries("random")
     expected = OPFClassifier().fit(X.astype(np.float32), y)  # which would round the queries
@@ -288,11 +251,6 @@ def test_a_model_is_divided_if_its_samples_need_an_eighth_of_the_memory(client, 
     shown_on(client, model).predict(da.from_array(queries, chunks=50))
     assert len(sent) == (n_parts if n_parts > 1 else 0)
     assert {len(part.shards[0].forest.samples.X) for part in sent} <= {N // n_parts}
-
-
-def test_memory_is_that_of_the_workers(client):
-    limits = {worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()}
-    assert dask_prediction.worker_memory(client) == min(limits) > 2**20
 
 
 @pytest.mark.parametrize("metric", ["precomputed", "correlation"])

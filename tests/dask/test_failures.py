@@ -130,27 +130,6 @@ def test_a_worker_that_dies_of_the_model_does_not_stop_predictions(
     np.testing.assert_array_equal(lazy.compute(), answers)
 
 
-@pytest.mark.parametrize("error", [OSError, KeyError])  # Dask raises either, by when the worker has died
-@pytest.mark.parametrize("is_once_too_often", [False, True])
-def test_what_could_not_be_sent_is_sent_again_but_not_for_ever(client, monkeypatch, error, is_once_too_often):
-    monkeypatch.setattr(dask_futures, "SECONDS_TO_NOTICE", 0)
-    scatter = distributed.Client.scatter
-    failures = [error] * (dask_futures.MOST_ATTEMPTS - 1 + is_once_too_often)
-
-    def failing(*args, **kwargs):
-        if failures:
-            raise failures.pop()("tcp://gone")
-        return scatter(*args, **kwargs)
-
-    monkeypatch.setattr(distributed.Client, "scatter", failing)
-    sent = dask_futures.Sent(client, ["ham"])
-    if is_once_too_often:
-        with pytest.raises(error):
-            sent[0]
-    else:
-        assert sent[0].result() == "ham"
-
-
 @pytest.mark.parametrize("is_once_too_often", [False, True])
 def test_tasks_whose_data_are_lost_are_submitted_again_but_not_for_ever(client, is_once_too_often):
     results, attempts = {}, [0, 0]
