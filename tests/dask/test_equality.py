@@ -58,11 +58,13 @@ def test_fitted_arrays_are_those_of_the_local_class(client, many_blocks, name, k
 
 @pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
 @pytest.mark.parametrize(
-    ("block_rows", "chunks"), [(30, CHUNKS[0]), (100, CHUNKS[1]), (N, CHUNKS[2]), (1, 5)]
+    ("n", "block_rows", "chunks"),
+    # One row: a task for each pair of samples.
+    [(N, 30, CHUNKS[0]), (N, 100, CHUNKS[1]), (N, N, CHUNKS[2]), (12, 1, 5), (1, 60, 1), (3, 60, 1)],
 )
-def test_neither_chunks_nor_blocks_nor_engines_matter(client, monkeypatch, algorithm, block_rows, chunks):
+def test_neither_chunks_nor_blocks_nor_engines_matter(client, monkeypatch, algorithm, n, block_rows, chunks):
     monkeypatch.setattr(dask_engine, "BLOCK_BYTES", block_rows * 5 * 8)
-    X, y = draw("tied", n=12 if block_rows == 1 else N)  # one row: a task for each pair of samples
+    X, y = draw("tied", n=n)
     equal_fits(client, FuzzyOPFClassifier(algorithm=algorithm, k_max=8), da.from_array(X, chunks=chunks), y)
 
 

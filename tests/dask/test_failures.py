@@ -280,11 +280,6 @@ class Stop:
         self.scheduler.send_signal(self.how)
         while self.client.status == "running":
             time.sleep(0.01)
-        self.moment = time.monotonic()
-
-    def is_recent(self):
-        """Whether that was long before the client would have given up itself."""
-        return time.monotonic() - self.moment < PATIENCE / 4
 
 
 @pytest.mark.parametrize(
@@ -292,12 +287,14 @@ class Stop:
     [(signal.SIGTERM, at_the_first_result), (signal.SIGKILL, abroad)],
     ids=["checks", "neighbours"],
 )
-def test_a_scheduler_that_is_gone_ends_the_fit_within_seconds(doomed, many_blocks, monkeypatch, how, stage):
+def test_a_fit_gives_up_a_scheduler_that_is_gone_before_its_client_does(
+    doomed, many_blocks, monkeypatch, how, stage
+):
     (X, y), doomed.how = draw("far apart", n=600), how
     stage(monkeypatch, doomed)
     with pytest.raises(ConnectionError, match=r"scheduler at tcp://.* use a new Client"):
         OnCluster(plain, doomed.client).fit(da.from_array(X, chunks=(200, -1)), y)
-    assert doomed.is_recent()
+    assert doomed.client.status == "connecting"  # it still tries to reach the scheduler
 
 
 def test_ctrl_c_is_not_hidden_by_a_scheduler_that_is_gone(doomed, many_blocks, monkeypatch):
@@ -311,7 +308,6 @@ def test_ctrl_c_is_not_hidden_by_a_scheduler_that_is_gone(doomed, many_blocks, m
     at_the_first(dask_engine.neighbours_at_home)(monkeypatch, interrupt)
     with pytest.raises(KeyboardInterrupt):
         OnCluster(plain, doomed.client).fit(*draw("far apart", n=600))
-    assert doomed.is_recent()
 
 
 @contextmanager
