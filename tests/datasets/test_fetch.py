@@ -15,7 +15,7 @@ from checks import same
 from data_files import FOLDER, published
 
 from pathforest.datasets import fetch, load, read, write
-from pathforest.datasets.published import DATASETS, Origin, _cache_folder, content_sha256
+from pathforest.datasets.published import DATASETS, Origin, content_sha256
 
 pytest.importorskip("pooch")
 
@@ -266,9 +266,3 @@ def test_without_pooch_the_extra_and_the_folder_are_reported(cache, monkeypatch)
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(ImportError, match=r"boat\.csv\.gz.*pathforest\[datasets\].*PATHFOREST_DATA"):
         fetch("boat")
-
-
-def test_the_cache_is_the_users_unless_named(cache, monkeypatch, tmp_path):
-    monkeypatch.delenv("PATHFOREST_CACHE")
-    monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path / "home" / name)
-    assert _cache_folder(tmp_path) == tmp_path / "home" / "pathforest"

@@ -16,7 +16,7 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from pathforest._tables import batches
 from pathforest._tables.read import open_stream
-from pathforest.datasets import read, read_libopf, write, write_libopf
+from pathforest.datasets import read, write
 
 PACKED = [".dat.gz", ".npz.gz", ".parquet.gz", ".svm.gz", ".txt.gz"]
 BATCHES = [1, 7, 2**18]  # cells
@@ -72,11 +72,6 @@ def test_the_label_column_is_given_by_name_or_position(tmp_path, ending, label):
     np.testing.assert_array_equal(found.X, [[1, 2], [3, 4]])
 
 
-def test_libopf_files_need_no_ending(tmp_path):
-    write_libopf(tmp_path / "training", X32, [1, 2, 2])
-    assert read_libopf(tmp_path / "training").y.tolist() == [1, 2, 2]
-
-
 @pytest.mark.parametrize("zero_based", [True, False])
 def test_libsvm_files_go_to_scikit_learn_and_back(tmp_path, zero_based):
     path, grid = str(tmp_path / "table.svm"), np.random.default_rng(0).integers(0, 3, (20, 5)).astype(float)
@@ -111,12 +106,6 @@ def test_labels_separators_and_decimal_marks_are_found_or_given(tmp_path, text, 
     found = read(tmp_path / "a.csv", label="kind", **options)
     assert found.y.tolist() == labels
     np.testing.assert_array_equal(found.X, values)
-
-
-def test_columns_of_fortran_order_are_read_by_rows(tmp_path, cells):
-    values = np.asfortranarray(np.arange(12.0).reshape(4, 3))
-    np.savez_compressed(tmp_path / "table.npz", X=values, y=np.arange(4))
-    np.testing.assert_array_equal(read(tmp_path / "table.npz").X, values)
 
 
 def test_libsvm_features_that_are_never_given_are_zero(tmp_path, cells):

@@ -132,20 +132,6 @@ def test_json_has_exact_numbers_and_null_for_what_is_not_finite(tmp_path):
     assert (tmp_path / "table.jsonl").read_text() == '{"x": null}\n{"x": null}\n{"x": 1.0}\n'
 
 
-@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".json", ".parquet"])
-def test_a_failure_leaves_the_old_file(tmp_path, ending):
-    path = tmp_path / f"table{ending}"
-    path.write_text("as it was")
-
-    def batches():
-        yield BATCHES[0]
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write_all(path, batches())
-    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [(path.name, "as it was")]
-
-
 @pytest.mark.parametrize(
     ("name", "error", "message"),
     [

@@ -76,13 +76,6 @@ def test_the_page_tells_the_story(page):
     Page(page)  # which asks for nothing
 
 
-def test_the_best_is_named_whoever_it_is(answer, experiment):
-    for best in TITLES:
-        scores = {place: {"iris": 90.0 if place[0] == best else 50.0} for place in SCORES}
-        page = demo.report(scores, *answer, experiment, 12.0)
-        assert f"Who is best here?</strong> {best}, with 90.0 %." in page
-
-
 def test_the_answer_ends_at_a_prototype(page, answer):
     answer, images = answer
     assert answer.costs[-1] == 0

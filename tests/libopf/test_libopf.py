@@ -6,13 +6,11 @@ import struct
 import libopf_files
 import numpy as np
 import pytest
-from checks import same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from libopf_files import Trained, model_bytes
 from machines import little_memory
 
-import pathforest
 from pathforest import OPFClassifier, OPFClustering, OPFKNNClassifier
 from pathforest.libopf import read_distances, read_model, read_positions, write_distances
 
@@ -70,13 +68,6 @@ def test_a_trained_model_answers_as_libopf_does(kind, seed, read):
     assert np.array_equal(found.cost_, model.cost)
     assert np.array_equal(found.predecessor_, model.predecessor)
     assert np.array_equal(found.labels_ if kind == "clusters" else found.label_, model.label)
-
-
-def test_densities_are_sums_over_the_neighbours(models, read):
-    model, _ = models["clusters"]
-    ours = OPFClustering(selection="cut", metric="log_sqeuclidean", n_neighbors=4).fit(model.X)
-    factor = model.best_k / (model.best_k + 1)  # LibOPF counts one neighbour more than there is
-    np.testing.assert_allclose(read(model_bytes(model)).density_, factor * ours.density_, rtol=1e-4)
 
 
 def test_training_error_is_the_share_of_labels_that_were_lost(models, read):
@@ -151,13 +142,6 @@ def test_our_models_of_densities_are_the_same_after_the_trip(tmp_path_factory, d
     assert np.array_equal(found.predict(GRID), model.predict(GRID))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_model_read_can_be_saved_and_loaded(kind, models, read, tmp_path):
-    found = read(model_bytes(models[kind][0]))
-    found.save(tmp_path / "model.opf")
-    same(pathforest.load(tmp_path / "model.opf"), found)
-
-
 # Distances and positions
 
 
@@ -188,10 +172,8 @@ def test_the_file_of_distances_is_a_count_and_the_rows(tmp_path):
     ("D", "reason"),
     [
         ([[0, 1]], r"shape \(1, 2\)"),
-        ([0, 1], r"shape \(2,\)"),
         (np.empty((0, 0)), "shape"),
         ([[0, 1], [np.nan, 0]], "row 1, column 0 is nan"),
-        ([[0, np.inf], [1, 0]], "row 0, column 1 is inf"),
         ([[0, 1e39], [1, 0]], "row 0, column 1 is inf"),
         ([[0, 1], [-1, 0]], "row 1, column 0 is -1.0"),
     ],
@@ -206,10 +188,7 @@ def test_what_is_no_matrix_of_distances_is_not_written(D, reason, tmp_path):
     ("function", "data"),
     [
         (read_distances, b""),
-        (read_distances, b"\0\0"),
         (read_distances, struct.pack("<i", 0)),
-        (read_distances, struct.pack("<i", -1) + bytes(4)),
-        (read_distances, struct.pack("<i", 2) + bytes(15)),
         (read_distances, struct.pack("<i", 2) + bytes(17)),
         (read_distances, struct.pack("<i", 2**31 - 1) + bytes(16)),
         (read_distances, struct.pack("<i4f", 2, 0, -1, 1, 0)),
@@ -218,7 +197,7 @@ def test_what_is_no_matrix_of_distances_is_not_written(D, reason, tmp_path):
         (read_positions, struct.pack("<3i", 1, 1, 1)),
         (read_positions, struct.pack("<5if", 1, 1, 1, -1, 1, 0.5)),
     ],
-    ids=range(12),
+    ids=range(9),
 )
 def test_what_has_no_distances_or_positions_is_refused(function, data, tmp_path):
     (tmp_path / "file.dat").write_bytes(data)
@@ -249,9 +228,7 @@ DENSE = {"best_k": 2, "df": 3.0, "lowest": 0.25, "highest": 0.5, "density": [1, 
 FORGED = {
     "circle": ({"predecessor": [3, -1, -1, 0]}, "circles"),
     "predecessor beyond the end": ({"predecessor": [4, -1, -1, 2]}, "predecessor_"),
-    "predecessor of -2": ({"predecessor": [-2, -1, -1, 2]}, "predecessor_"),
     "order with a repeat": ({"order": [1, 1, 0, 3]}, "every sample once"),
-    "order beyond the end": ({"order": [1, 2, 0, 4]}, "every sample once"),
     "one class, as LibOPF leaves it": ({"order": [0, 0, 0, 0]}, "same label"),
     "order against the cost": ({"order": [0, 1, 2, 3]}, "does not sort"),
     "cost of nan": ({"cost": [np.nan, 0, 0, 1]}, "cost_ has values that are not finite"),
@@ -263,13 +240,10 @@ FORGED = {
         "_fit_X has values that are",
     ),
     "negative neighbourhood": ({**DENSE, "best_k": -1}, "n_neighbors"),
-    "neighbourhood of all samples": ({**DENSE, "best_k": 4}, "best_k_"),
-    "range of infinity": ({**DENSE, "highest": np.inf}, "from 0.25 to inf"),
     "range beyond 1": ({**DENSE, "highest": 1.5}, "from 0.25 to 1.5"),
     "range below 0": ({**DENSE, "lowest": -0.25}, "from -0.25 to 0.5"),
     "range upside down": ({**DENSE, "lowest": 0.75}, "from 0.75 to 0.5"),
     "densities below 1": ({**DENSE, "density": [0.5, 1000, 1000, 1]}, "from 0.5 to 1000"),
-    "densities above 1000": ({**DENSE, "density": [1, 1001, 1000, 1]}, "from 1.0 to 1001"),
     "density of nan": ({**DENSE, "density": [1, np.nan, 1000, 1]}, "densities range from nan"),
     "negative longest arc": ({**DENSE, "df": -1.0}, "_fit_largest_arc"),
 }

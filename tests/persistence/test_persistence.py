@@ -15,7 +15,6 @@ from model_files import forge, stored, take_apart
 from pipelines import PIPELINES
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.impute import SimpleImputer
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -31,7 +30,6 @@ from pathforest import (
     OPFClassifier,
     OPFClustering,
     OPFKNNClassifier,
-    OPFOutlierDetector,
     OPFPruner,
     OPFSemiSupervisedClassifier,
 )
@@ -46,7 +44,6 @@ ONE = {"k_max": 5, "sigmas": 0.5, "n_conquerors": 3, "cv": 2, "n_best": 5}
 MATRIX = {"metric": "precomputed"}
 PARAMETERS = [  # that the zoo does not have
     OPFClassifier(n_conquerors=3, beta=2, n_jobs=2, verbose=True),
-    OPFClassifier(metric="cosine", algorithm="brute"),
     OPFClassifier(metric="mahalanobis"),
     OPFClassifier(metric="minkowski", metric_params={"p": 2, "w": np.arange(1, 5)}),
     FuzzyOPFClassifier(sigma=np.float64(0.7), k_max=np.int64(7)),
@@ -54,9 +51,7 @@ PARAMETERS = [  # that the zoo does not have
     OPFClustering(selection="cut", k_max=2, measure="area", threshold=5),
     OPFKNNClassifier(**MATRIX, n_neighbors=3),
     OPFSemiSupervisedClassifier(**MATRIX, n_neighbors=3, n_conquerors=2),
-    OPFOutlierDetector(contamination=0.1, n_neighbors=4, metric="log_sqeuclidean"),
     OPFPruner(OPFClassifier(metric="seuclidean", metric_params={"V": [0.5, 0.25, 2.0, 1.0]}), random_state=3),
-    OPFPruner(OPFClassifier(**MATRIX), max_iter=1),
     FuzzyOPFClassifierCV(**SMALL, metric="minkowski", metric_params={"p": np.float32(1.5)}),
     FuzzyOPFClassifierCV(**ONE, random_state=3),
     FuzzyOPFClassifierCV(
@@ -123,10 +118,8 @@ def test_parts_that_models_share_stay_shared(tmp_path):
         np.array(["b", "", "snowman ☃"]),
         np.array(["b", "trailing zero\0", "\ud800"], dtype=object),
         np.array([True, False, True]),
-        np.array([3, -2, 1], dtype=np.int8),
         np.array([2**63, 1, 0], dtype=np.uint64),
         np.array([3, -2, 1], dtype=">i4"),
-        np.array([3.0, -2.0, 1.0]),
         np.array(["2020-01-01", "1960-05-05", "2031-12-31"], dtype="datetime64[D]"),
         np.array([5, -1, 0], dtype="timedelta64[10ms]"),
     ],
@@ -202,32 +195,22 @@ REFUSED = [  # an estimator, attributes that are set after fitting, and the reas
     (SEARCH, {"cv": {(1,): 2}}, "keys are not all text or numbers"),
     (SEARCH, {"cv": np.array([None])}, "objects other than text"),
     (SEARCH, {"cv": np.zeros((1,) * 5)}, "not portable"),
-    (SEARCH, {"cv": np.complex64(1)}, "not portable"),
     (SEARCH, {"cv": [OPFClassifier()]}, "missing"),
     (SEARCH, {"cv": [KFold()] * 30_000}, "consists of 30... objects"),
     (OPFSemiSupervisedClassifier(), {"unlabeled": "x" * 2**25}, "bytes of text"),
     (OPFPruner(OPFClassifier(metric=maximum)), {}, rf"^estimator_\.metric=.*{ADVICE}"),
     (OPFPruner(Derived()), {}, f"^estimator_=.*{ADVICE}"),
     (OPFPruner(), {"estimator": OPFKNNClassifier()}, "estimator="),
-    (OPFPruner(), {"estimator": "plain"}, "estimator="),
     (OPFPruner(), {"estimator": OPFClassifier(n_jobs=0)}, "n_jobs"),
     (Derived(), {}, f"^Derived=.*{ADVICE}"),
     (type("OPFClassifier", (Derived,), {})(), {}, f"^OPFClassifier=.*{ADVICE}"),
-    (OPFClassifier(), {"algorithm": "fast"}, "algorithm"),
-    (OPFClassifier(), {"n_jobs": 0}, "n_jobs"),
     (OPFClassifier(), {"metric": "unknown"}, "metric"),
     (make_pipeline(PowerTransformer(), OPFClassifier()), {}, rf"PowerTransformer\(\).*{ADVICE}"),
-    (make_pipeline(SimpleImputer(), OPFClassifier()), {}, rf"SimpleImputer\(\).*{ADVICE}"),
     (make_pipeline(StandardScaler(), SVC()), {}, rf"SVC\(\).*{ADVICE}"),
     (make_pipeline(StandardScaler(), OPFClassifier()), {"memory": "cache"}, "no place for its memory"),
-    (SVC(), {}, rf"SVC\(\).*{ADVICE}"),
     (GridSearchCV(OPFClassifier(), {"n_conquerors": [1]}, cv=2), {}, r"save its \.best_estimator_, or use"),
     (OPFClassifier(), {"later_": 3}, "no place for its later_"),
 ]
-if np.dtype(np.longdouble).itemsize > 8:  # else it is double
-    REFUSED.append(
-        (OPFClassifier(), {"classes_": np.arange(3, dtype=np.longdouble)}, "classes_=.*not portable")
-    )
 
 
 @pytest.mark.parametrize(("model", "changed", "reason"), REFUSED, ids=[reason for *_, reason in REFUSED])
@@ -238,11 +221,6 @@ def test_what_cannot_be_stored_is_refused_before_a_file_is_touched(model, change
     with pytest.raises((TypeError, ValueError), match=reason):
         pathforest.save(model, tmp_path / "model.opf")
     assert [(f.name, f.read_bytes()) for f in tmp_path.iterdir()] == [("model.opf", b"older")]
-
-
-def test_a_function_that_is_no_longer_needed_can_be_replaced(tmp_path):
-    model = fit(FuzzyOPFClassifier(membership=ones)).set_params(membership="density")
-    same_file(trip(model, tmp_path), model, problem(model)[2])
 
 
 def test_a_template_comes_back_as_it_is_now_and_unfitted(tmp_path):

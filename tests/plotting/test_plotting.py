@@ -140,8 +140,6 @@ def without_refit():
 
 REFUSALS = [
     (lambda: plot_forest(PLAIN, X[1:]), ValueError, "X has 59 rows, but the model was fitted on 60 samples"),
-    (lambda: plot_clusters(CLUSTERS, X[1:]), ValueError, "X has 59 rows"),
-    (lambda: plot_explanation(PLAIN, QUERY, X[1:]), ValueError, "X has 59 rows"),
     (lambda: plot_forest(PRUNED, X[:9]), ValueError, r"X has 9 rows, but sample \d+ was kept"),
     (lambda: plot_forest(MATRIX), ValueError, "metric='precomputed' and knows no positions; pass X"),
     (lambda: plot_explanation(MATRIX, DISTANCES[0]), ValueError, "knows no positions; pass X"),
@@ -150,9 +148,7 @@ REFUSALS = [
      ValueError, "knows no positions; pass X, or position"),
     (lambda: plot_outliers(OUTLIERS, position=X[:9]), ValueError, "position has 9 rows for 60 samples"),
     (lambda: plot_forest(StandardScaler().fit(X)), TypeError, "StandardScaler has no predecessor_ to draw"),
-    (lambda: plot_forest(OUTLIERS), TypeError, "OPFOutlierDetector has no predecessor_ to draw"),
     (lambda: plot_forest(without_refit()), TypeError, "refit=True"),
-    (lambda: plot_decision_regions(without_refit()), TypeError, "refit=True"),
     (lambda: plot_forest(PLAIN, color="membership"), TypeError, "OPFClassifier has no membership_ to draw"),
     (lambda: plot_forest(PLAIN, color="red"), ValueError, "color='red' is unknown"),
     (lambda: plot_forest(PLAIN, y=np.where(Y == "fig", "plum", Y)), ValueError,
@@ -291,13 +287,6 @@ def test_up_to_ten_classes_have_a_legend_that_covers_no_data(n_classes):
     assert legend_texts(plot_forest(PLAIN, legend=False).ax_) == []
 
 
-@pytest.mark.parametrize(("n", "raster"), [(5_000, False), (5_001, True)])
-def test_many_samples_are_all_drawn_as_pixels(n, raster):
-    display = plot_forest(OPFClassifier().fit(*make_samples(n=n)))
-    assert len(places(display.samples_)) == n
-    assert [bool(item.get_rasterized()) for item in (display.samples_, display.paths_)] == [raster, raster]
-
-
 def test_kept_samples_are_a_forest_and_the_others_crosses():
     display, kept = plot_forest(PRUNED, X), PRUNED.sample_indices_
     np.testing.assert_array_equal(places(display.samples_), X[kept])
@@ -348,13 +337,6 @@ def test_samples_are_on_top_with_their_labels_or_predictions():
         shown = plot_decision_regions(PLAIN, *given, grid_resolution=5).samples_
         np.testing.assert_array_equal(places(shown), where)
         assert list(map(tuple, rgb(shown.get_facecolors()))) == [colors[label] for label in labels]
-
-
-def test_regions_of_positive_features_and_of_one_class():
-    display = plot_decision_regions(OPFClassifier(metric="chi2").fit(np.abs(X), Y), grid_resolution=5)
-    assert min(display.regions_.get_extent()) == 0
-    display = plot_decision_regions(OPFClassifier().fit(X, ["fig"] * 60), grid_resolution=5)
-    assert len(np.unique(display.regions_.get_array().reshape(-1, 4), axis=0)) == 1
 
 
 # Clusters
@@ -533,14 +515,6 @@ def test_of_a_long_path_a_few_costs_and_images_are_drawn():
     assert len(display.explanation_.path) == 39
     assert len(display.images_) == 1 + 7 + 1
     np.testing.assert_array_equal(display.images_[-2].get_array()[0], line[1])  # the prototype
-
-
-def test_the_path_is_in_view():
-    reason = PLAIN.explain([FAR])[0]
-    ax = plot_explanation(PLAIN, FAR).ax_
-    low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
-    assert ((low < X[reason.path]) & (X[reason.path] < high)).all()
-    assert not ((low < X.min(axis=0)) & (X.max(axis=0) < high)).all()
 
 
 def test_positions_on_a_plane():

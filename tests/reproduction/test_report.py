@@ -139,15 +139,6 @@ def test_every_subset_has_a_whole_page_that_asks_for_nothing(subset):
         assert (odd in parsed.text) == (subset == "an odd name")
 
 
-def test_few_runs_have_no_marks_and_one_has_no_verdict_either():
-    few, one = (summary(an_experiment(runs=runs, datasets=("boat",))) for runs in (5, 1))
-    for found in (few, one):
-        assert not tables.score_tables(found)[0].bold.xs("ours", level=1).to_numpy().any()
-        assert set(tables.agreement_table(found).cells["Bold marks"]) == {"–"}
-    assert tables.score_tables(one)[0].cells.iloc[0, 0].startswith("0.9929\nF1")
-    assert set(tables.agreement_table(one).cells["Verdict"]) == {"–"}
-
-
 # Figures
 
 

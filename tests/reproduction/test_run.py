@@ -135,9 +135,3 @@ def test_bad_settings_are_refused_before_any_work(tmp_path, change, match):
     with pytest.raises(ValueError, match=match):
         run.reproduce(SETTINGS._replace(**change), tmp_path)
     assert not any(tmp_path.iterdir())
-
-
-def test_datasets_and_classifiers_are_in_the_order_of_the_paper():
-    found = run.check_settings(Settings(("iris", "cone_torus", "digits", "boat"), ("knn1", "opf")))
-    assert found.datasets == ("boat", "cone_torus", "iris", "digits")
-    assert found.classifiers == ("opf", "knn1")

@@ -2,7 +2,6 @@
 
 import io
 import multiprocessing
-import os
 import re
 import sys
 import threading
@@ -93,14 +92,6 @@ def test_a_stream_without_a_person_shows_nothing_unless_the_switch_says_so(monke
     for switch, stream, shown in (("", io.StringIO, False), ("0", Terminal, False), ("1", io.StringIO, True)):
         monkeypatch.setenv(SWITCH, switch)
         assert ("searching" in watched(monkeypatch, search, stream())) == shown
-
-
-def test_a_terminal_without_a_size_shows_progress(monkeypatch):
-    # As under script(1) without a terminal of its own.
-    monkeypatch.setattr(os, "get_terminal_size", lambda *_: os.terminal_size((0, 0)))
-    stream = Terminal()
-    stream.fileno = lambda: 2
-    assert "searching:  50%" in watched(monkeypatch, search, stream)
 
 
 def test_worker_processes_short_work_missing_streams_and_missing_tqdm_show_no_bar(monkeypatch):
