@@ -165,7 +165,8 @@ def _contents(layout: Layout, columns: Columns) -> tuple[Counts, np.ndarray, np.
 
 
 def _check_range(values: np.ndarray, smallest: int, what: str) -> None:
-    demand(values.dtype.kind == "i", f"{what} {show(str(values[0]))} is a string; LibOPF files hold integers")
+    if values.dtype.kind != "i":
+        raise ValueError(f"{what} {show(str(values[0]))} is a string; LibOPF files hold integers")
     for value in (values.min(), values.max()):
         demand(
             smallest <= value <= LARGEST,

@@ -180,7 +180,8 @@ def _libsvm(file: BinaryIO, layout: Layout, columns: Columns) -> None:
     """Write every value, zeros too: a value left out would come back without its sign or its column."""
     demand(layout.label is not None, "LIBSVM files need labels; pass y, for instance zeros")
     y = col.check_labels(columns[layout.label])
-    demand(y.dtype.kind == "i", f"label {show(str(y[0]))} is a string; LIBSVM files hold integers")
+    if y.dtype.kind != "i":
+        raise ValueError(f"label {show(str(y[0]))} is a string; LIBSVM files hold integers")
     for extreme in (y.min(), y.max()):
         demand(
             abs(int(extreme)) <= EXACT,

@@ -22,11 +22,11 @@ def cross_validation_splits(cv: Any, X: Any, y: np.ndarray, groups: Any = None) 
     rows = np.arange(_num_samples(X))
     splitter = check_cv(cv, y, classifier=True)
     splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y, groups)]
-    demand(
-        splits,
-        f"cv={show(cv)} gives no fold; pass a number, a splitter or pairs (train, evaluation), and "
-        "note that a generator can be used only once",
-    )
+    if not splits:
+        raise ValueError(
+            f"cv={show(cv)} gives no fold; pass a number, a splitter or pairs (train, evaluation), and "
+            "note that a generator can be used only once"
+        )
     for fold, (train, test) in enumerate(splits):
         demand(
             len(train) and len(test),
