@@ -17,7 +17,7 @@ from pathforest._models.base import OPFEstimator
 from pathforest._models.explanation import Explanation
 from pathforest._persistence.checks import MODELS, saved
 from pathforest._search import ensemble
-from pathforest._search.folds import estimate_noise, refit, search
+from pathforest._search.folds import refit, search
 from pathforest._search.plan import First, Plan, as_numbers, check_search, make_plan
 from pathforest._search.scoring import Scorer, Scores, average, check_table, resolve_scoring, table
 from pathforest._utils.progress import fitting, stages_of
@@ -345,7 +345,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
             self.averaged_, betas = rows, results["beta"][rows].tolist()
             self.estimators_ = stage(refit, plan, rows.tolist(), betas, build)
             noise = self.label_noise
-            self.label_noise_ = float(estimate_noise(plan, build) if noise == "estimate" else noise)
+            self.label_noise_ = float(ensemble.estimate_noise(plan, build) if noise == "estimate" else noise)
         is_given = any(isinstance(model, FuzzyOPFClassifier) for model in self.estimators_)
         if not is_given and (samples := as_numbers(plan.samples)) is not None:
             self._fit_samples = samples  # for explanations

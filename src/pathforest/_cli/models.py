@@ -28,7 +28,7 @@ from pathforest._cli.tables import (
     positions_of,
 )
 from pathforest._persistence.file import is_model_file
-from pathforest._search import folds
+from pathforest._search import ensemble
 from pathforest._search.plan import First, make_plan
 from pathforest._search.representations import why_as_given
 from pathforest._tables.batches import Batch, Columns, Stream
@@ -220,7 +220,7 @@ def balanced_accuracy(search: Any, prepared: Prepared, y: np.ndarray, jobs: int 
     first = None if columns is None else First(clone(table), columns)
     X = X if first is None else table.transform(columns)
     with threads(jobs), threadpool_limits(1, user_api="blas"):
-        return folds.balanced_accuracy(search, make_plan(clone(search), X, y, first=first))
+        return ensemble.balanced_accuracy(search, make_plan(clone(search), X, y, first=first))
 
 
 def rule_lines(table: TablePreprocessor | None) -> list[str]:

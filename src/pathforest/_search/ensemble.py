@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._engines.metric import Metric
 from pathforest._models.base import answering, check_queries
 from pathforest._models.explanation import (
@@ -23,7 +24,15 @@ from pathforest._models.explanation import (
     in_units_of,
     only_scales,
 )
-from pathforest._models.offers import KeptForest, class_costs, decide, probabilities, row_sums
+from pathforest._models.labels import Labels, compare_costs, flag
+from pathforest._models.offers import (
+    KeptForest,
+    class_costs,
+    decide,
+    leave_one_out_offers,
+    probabilities,
+    row_sums,
+)
 from pathforest._models.parameters import AT_PREDICTION, check_parameters
 from pathforest._persistence.checks import (
     FEATURE_TYPES,
@@ -38,7 +47,9 @@ from pathforest._persistence.checks import (
     number,
     one_of,
 )
-from pathforest._search.plan import Samples, as_numbers, take_samples
+from pathforest._search import folds
+from pathforest._search.plan import ALL, Plan, Samples, Task, as_numbers, take_samples
+from pathforest._search.representations import STANDARDISED
 from pathforest._tables.columns import default_names
 from pathforest.fuzzy import FuzzyOPFClassifier
 
@@ -83,6 +94,8 @@ def costs_of(search: Any, models: Sequence[Any], samples: Samples) -> list[np.nd
     with answering(search, Q) as bar:
         return [costs.cost[0] for costs in class_costs(forests, Q, bar)]
 
+
+NOISE_CONQUERORS = 13  # that decide which labels are doubtful, the default of find_issues
 
 # Probabilities that the correction for wrong labels leaves at least, and as a part of their share: chosen on
 # 24 tables with and without wrong labels. And what it leaves at most the other classes of a sure answer
@@ -221,6 +234,39 @@ def _with_own_features(
         shown = Shown(names, queries[row], kept[one.conqueror], rival, scale)
         features = in_units_of(one.features, shown) if scaled else compare_features(shown)
         yield one._replace(features=features)
+
+
+# Wrong labels among the training samples, and the folds once more
+
+
+def estimate_noise(plan: Plan, build: EngineFactory) -> float:
+    """Estimate the share of wrong labels as `find_issues` does, less one standard error.
+
+    Samples are those that were searched on, standardised if that is one of the representations.
+    """
+    name = STANDARDISED if STANDARDISED in plan.representations else next(iter(plan.representations))
+    found = folds.represent(plan, Task(ALL, name, []), folds.FoldWork(), build)
+    X, codes = found.data.X, found.codes
+    if plan.part is not None:
+        X, codes = X[plan.part], Labels.of(codes[plan.part]).codes
+    samples = found.model._samples._replace(X=X, cache={})
+    offers = leave_one_out_offers(samples, codes, NOISE_CONQUERORS)
+    _, share = flag(compare_costs(offers.own, offers.rival_cost, offers.rival), codes)
+    return max(0.0, share - float(np.sqrt(share * (1 - share) / len(codes))))
+
+
+def balanced_accuracy(search: Any, plan: Plan) -> float:
+    """Return that of the best cell of a fitted search in its folds, with the weights of the classes."""
+    cell, classes, recalls = plan.cells[search.best_index_], search.classes_, []
+    for fold, (_, rows) in enumerate(plan.splits):
+        ready = folds.prepare(plan, Task(fold, cell.transform, []), folds.FoldWork(), build_engine)
+        ((_, _, costs),) = folds.class_costs(ready, [folds.configure(ready, cell)], [cell.n_conquerors])
+        given, true = np.zeros((len(rows), len(classes))), plan.y[rows]
+        known = np.searchsorted(classes, ready.part.model.classes_)
+        given[:, known] = probabilities(costs.cost[0], search.best_beta_)
+        right = classes[likeliest(search, of_the_truth(given, search.label_noise_))] == true
+        recalls.append(np.mean([right[true == label].mean() for label in np.unique(true)]))
+    return float(np.mean(recalls))
 
 
 # What a file of a search may contain, and what the search shows of its best model

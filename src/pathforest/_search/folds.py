@@ -20,12 +20,11 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import _safe_indexing
 
 from pathforest import _core
-from pathforest._engines.build import EngineFactory, build_engine
+from pathforest._engines.build import EngineFactory
 from pathforest._engines.engine import TREE_NEIGHBORS, Engine, KnnGraph, without_self
 from pathforest._engines.samples import check_training_values
 from pathforest._models.base import FitData, check_queries, keep_samples, open_fit
 from pathforest._models.classifier import keep_forest
-from pathforest._models.labels import Labels, compare_costs, flag
 from pathforest._models.offers import (
     EXTRA_MEMBERS,
     AskedForest,
@@ -33,12 +32,9 @@ from pathforest._models.offers import (
     ClassGroups,
     Lists,
     answer_each,
-    leave_one_out_offers,
-    probabilities,
 )
-from pathforest._search.ensemble import likeliest, of_the_truth
 from pathforest._search.plan import ALL, Plan, Task, take_rows
-from pathforest._search.representations import STANDARDISED, fit_candidate
+from pathforest._search.representations import fit_candidate
 from pathforest._search.scoring import (
     Answered,
     Cell,
@@ -64,8 +60,6 @@ ANSWER_BYTES = 2**28
 # A pass over all samples pays if parts of this size in all would otherwise be searched, as multiples of it:
 # its lists are longer, and a scan of a part costs the square of its size.
 WORTH = 2.5
-
-NOISE_CONQUERORS = 13  # that decide which labels are doubtful, the default of find_issues
 
 
 class FoldWork:
@@ -278,22 +272,6 @@ def lists_of_part(
     return graph
 
 
-def estimate_noise(plan: Plan, build: EngineFactory) -> float:
-    """Estimate the share of wrong labels as `find_issues` does, less one standard error.
-
-    Samples are those that were searched on, standardised if that is one of the representations.
-    """
-    name = STANDARDISED if STANDARDISED in plan.representations else next(iter(plan.representations))
-    found = represent(plan, Task(ALL, name, []), FoldWork(), build)
-    X, codes = found.data.X, found.codes
-    if plan.part is not None:
-        X, codes = X[plan.part], Labels.of(codes[plan.part]).codes
-    samples = found.model._samples._replace(X=X, cache={})
-    offers = leave_one_out_offers(samples, codes, NOISE_CONQUERORS)
-    _, share = flag(compare_costs(offers.own, offers.rival_cost, offers.rival), codes)
-    return max(0.0, share - float(np.sqrt(share * (1 - share) / len(codes))))
-
-
 # One forest of many
 
 
@@ -364,20 +342,6 @@ def refit(plan: Plan, rows: Sequence[int], betas: Sequence[float], build: Engine
 
 
 # Scores
-
-
-def balanced_accuracy(search: Any, plan: Plan) -> float:
-    """Return that of the best cell of a fitted search in its folds, with the weights of the classes."""
-    cell, classes, recalls = plan.cells[search.best_index_], search.classes_, []
-    for fold, (_, rows) in enumerate(plan.splits):
-        ready = prepare(plan, Task(fold, cell.transform, []), FoldWork(), build_engine)
-        ((_, _, costs),) = class_costs(ready, [configure(ready, cell)], [cell.n_conquerors])
-        given, true = np.zeros((len(rows), len(classes))), plan.y[rows]
-        known = np.searchsorted(classes, ready.part.model.classes_)
-        given[:, known] = probabilities(costs.cost[0], search.best_beta_)
-        right = classes[likeliest(search, of_the_truth(given, search.label_noise_))] == true
-        recalls.append(np.mean([right[true == label].mean() for label in np.unique(true)]))
-    return float(np.mean(recalls))
 
 
 def find_near(part: Part, rows: slice, n_conquerors: int) -> Near:
