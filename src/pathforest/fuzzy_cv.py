@@ -140,9 +140,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
         PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
     verbose : int, default=0
-        1 reports the stages of `fit`, their times, the size of a full distance matrix and what
-        ``transforms="auto"`` chose to the logger ``"pathforest"`` at level INFO; show it with
-        ``logging.basicConfig(level=logging.INFO)``.
+        1 prints the stages of `fit`, their times, the size of a full distance matrix and what
+        ``transforms="auto"`` chose.
 
     Attributes
     ----------

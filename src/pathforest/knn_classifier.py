@@ -69,8 +69,7 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
         Where distances are computed: ``"cpu"``, or ``"cuda"`` (``"cuda:1"`` and so on) for a GPU with
         PyTorch, ``pip install pathforest[gpu]``. Answers are the same.
     verbose : int, default=0
-        1 reports the stages of `fit`, their times and the size of a full distance matrix to the logger
-        ``"pathforest"`` at level INFO; show it with ``logging.basicConfig(level=logging.INFO)``.
+        1 prints the stages of `fit`, their times and the size of a full distance matrix.
 
     Attributes
     ----------

@@ -41,6 +41,12 @@ def test_work_is_noticed(name, idle):
         make(name).fit(X, y)
 
 
+@every("one")
+def test_weights_of_samples_are_refused_with_the_reason(name, idle):
+    with pytest.raises(TypeError, match=r"takes no sample_weight, because a path .*class_weight"):
+        make(name).fit(X, y, sample_weight=np.ones(30))
+
+
 def ones(who):
     """Configurations, one of each class, that a row of a table is about: a name of the zoo, or traits."""
     return [who] if who in ZOO else names("one", *who.split())

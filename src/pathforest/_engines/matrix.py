@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,9 +10,9 @@ from sklearn.exceptions import DataConversionWarning
 
 from pathforest._engines.metric import BOOLEAN_METRICS, Metric, sklearn_distances
 from pathforest._engines.samples import BLOCK_WORK, blocks
+from pathforest._utils.progress import say
 from pathforest._utils.text import show, warn
 
-logger = logging.getLogger("pathforest")
 
 WARN_BYTES = 2**30  # a matrix larger than this is worth a warning: it is rarely what the user had in mind
 
@@ -50,13 +49,13 @@ def _blank_matrix(n: int, dtype: Any = np.float64) -> np.ndarray:
 def distance_matrix(X: np.ndarray, metric: Metric, verbose: int = 0) -> np.ndarray:
     """Distances between all training samples: those of pairs i < j, mirrored.
 
-    A warning, or the log if `verbose`, says how much memory they take before they are computed.
+    A warning, or a printed line if `verbose`, says how much memory they take before they are computed.
     """
     n = len(X)
     size = f"{n} x {n} distances, {8 * n * n / 2**20:.1f} MiB"
     text = f"metric={show(metric.name)} needs the full matrix of {size}"
     if verbose:
-        logger.info(text)
+        say(text)
     if 8 * n * n > WARN_BYTES:
         warn(f"{text}; the metrics with an engine of their own need no matrix")
     D = _blank_matrix(n)

@@ -38,7 +38,7 @@ from pathforest._search.representations import (
 )
 from pathforest._search.scoring import Cell, Scorer, resolve_scoring, shown_to_scorers
 from pathforest._tables.columns import as_table
-from pathforest._utils.progress import logger
+from pathforest._utils.progress import say
 from pathforest._utils.splits import Split, choose_part, content_keys, cross_validation_splits
 from pathforest._utils.text import show
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -314,5 +314,5 @@ def _choose_representations(search: Any, samples: Samples, metric: Metric, fewes
             candidates, preset, reason = resolve_transforms(None), None, as_given
     search.transforms_ = {"preset": preset, "reason": reason, "names": list(candidates)}
     if search.verbose:
-        logger.info("%s: transforms=%r (%s)", type(search).__name__, preset, reason)
+        say(f"{type(search).__name__}: transforms={preset!r} ({reason})")
     return candidates

@@ -1,11 +1,10 @@
-"""How far long work has come: bars drawn by tqdm, times for the logger, callbacks of scikit-learn 1.9.
+"""How far long work has come: bars drawn by tqdm, times printed on request, callbacks of scikit-learn 1.9.
 
 The bars come first, then the stages of a fit, which report to all three.
 """
 
 from __future__ import annotations
 
-import logging
 import multiprocessing
 import os
 import sys
@@ -32,8 +31,6 @@ except ImportError:  # scikit-learn before 1.9
         """Return the method as it is."""
         return fit
 
-
-logger = logging.getLogger("pathforest")
 
 SWITCH = "PATHFOREST_PROGRESS"  # environment variable: 0 shows no bars, 1 shows them in pipes and files too
 DELAY = 1.0  # seconds before a bar appears: short work needs none
@@ -173,6 +170,13 @@ def hidden_progress() -> Iterator[Bar]:
         _outermost = before
 
 
+def say(text: str) -> None:
+    """Print a line, as estimators do that are verbose; a bar makes room for it on the terminal."""
+    if _outermost is not None:
+        _outermost.hide()
+    print(text, flush=True)
+
+
 def _make_bar(total: float, unit: str, seconds: float) -> Any:
     """Make tqdm's bar of work that has taken some time, if a person watches."""
     notebook = {"ipykernel.zmqshell", "IPython.utils._process_emscripten"} & sys.modules.keys()
@@ -211,6 +215,11 @@ def fitting(fit: Fit) -> Fit:
 
     @wraps(fit)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if "sample_weight" in kwargs:
+            raise TypeError(
+                f"{type(self).__name__}.fit takes no sample_weight, because a path costs its longest step, "
+                "however often a sample occurs; leave it out, or use FuzzyOPFClassifierCV(class_weight=...)"
+            )
         reset(self)
         try:
             with _reported(self, args, kwargs):
@@ -230,7 +239,7 @@ def reset(estimator: Any) -> None:
 
 
 class Stages:
-    """Calls the stages of a fit, reports each and, if the estimator is verbose, logs how long it took.
+    """Calls the stages of a fit, reports each and, if the estimator is verbose, prints how long it took.
 
     ``stage(knn_graph, engine, k)`` is ``knn_graph(engine, k)``, so `_fit` still reads as a list of stages.
     """
@@ -249,9 +258,7 @@ class Stages:
         start = time.perf_counter()
         result = stage(*args, **kwargs)
         if self.estimator.verbose:
-            if _outermost is not None:
-                _outermost.hide()  # makes room for the message on the terminal
-            logger.info("%s: %s took %.3f s", owner, name, time.perf_counter() - start)
+            say(f"{owner}: {name} took {time.perf_counter() - start:.3f} s")
         self._bar.update()
         if context:
             context.call_on_fit_task_end(estimator=self.estimator)
