@@ -13,7 +13,6 @@ from pathforest._engines.samples import BLOCK_WORK, blocks
 from pathforest._utils.progress import say
 from pathforest._utils.text import show, warn
 
-
 WARN_BYTES = 2**30  # a matrix larger than this is worth a warning: it is rarely what the user had in mind
 
 
