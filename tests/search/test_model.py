@@ -141,19 +141,6 @@ def test_without_refit_the_error_says_what_to_fit(problem, transforms):
         FuzzyOPFClassifier(**search.best_params_, beta=search.best_beta_).fit(*problem)
 
 
-def test_wrong_labels_do_less_harm_than_to_one_neighbour():
-    """What the defaults are for: a fifth of the labels is wrong, and most of the clean score survives."""
-    rng = np.random.default_rng(0)
-    codes = np.arange(600) % 3
-    X = rng.normal(size=(600, 4)) + 2.2 * np.eye(4)[codes]
-    y = codes.copy()
-    wrong = rng.permutation(300)[:60]
-    y[wrong] = (y[wrong] + rng.integers(1, 3, 60)) % 3
-    search = FuzzyOPFClassifierCV(transforms=None).fit(X[:300], y[:300])
-    plain = FuzzyOPFClassifier(sigma=1.0).fit(X[:300], y[:300])
-    assert search.score(X[300:], codes[300:]) > plain.score(X[300:], codes[300:]) + 0.08
-
-
 def test_warnings_of_cells_that_lose_are_not_shown():
     """Cells that lose training labels are part of a search; only the model that answers warns."""
     X, y = tied(n=200, d=2, seed=2, share=0)
@@ -169,19 +156,17 @@ def test_warnings_of_cells_that_lose_are_not_shown():
 
 # Hostile data
 
-HOSTILE = {
-    "one feature": np.arange(24.0)[:, None],
-    "constant features": np.ones((24, 3)),
-    "a constant beside one that is not": np.column_stack([np.arange(24.0), np.ones(24)]),
-    "huge and tiny": np.column_stack([np.arange(24.0) * 1e12, np.arange(24.0)[::-1] * 1e-12]),
-    "copies": np.repeat(np.eye(3), 8, axis=0),
-    "wide": np.random.default_rng(0).normal(size=(24, 60)),
-}
+HOSTILE = [
+    np.ones((24, 3)),
+    np.column_stack([np.arange(24.0) * 1e12, np.arange(24.0)[::-1] * 1e-12, np.ones(24)]),
+    np.repeat(np.eye(3), 8, axis=0),
+    np.random.default_rng(0).normal(size=(24, 60)),
+]
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hard_data_are_answered(name):
-    X, y = HOSTILE[name], np.array(["no", "yes"], dtype=object)[np.arange(24) // 4 % 2]
+@pytest.mark.parametrize("X", HOSTILE, ids=["constant", "huge and tiny", "copies", "wide"])
+def test_hard_data_are_answered(X):
+    y = np.array(["no", "yes"], dtype=object)[np.arange(24) // 4 % 2]
     search = FuzzyOPFClassifierCV(**SMALL, sigmas=0.5, transforms="auto").fit(X, y)
     found = search.predict_proba(X)
     assert np.isfinite(found).all()

@@ -109,15 +109,3 @@ def test_the_table_has_a_row_for_each_cell_but_along_the_tree_none_with_a_sigma_
     np.testing.assert_allclose(results["std_test_score"], folds.std(axis=0))
     frame = pandas.DataFrame(results)
     assert frame.sort_values("rank_test_score").iloc[0]["params"] == search.best_params_
-
-
-def test_a_search_follows_the_rule():
-    # Two far clusters: every cell is right everywhere. Infinite sharpness makes every log loss 0.
-    y = np.arange(40) % 2
-    X = np.random.default_rng(0).random((40, 2)) + 50 * y[:, None]
-    search = FuzzyOPFClassifierCV(
-        k_max=(9, 2), sigmas=(1.0, 0.2), competitions=("complete", "tree"), n_conquerors=(3, 1), cv=2,
-        betas=1e3, transforms=None,
-    )  # fmt: skip
-    expected = {"k_max": 2, "sigma": 1.0, "competition": "tree", "n_conquerors": 1}
-    assert search.fit(X, y).best_params_ == expected
