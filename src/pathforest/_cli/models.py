@@ -32,10 +32,10 @@ from pathforest._search import ensemble
 from pathforest._search.plan import First, make_plan
 from pathforest._search.representations import why_as_given
 from pathforest._tables.batches import Batch, Columns, Stream
-from pathforest._tables.columns import CATEGORY, DATE, NUMBER, integer, is_text, kind_of, listed
+from pathforest._tables.columns import CATEGORY, DATE, NUMBER, integer, is_text, kind_of
 from pathforest._tables.libopf import POSITION
 from pathforest._utils.checks import demand
-from pathforest._utils.text import show
+from pathforest._utils.text import listed, show
 from pathforest.libopf import read_distances, read_model, read_positions
 from pathforest.preprocessing import TablePreprocessor
 

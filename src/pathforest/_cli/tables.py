@@ -13,13 +13,13 @@ import typer
 
 from pathforest._cli.options import Reading, did_you_mean
 from pathforest._tables.batches import Batch, Layout, Stream
-from pathforest._tables.columns import as_labels, integer, listed, objects
+from pathforest._tables.columns import as_labels, integer, objects
 from pathforest._tables.libopf import POSITION
 from pathforest._tables.read import open_stream
 from pathforest._tables.write import STANDARD_OUTPUT, Write, check_sink, json_value, open_sink
 from pathforest._utils.checks import demand
 from pathforest._utils.files import check_writable, naming
-from pathforest._utils.text import escape, shorten, show
+from pathforest._utils.text import escape, listed, shorten, show
 from pathforest.libopf import read_distances
 
 NONE = ("text", "-")  # instead of a number

@@ -18,8 +18,8 @@ from pathforest._engines.engine import Engine, KnnGraph, merge, without_self
 from pathforest._engines.matrix import distance_matrix, symmetric
 from pathforest._engines.samples import blocks
 from pathforest._models.base import KeptSamples
+from pathforest._utils.checks import map_threads
 from pathforest._utils.progress import SILENCE
-from pathforest._utils.threads import map_threads
 from pathforest.forest import Conquest
 
 # Members of a class listed beyond those that decide: without them an offer that costs more than its distance

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pathforest._tables.batches import Batch
-from pathforest._tables.columns import as_label, integer, listed, texts
+from pathforest._tables.columns import as_label, integer, texts
 from pathforest._tables.read import open_stream
-from pathforest._utils.text import show
+from pathforest._utils.text import listed, show
 
 # The columns that a file of decisions needs, in any order and beside any others.
 ROW, GIVEN, DECISION, CHANGE_TO, TABLE = COLUMNS = ("row", "given", "decision", "change_to", "table")

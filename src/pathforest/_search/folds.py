@@ -45,10 +45,9 @@ from pathforest._search.scoring import (
     given_probabilities,
     log_losses,
 )
-from pathforest._utils.checks import thread_count
+from pathforest._utils.checks import map_threads, thread_count
 from pathforest._utils.progress import Share, progress
 from pathforest._utils.text import show
-from pathforest._utils.threads import map_threads
 from pathforest.forest import Forest, SpanningTree, boundary_prototypes
 from pathforest.fuzzy import FuzzyOPFClassifier, call_membership, compete, warn_of_training_error
 from pathforest.graph import COMPETITION_NEIGHBORS, knn_graph, shorter_lists, spanning_tree

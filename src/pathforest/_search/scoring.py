@@ -19,8 +19,8 @@ from sklearn.utils.multiclass import type_of_target
 
 from pathforest._models.offers import cost_ratios, probabilities, row_sums
 from pathforest._persistence.checks import demand, whole
+from pathforest._utils.checks import map_threads
 from pathforest._utils.text import show
-from pathforest._utils.threads import map_threads
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 # Class costs of one model above which NumPy's threads are worth their start.

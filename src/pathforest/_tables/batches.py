@@ -13,7 +13,7 @@ import numpy as np
 
 from pathforest._tables import columns as col
 from pathforest._utils.checks import demand
-from pathforest._utils.text import show
+from pathforest._utils.text import listed, show
 
 BYTE_ORDER_MARK = "\ufeff"
 LONGEST = 2**26  # characters of a line: a file without line ends must not fill the memory
@@ -74,7 +74,7 @@ class Stream(Layout):
             return str(wanted)
         with suppress(TypeError, IndexError):
             return self.names[wanted]
-        known = col.listed(self.names)
+        known = listed(self.names)
         raise ValueError(f"{self.name}: there is no column {show(wanted)}{hint}, only {known}{way_out}")
 
     def gather(self) -> Batch:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numbers as kinds_of_numbers
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -32,7 +32,6 @@ UNCLEAR = re.compile(r"\s*\d{1,2}([./-])\d{1,2}\1(\d{4}|\d{2})([T ]\d.*)?\s*")  
 DATES = date, time, timedelta, np.datetime64, np.timedelta64
 EPOCH, DAY, INSTANT = np.datetime64(0, "D"), np.timedelta64(1, "D"), "M8[us]"
 LONGEST_LABEL = 1000  # characters: one long label would widen all
-LISTED = 12  # names shown in a message
 UNSEEN = -1.0  # code of a category that the training samples do not have
 
 # Per column, the texts that codes 0, 1, ... stand for, or False and True; None for numbers. A column without
@@ -104,10 +103,9 @@ def reads_as(text: str, convert: Callable[..., Any], *options: Any) -> bool:
 
 def kind_of(column: np.ndarray, decimal: str | None = None) -> str:
     """Say what is in a column: numbers, categories (text and truth values), dates or nothing."""
-    if column.dtype.kind in "iuf":
-        return NOTHING if np.isnan(column).all() else NUMBER
-    if column.dtype.kind in "mM":
-        return NOTHING if np.isnat(column).all() else DATE
+    if column.dtype.kind in "iufmM":
+        known = DATE if column.dtype.kind in "mM" else NUMBER
+        return NOTHING if (column != column).all() else known
     present = [value for value in column.tolist() if not is_gap(value)]
     if not present:
         return NOTHING
@@ -372,20 +370,6 @@ def check_exact(given: np.ndarray, values: np.ndarray) -> None:
         )
 
 
-def check_samples(given: np.ndarray) -> np.ndarray:
-    """Return a matrix as float32 or float64."""
-    if given.dtype.kind in "mM":
-        # A plain conversion would turn NaT, a missing date, into a number.
-        raise ValueError(
-            f"X of type {given.dtype} holds dates; turn them into numbers, such as days since the first: "
-            "(X - X.min()) / np.timedelta64(1, 'D')"
-        )
-    demand(given.dtype.kind in "biuf", f"X of type {given.dtype} holds no real numbers; convert it to float")
-    values = given.astype(np.float32 if given.dtype in (np.float16, np.float32) else np.float64)
-    check_exact(given, values)
-    return values
-
-
 def check_text(text: Any, what: str) -> None:
     """Refuse text that does not survive a file."""
     demand(isinstance(text, str) and text, f"{what} {show(text)} is not text; use a string that is not empty")
@@ -393,26 +377,9 @@ def check_text(text: Any, what: str) -> None:
         raise ValueError(f"{what} {show(text)} has characters that UTF-8 text cannot hold; leave them out")
 
 
-def check_distinct(names: Sequence[str]) -> None:
-    """Refuse column names that cannot be distinguished."""
-    if len(set(names)) < len(names):
-        repeated = min(name for name in names if names.count(name) > 1)
-        places = " and ".join(str(j) for j, name in enumerate(names, 1) if name == repeated)
-        raise ValueError(
-            f"the column name {show(repeated)} occurs more than once, in columns {places}; rename one of them"
-        )
-
-
 def default_names(n_features: int) -> list[str]:
     """Name features by position where no names are given."""
     return [f"x{j}" for j in range(n_features)]
-
-
-def listed(names: Iterable[Any], most: int = LISTED, show: Callable[[Any], str] = show) -> str:
-    """List names for a message, the first few of many."""
-    names = list(names)
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(show, names[:most])) + more
 
 
 # Tables that people pass: data frames, arrays and lists with text, dates and gaps in them

@@ -40,7 +40,7 @@ from pathforest._tables.batches import (
 )
 from pathforest._utils.checks import demand
 from pathforest._utils.files import naming, scratch
-from pathforest._utils.text import escape, show
+from pathforest._utils.text import escape, listed, show
 
 SEPARATORS = ",;\t|"
 SAMPLED = 100  # lines from which separator and decimal mark are found, at most
@@ -127,13 +127,23 @@ def _rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]
         raise ValueError(f"line {reader.line_num}: {error}") from None
 
 
+def _check_distinct(names: Sequence[str]) -> None:
+    """Refuse column names that cannot be distinguished."""
+    if len(set(names)) < len(names):
+        repeated = min(name for name in names if names.count(name) > 1)
+        places = " and ".join(str(j) for j, name in enumerate(names, 1) if name == repeated)
+        raise ValueError(
+            f"the column name {show(repeated)} occurs more than once, in columns {places}; rename one of them"
+        )
+
+
 def check_header(names: Sequence[str]) -> None:
     """Refuse column names that cannot be distinguished, or that are samples."""
-    col.check_distinct(names)
+    _check_distinct(names)
     found = [name for name in names if col.reads_as(name, col.number)]
     demand(
         len(found) != len(names),
-        f"the header holds only numbers ({col.listed(names)}); the first line must name the columns",
+        f"the header holds only numbers ({listed(names)}); the first line must name the columns",
     )
     # Data frames name columns without names 0, 1, 2 and so on.
     counted = any(found == [str(start + i) for i in range(len(found))] for start in (0, 1))
@@ -193,7 +203,7 @@ def _npz(file: BinaryIO) -> Stream:
     except Exception as error:  # numpy trips in many ways over damaged bytes
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"the archive is damaged: {reason}") from None
-    demand("X" in arrays, f"there is no array 'X', only {col.listed(archive)}")
+    demand("X" in arrays, f"there is no array 'X', only {listed(archive)}")
     demand(
         all(isinstance(array, np.ndarray) for array in arrays.values()), "an array is not in NumPy's format"
     )
@@ -229,7 +239,7 @@ def _parquet(file: BinaryIO) -> Stream:
         source = parquet.ParquetFile(file, pre_buffer=False)
         schema = source.schema_arrow
     demand(schema.names, "the table has no columns; it needs one")
-    col.check_distinct(schema.names)
+    _check_distinct(schema.names)
 
     def parts() -> Parts:
         first, found = 0, source.iter_batches(rows_per_batch(len(schema.names)), use_threads=False)
@@ -298,10 +308,24 @@ def as_columns(
         col.check_text(label, "label column")
         labels = {label: col.check_labels(y)}
     names = [*labels, *names]
-    col.check_distinct(names)
-    features = np.ascontiguousarray(col.check_samples(X).T)
+    _check_distinct(names)
+    features = np.ascontiguousarray(_check_samples(X).T)
     columns = dict(zip(names, [*labels.values(), *features], strict=True))
     return Layout(names, label if labels else None), columns
+
+
+def _check_samples(given: np.ndarray) -> np.ndarray:
+    """Return a matrix as float32 or float64."""
+    if given.dtype.kind in "mM":
+        # A plain conversion would turn NaT, a missing date, into a number.
+        raise ValueError(
+            f"X of type {given.dtype} holds dates; turn them into numbers, such as days since the first: "
+            "(X - X.min()) / np.timedelta64(1, 'D')"
+        )
+    demand(given.dtype.kind in "biuf", f"X of type {given.dtype} holds no real numbers; convert it to float")
+    values = given.astype(np.float32 if given.dtype in (np.float16, np.float32) else np.float64)
+    col.check_exact(given, values)
+    return values
 
 
 # Files

@@ -1,14 +1,16 @@
-"""Checks of plain values, each with a message that names the way out; `n_jobs` and `random_state`."""
+"""Checks of plain values, each with a message that names the way out; random numbers; threads."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral, Real
 from typing import Any
 
 import joblib
 import numpy as np
+import threadpoolctl
 from sklearn.utils import check_random_state
 
 from pathforest import _core
@@ -78,6 +80,9 @@ def random_generator(random_state: Any) -> np.random.Generator:
     return np.random.Generator(check_random_state(random_state)._bit_generator)
 
 
+# Threads, within the limits that users set
+
+
 def thread_count(n_jobs: int | None) -> int:
     """Threads for scikit-learn's `n_jobs`, within what the core allows here.
 
@@ -86,3 +91,36 @@ def thread_count(n_jobs: int | None) -> int:
     """
     # threadpoolctl refuses a numpy integer, which joblib returns as given.
     return max(1, min(int(joblib.effective_n_jobs(n_jobs)), _core.max_threads()))
+
+
+def map_threads(function: Callable[..., Any], n_threads: int, *arguments: Iterable[Any]) -> Iterator[Any]:
+    """Yield what `map` does, with calls on several threads at once."""
+    if n_threads == 1:
+        yield from map(function, *arguments)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        yield from pool.map(function, *arguments)
+
+
+class CoreController(threadpoolctl.LibController):
+    """Puts our threads under the limits that users set with threadpoolctl for OpenMP."""
+
+    user_api = "openmp"
+    internal_api = "pathforest"
+    filename_prefixes = ("_core",)
+    # Other packages have a `_core` too, without these.
+    check_symbols = ("pathforest_get_num_threads", "pathforest_set_num_threads")
+
+    def get_num_threads(self) -> int:
+        """Return the limit of the calling thread."""
+        return self.dynlib.pathforest_get_num_threads()
+
+    def set_num_threads(self, num_threads: int) -> None:
+        """Set the limit of the calling thread."""
+        self.dynlib.pathforest_set_num_threads(num_threads)
+
+    def get_version(self) -> None:
+        """Return None: the core has no version of its own."""
+
+
+threadpoolctl.register(CoreController)

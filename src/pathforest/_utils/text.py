@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable, Iterable
 from typing import Any
 
 LONGEST = 100  # characters of one value in a message
+LISTED = 12  # names
 INSIDE = ("pathforest.", "sklearn.callback.")  # the last of them wraps `fit`
 
 
@@ -38,6 +40,13 @@ def escape(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def listed(names: Iterable[Any], most: int = LISTED, show: Callable[[Any], str] = show) -> str:
+    """List names for a message, the first few of many."""
+    names = list(names)
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(show, names[:most])) + more
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

@@ -16,12 +16,12 @@ from pathforest._cli import options
 from pathforest._cli.models import LIBOPF
 from pathforest._cli.options import flag, option, refuse, say
 from pathforest._cli.tables import Samples, check_outputs, find_label, read_samples, show_facts
-from pathforest._tables.columns import default_names, listed
+from pathforest._tables.columns import default_names
 from pathforest._tables.libopf import POSITION
 from pathforest._tables.read import format_of, open_stream
 from pathforest._tables.write import open_sink
 from pathforest._utils.checks import demand
-from pathforest._utils.text import show
+from pathforest._utils.text import listed, show
 from pathforest.datasets import write
 from pathforest.distances import make_engine
 from pathforest.libopf import read_model, write_distances

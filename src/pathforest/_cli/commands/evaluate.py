@@ -8,11 +8,11 @@ import numpy as np
 
 from pathforest._cli import models, options, tables
 from pathforest._tables.batches import Batch
-from pathforest._tables.columns import as_label, listed
+from pathforest._tables.columns import as_label
 from pathforest._tables.read import open_stream
 from pathforest._utils.checks import demand
 from pathforest._utils.progress import progress
-from pathforest._utils.text import show
+from pathforest._utils.text import listed, show
 
 WIDEST = 12  # classes that have their confusions beside their scores
 

@@ -9,19 +9,9 @@ import numpy as np
 import typer
 
 from pathforest._cli import models, options, tables
-from pathforest._tables.columns import (
-    DATE,
-    NOTHING,
-    NUMBER,
-    as_labels,
-    is_gap,
-    kind_of,
-    listed,
-    numbers,
-    objects,
-)
+from pathforest._tables.columns import DATE, NOTHING, NUMBER, as_labels, is_gap, kind_of, numbers, objects
 from pathforest._tables.read import open_stream
-from pathforest._utils.text import show
+from pathforest._utils.text import listed, show
 
 SHOWN = 20  # columns and classes listed in the terminal
 COUNTED = [  # facts, their text, and attributes that are as long
