@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 from commands import CELLS, FEATURES, IRIS, KINDS, X, codes, facts, flowers, predictions, succeed, train
 from machines import little_memory
-from pipelines import PIPELINES, passengers
-from sklearn.base import clone
+from pipelines import passengers
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, confusion_matrix, f1_score, log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -109,19 +108,6 @@ def test_a_reader_that_stops_early_is_not_an_error(model):
     command = f"{sys.executable} -m pathforest predict iris.pf long.csv | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert (done.stdout[:11], done.stderr) == ("name,length", "")
-
-
-@pytest.mark.parametrize("name", PIPELINES)
-@pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
-def test_pipelines_of_other_transformers_predict_from_files(folder, name):
-    model, (samples, labels) = PIPELINES[name]
-    model = clone(model).fit(samples, labels)
-    pathforest.save(model, "m.pf")
-    table = pd.DataFrame(samples, columns=TABLE.columns[: samples.shape[1]])
-    table.dropna().to_csv("table.csv", index=False)
-    asked = table.dropna() if hasattr(samples, "iloc") else table.dropna().to_numpy()
-    assert predictions("m.pf table.csv") == [str(label) for label in model.predict(asked)]
-    assert type(model[-1]).__name__ in succeed("info m.pf")
 
 
 def test_prediction_takes_little_memory_for_files_of_any_length(model, monkeypatch):

@@ -253,16 +253,6 @@ def test_notes_and_hints_are_lines_too(model, folder):
     assert "omit" not in fail("convert iris.csv -l kind -o x.parquet")
 
 
-@pytest.mark.filterwarnings("default")
-def test_warnings_are_lines_without_a_place_in_the_code(folder):
-    grid = np.random.default_rng(2).integers(0, 12, size=(80, 2)).astype(float)
-    write("grid.csv", grid, (grid[:, 0] > 6).astype(int))
-    done = run("train grid.csv -e fuzzy --set sigma=0.2 -o m.pf")
-    assert done.exit_code == 0
-    assert done.stderr.startswith("pathforest: warning: ")
-    assert len(done.stderr.splitlines()) == 1
-
-
 # Help
 
 

@@ -7,7 +7,7 @@ from commands import FEATURES, IRIS, KINDS, X, codes, facts, flowers, prediction
 from pipelines import passengers
 from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -182,34 +182,6 @@ def test_parts_of_a_table_have_the_dates_of_the_whole(folder):
 
 
 # Searches
-
-
-def pairs(n=120):
-    """A table in which texts come twice, each time with the same label, and with noise beside them."""
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"code": [f"c{i // 2:03}" for i in range(n)], "x": rng.normal(size=n)})
-    table["label"] = rng.choice(["a", "b"], n // 2).repeat(2)
-    return table.sample(frac=1, random_state=0, ignore_index=True)
-
-
-def test_a_search_learns_what_to_do_with_columns_inside_its_folds(folder):
-    table, cells = pairs(), "--set k_max=5 --set sigmas=0.5 --set cv=3"
-    table.to_csv("table.csv", index=False)
-    found = train(f"table.csv {cells} --table cells.csv")
-    cells, X = pd.read_csv("cells.csv"), table.drop(columns="label")
-    steps = {"standardised": [StandardScaler()]}
-    for cell in cells[cells["param_transform"].isin(steps)].to_dict("records"):
-        params = {k[6:]: v for k, v in cell.items() if k.startswith("param_") and k != "param_transform"}
-        classifier = FuzzyOPFClassifier(**params)
-        model = make_pipeline(TablePreprocessor(scale=False), *steps[cell["param_transform"]], classifier)
-        scores = cross_val_score(model, X, table["label"], cv=3)
-        assert cell["mean_test_score"] == pytest.approx(scores.mean(), abs=1e-6)
-    expected = TablePreprocessor(scale=False).fit_transform(X)
-    np.testing.assert_array_equal(found[0].transform(X), expected)
-    for model in found[-1].estimators_:
-        again = clone(model).fit(expected, table["label"])
-        np.testing.assert_array_equal(again.predict_proba(expected), model.predict_proba(expected))
-    assert predictions("m.pf table.csv") == found.predict(X).tolist()
 
 
 SCALED = [("", False), ("--set transforms=None", True), ("--set metric=manhattan", True), ("--scale", True)]

@@ -44,13 +44,6 @@ def test_classes_are_as_large_as_published_and_flip_makes_a_share_of_the_labels_
         assert (X.shape, y.shape) == ((n_samples, 2), (n_samples,))
 
 
-def test_four_class_has_whole_numbers_and_ties():
-    X, _ = make_four_class(random_state=0)
-    np.testing.assert_array_equal(X, X.astype(int))
-    distances = np.sum((X[:200, None] - X[None, :200]) ** 2, axis=2)[np.triu_indices(200, 1)]
-    assert len(np.unique(distances)) < 0.5 * len(distances)
-
-
 def test_boat_without_noise_lies_on_its_ellipse():
     X, y = make_boat(random_state=0, noise=0)
     np.testing.assert_allclose(np.sum((X[y == 3] / [5, 2]) ** 2, axis=1), 1)

@@ -306,12 +306,6 @@ def outcome(reader, path):
     return None
 
 
-def test_the_bound_on_memory_sees_what_is_below_an_earlier_peak():
-    np.ones(200 * 2**17)
-    with pytest.raises(AssertionError), resident_memory(megabytes=50):
-        np.ones(100 * 2**17)
-
-
 @pytest.mark.filterwarnings("ignore:Reading `.npy` or `.npz` file required additional header parsing")
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".tsv", ".dat", ".txt", ".libsvm", ".npz", ".parquet"])
 def test_damage_of_any_kind_is_read_or_refused(tmp_path, ending):

@@ -74,16 +74,3 @@ def test_the_page_tells_the_story(page):
     assert "Table I: accuracy on the test part" in page
     assert "script-src 'none'" in page
     Page(page)  # which asks for nothing
-
-
-def test_the_answer_ends_at_a_prototype(page, answer):
-    answer, images = answer
-    assert answer.costs[-1] == 0
-    assert answer.cost < answer.rival.cost
-    drawn = re.findall(r'<svg viewBox="0 0 8 8".*?</svg>', page, re.DOTALL)
-    assert len(drawn) == len(images) == len(answer.costs) + 1
-    for svg, image in zip(drawn, images, strict=True):
-        pixels = np.zeros((8, 8))
-        for value, x, y in re.findall(r'fill-opacity="(.*?)" d="M(\d) (\d)h', svg):
-            pixels[int(y), int(x)] = float(value)
-        np.testing.assert_allclose(pixels, image.reshape(8, 8) / 16, atol=0.01)

@@ -235,10 +235,7 @@ FORGED = {
     "negative cost": ({"cost": [-1, 0, 0, 1], "order": [0, 1, 2, 3]}, "negative"),
     "cost of a prototype": ({"cost": [1, 0.5, 0, 1], "order": [2, 1, 0, 3]}, "cost_ is not 0"),
     "label of another root": ({"label": [2, 1, 2, 2]}, "label"),
-    "feature of infinity": (
-        {"X": np.array([[0.0], [np.inf], [3], [4]])},
-        "_fit_X has values that are",
-    ),
+    "feature of infinity": ({"X": np.array([[0.0], [np.inf], [3], [4]])}, "_fit_X has values that are"),
     "negative neighbourhood": ({**DENSE, "best_k": -1}, "n_neighbors"),
     "range beyond 1": ({**DENSE, "highest": 1.5}, "from 0.25 to 1.5"),
     "range below 0": ({**DENSE, "lowest": -0.25}, "from -0.25 to 0.5"),

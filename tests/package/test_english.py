@@ -84,7 +84,6 @@ def findings(text):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("A value that is no number.", 1),
         ("Runs on a graphics\ncard.", 1),
         ("fine\n    # unless told\n    # otherwise", 2),
         ("There is no column, and it is no longer\nneeded.", None),

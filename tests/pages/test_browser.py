@@ -13,7 +13,6 @@ from browsers import (
     hostile_labels,
     looks,
     visitor,
-    wait_until,
 )
 from commands import succeed
 
@@ -94,16 +93,6 @@ def test_images_are_drawn(visit):
     assert all(size == [8, 8] for size in sizes)
     assert page.problems == []
     assert page.evaluate("document.documentElement.scrollWidth") == 390
-
-
-def test_a_suspect_on_the_map_leads_to_its_place(visit):
-    page = visit()
-    page.locator(".map").scroll_into_view_if_needed()
-    # A mark has no size, only a wide stroke; the worst is drawn last.
-    place = page.locator(".map a").last.evaluate("e => e.getBoundingClientRect()")
-    page.mouse.click(place["x"] + 7, place["y"])
-    wait_until(page, f"location.hash === '#{card(page).get_attribute('id')}'")
-    assert card(page).evaluate("e => e.getBoundingClientRect().top") < 900
 
 
 def test_buttons_decide_take_back_lead_on_and_are_remembered(visit):

@@ -269,19 +269,6 @@ def test_permissions_and_symbolic_links_stay_when_a_longer_file_is_replaced(tmp_
     assert (modes["new.opf"], modes["secret.opf"]) == (modes["ordinary"], 0o600)
 
 
-def test_file_system_errors_stay_what_they_are(tmp_path):
-    model = fit(OPFClassifier())
-    with pytest.raises(FileNotFoundError):
-        pathforest.load(tmp_path / "none.opf")
-    with pytest.raises(OSError, match=r"folder|directory"):
-        pathforest.load(tmp_path)
-    with pytest.raises(FileNotFoundError):
-        model.save(tmp_path / "none" / "model.opf")
-    with pytest.raises(IsADirectoryError):
-        model.save(tmp_path)
-    assert not list(tmp_path.iterdir())
-
-
 GOLDEN = [
     (file.name.split("_")[0], name)
     for file in sorted(FILES.glob("*_answers.json"))

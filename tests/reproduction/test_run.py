@@ -1,6 +1,4 @@
 import json
-from contextlib import contextmanager
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -85,38 +83,6 @@ def test_a_file_of_another_experiment_is_not_taken(finished, tmp_path, field):
     for text in (json.dumps({**content, "key": content["key"] | {field: "other"}}), "[]", "3", "\0"):
         (tmp_path / "opf.json").write_text(text)
         assert run._kept(tmp_path / "opf.json", content["key"]) is None
-
-
-def test_an_interrupted_experiment_goes_on(finished, monkeypatch, tmp_path, calls):
-    counted, settings = contestants.run, SETTINGS._replace(datasets=("boat_like",))
-
-    def interrupted(names, parts):
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return counted(names, parts)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(contestants, "run", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            run.reproduce(settings, tmp_path)
-    same(run.reproduce(settings, tmp_path), finished[1], "boat_like")
-    assert len(calls) == 2 * 4  # four groups of classifiers in two units
-
-
-def test_progress_adds_up_also_when_resumed(finished, tmp_path, monkeypatch):
-    seen = []
-
-    @contextmanager
-    def shown(total, *names):
-        seen.append([total])
-        yield SimpleNamespace(update=seen[-1].append)
-
-    monkeypatch.setattr(run, "progress", shown)
-    out, _ = finished
-    for folder, expected in ((out, 0), (tmp_path, 12)):
-        run.reproduce(SETTINGS._replace(datasets=("boat_like",)), folder)
-        total, *steps = seen.pop()
-        assert sum(steps) == pytest.approx(total) == expected
 
 
 @pytest.mark.parametrize(

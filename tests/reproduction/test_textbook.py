@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +9,8 @@ from hypothesis.extra.numpy import arrays
 
 from pathforest._reproduction.textbook import training_error, worst_training_error
 
-X, y = np.split(
-    np.loadtxt(Path(__file__).parents[1] / "data" / "tied_grid.csv", delimiter=",", skiprows=1), [2], 1
-)
-y = y[:, 0].astype(int)
+TIES = json.loads((Path(__file__).parents[1] / "data" / "opfython_models.json").read_text())["ties"]
+X, y = (np.array(values) for values in TIES["samples"])
 
 
 @given(

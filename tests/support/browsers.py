@@ -64,21 +64,6 @@ def visitor(browser, address, allowed):
     return open_page
 
 
-def wait_until(page, condition):
-    """Wait for an expression to be true.
-
-    Playwright's own `wait_for_function` is an `eval` each time it looks, and a page's security policy allows
-    only the first.
-    """
-    page.evaluate(
-        f"""new Promise((done, give_up) => {{
-          const look = () => (({condition}) ? done() : requestAnimationFrame(look));
-          setTimeout(() => give_up(new Error("waited too long")), {PATIENCE});
-          look();
-        }})"""
-    )
-
-
 def faint_texts(page, shown):
     """List elements whose text does not stand out from its background: below the contrast of 4.5."""
     return page.evaluate(

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pathforest
 from pathforest import FuzzyOPFClassifierCV, OPFClassifier
-from pathforest._utils.progress import SILENCE, SWITCH, Bar, Share, hidden_progress, progress
+from pathforest._utils.progress import SILENCE, SWITCH, Bar, hidden_progress, progress
 
 pytest.importorskip("tqdm")
 MODULE = "pathforest._utils.progress"
@@ -107,22 +107,6 @@ def test_worker_processes_short_work_missing_streams_and_missing_tqdm_show_no_ba
         assert watched(patch, search) == ""
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     assert watched(monkeypatch, search) == ""
-
-
-def test_steps_add_up_and_the_core_moves_the_bar_while_it_works():
-    with progress(30, "searching") as bar:
-        bar.expect(5)
-        bar.watch(0.4)
-        bar.watch(0.2)  # of another loop
-        assert bar._done + bar._expected * bar._share == 2
-        bar.update(5)
-        assert bar._done + bar._expected * bar._share == 5
-        share = Share(bar, 10)
-        for _ in range(3):
-            share.advance(0.3)
-        assert bar._done == pytest.approx(14)
-        share.finish()
-        assert bar._done == pytest.approx(15)
 
 
 # Estimators
