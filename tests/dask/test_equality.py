@@ -14,7 +14,6 @@ from pathforest.distances import resolve_metric
 pytest.importorskip("distributed", reason="needs pathforest[dask]")
 
 import dask.array as da
-import distributed
 from checks import same
 from dask_cases import ESTIMATORS, N, draw, hostile, quiet, search, shown_on
 
@@ -154,16 +153,6 @@ def test_blocks_of_evaluation_samples_change_nothing(client, blocks, monkeypatch
     monkeypatch.setattr(f"pathforest.dask.{name}", value)
     equal_fits(client, search(n_conquerors=(1, 4)), *hostile("tied", n))
     assert blocks == found
-
-
-@pytest.mark.parametrize(("n_workers", "n_threads"), [(1, 1), (3, 1), (2, 4)])
-def test_the_number_of_workers_and_their_threads_changes_nothing(n_workers, n_threads):
-    workers = {"n_workers": n_workers, "threads_per_worker": n_threads, "processes": False}
-    with (
-        distributed.LocalCluster(**workers, dashboard_address=":0") as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        equal_fits(client, search(cv=3, transforms=[None, StandardScaler()]), *hostile("duplicated"))
 
 
 # Answers

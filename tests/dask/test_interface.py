@@ -1,16 +1,13 @@
 """What `OnCluster` takes and refuses, and how it parts with its client."""
 
 import asyncio
-import os
 import pickle
 import threading
 
-import joblib
 import numpy as np
 import pytest
 import scipy.sparse
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 
 import pathforest
@@ -185,26 +182,7 @@ def test_pickles_and_files_do_not_keep_the_client(client, tmp_path):
     same(pathforest.load(tmp_path / "model.pf"), model.to_local())
 
 
-def test_a_local_model_that_grows_leaves_the_one_of_the_cluster_alone(client):
-    model = OnCluster(plain, client).fit(X0, y0)
-    before = model.predict(X0)
-    model.to_local().fit(X0[:9], y0[:9])
-    np.testing.assert_array_equal(model.predict(X0), before)
-
-
 def test_a_fit_leaves_nothing_on_the_cluster(mortal, many_blocks):
     model = OnCluster(search(), mortal).fit(da.from_array(X0, chunks=50), da.from_array(y0, chunks=60))
     assert wait_for_no_tasks(mortal) == []
     assert model.classes_.tolist() == [0, 1, 2]
-
-
-def test_grid_search_runs_on_joblibs_dask_backend(mortal):
-    grid = GridSearchCV(FuzzyOPFClassifier(k_max=5), {"sigma": [0.4, 1.0], "n_conquerors": [1, 5]}, cv=3)
-    expected = clone(grid).fit(X0, y0)
-    with joblib.parallel_config(backend="dask"):
-        grid.fit(X0, y0)
-        where = clone(grid).set_params(scoring=lambda *_: os.getpid(), refit=False).fit(X0, y0)
-    assert where.cv_results_["split0_test_score"][0] in mortal.run(os.getpid).values()
-    means = [one.cv_results_["mean_test_score"] for one in (grid, expected)]
-    np.testing.assert_array_equal(*means)
-    same(grid.best_estimator_, expected.best_estimator_)

@@ -82,16 +82,10 @@ def test_a_large_matrix_is_warned_about_at_the_caller_s_line(monkeypatch):
     assert issued[0].filename == __file__
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "metric", "names"),
-    [
-        ("auto", "euclidean", {"kd_tree", "brute"}),
-        ("auto", "cosine", {"brute"}),
-        *((name, "euclidean", {name}) for name in ("kd_tree", "brute")),
-    ],
-)
-def test_the_algorithm_asked_for_is_the_engine_made(algorithm, metric, names):
-    assert make_engine(np.ones((10, 2)), metric, algorithm=algorithm).name in names
+def test_the_algorithm_asked_for_is_the_engine_made():
+    for name in ("kd_tree", "brute"):
+        assert make_engine(np.ones((10, 2)), algorithm=name).name == name
+    assert make_engine(np.ones((10, 2)), "cosine").name == "brute"
 
 
 @pytest.mark.parametrize("block_bytes", [2**26, 8 * 9 * 4, 8])

@@ -323,10 +323,3 @@ def test_callbacks_reach_estimators_inside_pipelines_and_searches(recorder):
     assert recorder.heard.count("setup") == 1
     for kind in ("TablePreprocessor", "OPFPruner"):
         assert recorder.heard.count(f"begin {kind} fit") == recorder.heard.count(f"end {kind} fit") == 5
-
-
-def test_scores_of_fits_are_monitored():
-    callback = pytest.importorskip("sklearn.callback")
-    monitor = callback.ScoringMonitor(scoring="accuracy")
-    model = make("plain").set_callbacks(monitor).fit(X, y)
-    assert [row["accuracy"] for row in monitor.get_logs().data] == [model.score(X, y)]

@@ -179,10 +179,3 @@ def test_only_the_most_important_is_shown():
     said = str(model.explain([[0.1]])[0])
     assert "\x1b" not in said
     assert "b" * 50 not in said
-
-
-def test_one_class_has_no_rival():
-    one = OPFClassifier().fit(X, np.zeros(len(X))).explain(Q[:1])[0]
-    assert one.headline.startswith("Predicted 0.0, cost ")
-    assert "next" not in one.headline
-    assert "rival" not in str(one)

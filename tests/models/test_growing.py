@@ -1,7 +1,6 @@
 """Models that grow equal in every array those that `fit` makes of the samples that are there."""
 
 import pickle
-import warnings
 from unittest.mock import patch
 
 import numpy as np
@@ -18,7 +17,6 @@ from zoo import ZOO, every, make
 from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFSemiSupervisedClassifier, load
 from pathforest._engines import growing
 from pathforest._engines.metric import resolve_metric
-from pathforest.fuzzy import TrainingErrorWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.fuzzy.TrainingErrorWarning")
 LINE, APART = np.array([[0.0], [1.0], [3.0]]), np.array([[0.0], [1.0], [1e-200], [2e-200]])
@@ -126,11 +124,6 @@ def test_text_is_as_wide_as_that_of_fit(kind):
     for labels in (y[:2], np.array(y)[:2]):
         same_model(model, OPFClassifier().fit(LINE[:2], labels))
     assert model.classes_.dtype == "<U1"
-
-
-def test_numbers_of_two_types_are_labels():
-    model = OPFClassifier().partial_fit(LINE[:1], [1]).partial_fit(LINE[1:2], np.array([1], dtype=np.uint64))
-    assert model.classes_.tolist() == [1]
 
 
 # Samples
@@ -280,13 +273,3 @@ def test_a_call_that_fails_leaves_the_model_as_it_was(name, error):
     assert all(vars(model)[key] is value for key, value in before.items())
     same_model(model, fit(clone(model), X[:15], y[:15]), Q)
     same_model(add(model, X[15:], y[15:]), fit(clone(model), X, y), Q)
-
-
-def test_warnings_that_are_errors_leave_the_model_as_it_was():
-    model = FuzzyOPFClassifier().partial_fit([[0.0]], [0])
-    before = dict(vars(model))
-    with patch("pathforest.fuzzy.TRAINING_ERROR_LIMIT", -1), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(TrainingErrorWarning):
-            model.partial_fit([[1.0]], [1])
-    assert vars(model) == before

@@ -61,14 +61,6 @@ def test_scaling_by_a_power_of_two_changes_no_label_and_no_score(recipe, name, m
         same(got[method], expected[method])
 
 
-@pytest.mark.parametrize("increasing", ["sqeuclidean", "log_sqeuclidean"])
-def test_an_increasing_function_of_the_distance_leaves_labels_alone(increasing):
-    X, Q = make_samples("gaussian", 8, 80, 3)
-    y = make_codes("random", 8, X)
-    expected = OPFClassifier().fit(X, y).predict(Q)
-    np.testing.assert_array_equal(OPFClassifier(metric=increasing).fit(X, y).predict(Q), expected)
-
-
 @pytest.mark.parametrize("name", [*names("grows"), "nearest"])
 @fewer
 @given(problem=problems(largest=40), seed=st.integers(0, 99))

@@ -5,11 +5,10 @@ import numpy as np
 import pytest
 import reference
 from hypothesis import given
-from hypothesis import strategies as st
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import additive_chi2_kernel, nan_euclidean_distances
-from strategies import BRUTE_METRICS, METRICS, memberships, problems
+from strategies import BRUTE_METRICS, METRICS, problems
 
 EVERY_METRIC = METRICS + BRUTE_METRICS
 
@@ -57,14 +56,3 @@ def test_plain_competition_follows_the_spanning_tree(problem):
     cost, _, root, order = reference.compete(D, seeds, np.ones(len(D)))
     along, _, along_root, along_order = reference.compete(D, seeds, np.ones(len(D)), tree=tree)
     checks.same_arrays((along, along_root, along_order), (cost, root, order))
-
-
-@pytest.mark.parametrize("side", ["target", "source"])
-@given(data=st.data())
-def test_competition_along_the_tree_keeps_every_label(side, data):
-    problem = data.draw(problems())
-    F = np.minimum(data.draw(memberships(len(problem.X))), 1.0)  # all 1 among them: plain OPF
-    D = reference.distance_matrix(problem.X, problem.X)
-    tree = reference.spanning_tree(D)
-    root = reference.compete(D, reference.prototypes(tree, problem.codes), F, side, tree)[2]
-    assert np.array_equal(problem.codes[root], problem.codes)
