@@ -14,7 +14,6 @@ import sys
 from collections import Counter
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 
@@ -377,28 +376,17 @@ src/pathforest/_utils/progress.py | tests/utils/test_progress.py -k notebook
 """
 
 
-class Mutant(NamedTuple):
-    file: str
-    tests: list[str]
-    old: str
-    new: str
-
-    @property
-    def room(self) -> str:
-        return re.split(r"[/ ]", self.tests[0].removeprefix("tests/"))[0]
-
-
-def read_rows() -> list[Mutant]:
-    """Return the rows; every line must belong to one."""
+def read_rows() -> list[tuple[str, list[str], str, str]]:
+    """Return file, tests, old and new text of the rows; every line must belong to one."""
     row = re.compile(r"(?m)^(?:(\S+) \| (.+)\n)?((?:- .*\n)+)((?:\+ .*\n)*)")
     if lost := row.sub("", ROWS).strip():
         sys.exit(f"these lines belong to no row:\n{lost}")
-    mutants, file, tests = [], "", ""
+    found, file, tests = [], "", ""
     for new_file, new_tests, *texts in row.findall(ROWS):
         file, tests = new_file or file, new_tests or tests
         texts = (re.sub("(?m)^..", "", text).removesuffix("\n") for text in texts)
-        mutants.append(Mutant(file, tests.split(", "), *texts))
-    return mutants
+        found.append((file, tests.split(", "), *texts))
+    return found
 
 
 def run(*command: str) -> int:
@@ -432,45 +420,42 @@ def color(tests: str) -> str:
 color_before = cache(color)
 
 
-def judge(mutant: Mutant) -> str:
+def judge(name: str, tests: list[str], old: str, new: str) -> str:
     """Make a change, run its tests, take it back; return "" if they went red, else what is wrong."""
-    file = ROOT / mutant.file
+    file = ROOT / name
     text = file.read_text() if file.exists() else ""
-    if text.count(mutant.old) != 1:
-        return f"the text occurs {text.count(mutant.old)} times"
-    if run("git", "diff", "--quiet", "HEAD", "--", mutant.file):
+    if text.count(old) != 1:
+        return f"the text occurs {text.count(old)} times"
+    if run("git", "diff", "--quiet", "HEAD", "--", name):
         return "the file has changes that are not committed"
-    for tests in mutant.tests:
-        if (before := color_before(tests)) != "green":
-            return f"{tests} is {before} without the change"
-    native = mutant.file.startswith("cpp/")
+    if before := [f"{one} is {found} before" for one in tests if (found := color_before(one)) != "green"]:
+        return ", ".join(before)
+    rebuild = build if name.startswith("cpp/") else lambda: True
     try:
-        file.write_text(text.replace(mutant.old, mutant.new))
-        if native and not build():
+        file.write_text(text.replace(old, new))
+        if not rebuild():
             return "it does not compile here"
-        return ", ".join(f"{tests} is {now}" for tests in mutant.tests if (now := color(tests)) != "red")
+        return ", ".join(f"{one} is {now}" for one in tests if (now := color(one)) != "red")
     finally:
         file.write_text(text)
-        if native:
-            build()
+        rebuild()
 
 
 def main(words: list[str]) -> int:
     """Judge the rows of the rooms and files given, all without any; say how many are left out."""
-    left_out, colors = Counter(), Counter()
-    for mutant in read_rows():
-        if words and not any(word == mutant.room or word in mutant.file for word in words):
-            left_out[mutant.room] += 1
+    counts = Counter()
+    for row in read_rows():
+        file, tests, old, new = row
+        room = re.split(r"[/ ]", tests[0].removeprefix("tests/"))[0]
+        if words and not any(word == room or word in file for word in words):
+            counts["not tried"] += 1
             continue
-        problem = judge(mutant)
-        colors["WRONG" if problem else "red"] += 1
-        print(f"{'WRONG' if problem else 'red':6}{mutant.file}: {mutant.old!r} -> {mutant.new!r}  {problem}")
-    print(f"{colors['red']} of {colors.total()} mutants are red")
-    if left_out:
-        print("not tried: " + ", ".join(f"{n} of {room}" for room, n in left_out.items()))
-    return int(colors["WRONG"] > 0)
+        problem = judge(*row)
+        counts["WRONG" if problem else "red"] += 1
+        print(f"{'WRONG' if problem else 'red':6}{file}: {old!r} -> {new!r}  {problem}", flush=True)
+    print(", ".join(f"{n} {what}" for what, n in counts.items()))
+    return int(counts["WRONG"] > 0)
 
 
 if __name__ == "__main__":
-    sys.stdout.reconfigure(line_buffering=True)
     sys.exit(main(sys.argv[1:]))
