@@ -80,9 +80,6 @@ def test_typed_output_has_numbers_and_gaps_and_the_rest_as_it_came(folder):
     assert (found[0]["petal length"], found[0]["name"]) == (1.4, "flower 0")
     assert facts("predict iris.pf iris.csv") == found
     assert facts("predict iris.pf iris.csv -o o.csv") == {"predictions": "o.csv", "n_samples": len(X)}
-    flowers().assign(name=[[1.0, float("nan")]] * len(X)).to_parquet("odd.parquet")
-    found = json.loads(succeed("predict iris.pf odd.parquet --json"), parse_constant=pytest.fail)
-    assert found[0]["name"] == [1.0, None]
     found = facts("predict ship.pf new.csv")
     assert [row["fare"] for row in found] == [None, 3.25, 1.5, 8.0]
 
@@ -206,7 +203,6 @@ DESCRIBED = [  # a CSV file, or columns of a Parquet file, and what info says of
         ["column smallest largest missing", "a 5 7 1", "b text 1", "2 classes in 'label': 1 (2), 2 (1)"],
     ),
     ("label,x\na,1\nb,3\n", {"ranges": {"x": [1, 3]}, "missing": {}}, ["column smallest largest", "x 1 3"]),
-    ({"label": [1, 2, 3], "d": [1, None, 3]}, {"ranges": {"d": [1, 3]}, "missing": {"d": 1}}, ["d 1 3 1"]),
     # Labels: as train takes them, and those that are missing
     ("label,x\n01,1\n1,2\n10,3\n2,4\n", {"classes": {"1": 2, "2": 1, "10": 1}}, ["x 1 4"]),
     (

@@ -2,18 +2,13 @@
 
 import gzip
 import os
-import shlex
 import signal
 import subprocess
 import sys
 
 import pandas as pd
 import pytest
-import typer
 from commands import fail, run
-
-from pathforest._cli.entrypoint import app
-from pathforest._reproduction.experiment import Settings
 
 pytestmark = pytest.mark.slow  # experiments, and processes of their own
 
@@ -35,14 +30,6 @@ def test_reproduce_writes_tables_and_report_and_continues(tmp_path, monkeypatch)
     again = run(QUICK)
     assert (again.exit_code, again.stderr) == (0, "")
     pd.testing.assert_frame_equal(pd.read_parquet(out / "results.parquet"), before)
-
-
-def test_the_command_in_the_report_gives_the_same_settings():
-    settings = Settings(("boat_like", "iris"), ("opf", "knn1"), runs=3, seed=7, preset="clean")
-    words = shlex.split(settings.command)
-    given = typer.main.get_command(app).commands["reproduce"].make_context("reproduce", words[2:]).params
-    assert (given["datasets"], given["classifiers"]) == ("boat_like,iris", "opf,knn1")
-    assert (given["runs"], given["seed"], given["preset"]) == (3, 7, "clean")
 
 
 @pytest.fixture

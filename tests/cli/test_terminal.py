@@ -9,7 +9,7 @@ import pytest
 from commands import X, codes
 
 import pathforest
-from pathforest._cli.entrypoint import COMMANDS, app
+from pathforest._cli.entrypoint import app
 from pathforest.datasets import read, write
 from pathforest.libopf import read_distances, read_model, read_positions
 
@@ -106,10 +106,6 @@ def test_no_command_lets_a_file_act_on_the_terminal(hostile, monkeypatch, line):
     assert [c for c in seen if not (c.isprintable() or c in "\n\t")] == []
     is_data = words[0] in ("predict", "cluster")  # cells of CSV files may have lines
     assert is_data or not any(text.startswith("FORGED") for text in seen.split("\n"))
-
-
-def test_every_command_is_tried():
-    assert {line.split()[0] for line in LINES} >= {command.__name__ for command in COMMANDS}
 
 
 def writing(ending):

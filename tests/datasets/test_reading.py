@@ -225,19 +225,12 @@ WRONG_CELLS = [
     "label,{}\n1,x\n", "label,a\n1,{}\n", "label,a\n{},1\n", "{},a\n1,2\n", "a,{0},{0}\n1,2,3\n",
     "a;{}\n1,2\n",
 ]  # fmt: skip
+SHAPED = "{'descr': %s, 'fortran_order': %s, 'shape': %s}"
 FORGED = [
-    "{",
-    "(" * 500,
-    "{'descr': '<f8'}",
-    "{'descr': 'nonsense', 'fortran_order': False, 'shape': (1, 1)}",
-    "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1, 1)}",
-    "{'descr': 7, 'fortran_order': False, 'shape': (1, 1)}",
-    "{'descr': '<f8', 'fortran_order': 'yes', 'shape': (1, 1)}",
-    "{'descr': '<f8', 'fortran_order': False, 'shape': (1.5, 1)}",
-    "{'descr': '<f8', 'fortran_order': False, 'shape': ('a', 1)}",
-    "{'descr': '<f8', 'fortran_order': False, 'shape': (-1, 1)}",
-    "{'descr': '<f8', 'fortran_order': False, 'shape': 8}",
-    "{[]: 0, 'descr': '<f8', 'fortran_order': False, 'shape': (1, 1)}",
+    *("{", "(" * 500, "{'descr': '<f8'}", "{[]: 0, 'descr': '<f8', 'fortran_order': False, 'shape': (1, 1)}"),
+    *(SHAPED % (kind, False, (1, 1)) for kind in ("'nonsense'", "[('a', '<f8')]", "7")),
+    SHAPED % ("'<f8'", "'yes'", (1, 1)),
+    *(SHAPED % ("'<f8'", False, shape) for shape in ("(1.5, 1)", "('a', 1)", "(-1, 1)", "8")),
 ]
 REFUSED = [  # ending, bytes, what the message says, and options
     *DAMAGED,

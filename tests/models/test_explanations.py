@@ -88,12 +88,6 @@ def test_metrics_that_are_no_sums_have_no_shares_and_rank_by_deviations(metric):
     assert "share" not in str(one)
 
 
-@pytest.mark.parametrize("scale", [1e-100, 1e-12, 1e12, 1e150])
-def test_shares_do_not_depend_on_the_unit(scale):
-    other = OPFClassifier().fit(X * scale, y).explain(Q[:1] * scale)[0]
-    assert [f.share for f in other.features] == pytest.approx([f.share for f in first().features])
-
-
 def test_features_are_those_of_sample_conqueror_and_rival():
     named = OPFClassifier().fit(pd.DataFrame(X, columns=NAMES), y).explain(pd.DataFrame(Q, columns=NAMES))
     for one, names in ((named[0], NAMES), (first(), [f"x{j}" for j in range(13)])):

@@ -98,11 +98,6 @@ def test_names_of_features_survive_and_rounds_are_limited():
         assert model.score(frame, y) > 0.9
 
 
-def test_text_may_come_in_either_form():
-    model = OPFClassifier().fit([[0.0], [1.0]], ["a", "b"])
-    assert prune(model, [[0.4]], np.array(["b"], dtype=object)).kept.tolist() == [0, 1]
-
-
 # OPFPruner
 
 y = np.arange(400) % 3

@@ -8,7 +8,6 @@ from browsers import (
     PATIENCE,
     X,
     a_browser,
-    a_review_of_digits,
     faint_texts,
     hostile_labels,
     looks,
@@ -16,19 +15,13 @@ from browsers import (
 )
 from commands import succeed
 
-from pathforest._pages.images import pixel_images
-from pathforest._pages.review import review_html
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with a hostile table, the page that its audit wrote, and a page with images."""
+    """A folder with a hostile table, and the page that its audit wrote."""
     folder = tmp_path_factory.mktemp("review")
     table().to_csv(folder / "table.csv", index=False)
     succeed("audit", folder / "table.csv", "-l", "kind", "--ignore", "note", "-o", folder / "review.html")
-    review = a_review_of_digits()
-    html = review_html(review, command="x", settings="", show=pixel_images(review.table.X, (8, 8)))
-    (folder / "digits.html").write_text(html, encoding="utf-8")
     return folder
 
 
@@ -41,11 +34,9 @@ def table():
 def visit(folder):
     """Open the page; what it complains of and asks for is kept on it as `problems`."""
     with a_browser() as browser:
-        yield lambda *args, name="review", **options: visitor(
-            browser,
-            (folder / f"{name}.html").as_uri(),
-            allowed=lambda url: url.startswith((folder.as_uri(), "data:")),
-        )(*args, **options)
+        yield visitor(
+            browser, (folder / "review.html").as_uri(), lambda url: url.startswith((folder.as_uri(), "data:"))
+        )
 
 
 def card(page, number=0):
@@ -84,15 +75,6 @@ def test_numbers_are_there_without_javascript(visit):
     assert card(page).locator("td.this").first.is_visible()
     assert page.locator(".map path").count() > 10
     assert page.get_by_role("button").count() == 0
-
-
-def test_images_are_drawn(visit):
-    page = visit(390, name="digits")
-    sizes = page.eval_on_selector_all("img", "all => all.map((e) => [e.naturalWidth, e.naturalHeight])")
-    assert len(sizes) > 6
-    assert all(size == [8, 8] for size in sizes)
-    assert page.problems == []
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
 def test_buttons_decide_take_back_lead_on_and_are_remembered(visit):

@@ -269,27 +269,6 @@ def test_words_name_path_cost_and_rival(look, r):
     ), text
 
 
-def test_steps_show_one_sample_at_a_time_and_the_conquest_plays_and_pauses(visit):
-    page = visit("set=rings&n=40")
-    order, told = page.evaluate("playground.order()[0]"), page.locator("#told")
-    for count in (1, 2, 3):
-        press(page, "One step")
-        assert told.inner_text() == f"{count} of 40"
-        assert words(page).startswith(f"Step {count} of 40: ")
-        assert f" {order[count - 1]} " in words(page)
-    press(page, "Back to the start")
-    assert told.inner_text() == "0 of 40"
-    press(page, "Play the conquest")
-    page.wait_for_function("document.getElementById('told').textContent.startsWith('4 of')")
-    press(page, "Pause")
-    paused = told.inner_text()
-    settled(page)
-    assert told.inner_text() == paused
-    press(page, "Play the conquest")
-    page.wait_for_function("document.getElementById('told').textContent === 'all 40'")
-    assert page.get_by_role("button", name="Play the conquest").is_visible()
-
-
 def test_the_address_brings_the_same_picture_and_is_copied(visit, file):
     page = visit(
         "set=blobs&wrong=12&model=fuzzy&sigma=0.45", permissions=["clipboard-read", "clipboard-write"]

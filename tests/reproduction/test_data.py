@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pathforest._reproduction.data import BUNDLED, PRESETS, load, split_rows
+from pathforest._reproduction.data import PRESETS, split_rows
 from pathforest._reproduction.experiment import Samples
 
 RNG = np.random.default_rng(0)
@@ -44,10 +44,3 @@ def test_the_clean_preset_scales_by_what_is_not_test_and_searches_in_folds_of_it
     assert sorted(np.concatenate([rows for _, rows in parts.folds])) == list(range(len(parts.train.y)))
     np.testing.assert_array_equal(paper.test.y, parts.test.y)  # the same samples
     assert np.corrcoef(paper.test.X[:, 0], parts.test.X[:, 0])[0, 1] == pytest.approx(1)
-
-
-def test_every_bundled_set_loads():
-    for name in BUNDLED:
-        X, y = load(name)
-        assert X.dtype == np.float64
-        assert len(X) == len(y) > 50

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_iris
 
 from pathforest import find_issues
 from pathforest._pages.review import Table, make_review
@@ -112,13 +112,6 @@ def a_review(X=X, labels=None, names=NAMES, file="<i>table</i>.csv", others=None
     others = {"<u>note</u>": HOSTILE * (len(X) // 3 + 1)} if others is None else others
     table = Table(file, "line", places, X, X, list(names), "kind", others, "sha256:0123456789abcdef")
     return make_review(table, find_issues(X, labels, **options))
-
-
-def a_review_of_digits():
-    """Review images, some with wrong labels."""
-    X, y = load_digits(return_X_y=True)
-    y[:40:8] = (y[:40:8] + 1) % 10
-    return a_review(X[:600], y[:600], [f"pixel_{i // 8}_{i % 8}" for i in range(64)], "digits.csv", {})
 
 
 def playground(folder):
