@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import ClassifierMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from threadpoolctl import threadpool_limits
@@ -18,7 +18,7 @@ from pathforest._models.explanation import Explanation
 from pathforest._persistence.checks import MODELS, saved
 from pathforest._search import ensemble
 from pathforest._search.folds import refit, search
-from pathforest._search.plan import First, Plan, as_numbers, check_search, make_plan
+from pathforest._search.plan import Plan, as_numbers, check_search, make_plan
 from pathforest._search.scoring import Scorer, Scores, average, check_table, resolve_scoring, table
 from pathforest._utils.progress import fitting, stages_of
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -151,6 +151,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     part_ : ndarray of shape (n_part,)
         The samples that were searched on, ascending: about 4,500 of every class its share, where there are
         more and `cv` is a number. They are chosen by their values, so the order of rows does not matter.
+    table_ : TablePreprocessor
+        For a data frame with more than numbers: what was learned of its columns; see its ``describe()``.
     cv_results_ : dict of ndarray
         One row per cell, as in GridSearchCV and ready for a pandas DataFrame: ``param_*``, ``params``,
         ``split*_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score`` (no two are equal,
@@ -298,10 +300,12 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+        X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples, or their distances for ``metric="precomputed"``; with a sequence of
-            `transforms` whatever those take. Sparse matrices are for ``metric="cosine"``, ``"euclidean"`` and
-            ``"sqeuclidean"``, and are taken as given.
+            `transforms` whatever those take. A data frame may have text, truth values, dates and gaps: each
+            fold learns to encode them by a :class:`TablePreprocessor`, with ``scale=False`` unless features
+            are taken as given; random forests get texts as codes. Sparse matrices are for
+            ``metric="cosine"``, ``"euclidean"`` and ``"sqeuclidean"``, and are taken as given.
         y : array-like of shape (n_samples,)
             Class labels of any type; none may be missing.
         groups : array-like of shape (n_samples,), default=None
@@ -315,10 +319,9 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         return self._fit(make_plan(self, X, y, groups))
 
     @fitting
-    def _fit_behind(self, X: Any, y: Any, first: Any) -> Self:
-        """Fit to what `first` makes of X; in the search it is fitted to the training part of each fold."""
-        given = First(clone(first), X)
-        return self._fit(make_plan(self, first.fit_transform(X, y), y, first=given))
+    def _fit_table(self, X: Any, y: Any, kinds: Mapping[str, str]) -> Self:
+        """Fit to a table of which some columns are to be treated otherwise than their contents suggest."""
+        return self._fit(make_plan(self, X, y, kinds=kinds))
 
     def _fit(
         self,
@@ -346,7 +349,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
             noise = self.label_noise
             self.label_noise_ = float(ensemble.estimate_noise(plan, build) if noise == "estimate" else noise)
         is_given = any(isinstance(model, FuzzyOPFClassifier) for model in self.estimators_)
-        if not is_given and (samples := as_numbers(plan.samples)) is not None:
+        if not is_given and (samples := as_numbers(self, plan.samples)) is not None:
             self._fit_samples = samples  # for explanations
         self._take_over_best()
         return self
@@ -360,7 +363,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, data frame, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -376,7 +379,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, data frame, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -392,7 +395,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, data frame, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
         cell : int, default=0
             Which of `estimators_`: 0 is the best, and `explain` names others.
@@ -415,7 +418,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
+        X : {array-like, data frame, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
             New samples, or their distances to the training samples for ``metric="precomputed"``.
 
         Returns
@@ -423,8 +426,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         explanations : list of Explanation
             As from :meth:`pathforest.FuzzyOPFClassifier.explain`; `transform` names the
             representation, and `cell` is the place among `estimators_`. Costs and distances are those of
-            the representation; `features` shows the samples as they were given, with shares of the
-            distance if it was measured between them as given or scaled.
+            the representation; `features` shows the samples as they were given, texts and dates included,
+            with shares of the distance if it was measured between them as given or scaled.
         """
         return ensemble.explain(self, X)
 

@@ -56,6 +56,8 @@ def _check_columns(table: TablePreprocessor, sizes: dict[str, int]) -> None:
     is_list = type(groups) is list and len(groups) == shape[0]
     is_list = is_list and all(is_texts(texts) and len({*texts}) == len(texts) for texts in groups)
     demand(is_list, "categories_ is not a list of texts for each column")
+    is_known = type(table._texts_seen) is list and len(table._texts_seen) == shape[0]
+    demand(is_known and all(map(is_texts, table._texts_seen)), "_texts_seen is not a list of texts")
     sizes["outputs"] = sum(len(table._groups(j)) for j in range(shape[0]))
 
 
@@ -136,6 +138,7 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             "n_samples_seen_": whole(1),
             "n_gaps_": None,
             "categories_": None,
+            "_texts_seen": None,
         },
         None,
         _check_columns,
@@ -188,6 +191,7 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         self.kinds_ = np.full(n, DROP, dtype=object)
         self.fill_, self.mean_, self.scale_ = np.zeros(n), np.zeros(n), np.ones(n)
         self.categories_ = [np.empty(0, dtype=object) for _ in range(n)]
+        self._texts_seen = list(self.categories_)  # rare ones too
         self.has_missing_, self.has_other_ = np.zeros((2, n), dtype=bool)
         self.n_gaps_ = np.zeros(n, dtype=np.int64)
         self.n_samples_seen_ = int(X.shape[0])
@@ -233,6 +237,7 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             return
         self.kinds_[j] = CATEGORY
         self.categories_[j] = np.array(sorted(text for _, text in common), dtype=object)
+        self._texts_seen[j] = np.array(sorted(counts), dtype=object)
         self.has_missing_[j] = self.n_gaps_[j] > 0
         self.has_other_[j] = len(counts) > len(common)
 
@@ -262,13 +267,31 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     def _one_hot(self, texts: list[str | None], j: int) -> np.ndarray:
         """Return a column per category, then one for gaps and one for other texts, if `fit` saw any."""
-        # 1 and 0 count as truth values if those were learned.
-        as_truth = TRUTH if {*self.categories_[j].tolist()} <= {*TRUTH.values()} else {}
         groups = {group: place for place, group in enumerate(self._groups(j))}
-        found = [MISSING if text is None else f"={as_truth.get(text, text)}" for text in texts]
+        found = [MISSING if text is None else f"={text}" for text in texts]
         # What has no column gets one more, which is cut off.
         places = [groups.get(group, groups.get(OTHER, len(groups))) for group in found]
         return self.category_value_ * np.eye(len(groups) + 1)[places, : len(groups)]
+
+    def _codes(self, X: Any, scaled: bool = False) -> np.ndarray:
+        """Return a number for each cell: itself, in days or scaled, or the place of a text; NaN for gaps.
+
+        A text that `fit` has not seen is -1. A column that is left out has gaps only.
+        """
+        X = self._check(X, reset=False)
+        values = np.full(X.shape, np.nan)
+        for j, column in enumerate(columns_of(X)):
+            if self.kinds_[j] == CATEGORY:
+                place = {text: code for code, text in enumerate(self._texts_seen[j])} | {None: np.nan}
+                values[:, j] = [place.get(text, -1) for text in self._texts(column, j)]
+            elif self.kinds_[j] != DROP:
+                values[:, j] = self._numbers(column, j, self.kinds_[j])
+        return (values - self.mean_) / self.scale_ if scaled else values
+
+    def _sources(self) -> np.ndarray:
+        """Return the column of the table that each column of the result was made from."""
+        n = self.n_features_in_
+        return np.repeat(np.arange(n), [len(self._groups(j)) for j in range(n)])
 
     def _groups(self, j: int) -> list[str]:
         """Return what is added to the name of a column in the names of the columns it becomes."""
@@ -296,9 +319,8 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     def _scaling_out(self) -> tuple[np.ndarray, np.ndarray]:
         """Return what was subtracted from each column of the result, and what it was divided by."""
-        widths = [len(self._groups(j)) for j in range(self.n_features_in_)]
         scale = np.where(self.kinds_ == CATEGORY, 1 / self.category_value_, self.scale_)
-        return np.repeat(self.mean_, widths), np.repeat(scale, widths)
+        return self.mean_[self._sources()], scale[self._sources()]
 
     def describe(self) -> str:
         """Say what is done to each column, a line for each.
@@ -414,9 +436,12 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         return values
 
     def _texts(self, column: np.ndarray, j: int) -> list[str | None]:
-        """Return a column as text, None for gaps."""
+        """Return a column as text, None for gaps; 1 and 0 are truth values if those were learned."""
+        learned = {*self.categories_[j].tolist()}
+        as_truth = TRUTH if learned and learned <= {*TRUTH.values()} else {}
         try:
-            return [None if value is None else str(value) for value in categories(column).tolist()]
+            texts = [None if value is None else str(value) for value in categories(column).tolist()]
+            return [as_truth.get(text, text) for text in texts]
         except (ValueError, TypeError) as error:
             raise type(error)(f"{self._name(j)}: {error}") from None
 

@@ -175,12 +175,28 @@ def test_columns_are_treated_as_asked_and_numbers_are_used_as_they_are(folder):
 
 def test_parts_of_a_table_have_the_dates_of_the_whole(folder):
     DATES.assign(label=DATES["age"] % 2).to_csv("dates.csv", index=False)
-    for options in ("-e opf --learn dates.csv", "--set cv=2 --set k_max=2"):
-        assert train(f"dates.csv {options}")[0].kinds_.tolist() == ["number", "date"]
+    assert train("dates.csv -e opf --learn dates.csv")[0].kinds_.tolist() == ["number", "date"]
+    assert train("dates.csv --set cv=2 --set k_max=2").table_.kinds_.tolist() == ["number", "date"]
     succeed("audit dates.csv --out page.html")
 
 
 # Searches
+
+FEW_CELLS = "--set cv=2 --set k_max=3"
+
+
+def test_a_search_takes_tables_as_it_does_in_python(folder):
+    found = train(f"ship.csv -l fate {FEW_CELLS} --columns fare=drop --table cells.csv")
+    used = TABLE.drop(columns="fare")
+    expected = FuzzyOPFClassifierCV(cv=2, k_max=3).fit(used, LABELS)
+    assert found.best_params_ == expected.best_params_
+    np.testing.assert_allclose(found.predict_proba(used), expected.predict_proba(used), rtol=1e-6)
+    assert predictions("m.pf ship.csv") == expected.predict(used).tolist()
+    (explained,) = facts("predict m.pf ship.parquet --explain 3")
+    names = [feature.name for feature in found.explain(used[3:4])[0].features]
+    assert [feature["name"] for feature in explained["features"]] == names
+    assert facts("evaluate m.pf ship.csv")["accuracy"] == np.mean(expected.predict(used) == LABELS)
+    assert "  port: category, C, Q, S, (missing)" in succeed("info m.pf")
 
 
 SCALED = [("", False), ("--set transforms=None", True), ("--set metric=manhattan", True), ("--scale", True)]
@@ -188,10 +204,7 @@ SCALED = [("", False), ("--set transforms=None", True), ("--set metric=manhattan
 
 @pytest.mark.parametrize(("options", "scale"), SCALED)
 def test_numbers_are_scaled_unless_the_search_tries_to(folder, options, scale):
-    assert train(f"ship.csv -l fate --set k_max=3 --set cv=2 {options}")[0].scale is scale
-
-
-FEW_CELLS = "--set cv=2 --set k_max=3"
+    assert train(f"ship.csv -l fate {FEW_CELLS} {options}").table_.scale is scale
 
 
 @pytest.mark.parametrize("line", [IRIS, "ship.csv -l fate", "training.dat --distances distances.dat"])

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from checks import same
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -17,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from zoo import make, names
 
 import pathforest
-from pathforest import OPFClassifier, TablePreprocessor, explain, find_issues
+from pathforest import FuzzyOPFClassifierCV, OPFClassifier, TablePreprocessor, explain, find_issues
 from pathforest.learning import learn
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
@@ -235,6 +236,81 @@ def test_a_dict_is_read_by_name():
         table.transform({"kind": ["a"]})
 
 
+# A search takes tables as they are
+
+QUICK = {"k_max": 3, "sigmas": 0.5, "n_conquerors": (1, 3), "cv": 2}
+
+
+def sales(n=60):
+    """A table of everything: numbers, dates, text, truth values, gaps in each, and a column without a use."""
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2024-05-01") + pd.to_timedelta(rng.integers(0, 30, n), unit="D")
+    table = pd.DataFrame(
+        {
+            "price": rng.exponential(9, n).round(2),
+            "bill": [f"no. {i}" for i in range(n)],
+            "day": days.astype(object),
+            "city": rng.choice(["Rome", "Oslo", "Lima"], n),
+            "member": rng.random(n) < 0.5,
+        }
+    )
+    y = np.where((table["city"] == "Oslo") ^ (table["price"] > 9), "back", "kept")
+    table.loc[::9, "price"] = table.loc[::7, "city"] = table.loc[::8, "day"] = None
+    table.loc[3, "city"] = "Bern"
+    return table, y
+
+
+@pytest.mark.parametrize("transforms", ["auto", None])
+def test_a_search_answers_and_explains_in_words_of_the_table(transforms, tmp_path):
+    table, y = sales()
+    search = FuzzyOPFClassifierCV(**QUICK, transforms=transforms).fit(table, y)
+    new = table.assign(city=table["city"].replace("Rome", "Paris"), bill=None)
+    search.save(tmp_path / "model.pf")
+    for other in (
+        pathforest.load(tmp_path / "model.pf"),
+        clone(search).fit(pl.from_pandas(table.astype({"day": "datetime64[us]"})), y),
+        clone(search).fit({name: table[name].to_list() for name in table}, y),
+    ):
+        np.testing.assert_array_equal(other.predict_proba(new), search.predict_proba(new))
+        assert str(other.explain(new[:9])) == str(search.explain(new[:9]))
+    assert search.n_features_in_ == 5
+    assert "bill: left out, no text occurs twice" in search.table_.describe()
+    for row, one in enumerate(search.explain(new)):
+        shown = {feature.name: feature.shown[:2] for feature in one.features}
+        assert shown.keys() == {"price", "day", "city", "member"}
+        for column, name in ((new, "city"), (new, "day")):
+            value, near = column[name][row], table[name][one.conqueror]
+            said = ["missing" if v is None or pd.isna(v) else str(v)[:10] for v in (value, near)]
+            assert shown[name] == ("new" if said[0] == "Paris" else said[0], said[1])
+        shares = [feature.share for feature in one.features]
+        if one.transform in ("standardised", "as given") and one.distance:
+            assert sum(shares) == pytest.approx(1)
+        by_name = {feature.name: feature for feature in one.features}
+        assert by_name["city"].difference == (shown["city"][0] != shown["city"][1])
+    with pytest.raises(ValueError, match="feature names"):
+        search.predict(table[["price", "day"]])
+
+
+def test_a_part_of_a_table_is_read_as_the_whole():
+    table, y = sales()
+    table["day"] = [*table["day"][:-1].map(str), "unknown"]  # dates in the fold without the last row
+    search = FuzzyOPFClassifierCV(**QUICK, transforms=None).fit(table, y)
+    assert search.table_.kinds_.tolist() == ["number", "drop", "category", "category", "category"]
+    few = FuzzyOPFClassifierCV(**QUICK).fit(pd.DataFrame({"code": [f"c{i // 2}" for i in range(60)]}), y)
+    assert np.isfinite(few.predict_proba(pd.DataFrame({"code": ["c1", "z"]}))).all()
+
+
+def test_a_frame_of_numbers_is_not_a_table():
+    table, y = sales()
+    numbers = table[["price"]].fillna(1.0).assign(count=np.arange(60))
+    search = FuzzyOPFClassifierCV(**QUICK).fit(numbers, y)
+    assert not hasattr(search, "table_")
+    np.testing.assert_array_equal(
+        search.predict_proba(numbers),
+        clone(search).fit(numbers.to_numpy(), y).predict_proba(numbers.to_numpy()),
+    )
+
+
 # Gower's distance
 
 N = 90
@@ -343,7 +419,7 @@ def test_tables_are_refused_where_they_cannot_be_compared():
         find_issues(TABLE, LABELS, metric="gower", method="thorough")
     gap = pd.DataFrame({"size": [1.0] * N, "age": [np.nan, *range(1, N)]})
     said = r"^Input X contains NaN: column 'age' has 1 missing value\.(?!.*HistGrad)(.|\n)*metric='gower' and"
-    for name in names("metric", "one"):
+    for name in names("metric", "one", without=["searches"]):
         with pytest.raises(ValueError, match=said):
             fitted(name, gap, "euclidean")
 

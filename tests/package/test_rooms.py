@@ -18,10 +18,11 @@ ORDER = [
     ["_persistence"],
     ["_models"],
     ["classifier", "fuzzy"],
+    ["preprocessing"],
     ["_search"],
     ["plotting"],
     ["fuzzy_cv", "knn_classifier", "semi_supervised", "clustering", "outlier", "pruning", "noise"],
-    ["learning", "resampling", "metrics", "preprocessing", "_issues"],
+    ["learning", "resampling", "metrics", "_issues"],
     [""],  # the package itself, which shows names of all these
     ["datasets"],
     ["libopf"],

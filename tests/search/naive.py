@@ -2,10 +2,11 @@
 
 import numpy as np
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 
-from pathforest import FuzzyOPFClassifier
+from pathforest import FuzzyOPFClassifier, TablePreprocessor
 from pathforest._search.representations import representations_of, resolve_transforms
+from pathforest._search.transformers import JointFeatures, JointTable
 
 
 def tied(n=150, d=3, seed=0, share=0.15):
@@ -22,18 +23,35 @@ def log_loss(model, X, y):
     return -np.log(np.maximum(own, np.finfo(float).eps)).mean()
 
 
+def width(search):
+    """Return the number of features that representations are made of."""
+    return len(search.table_.get_feature_names_out()) if hasattr(search, "table_") else search.n_features_in_
+
+
+def encoded(search, step):
+    """Put the preprocessor of tables before a representation; trees split codes."""
+    if isinstance(step, Pipeline) and isinstance(step[-1], JointFeatures):
+        return JointTable(tuple(search.table_.kinds_), **step[-1].get_params())
+    return make_pipeline(TablePreprocessor(scale=search.transforms is None), step)
+
+
 def models(search):
     """Return an unfitted model for each row of a search."""
     given = {name: getattr(search, name) for name in ("metric", "metric_params", "membership")}
     preset, found = search.transforms_["preset"], []
     transformers = resolve_transforms(search.transforms if preset == "sequence" else preset)
     if transformers is None:
-        sizes = search.part_[-1] + 1, search.n_features_in_, len(search.classes_)
+        sizes = search.part_[-1] + 1, width(search), len(search.classes_)
         transformers, _ = representations_of(*sizes, search.random_state, None)
+    if hasattr(search, "table_"):
+        transformers = {name: encoded(search, step) for name, step in transformers.items()}
     for row, beta in zip(search.cv_results_["params"], search.cv_results_["beta"], strict=True):
-        name, params = row.get("transform"), {key: row[key] for key in row if key != "transform"}
+        name, params = (
+            row.get("transform", next(iter(transformers))),
+            {key: row[key] for key in row if key != "transform"},
+        )
         model = FuzzyOPFClassifier(**params, beta=beta, **given)
-        if name is not None and transformers[name] is not None:
+        if transformers[name] is not None:
             model = Pipeline([("transform", transformers[name]), ("classifier", model)])
         found.append(model)
     return found

@@ -1,17 +1,15 @@
 """Candidate representations: the default, names, and the discriminant analyses and trees behind them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from machines import little_memory
-from pipelines import passengers
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.metrics import accuracy_score
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
@@ -27,6 +25,7 @@ from pathforest._search.representations import (
 from pathforest._search.transformers import (
     RIDGES,
     JointFeatures,
+    JointTable,
     KernelDiscriminant,
     RandomTrees,
     RidgeDiscriminant,
@@ -121,30 +120,6 @@ def test_kernels_of_one_space_share_their_distances(wine, monkeypatch):
     )
     FuzzyOPFClassifierCV(**SMALL, refit=False).fit(*wine)
     assert len(calls) == 2 * (1 + 1 + 2)  # for each fold: landmarks and training samples once, queries
-
-
-def backwards(model, X, y):
-    """A score that no search knows in advance: it asks the model itself, for other samples."""
-    return accuracy_score(y, model.predict(X.iloc[::-1])[::-1])
-
-
-@pytest.mark.parametrize("scoring", [None, "neg_log_loss", backwards])
-def test_a_first_step_is_fitted_in_each_fold(scoring):
-    X, y = passengers(60)
-    search = FuzzyOPFClassifierCV(**SMALL, betas=2, scoring=scoring, transforms=[None, StandardScaler()])
-    first = TablePreprocessor(scale=False)
-    search._fit_behind(X, y, first)
-    classifier = FuzzyOPFClassifier(k_max=4, sigma=0.5, competition="tree", beta=2)
-    pipeline = Pipeline([("table", clone(first)), ("scaler", None), ("model", classifier)])
-    expected = []
-    for scaler in (None, StandardScaler()):
-        grid = {"scaler": [scaler], "model__n_conquerors": [1, 3]}
-        naive = GridSearchCV(pipeline, grid, cv=2, scoring=scoring, refit=False).fit(X, y)
-        expected += naive.cv_results_["mean_test_score"].tolist()
-    np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected, rtol=1e-12)
-    for model in search.estimators_:
-        again = clone(model).fit(first.transform(X), y)
-        np.testing.assert_array_equal(again.predict(first.transform(X)), model.predict(first.transform(X)))
 
 
 # Discriminant analyses
@@ -255,6 +230,29 @@ def test_features_are_weighed_and_joined_with_shares_of_trees_that_did_not_see_t
     expected = np.hstack([X * weights, 4 * forest.predict_proba(X)])
     np.testing.assert_allclose(joint.transform(X), expected)
     np.testing.assert_array_equal(clone(joint).set_params(n_jobs=2).fit_transform(X, y), Z)
+
+
+def test_trees_split_codes_of_a_table_and_distances_compare_zeros_and_ones():
+    table = pd.DataFrame(
+        {
+            "size": [3.0, None, 1.0, 2.0, 5.0, 4.0] * 9,
+            "name": [f"n{i}" for i in range(54)],
+            "port": ["S", "C", None, "S", "Q", "C"] * 9,
+        }
+    )
+    y, encoded = np.arange(54) // 3 % 2, TablePreprocessor(scale=True).fit_transform(table)
+    joint = JointTable(("number", "drop", "category"), 2, n_trees=50, random_state=3)
+    Z, low = joint.fit_transform(table, y), -1e9
+    size = ((table["size"] - table["size"].fillna(3).mean()) / table["size"].fillna(3).std(ddof=0)).fillna(
+        low
+    )
+    codes = np.column_stack([size, table["port"].map({"C": 0, "Q": 1, "S": 2}).fillna(low)])
+    forest = RandomForestClassifier(50, min_samples_leaf=2, random_state=3, oob_score=True).fit(codes, y)
+    weights = np.sqrt(2 * forest.feature_importances_)[[0, 1, 1, 1, 1]]
+    np.testing.assert_allclose(Z, np.hstack([encoded * weights, 3 * forest.oob_decision_function_]))
+    new = table.assign(port="Z")  # before all others, but not a gap
+    codes[:, 1] = -1
+    np.testing.assert_allclose(joint.transform(new)[:, 5:], 3 * forest.predict_proba(codes))
 
 
 def test_without_a_split_weights_are_1_and_samples_that_every_tree_has_seen_get_the_shares_of_the_classes():

@@ -29,8 +29,7 @@ from pathforest._cli.tables import (
 )
 from pathforest._persistence.file import is_model_file
 from pathforest._search import ensemble
-from pathforest._search.plan import First, make_plan
-from pathforest._search.representations import why_as_given
+from pathforest._search.plan import make_plan
 from pathforest._tables.batches import Batch, Columns, Stream
 from pathforest._tables.columns import CATEGORY, DATE, NUMBER, integer, is_text, kind_of
 from pathforest._tables.libopf import POSITION
@@ -110,9 +109,9 @@ def make_estimator(
 class Prepared(NamedTuple):
     """Samples of a table, and what was learned to make them."""
 
-    X: np.ndarray
-    table: TablePreprocessor | None = None  # None for numbers that are used as they are
-    columns: Columns | None = None  # of the table, for a search, which learns in each fold
+    X: Any  # a matrix, or the columns of a table for a search, which encodes them in its folds
+    table: TablePreprocessor | None = None  # None for samples that are used as they are
+    kinds: dict[str, str] | None = None  # of the columns of such a table that were asked for
 
     def more(self, X: Cells, names: Sequence[str]) -> np.ndarray:
         """Make samples of another table with the same columns."""
@@ -122,8 +121,7 @@ class Prepared(NamedTuple):
 def prepare(model: Any, samples: Samples, *, scale: bool, warns: bool = True) -> Prepared:
     """Make samples of a training table: numbers stay as they are unless they are to be scaled.
 
-    A mixed table is encoded, for a search inside its folds; numbers are then standardised unless the search
-    tries representations that do so.
+    A mixed table is encoded, but a search does that itself.
     """
     from sklearn.preprocessing import StandardScaler
 
@@ -132,6 +130,10 @@ def prepare(model: Any, samples: Samples, *, scale: bool, warns: bool = True) ->
     _warn_row_numbers(columns)
     if params.get("metric") == MIXED:
         return Prepared(as_matrix(X))
+    if searches and isinstance(X, dict):
+        if scale:
+            model.set_params(transforms=None)  # which standardises a table
+        return Prepared(X, kinds=samples.kinds)
     if isinstance(X, np.ndarray) and (searches or not scale):
         if scale:
             model.set_params(transforms=[StandardScaler()])  # by the search, in each of its folds
@@ -140,12 +142,7 @@ def prepare(model: Any, samples: Samples, *, scale: bool, warns: bool = True) ->
         return Prepared(X)
     with ignorable():
         table = TablePreprocessor(samples.kinds or None).fit(columns)
-    encoded = table.transform(columns)
-    if not searches:
-        return Prepared(encoded, table)
-    represents = params["transforms"] is not None and not why_as_given(params["metric"], False, False)
-    table.set_params(kinds=kinds_of(samples), scale=scale or not represents)
-    return Prepared(encoded, table, columns)
+    return Prepared(table.transform(columns), table)
 
 
 def kinds_of(samples: Samples) -> dict[str, str]:
@@ -169,10 +166,11 @@ def fit(estimator: Any, prepared: Prepared, y: np.ndarray | None, jobs: int | No
     """Fit an estimator; return the seconds it took."""
     start = time.perf_counter()
     with threads(jobs):
-        if prepared.columns is None:
+        if prepared.kinds is None:
             estimator.fit(prepared.X, y)
         else:
-            estimator._fit_behind(prepared.columns, y, prepared.table)
+            with ignorable():
+                estimator._fit_table(prepared.X, y, prepared.kinds)
     return time.perf_counter() - start
 
 
@@ -216,11 +214,9 @@ def chosen_text(facts: dict[str, Any]) -> str:
 
 def balanced_accuracy(search: Any, prepared: Prepared, y: np.ndarray, jobs: int | None) -> float:
     """Return the mean recall of the classes in the folds of a search."""
-    X, table, columns = prepared
-    first = None if columns is None else First(clone(table), columns)
-    X = X if first is None else table.transform(columns)
     with threads(jobs), threadpool_limits(1, user_api="blas"):
-        return ensemble.balanced_accuracy(search, make_plan(clone(search), X, y, first=first))
+        plan = make_plan(clone(search), prepared.X, y, kinds=prepared.kinds)
+        return ensemble.balanced_accuracy(search, plan)
 
 
 def rule_lines(table: TablePreprocessor | None) -> list[str]:
@@ -301,7 +297,7 @@ class Loaded(NamedTuple):
     label: str | None  # the column of the labels in the training table
     kinds: dict[str, str] | None  # what columns are treated as; None if they have to be numbers
     before: Any = None  # a pipeline of transformers, or None for a table of numbers
-    table: TablePreprocessor | None = None  # the first of them, if it is one of tables
+    table: TablePreprocessor | None = None  # the first of them, or that of a search, if it is one of tables
 
 
 def is_model(path: str) -> bool:
@@ -331,12 +327,15 @@ def load_model(path: str, distances: str | None = None, *, needs: str | None = N
         if len(steps) > 1:
             model, before = model[-1], model[:-1]
         if isinstance(steps[0], TablePreprocessor):
-            table, kinds = steps[0], {}
-            kinds = dict(zip(names or (), table.kinds_.tolist(), strict=names is not None))
+            table = steps[0]
+        elif hasattr(model, "table_"):
+            table = model.table_
         else:
             for step in steps:
                 if hasattr(step, "feature_names_in_"):
                     del step.feature_names_in_
+    if table is not None:
+        kinds = dict(zip(names or (), table.kinds_.tolist(), strict=names is not None))
     categories = getattr(model, "categories_", None)
     if kinds is None and categories is not None:
         columns = zip(names or (), categories, strict=names is not None)

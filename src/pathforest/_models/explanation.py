@@ -58,13 +58,13 @@ class Feature(NamedTuple):
     scale: float  # standard deviation among the training samples, 1 if that is 0
     share: float | None = None  # of the distance to the conqueror; None if that is not a sum over features
     rival_share: float | None = None  # of the distance to the rival
-    texts: tuple[str | None, ...] | None = None  # of sample, conqueror and rival, where values are codes
+    texts: tuple[str | None, ...] | None = None  # of sample, conqueror and rival, if values are codes or days
     is_category: bool = False  # whether values are only equal or not, none is more than another
 
     @property
     def difference(self) -> float:
         """Value less that of the conqueror, 0 if only rounding makes them differ; of categories 0 or 1."""
-        if self.texts is not None:
+        if self.texts is not None and self.is_category:
             return float(self.texts[0] != self.texts[1])
         difference = self.value - self.conqueror
         differs = abs(difference) > ROUNDING * abs(self.value)

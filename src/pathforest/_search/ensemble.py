@@ -17,12 +17,14 @@ from pathforest._models.base import answering, check_queries
 from pathforest._models.explanation import (
     Explanation,
     Explanations,
+    Feature,
     Shown,
     compare_features,
     explain_queries,
     feature_scales,
     in_units_of,
     only_scales,
+    with_texts,
 )
 from pathforest._models.labels import Labels, compare_costs, flag
 from pathforest._models.offers import (
@@ -42,6 +44,7 @@ from pathforest._persistence.checks import (
     array,
     check_classes,
     check_steps,
+    check_transformer,
     demand,
     indices,
     number,
@@ -50,8 +53,9 @@ from pathforest._persistence.checks import (
 from pathforest._search import folds
 from pathforest._search.plan import ALL, Plan, Samples, Task, as_numbers, take_samples
 from pathforest._search.representations import STANDARDISED
-from pathforest._tables.columns import default_names
+from pathforest._tables.columns import CATEGORY, DATE, day_text, default_names
 from pathforest.fuzzy import FuzzyOPFClassifier
+from pathforest.preprocessing import DROP, TablePreprocessor
 
 
 def check_samples(search: Any, X: Any) -> Samples:
@@ -59,9 +63,15 @@ def check_samples(search: Any, X: Any) -> Samples:
     check_is_fitted(search, "estimators_")
     as_given = any(isinstance(model, FuzzyOPFClassifier) for model in search.estimators_)
     samples = take_samples(search, X, Metric(*search._fit_metric), as_given, reset=False)
+    if samples.checked is None:
+        return samples
     named = all(hasattr(model, "feature_names_in_") for model in search.estimators_)
     # The command line fits arrays and adds the names afterwards.
-    return samples if named or search._fit_untouched else samples._replace(given=samples.checked)
+    return (
+        samples
+        if named or search._fit_untouched or "table_" in vars(search)
+        else samples._replace(given=samples.checked)
+    )
 
 
 def classifier_of(model: Any) -> FuzzyOPFClassifier:
@@ -192,7 +202,7 @@ def explain(search: Any, X: Any) -> Explanations:
     samples = check_samples(search, X)
     given = probabilities_of_each(search, samples, np.arange(len(search.estimators_)))
     answer = likeliest(search, of_the_truth(weigh(search.weights_, given), search.label_noise_))
-    chosen, queries = _representative(given, answer), as_numbers(samples)
+    chosen, queries = _representative(given, answer), as_numbers(search, samples)
     found: dict[int, Explanation] = {}
     for position in np.unique(chosen):
         model, rows = search.estimators_[position], np.flatnonzero(chosen == position)
@@ -200,7 +210,9 @@ def explain(search: Any, X: Any) -> Explanations:
         (forest,), Q = ask(search, [model], samples, rows)
         explained = explain_queries(classifier_of(model), forest, Q)
         explained = [one._replace(transform=name, cell=int(position)) for one in explained]
-        if isinstance(model, Pipeline):
+        if "table_" in vars(search):
+            explained = _with_columns(search, explained, queries[rows], model[0])
+        elif isinstance(model, Pipeline):
             explained = _with_own_features(search, explained, queries, rows, only_scales(model[:-1]))
         found |= zip(rows.tolist(), explained, strict=True)
     return Explanations(found[row] for row in range(len(chosen)))
@@ -234,6 +246,45 @@ def _with_own_features(
         shown = Shown(names, queries[row], kept[one.conqueror], rival, scale)
         features = in_units_of(one.features, shown) if scaled else compare_features(shown)
         yield one._replace(features=features)
+
+
+def _with_columns(
+    search: Any, explained: Sequence[Explanation], codes: np.ndarray, transformer: Any
+) -> Iterator[Explanation]:
+    """Show the columns of the table, in the user's units and words, instead of what was made of them."""
+    table, kept = search.table_, search._fit_samples
+    first, *others = getattr(transformer, "steps", [("", transformer)])
+    has_shares = isinstance(first[1], TablePreprocessor) and only_scales(step for _, step in others)
+    names = getattr(search, "feature_names_in_", default_names(codes.shape[1]))
+    known = [texts if len(texts) else None for texts in table._texts_seen]
+    scale = feature_scales(np.where(np.isnan(kept), table.fill_, kept))
+    scale[table.kinds_ == CATEGORY] = 1
+    for one, row in zip(explained, codes, strict=True):
+        rival = None if one.rival is None else kept[one.rival.conquerors[0]]
+        features = with_texts(compare_features(Shown(names, row, kept[one.conqueror], rival, scale)), known)
+        features = [_in_words(f, table.kinds_[f.column]) for f in features if table.kinds_[f.column] != DROP]
+        if has_shares and one.features[0].share is not None:
+            features = _with_shares(features, one.features, first[1]._sources())
+        yield one._replace(features=sorted(features, key=lambda feature: -feature.weight))
+
+
+def _in_words(feature: Feature, kind: str) -> Feature:
+    """Show a date as text, and say which features are categories."""
+    if kind == DATE:
+        values = feature.value, feature.conqueror, feature.rival
+        feature = feature._replace(texts=tuple(None if day is None else day_text(day) for day in values))
+    return feature._replace(is_category=kind == CATEGORY)
+
+
+def _with_shares(features: Sequence[Feature], made: Sequence[Feature], sources: np.ndarray) -> list[Feature]:
+    """Give the columns of a table the shares of the features that were made of them."""
+    found = [{"share": 0.0, "rival_share": None if one.rival is None else 0.0} for one in features]
+    place = {feature.column: shares for feature, shares in zip(features, found, strict=True)}
+    for feature in made:
+        for name, total in place[sources[feature.column]].items():
+            if total is not None:
+                place[sources[feature.column]][name] = total + getattr(feature, name)
+    return [feature._replace(**shares) for feature, shares in zip(features, found, strict=True)]
 
 
 # Wrong labels among the training samples, and the folds once more
@@ -277,6 +328,9 @@ def check_members(search: Any, sizes: dict[str, int]) -> None:
     chosen = search.transforms_
     is_known = type(chosen) is dict and chosen.keys() == {"preset", "reason", "names", "part"}
     demand(is_known, "transforms_ does not have preset, reason, names and part")
+    if "table_" in vars(search):
+        demand(type(search.table_) is TablePreprocessor, "table_ is not a preprocessor of tables")
+        check_transformer(search.table_, search.n_features_in_)
     if "estimators_" not in vars(search):
         return
     is_list = type(search.estimators_) is list and search.estimators_
@@ -292,7 +346,7 @@ def check_members(search: Any, sizes: dict[str, int]) -> None:
     n_samples, n_rows = len(classifier.order_), len(search.cv_results_["params"])
     sizes |= {"samples": n_samples, "rows": n_rows, "members": len(search.estimators_)}
     if "_fit_samples" in vars(search):
-        array("samples features", FEATURE_TYPES)(search, "_fit_samples", sizes)
+        array("samples features", FEATURE_TYPES, gaps="table_" in vars(search))(search, "_fit_samples", sizes)
     demand((array("members", nonnegative=True)(search, "weights_", sizes)).any(), "weights_ are all 0")
     indices("*", "samples", ascending=True)(search, "part_", sizes)
     number(0.0, 1.0)(search, "label_noise_", sizes)
@@ -317,6 +371,6 @@ SAVED = Saved(
     },
     # Lists of texts, for a user's transformer, have no features.
     {"n_features_in_": LEARNED["n_features_in_"], **INPUT}
-    | dict.fromkeys(("estimators_", "averaged_", "weights_", "label_noise_", "_fit_samples")),
+    | dict.fromkeys(("estimators_", "averaged_", "weights_", "label_noise_", "table_", "_fit_samples")),
     derived=("scorer_", "best_estimator_", *OF_BEST),
 )

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils import _safe_indexing
+from sklearn.pipeline import Pipeline
 
 from pathforest import _core
 from pathforest._engines.build import EngineFactory
@@ -33,8 +32,8 @@ from pathforest._models.offers import (
     Lists,
     answer_each,
 )
-from pathforest._search.plan import ALL, Plan, Task, take_rows
-from pathforest._search.representations import fit_candidate
+from pathforest._search.plan import ALL, Plan, Task
+from pathforest._search.representations import fit_candidate, take_rows
 from pathforest._search.scoring import (
     Answered,
     Cell,
@@ -80,7 +79,7 @@ class FoldWork:
 class Part(NamedTuple):
     """The training samples of a fold in one representation, checked, with the evaluation samples."""
 
-    transformer: Any  # fitted, and the first step before it; None for samples as given
+    transformer: Any  # fitted; None for samples as given
     model: FuzzyOPFClassifier  # unfitted, but it knows classes and features, and keeps the samples
     data: FitData
     codes: np.ndarray  # (n,) int32 class of each sample
@@ -156,7 +155,7 @@ class Collected:
 def represent(plan: Plan, task: Task, work: FoldWork, build: EngineFactory) -> Part:
     """Fit the transformer of a representation, and check what it makes of both parts of a fold."""
     train, _ = plan.split(task.fold)
-    first, X, Q = _both_parts(plan, task, work)
+    X, Q = _both_parts(plan, task)
     transformer, y = plan.representations[task.transform], plan.y[train]
     if transformer is not None:
         once, part = work.once if plan.is_preset else None, plan.part if task.fold == ALL else None
@@ -169,7 +168,6 @@ def represent(plan: Plan, task: Task, work: FoldWork, build: EngineFactory) -> P
         data.engine = build(data.X, data.metric, *options, device=model.device)
         data.grown = None  # models of a search do not grow
         keep_samples(model, data)
-        before = transformer if first is None else make_pipeline(first, transformer)
         Q = None if Q is None else check_queries(model, Q)
     except (TypeError, ValueError) as error:
         if transformer is None:
@@ -179,7 +177,7 @@ def represent(plan: Plan, task: Task, work: FoldWork, build: EngineFactory) -> P
             f"the samples of transform {show(task.transform)} cannot be used: {error}; leave it out of "
             "transforms, or choose another metric"
         ) from error
-    return Part(before, model, data, codes.astype(np.int32), Q)
+    return Part(transformer, model, data, codes.astype(np.int32), Q)
 
 
 def prepare(plan: Plan, task: Task, work: FoldWork, build: EngineFactory) -> Ready:
@@ -205,23 +203,16 @@ def prepare(plan: Plan, task: Task, work: FoldWork, build: EngineFactory) -> Rea
     return Ready(part, names, graph, lists, tree, prototypes, values, cuts, {})
 
 
-def _both_parts(plan: Plan, task: Task, work: FoldWork) -> tuple[Any, Any, Any]:
-    """Return the fitted first step, if any, and both parts of a fold as a representation takes them."""
+def _both_parts(plan: Plan, task: Task) -> tuple[Any, Any]:
+    """Return both parts of a fold as a representation takes them."""
     has_transformer = plan.representations[task.transform] is not None
     source = plan.samples.given if has_transformer else plan.samples.checked
     if task.fold == ALL:
-        return None, source, None
+        return source, None
     train, rows = plan.splits[task.fold]
     if plan.metric.kind == "precomputed":
-        return None, source[np.ix_(train, train)], source[np.ix_(rows, train)]
-    if plan.first is None:
-        return None, _safe_indexing(source, train), _safe_indexing(source, rows)
-
-    def encode() -> tuple[Any, Any, Any]:
-        first, (X, Q) = clone(plan.first.transformer), (take_rows(plan.first.X, r) for r in (train, rows))
-        return first, first.fit_transform(X, plan.y[train]), first.transform(Q)
-
-    return work.once("first", encode)
+        return source[np.ix_(train, train)], source[np.ix_(rows, train)]
+    return take_rows(source, train), take_rows(source, rows)
 
 
 # Neighbours of all samples, enough for the lists of large parts to be read from them

@@ -10,12 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import _safe_indexing, check_array, indexable
-from sklearn.utils.validation import (
-    _get_feature_names,
-    _num_samples,
-    check_consistent_length,
-    validate_data,
-)
+from sklearn.utils.validation import check_consistent_length, validate_data
 
 from pathforest._engines.engine import KnnGraph
 from pathforest._engines.metric import Metric, array_options
@@ -32,16 +27,19 @@ from pathforest._models.parameters import as_list, check_parameters, checked_met
 from pathforest._search.representations import (
     AS_GIVEN,
     Representations,
+    behind_table,
     representations_of,
     resolve_transforms,
+    take_rows,
     why_as_given,
 )
 from pathforest._search.scoring import Cell, Scorer, resolve_scoring, shown_to_scorers
-from pathforest._tables.columns import as_table
+from pathforest._tables.columns import as_table, is_table
 from pathforest._utils.progress import say
 from pathforest._utils.splits import Split, choose_part, content_keys, cross_validation_splits
 from pathforest._utils.text import show
 from pathforest.fuzzy import FuzzyOPFClassifier
+from pathforest.preprocessing import TablePreprocessor
 
 # The parameters handed on to every classifier as they are.
 COMMON = ("metric", "metric_params", "membership", "algorithm", "n_jobs", "device", "verbose")
@@ -62,15 +60,8 @@ class Task(NamedTuple):
 class Samples(NamedTuple):
     """The same samples twice: for transformers, and for classifiers that take them as given."""
 
-    given: Any  # whatever the transformers accept
+    given: Any  # whatever the transformers accept; a table may be a dict of columns
     checked: Any  # None if every candidate has a transformer
-
-
-class First(NamedTuple):
-    """A transformer that comes before every representation, fitted in each fold, and what it takes."""
-
-    transformer: Any
-    X: Any  # rows that can be indexed, or a dict of columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +83,6 @@ class Plan:
     scorer: Scorer | None
     refit: bool
     averages: bool  # whether there are several models to choose an average from
-    first: First | None = None
     lists: KnnGraph | None = None  # neighbours of all samples, if those of folds are read from them
 
     def tasks(self) -> list[Task]:
@@ -120,11 +110,16 @@ class Plan:
 
     def takes_as_given(self, transform: str) -> bool:
         """Whether classifiers take the samples of a representation without any transformer."""
-        return self.representations[transform] is None and self.first is None
+        return self.representations[transform] is None
 
 
-def make_plan(search: Any, X: Any, y: Any, groups: Any = None, first: First | None = None) -> Plan:
-    """Check everything that a search gets; remember what it learns about features, labels and candidates."""
+def make_plan(
+    search: Any, X: Any, y: Any, groups: Any = None, kinds: Mapping[str, str] | None = None
+) -> Plan:
+    """Check everything that a search gets; remember what it learns about features, labels and candidates.
+
+    `kinds` are columns of a table that are to be treated otherwise than their contents suggest.
+    """
     metric, search.scorer_ = check_search(search)
     known = read_labels(search, y)
     search.classes_, labels = known.values, known.all()
@@ -132,23 +127,27 @@ def make_plan(search: Any, X: Any, y: Any, groups: Any = None, first: First | No
     asked = resolve_transforms(search.transforms)
     as_given = asked is None or None in asked.values()
     _weigh_classes(search, labels)
-    samples = take_samples(search, X, metric, as_given, reset=True)
+    if not search._fit_untouched and metric.kind != "precomputed" and not metric.takes_gaps and is_table(X):
+        samples = _learn_table(search, X, metric, kinds)
+    else:
+        samples = take_samples(search, X, metric, as_given, reset=True)
     # Here, because folds would name other rows than the user's.
     if metric.kind == "precomputed" or (metric.name == "nan_euclidean" and as_given):
         check_training_values(samples.checked, metric, squares=not callable(search.membership))
-    check_consistent_length(samples.given, labels)
-    if _num_samples(samples.given) == 1:
+    rows = next(iter(samples.given.values())) if isinstance(samples.given, dict) else samples.given
+    check_consistent_length(rows, labels)
+    if len(labels) == 1:
         raise ValueError(
             "FuzzyOPFClassifierCV cannot cross-validate 1 sample; pass more, or use FuzzyOPFClassifier"
         )
     part = _choose_part(search, samples, labels, metric)
     if part is None:
-        splits = cross_validation_splits(search.cv, samples.given, labels, groups)
+        splits = cross_validation_splits(search.cv, rows, labels, groups)
     else:
         found = cross_validation_splits(search.cv, part, labels[part])
         splits = [(part[train], part[test]) for train, test in found]
     fewest = min(len(train) for train, _ in splits)
-    representations = _choose_representations(search, samples, metric, fewest)
+    representations = _choose_representations(search, samples, len(labels), metric, fewest)
     cells = list_cells(search, representations)
     search.part_ = np.arange(len(labels)) if part is None else part
     search.transforms_["part"] = len(search.part_)
@@ -158,10 +157,10 @@ def make_plan(search: Any, X: Any, y: Any, groups: Any = None, first: First | No
     return Plan(
         template=FuzzyOPFClassifier(k_max=max(cell.k_max for cell in cells), **common),
         samples=samples,
-        names=_get_feature_names(samples.given),
+        names=vars(search).get("feature_names_in_"),
         y=labels,
         part=part,
-        shown=shown if first is None else (first.X, shown[1]),
+        shown=shown,
         metric=metric,
         splits=splits,
         representations=representations,
@@ -171,7 +170,6 @@ def make_plan(search: Any, X: Any, y: Any, groups: Any = None, first: First | No
         scorer=search.scorer_,
         refit=search.refit,
         averages=bool(search.refit and search.n_best != 1 and len(representations) > 1),
-        first=first,
     )
 
 
@@ -206,9 +204,13 @@ def list_cells(search: Any, names: Iterable[str]) -> list[Cell]:
 def take_samples(search: Any, X: Any, metric: Metric, as_given: bool, reset: bool) -> Samples:
     """Check samples as far as no transformer does.
 
+    New samples for a search that was fitted to a table are checked by what it learned of the columns.
     Transformers that the user passes may take what no classifier would, such as missing values or text:
     they get the samples untouched. `as_given` says that a classifier takes them without a transformer.
     """
+    if "table_" in vars(search):
+        checked = search.table_._check(X, reset=False)
+        return Samples(X if isinstance(X, dict) else checked, None)
     # Every classifier learns the categories of its own samples.
     table = as_table(X) if metric.name == "gower" else None
     if not search._fit_untouched:
@@ -229,15 +231,20 @@ def take_samples(search: Any, X: Any, metric: Metric, as_given: bool, reset: boo
     return Samples(given, checked)
 
 
-def take_rows(X: Any, rows: np.ndarray) -> Any:
-    """Return some rows of samples, which may be a dict of columns."""
-    if isinstance(X, dict):
-        return {name: column[rows] for name, column in X.items()}
-    return _safe_indexing(X, rows)
+def _learn_table(search: Any, X: Any, metric: Metric, kinds: Mapping[str, str] | None) -> Samples:
+    """Learn the columns of a whole table, of which every fold learns its own part again."""
+    as_given = search.transforms is None or why_as_given(metric.name, callable(search.membership), False)
+    search.table_ = TablePreprocessor(kinds, scale=bool(as_given)).fit(X)
+    for name in ("n_features_in_", "feature_names_in_"):
+        if name in vars(search.table_):
+            setattr(search, name, getattr(search.table_, name))
+    return Samples({name: np.asarray(X[name]) for name in X} if isinstance(X, dict) else X, None)
 
 
-def as_numbers(samples: Samples) -> np.ndarray | None:
-    """Return a copy of samples as they were given; None if they are not all numbers."""
+def as_numbers(search: Any, samples: Samples) -> np.ndarray | None:
+    """Return a copy of samples as they were given; codes for texts, None if there is no number for a cell."""
+    if "table_" in vars(search):
+        return search.table_._codes(samples.given)
     if isinstance(samples.checked, np.ndarray) and samples.checked.dtype.kind == "f":
         return samples.checked.copy()
     try:
@@ -298,7 +305,9 @@ def _columns(samples: Samples) -> Iterable[np.ndarray]:
     return [np.array([*map(repr, given)])]
 
 
-def _choose_representations(search: Any, samples: Samples, metric: Metric, fewest: int) -> Representations:
+def _choose_representations(
+    search: Any, samples: Samples, n_samples: int, metric: Metric, fewest: int
+) -> Representations:
     """List the candidates, and record what "auto" has chosen and why; each is fitted to `fewest` or more."""
     candidates, preset, reason = resolve_transforms(search.transforms), search.transforms, "as asked for"
     if search._fit_untouched:
@@ -307,11 +316,17 @@ def _choose_representations(search: Any, samples: Samples, metric: Metric, fewes
         is_sparse = isinstance(samples.checked, SparseSamples)
         as_given = why_as_given(metric.name, callable(search.membership), is_sparse)
         if as_given is None:
-            check_training_values(samples.checked, metric, squares=True)  # before scaling would hide them
-            sizes = *samples.checked.shape, len(search.classes_)
+            if samples.checked is None:
+                width = len(search.table_._sources())
+            else:
+                check_training_values(samples.checked, metric, squares=True)  # before scaling would hide them
+                width = samples.checked.shape[1]
+            sizes = n_samples, width, len(search.classes_)
             candidates, reason = representations_of(*sizes, search.random_state, search.n_jobs, fewest)
         else:
             candidates, preset, reason = resolve_transforms(None), None, as_given
+    if "table_" in vars(search):
+        candidates = behind_table(candidates, search.table_)
     search.transforms_ = {"preset": preset, "reason": reason, "names": list(candidates)}
     if search.verbose:
         say(f"{type(search).__name__}: transforms={preset!r} ({reason})")

@@ -13,16 +13,18 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 
 from pathforest._search.transformers import (
     JointFeatures,
+    JointTable,
     KernelDiscriminant,
     Once,
     RidgeDiscriminant,
     SharingTransformer,
 )
 from pathforest._utils.text import show
+from pathforest.preprocessing import TablePreprocessor
 
 AS_GIVEN, STANDARDISED = "as given", "standardised"
 GAMMA_SCALES = (4.0, 0.25)  # widths of the RBF kernel tried, times 1 / n_features
@@ -103,6 +105,23 @@ def representations_of(
     return candidates, f"{size}: without {', '.join(left_out)}" if left_out else size
 
 
+def behind_table(candidates: Representations, table: TablePreprocessor) -> Representations:
+    """Let candidates take a table instead of what a preprocessor, which has been fitted, makes of it.
+
+    Kinds of columns are those of the whole table, of which a part may look like another kind.
+    """
+    kinds, found = tuple(table.kinds_.tolist()), {}
+    first = clone(table).set_params(kinds=dict(enumerate(kinds)))
+    for name, candidate in candidates.items():
+        steps = getattr(candidate, "steps", [("", candidate)])
+        last = steps[-1][1]
+        if isinstance(last, JointFeatures):
+            found[name] = JointTable(kinds, **last.get_params())
+        else:
+            found[name] = make_pipeline(clone(first), *(step for _, step in steps if step is not None))
+    return found
+
+
 def _candidate(item: Any) -> tuple[str, Any]:
     """Name one of the user's candidates, which may come as a pair (name, transformer)."""
     if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str):
@@ -126,6 +145,13 @@ def _number_names(candidates: list[tuple[str, Any]]) -> Representations:
         free = (new for new in numbered if names.count(new) != 1 and new not in result)
         result[name if names.count(name) == 1 else next(free)] = transformer
     return result
+
+
+def take_rows(X: Any, rows: np.ndarray) -> Any:
+    """Return some rows of samples, which may be a dict of columns."""
+    if isinstance(X, dict):
+        return {name: column[rows] for name, column in X.items()}
+    return _safe_indexing(X, rows)
 
 
 def fit_candidate(
@@ -154,20 +180,22 @@ def _fit_shared(
             model, options, rows = clone(step), {}, part
             if isinstance(step, SharingTransformer):
                 options = {"once": lambda part, make: once((before, part), make)}
-            grows = isinstance(step, JointFeatures) and len(X) <= GROWN_ON
-            if (grows and len(X) * len(np.unique(y)) <= GROWN_SHARES) or not options:
+            grows = isinstance(step, JointFeatures) and len(y) <= GROWN_ON
+            if (grows and len(y) * len(np.unique(y)) <= GROWN_SHARES) or not options:
                 rows = None
+            if isinstance(step, PCA):  # a part of a table may have fewer categories
+                model.set_params(n_components=min(step.n_components, *X.shape))
             if rows is None:
                 # Samples that are all equal have no variance of which components could explain a part.
                 with np.errstate(divide="ignore", invalid="ignore"):
                     Z = model.fit_transform(X, y, **options)
             else:
-                own = model.fit_transform(X[rows], y[rows], **options)
+                own = model.fit_transform(take_rows(X, rows), y[rows], **options)
                 Z = model.transform(X)
                 Z[rows] = own  # they have not been answered by the trees that saw them
             return model, Z, None if Q is None else model.transform(Q)
 
-        key = (*key, type(step).__name__, *step.get_params().values())
+        key = (*key, type(step).__name__, *map(repr, step.get_params().values()))
         is_own = len(steps) > 1 and len(fitted) == len(steps) - 1  # no other candidate takes it
         model, X, Q = fit() if is_own else once(key, fit)
         fitted.append((name, copy(model)))

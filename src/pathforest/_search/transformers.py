@@ -6,7 +6,7 @@ of a random forest give weights of the features, and shares of the classes that 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -22,12 +22,14 @@ from pathforest._persistence.checks import (
     Saved,
     array,
     check_attributes,
+    check_transformer,
     demand,
     indices,
     saved,
     transformer,
 )
 from pathforest._utils.checks import check_positive
+from pathforest.preprocessing import TablePreprocessor
 
 LANDMARKS = 300  # samples that span the kernel features, at most
 JITTER = 1e-6  # added to the kernel of the landmarks, as a part of its diagonal: near ones make it singular
@@ -35,6 +37,7 @@ RIDGES = np.logspace(-4, 1.5, 12)  # ridges tried, as multiples of the mean eige
 SMALLEST_SCATTER = 1e-9
 SMALLEST_SCALE = 1e-200  # of the ridges of constant features: their inverses stay finite
 N_TREES = 200  # of every random forest
+GAP = -1e9  # where trees split: below all standardised numbers and codes
 BLOCK = 2**22  # pairs of sample and tree that are walked together: 140 MB at most
 
 # ``once(key, make)`` calls `make` for the first of all transformers of the same samples that have this key.
@@ -332,15 +335,19 @@ class JointFeatures(SharingTransformer):
 
     def fit_transform(self, X: np.ndarray, y: np.ndarray, once: Once = make_now) -> np.ndarray:
         """Grow trees; join the features with the shares of the classes in trees that did not see a sample."""
-        codes, n_features = np.unique(y, return_inverse=True)[1], X.shape[1]
+        return self._grow(X, X, np.arange(X.shape[1]), y)
+
+    def _grow(self, X: np.ndarray, split: np.ndarray, sources: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Grow trees that split other columns, given the one of these that each feature was made from."""
+        codes, n_columns = np.unique(y, return_inverse=True)[1], split.shape[1]
         options = {"random_state": self.random_state, "n_jobs": self.n_jobs}
         forest = RandomForestClassifier(self.n_trees, min_samples_leaf=self.min_samples_leaf, **options)
-        importances = forest.fit(X, codes).feature_importances_
+        importances = forest.fit(split, codes).feature_importances_
         if not importances.any():  # no tree has a split: every feature is constant
-            importances = np.full(n_features, 1 / n_features)
-        self.scale_ = np.sqrt(importances * n_features)
+            importances = np.full(n_columns, 1 / n_columns)
+        self.scale_ = np.sqrt(importances * n_columns)[sources]
         self.trees_ = RandomTrees().fit(forest)
-        return self._join(X, _unseen_shares(forest, X, codes))
+        return self._join(X, _unseen_shares(forest, split, codes))
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Join the features with the mean shares of the classes in the leaves that samples reach."""
@@ -349,6 +356,68 @@ class JointFeatures(SharingTransformer):
 
     def _join(self, X: np.ndarray, shares: np.ndarray) -> np.ndarray:
         return np.hstack([X * self.scale_, self.weight * shares])
+
+
+def _check_joint_table(joint: JointTable, sizes: dict[str, int]) -> None:
+    demand(type(joint.table_) is TablePreprocessor, "table_ is not a preprocessor of tables")
+    width, own = check_transformer(joint.table_, sizes["features"]), {"features": joint._n_split()}
+    array("width")(joint, "scale_", {"width": width})
+    _check_joint(joint, own)
+    sizes["outputs"] = width + own["outputs"] - own["features"]
+
+
+@saved(PARTS)
+class JointTable(JointFeatures):
+    """Joint features of a table: distances compare categories as columns of 0 and 1, trees split their codes.
+
+    A code is the place of a text among those of the training samples, in alphabetical order. A gap is a value
+    of its own for trees, below all others.
+
+    Parameters
+    ----------
+    kinds : sequence of str
+        What each column is: "number", "category", "date" or "drop".
+    min_samples_leaf, weight, n_trees, random_state, n_jobs
+        Those of :class:`JointFeatures`.
+    """
+
+    _saved = Saved({"trees_": None, "scale_": None, "table_": None}, agree=(_check_joint_table,))
+
+    def __init__(
+        self,
+        kinds: Sequence[str],
+        min_samples_leaf: int = 1,
+        weight: float = 3.0,
+        n_trees: int = N_TREES,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(min_samples_leaf, weight, n_trees, random_state, n_jobs)
+        self.kinds = kinds
+
+    def fit_transform(self, X: Any, y: np.ndarray, once: Once = make_now) -> np.ndarray:
+        """Learn the columns, then grow trees; join features and shares as for samples of numbers."""
+
+        def encode() -> tuple[TablePreprocessor, np.ndarray, np.ndarray]:
+            table = TablePreprocessor(dict(enumerate(self.kinds))).fit(X)
+            return table, table.transform(X), table._codes(X, scaled=True)
+
+        self.table_, Z, codes = once("table", encode)
+        sources = np.unique(self.table_._sources(), return_inverse=True)[1]
+        return self._grow(Z, self._split(codes), sources, y)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Join the encoded table with the mean shares of the classes in the leaves that samples reach."""
+        check_is_fitted(self)
+        shares = self.trees_.shares(self._split(self.table_._codes(X, scaled=True)))
+        return self._join(self.table_.transform(X), shares)
+
+    def _split(self, codes: np.ndarray) -> np.ndarray:
+        """Return the columns that trees split."""
+        return np.nan_to_num(codes[:, np.unique(self.table_._sources())], nan=GAP)
+
+    def _n_split(self) -> int:
+        return len(np.unique(self.table_._sources()))
 
 
 def principal_axes(centred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

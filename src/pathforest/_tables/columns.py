@@ -248,6 +248,13 @@ def dates(column: np.ndarray) -> np.ndarray:
     return np.array([_date(value, row) for row, value in enumerate(column.tolist())], dtype=INSTANT)
 
 
+def day_text(day: float) -> str:
+    """Write days since 1970-01-01 as a date, with the time unless that is midnight."""
+    if np.isnan(day):
+        return "missing"
+    return str(EPOCH + np.timedelta64(round(day * 86400), "s")).removesuffix("T00:00:00").replace("T", " ")
+
+
 def _date(value: Any, row: int) -> Any:
     if is_gap(value):
         return "NaT"
@@ -397,6 +404,15 @@ class Columns(tuple):
 def is_frame(X: Any) -> bool:
     """Say whether samples are a data frame of pandas or polars."""
     return hasattr(X, "columns") and hasattr(X, "shape") and hasattr(X, "__getitem__")
+
+
+def is_table(X: Any) -> bool:
+    """Say whether samples are a dict of columns, or a data frame that has more than numbers."""
+
+    def is_complete(column: np.ndarray) -> bool:
+        return kind_of(column) == NUMBER and not any(map(is_gap, column.tolist()))
+
+    return isinstance(X, dict) or (is_frame(X) and not all(map(is_complete, columns_of(X))))
 
 
 def columns_of(X: Any) -> Iterator[np.ndarray]:

@@ -56,11 +56,11 @@ def evaluate(
                 true.append(codes)
                 if has_proba:
                     labels, found = loaded.model._labels_and_probabilities(X)
-                    chances.append(found[np.arange(len(X)), codes])
+                    chances.append(found[np.arange(len(codes)), codes])
                 else:
                     labels = loaded.model.predict(X)
                 predicted.append(np.searchsorted(classes, labels))
-                bar.update(len(X))
+                bar.update(len(codes))
     demand(true, f"{data}: there is no sample")
     facts = _facts(classes, np.concatenate(true), np.concatenate(predicted))
     if has_proba:

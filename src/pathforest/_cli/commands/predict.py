@@ -10,6 +10,7 @@ import numpy as np
 from pathforest._cli import models, options, tables
 from pathforest._cli.options import flag, option, refuse
 from pathforest._models.explanation import Opened
+from pathforest._search.representations import take_rows
 from pathforest._tables.read import open_stream
 from pathforest._utils.progress import progress
 
@@ -64,10 +65,11 @@ def predict(
         batches = models.new_samples(loaded, stream, reading.label, distances)
         if rows is not None:
             found, first = {}, 0
-            for _, _, X in batches:
-                for row in {*rows} & {*range(first, first + len(X))}:
-                    found[row] = _explain(loaded, row, X[row - first : row - first + 1])
-                first += len(X)
+            for batch, _, X in batches:
+                n = len(batch.places)
+                for row in {*rows} & {*range(first, first + n)}:
+                    found[row] = _explain(loaded, row, take_rows(X, np.array([row - first])))
+                first += n
                 if first > max(rows):
                     break
             missing = [row for row in rows if row not in found]
@@ -86,12 +88,12 @@ def predict(
                 if proba:
                     labels, probabilities = loaded.model._labels_and_probabilities(X)
                 else:
-                    labels, probabilities = loaded.model.predict(X), np.empty((len(X), 0))
+                    labels, probabilities = loaded.model.predict(X), np.empty((len(batch.places), 0))
                 labels = labels.astype(str) if labels.dtype.kind == "O" else labels
                 answers = dict(zip(added, [*np.ascontiguousarray(probabilities.T), labels], strict=True))
                 write(({} if only else table.columns(batch, features)) | answers)
-                n_rows += len(X)
-                bar.update(len(X))
+                n_rows += len(labels)
+                bar.update(len(labels))
     if table.path is not None:
         tables.show_facts({"predictions": out, "n_samples": n_rows}, [f"{out}: {n_rows} samples"], as_json)
 
@@ -106,7 +108,7 @@ def _positions(text: str) -> list[int]:
     return positions
 
 
-def _explain(loaded: models.Loaded, row: int, x: np.ndarray) -> tuple[dict[str, Any], list[str]]:
+def _explain(loaded: models.Loaded, row: int, x: Any) -> tuple[dict[str, Any], list[str]]:
     """Explain a prediction, for programs and for people."""
     model, before, names = loaded.model, loaded.before, loaded.names
     steps = [] if before is None else [*before]

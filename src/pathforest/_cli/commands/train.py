@@ -38,11 +38,10 @@ def train(
     """Fit a classifier to labelled samples and save it.
 
     By default this is the fuzzy classifier with its parameters chosen by cross-validation. If a table has
-    text, truth values or empty cells, text is encoded, gaps are filled and numbers standardised (unless the
-    search tries that itself), as part of the model, and what was done to each column is shown; a search
-    learns it inside its folds. A table of numbers is used as it is. The model remembers the names of its
-    columns and of its label. For 'semi', an empty cell, and nothing else, is a sample without a label;
-    'outliers' needs no labels.
+    text, truth values or empty cells, text is encoded, gaps are filled and numbers standardised, as part of
+    the model, and what was done to each column is shown; a search learns that inside its folds. A table of
+    numbers is used as it is. The model remembers the names of its columns and of its label. For 'semi', an
+    empty cell, and nothing else, is a sample without a label; 'outliers' needs no labels.
 
     Examples
     --------
@@ -106,6 +105,7 @@ def train(
         y = _marked(model, y)
     prepared = models.prepare(model, samples, scale=treated.scale)
     seconds = models.fit(model, prepared, y, jobs)
+    n_samples, encoding = len(prepared.X if y is None else y), getattr(model, "table_", prepared.table)
     search, evaluation = models.search_facts(model), []
     if search:
         search["balanced_accuracy"] = models.balanced_accuracy(model, prepared, y, jobs)
@@ -127,16 +127,16 @@ def train(
     if cells is not None:
         _write_cells(cells, model.cv_results_)
     what = "features" if distances is None else "distances"
-    text = f"{out}: {type(model).__name__}, {len(prepared.X)} samples, {len(samples.features)} {what}"
+    text = f"{out}: {type(model).__name__}, {n_samples} samples, {len(samples.features)} {what}"
     if y is not None:
         text += f", {len(model.classes_)} class{'es' * (len(model.classes_) != 1)} (largest {largest:.1%})"
     text += f", {seconds:.1f} s"
     facts = {
         "model": out,
         "estimator": type(model).__name__,
-        "n_samples": len(prepared.X),
+        "n_samples": n_samples,
         "features": samples.features,
-        "columns": models.rule_facts(prepared.table),
+        "columns": models.rule_facts(encoding),
         "label": samples.label,
         "classes": None if y is None else model.classes_.tolist(),
         "largest_class": largest,
@@ -146,7 +146,7 @@ def train(
     if evaluation:
         facts |= {"n_kept": len(model.cost_), "evaluation": evaluation}
         text += f"; {len(model.cost_)} samples in the model"
-    lines = [text, *models.rule_lines(prepared.table)]
+    lines = [text, *models.rule_lines(encoding)]
     for scores in evaluation:
         line = (
             "{file}: accuracy {before:.4f} with {n_before} samples before, {after:.4f} with {n_after} after"
