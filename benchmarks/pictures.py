@@ -1,7 +1,5 @@
 """One picture for light and dark pages: no paper of its own, and ink that is seen on both."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ files to texts. What the same code and versions have measured is kept in build/s
 stopped resumes. A run that measured only a part prints its tables and writes none.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Markdown tables and command lines, the same in every script."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path

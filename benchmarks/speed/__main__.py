@@ -1,7 +1,5 @@
 """One run of the benchmark: python -m benchmarks.speed [--quick] [--only TEXT] [--out FOLDER]."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

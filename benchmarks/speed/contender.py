@@ -1,7 +1,5 @@
 """A contender: one way to do some work, ours or a peer's, and how accurate its answer is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -47,8 +45,3 @@ def cluster_agreement(problem: Problem, clusters: np.ndarray) -> dict[str, float
     known = clusters >= 0  # HDBSCAN leaves samples out
     found = {"ARI": float(adjusted_rand_score(problem.y[known], clusters[known]))}
     return found | {"clusters": float(len(np.unique(clusters[known])))}
-
-
-def no_score(problem: Problem, result: Any) -> dict[str, float]:
-    """Return nothing, for work without a score."""
-    return {}

@@ -5,8 +5,6 @@ seconds of CPU, because other programs may use the cores as well; rounds are int
 ratios of medians.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable
@@ -16,7 +14,7 @@ from typing import Any
 import numpy as np
 from distributed import Client, LocalCluster
 
-from benchmarks.speed.data import Spec, load
+from benchmarks.speed.data import Problem, Spec, load
 from benchmarks.speed.machine import describe
 from benchmarks.tables import head, line
 from pathforest import FuzzyOPFClassifierCV, OPFClassifier, _core
@@ -31,10 +29,10 @@ K = 20
 ROUNDS = 3
 METRIC = resolve_metric("euclidean")
 COLUMNS = ("wall, s", "CPU, s", "busiest, s", "efficiency, wall", "efficiency, CPU")
-Call = Callable[[], Any]
+Call = Callable[[Client | None], Any]
 
 
-def timed(call: Call, client: Client | None) -> tuple[float, float, float]:
+def timed(call: Callable[[], Any], client: Client | None) -> tuple[float, float, float]:
     """Return wall-clock time, CPU time of all processes, and that of the busiest worker.
 
     The last is a lower bound of the time on dedicated cores.
@@ -50,14 +48,14 @@ def timed(call: Call, client: Client | None) -> tuple[float, float, float]:
     return wall, used.sum(), used[-1] if len(used) == 1 else used[1:].max()
 
 
-def compare(work: str, calls: dict[str, Call], clients: dict[str, Client | None]) -> None:
-    """Warm up, time all calls in every round, and print their rows.
+def compare(work: str, call: Call, clients: dict[str, Client | None]) -> None:
+    """Warm up, time the work of all clients in every round, and print their rows.
 
-    Efficiency is the time of the first call divided by this time, per worker.
+    Efficiency is the time of the first divided by this time, per worker.
     """
-    for call in calls.values():
-        call()
-    rounds = [[timed(call, clients[name]) for name, call in calls.items()] for _ in range(ROUNDS)]
+    for client in clients.values():
+        call(client)
+    rounds = [[timed(partial(call, one), one) for one in clients.values()] for _ in range(ROUNDS)]
     medians = np.median(rounds, axis=0)
     for (name, client), row in zip(clients.items(), medians, strict=True):
         n_workers = len(client.ncores()) if client else 1
@@ -66,24 +64,15 @@ def compare(work: str, calls: dict[str, Call], clients: dict[str, Client | None]
         print(line([work, name, *(f"{number:.2f}" for number in numbers)]), flush=True)
 
 
-def fits(model: Any, clients: dict[str, Client | None], size: tuple[int, int]) -> None:
-    """Compare the same fit on one thread and on clusters."""
-    problem = load(Spec("mixture", *size))
-    models = {name: model if c is None else OnCluster(model, c) for name, c in clients.items()}
-    calls = {name: partial(one.fit, problem.X, problem.y) for name, one in models.items()}
-    compare(f"{type(model).__name__}.fit, {size[0]:,} x {size[1]}", calls, clients)
+def fit(model: Any, problem: Problem, client: Client | None) -> Any:
+    """Fit here, or on a cluster."""
+    return (OnCluster(model, client) if client else model).fit(problem.X, problem.y)
 
 
-def neighbour_passes(clients: dict[str, Client | None]) -> None:
-    """Compare building an engine and finding the neighbours."""
-    X = load(Spec("mixture", *SIZE)).X
-
-    def find(client: Client | None) -> None:
-        engine = DaskEngine(X, METRIC, "brute", client) if client else build_engine(X, METRIC, "brute")
-        engine.knn(K)
-
-    calls = {name: partial(find, client) for name, client in clients.items()}
-    compare(f"neighbour pass, k = {K}, {SIZE[0]:,} x {SIZE[1]}", calls, clients)
+def find(problem: Problem, client: Client | None) -> Any:
+    """Build an engine and find the neighbours."""
+    X = problem.X
+    return (DaskEngine(X, METRIC, "brute", client) if client else build_engine(X, METRIC, "brute")).knn(K)
 
 
 def main() -> None:
@@ -99,9 +88,12 @@ def main() -> None:
     ):
         clients = {"1 thread, no Dask": None, "1 worker": single, "2 workers": double}
         print(head(["work", "where", *COLUMNS], n_words=2))
-        fits(FuzzyOPFClassifierCV(transforms=None), clients, SEARCH_SIZE)
-        neighbour_passes(clients)
-        fits(OPFClassifier(), clients, SIZE)
+        for name, work, size in (
+            ("FuzzyOPFClassifierCV.fit", partial(fit, FuzzyOPFClassifierCV(transforms=None)), SEARCH_SIZE),
+            (f"neighbour pass, k = {K}", find, SIZE),
+            ("OPFClassifier.fit", partial(fit, OPFClassifier()), SIZE),
+        ):
+            compare(f"{name}, {size[0]:,} x {size[1]}", partial(work, load(Spec("mixture", *size))), clients)
     print(f"\nload at the end {os.getloadavg()[0]:.1f}; {_core.simd_level()}")
 
 

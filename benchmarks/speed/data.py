@@ -1,7 +1,5 @@
 """The data that all contenders share: Gaussians, uniform points, texts, digits."""
 
-from __future__ import annotations
-
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -56,11 +54,13 @@ def _float32(X: Any) -> Any:
 @lru_cache(maxsize=1)  # rows on the same data follow one another
 def load(spec: Spec) -> Problem:
     """Make the data of a specification, with as many queries as samples (fewer of digits)."""
-    if spec.kind == "digits":
-        return _digits(spec)
     rng = np.random.default_rng(SEED)
     n, d = 2 * spec.n_samples, spec.n_features
-    if spec.kind in ("text", "uniform text"):
+    if spec.kind == "digits":
+        X, y = load_digits(return_X_y=True)
+        order = rng.permutation(len(X))
+        X, y = X[order], y[order]
+    elif spec.kind in ("text", "uniform text"):
         y = rng.integers(0, N_CLASSES, n)
         X = _texts(rng, y, d, spec.kind == "text")
     elif spec.kind == "uniform":
@@ -96,10 +96,3 @@ def _texts(rng: np.random.Generator, y: np.ndarray, n_words: int, zipf: bool) ->
     known = np.bincount(X.indices, minlength=n_words)
     X.data = (1 + np.log(X.data)) * np.log((1 + len(y)) / (1 + known[X.indices]))
     return X
-
-
-def _digits(spec: Spec) -> Problem:
-    X, y = load_digits(return_X_y=True)
-    order = np.random.default_rng(SEED).permutation(len(X))
-    chosen, others = order[: spec.n_samples], order[spec.n_samples :]
-    return Problem(X[chosen], y[chosen], X[others], y[others])

@@ -5,8 +5,6 @@ prints it. Contenders take turns; the first turn warms up. Answers are compared 
 engines on the same data. Rows without a peer are measured once, after a warm-up on fewer samples.
 """
 
-from __future__ import annotations
-
 import resource
 import time
 from collections.abc import Callable

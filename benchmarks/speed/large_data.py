@@ -5,8 +5,6 @@ and writes docs/results/large_data.md and docs/images/large_data.png. A line end
 longer than LONGEST.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from statistics import median
@@ -64,20 +62,14 @@ def table(rows: list[dict[str, Any]], threads: int) -> str:
     cells = {
         (row["work"], row["d"], row["n"]): f"{row['seconds']:.3g} / {row['megabytes']:.0f}" for row in rows
     }
+    lines = [[work, str(d), *(cells.get((work, d, n), "") for n in SIZES)] for work in WORK for d in FEATURES]
     text = [
         f"`python -m benchmarks.speed.large_data`, {threads} threads, {processor()}, {today()}.",
         "Overlapping Gaussian mixtures in five classes, float32, default parameters. Each cell has median",
         "seconds / peak megabytes beyond libraries and data; `predict` is that of",
         "`OPFClassifier`, for as many new samples as there are training samples.",
         "",
-        markdown(
-            ["work", "features", *(f"{n:,}" for n in SIZES)],
-            [
-                [work, str(d), *(cells.get((work, d, n), "") for n in SIZES)]
-                for work in WORK
-                for d in FEATURES
-            ],
-        ),
+        markdown(["work", "features", *(f"{n:,}" for n in SIZES)], lines),
     ]
     return "\n".join(text) + "\n"
 

@@ -1,11 +1,7 @@
 """The machine: what it is, how many of its threads may be used, and how much memory is taken."""
 
-from __future__ import annotations
-
 import os
 import platform
-import resource
-import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
@@ -75,13 +71,6 @@ def apart(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def megabytes(field: str) -> float:
-    """Read a value of this process's status file; the peak from getrusage if there is no such file.
-
-    The status file comes first because getrusage lets a child inherit the peak of its parent.
-    """
-    status = Path("/proc/self/status")
-    if status.exists():
-        lines = status.read_text().splitlines()
-        return int(next(line.split()[1] for line in lines if line.startswith(field))) * 1024 / 1e6
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
+    """Read a value of this process's status file, as Linux has it: getrusage counts the parent's peak."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith(field))) * 1024 / 1e6

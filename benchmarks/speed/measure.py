@@ -1,7 +1,5 @@
 """Time contenders side by side: prepare them, warm up, then let them take turns."""
 
-from __future__ import annotations
-
 import gc
 import time
 from collections.abc import Callable

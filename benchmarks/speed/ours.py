@@ -1,7 +1,5 @@
 """Our side of the benchmark: each piece of work the bars are set for."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from functools import partial

@@ -5,8 +5,6 @@ not timed. A sample counts among its own k neighbours here, as in those librarie
 neighbour fewer than we do.
 """
 
-from __future__ import annotations
-
 import importlib
 import logging
 import subprocess
@@ -25,7 +23,6 @@ from benchmarks.speed.contender import (
     accuracy,
     cluster_agreement,
     neighbor_accuracy,
-    no_score,
     relative_weight,
 )
 from benchmarks.speed.data import Problem
@@ -127,7 +124,7 @@ def importing(module: str) -> Contender:
         found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
         return Timed(float(found.stdout))
 
-    return Contender(module, lambda problem, threads: call, no_score)
+    return Contender(module, lambda problem, threads: call, lambda problem, result: {})
 
 
 PEERS = {
@@ -146,7 +143,7 @@ PEERS = {
     "NearestNeighbors(10), cosine": Contender(
         "sklearn", _cosine, lambda problem, result: neighbor_accuracy(problem, result[1])
     ),
-    "X @ X.T": Contender("scipy", lambda p, threads: lambda: p.X @ p.X.T, no_score),
+    "X @ X.T": Contender("scipy", lambda p, threads: lambda: p.X @ p.X.T, lambda problem, result: {}),
     "mlpack emst": Contender("mlpack", _mlpack, relative_weight),
     "fast_hdbscan tree": Contender("fast_hdbscan", _hdbscan_tree, relative_weight),
     "fast_hdbscan clusters": Contender("fast_hdbscan", _hdbscan_clusters, cluster_agreement),

@@ -1,7 +1,5 @@
 """The rows of the table, as data: which work, on which data, against which peers, and the bar."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from benchmarks.speed.contender import Contender
@@ -50,15 +48,10 @@ _FIT, _SEARCH = "OPFClassifier.fit", "FuzzyOPFClassifierCV.fit"
 _HDBSCAN, _EMST, _QUITE_FAST = "fast_hdbscan tree", "mlpack emst", "quitefastmst tree"
 _FAISS_10, _FAISS_100, _FAISS_1 = "faiss kNN, k = 10", "faiss kNN, k = 100", "faiss 1-NN"
 _KDTREE_10, _KDTREE_100, _KDTREE_1 = "cKDTree query, k = 10", "cKDTree query, k = 100", "cKDTree 1-NN"
-_SKLEARN = "KNeighborsClassifier(1)"
+_SKLEARN, _ONE_MODEL = "KNeighborsClassifier(1)", "one model with k_max=150, fit + predict"
 
 ROWS = [
-    Row(
-        _FIT,
-        _mixture(100_000, 2),
-        (_bar(_QUITE_FAST, 0.8), _bar(_EMST, 0.5), _bar(_HDBSCAN, 0.15)),
-        quick=True,
-    ),
+    Row(_FIT, _mixture(100_000, 2), (_bar(_QUITE_FAST, 0.8), _bar(_EMST, 0.5), _bar(_HDBSCAN, 0.15)), True),
     *(Row(_FIT, _mixture(100_000, d), (_bar(_QUITE_FAST, 0.8),)) for d in (3, 5)),
     Row(_FIT, _mixture(100_000, 8), (_bar(_QUITE_FAST, 0.8), _bar(_HDBSCAN, 0.25), _bar(_KDTREE_10, 1.5))),
     Row(_FIT, _mixture(20_000, 20), (_bar(_FAISS_10, 1.0), Bar((_HDBSCAN,), 0.2, quick=False)), quick=True),
@@ -94,12 +87,7 @@ ROWS = [
     Row("partial_fit, batches of 100", _mixture(20_000, 20), (_bar(_FIT, 10.0),), quick=True),
     Row("forget, 1,000 samples", _mixture(100_000, 64), (_bar(_FIT),)),
     Row("forget, 1,000 samples", _mixture(100_000, 2), (_bar(_FIT),)),
-    Row(
-        "search of the paper's grid",
-        _mixture(4000, 21),
-        (_bar("one model with k_max=150, fit + predict", 6.0),),
-        quick=True,
-    ),
+    Row("search of the paper's grid", _mixture(4000, 21), (_bar(_ONE_MODEL, 6.0),), quick=True),
     *(
         Row(_SEARCH, _mixture(n, d), (_bar("FuzzyOPFClassifier.fit, tree, k_max=30", 8.0),), n <= 20_000)
         for n, d in [(5000, 20), (20_000, 20), (20_000, 64), (50_000, 2), (200_000, 2)]

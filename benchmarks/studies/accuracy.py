@@ -7,8 +7,6 @@ which nothing was chosen on, are reported apart. All classifiers of a repeat run
 process, so that their times compare.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from functools import partial

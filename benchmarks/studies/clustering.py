@@ -8,8 +8,6 @@ the truth. k-means is given the true number. Nothing was chosen on these sets; t
 anything was measured on them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -84,12 +82,7 @@ def _target(rng: np.random.Generator) -> Data:
 def _linked_rings(rng: np.random.Generator) -> Data:
     """Two rings in space that are linked like a chain."""
     angle, y = rng.uniform(0, 2 * np.pi, 1000), np.repeat([0, 1], 500)
-    flat, zero = np.column_stack([np.cos(angle), np.sin(angle)]), np.zeros(1000)
-    X = np.where(
-        (y == 0)[:, None],
-        np.column_stack([flat[:, 0], flat[:, 1], zero]),
-        np.column_stack([1 + flat[:, 0], zero, flat[:, 1]]),
-    )
+    X = np.column_stack([np.cos(angle) + y, np.sin(angle) * (y == 0), np.sin(angle) * (y == 1)])
     return Data(X + rng.normal(0, 0.1, X.shape), y)
 
 
@@ -144,10 +137,6 @@ def _ellipses(rng: np.random.Generator) -> Data:
     return _blobs(rng, [250] * 5, _lattice(3, 8.0)[:5], list(np.array([[1.8], [0.6]]) * turns))
 
 
-def _lattice_of_sizes(rng: np.random.Generator) -> Data:
-    return _blobs(rng, rng.integers(40, 160, 25), _lattice(5, 5.0), rng.uniform(0.5, 0.9, 25))
-
-
 SHAPES: dict[str, Shape] = {
     "target": _target,
     "three spirals": lambda rng: _spirals(rng, 3, 400, 1.1, 0.25),
@@ -167,7 +156,9 @@ SHAPES: dict[str, Shape] = {
     ),
     "ellipses": _ellipses,
     "bananas": _bananas,
-    "grid of 25": _lattice_of_sizes,
+    "grid of 25": lambda rng: _blobs(
+        rng, rng.integers(40, 160, 25), _lattice(5, 5.0), rng.uniform(0.5, 0.9, 25)
+    ),
     "nested squares": _frames,
     "linked rings": _linked_rings,
     "necklace": _necklace,

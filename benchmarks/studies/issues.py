@@ -3,11 +3,8 @@
 Up to 1,000 samples of each dataset, standardised, get 5, 10 or 20 % wrong labels: symmetric (any other class,
 equally likely) or dependent on the class (one other class for each, some classes more than others). Methods
 are compared by average precision and by the area under the ROC curve of their scores, and flags by precision
-and recall. cleanlab gets out-of-fold probabilities of four classifiers. Then classifiers are trained on 70 %
-of the samples, with and without those that are flagged, and tested on clean labels of the rest.
+and recall. cleanlab gets out-of-fold probabilities of four classifiers.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,7 +16,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
-from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -34,7 +31,6 @@ LARGEST = 1000  # samples of a dataset
 FEWEST = 5  # samples of a class: smaller ones are left out, because every fold needs one
 SHARES = (0.05, 0.1, 0.2)
 KINDS = ("symmetric", "class-dependent")
-TRAINED = (0.0, 0.1, 0.2)  # shares of wrong labels that classifiers are trained with
 METHODS = ("fast", "thorough")
 # What cleanlab gets probabilities from; its own choice, given features only, is the first.
 PROBABILITIES: dict[str, Callable[[], Any]] = {
@@ -74,24 +70,15 @@ def units(repeats: int) -> Iterator[study.Unit]:
     names = (*REPORT, *IMBALANCED)
     for repeat in range(repeats):
         yield from ((name, kind, share, repeat) for share in SHARES for kind in KINDS for name in names)
-        yield from ((name, "train", share, repeat) for share in TRAINED for name in names)
 
 
 def measure(name: str, kind: str, share: float, repeat: int) -> list[study.Row]:
-    """Score every method on one set of labels, or classifiers trained with and without what they flag."""
-    rng = np.random.default_rng([repeat, *name.encode()])
-    X, codes = prepare(*load(name), rng)
-    rows = train(X, codes, share, rng) if kind == "train" else find(X, codes, kind, share, rng)
-    return [{"set": name, "kind": kind, "share": share, **row} for row in rows]
-
-
-def find(
-    X: np.ndarray, codes: np.ndarray, kind: str, share: float, rng: np.random.Generator
-) -> list[study.Row]:
-    """Compare scores and flags with the labels that were changed, in %."""
+    """Compare scores and flags of every method with the labels that were changed, in %."""
     from cleanlab.filter import find_label_issues
     from cleanlab.rank import get_label_quality_scores
 
+    rng = np.random.default_rng([repeat, *name.encode()])
+    X, codes = prepare(*load(name), rng)
     X, given = StandardScaler().fit_transform(X), plant(codes, kind, share, rng)
     wrong, opinions = given != codes, {}
     for method in METHODS:
@@ -104,7 +91,7 @@ def find(
         opinions[f"cleanlab, {source}"] = get_label_quality_scores(given, p), flag, flag.mean()
     return [
         {
-            "method": method,
+            "set": name, "kind": kind, "share": share, "method": method,
             "AP": 100 * average_precision_score(wrong, -score), "AUROC": 100 * roc_auc_score(wrong, -score),
             "precision": 100 * (flag & wrong).sum() / max(1, flag.sum()),
             "recall": 100 * (flag & wrong).sum() / wrong.sum(),
@@ -114,30 +101,8 @@ def find(
     ]  # fmt: skip
 
 
-def train(X: np.ndarray, codes: np.ndarray, share: float, rng: np.random.Generator) -> list[study.Row]:
-    """Test accuracy of classifiers trained on all samples, and on those left by each method, in %."""
-    from lightgbm import LGBMClassifier
-
-    seed = int(rng.integers(2**31))
-    X, Q, y, answers = train_test_split(X, codes, test_size=0.3, stratify=codes, random_state=seed)
-    noisy = flip_labels(y, share, np.random.RandomState(rng.bit_generator))
-    parts = {"all": (X, noisy)}
-    for method in METHODS:
-        parts[method] = find_issues(StandardScaler().fit_transform(X), noisy, method=method).drop(X)
-    models = {
-        "random forest": RandomForestClassifier(300, random_state=0),
-        "LightGBM": LGBMClassifier(n_jobs=1, random_state=0, verbose=-1),
-    }
-    return [
-        {"method": name, "part": part, "accuracy": 100 * model.fit(*samples).score(Q, answers)}
-        for name, model in models.items()
-        for part, samples in parts.items()
-    ]
-
-
 def report(table: pd.DataFrame) -> dict[str, str]:
-    """Write scores and flags by share of wrong labels, tests of ours, and what leaving out flags gains."""
-    table, trained = table[table.kind != "train"], table[table.kind == "train"]
+    """Write scores and flags by share of wrong labels, and tests of ours."""
     methods, files = table.method.unique(), {}
     for name, columns in (
         ("issues", ["AP", "AUROC"]),
@@ -145,16 +110,8 @@ def report(table: pd.DataFrame) -> dict[str, str]:
     ):
         cells = table.groupby(["method", "share"])[columns].mean()
         means = table.groupby("method")[columns].mean()
-        rows = [
-            [
-                method,
-                *(
-                    " / ".join(f"{v:.1f}" for v in one)
-                    for one in [*cells.loc[method].values, means.loc[method]]
-                ),
-            ]
-            for method in methods
-        ]
+        numbers = {method: [*cells.loc[method].values, means.loc[method]] for method in methods}
+        rows = [[name, *(" / ".join(f"{v:.1f}" for v in one) for one in numbers[name])] for name in methods]
         shares = [f"{100 * share:.0f} %" for share in SHARES]
         files[name] = markdown([" / ".join(columns), *shares, "mean"], rows)
     wide = table.pivot_table(values="AP", index="set", columns="method")
@@ -165,13 +122,7 @@ def report(table: pd.DataFrame) -> dict[str, str]:
             won, p = f"{(gap > 0).sum()} of {len(gap)}", f"{wilcoxon(gap).pvalue:.2g}"
             rows.append([ours, other, f"{gap.mean():+.2f}", won, p])
     files["issues_tests"] = markdown(["AP of", "against", "gain", "wins", "p"], rows, 2)
-    wide, rows = trained.pivot_table(values="accuracy", index=["method", "share", "set"], columns="part"), []
-    for (model, share), part in wide.groupby(level=[0, 1]):
-        gaps = [part[method] - part["all"] for method in METHODS]
-        gains = (f"{gap.mean():+.2f}, p = {wilcoxon(gap).pvalue if gap.any() else 1:.2g}" for gap in gaps)
-        rows.append([model, f"{100 * share:.0f} %", f"{part['all'].mean():.2f}", *gains])
-    without = [f"without those of {method}" for method in METHODS]
-    return files | {"issues_training": markdown(["trained", "wrong labels", "on all", *without], rows, 2)}
+    return files
 
 
 if __name__ == "__main__":

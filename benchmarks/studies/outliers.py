@@ -7,8 +7,6 @@ own choice calls outliers. The mean distance to 20 neighbours is the plainest of
 may name a folder with landsat_ad.csv.gz and thyroid_ad.csv.gz.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -31,7 +29,7 @@ MALIGNANT = 20  # outliers drawn from the malignant samples of breast_cancer: 5 
 class MeanDistance(OutlierMixin, BaseEstimator):
     """The mean distance to a sample's 20 nearest others, with Tukey's outer fence as the threshold."""
 
-    def fit(self, X: np.ndarray, y: None = None) -> MeanDistance:
+    def fit(self, X: np.ndarray, y: None = None) -> "MeanDistance":
         """Find the neighbours of all samples."""
         self.distance_ = NearestNeighbors(n_neighbors=20).fit(X).kneighbors()[0].mean(axis=1)
         return self

@@ -3,8 +3,6 @@
 `python -m benchmarks.studies.paper FOLDER` writes the tables to docs/results and the figures to docs/images.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 from pathlib import Path

@@ -6,8 +6,6 @@ optdigits, satimage). A study that chooses (a default, a rule) looks at `CHOICE`
 alone; what it claims holds on `REPORT`, and on `IMBALANCED` where it needs more.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import cache, partial
@@ -53,13 +51,9 @@ class Data(NamedTuple):
     y: np.ndarray
 
 
-def _rng() -> np.random.Generator:
-    return np.random.default_rng(SEED)
-
-
 def _around(n_features: int, spread: float) -> Data:
     """Make three rings, or a ball inside a shell inside another shell."""
-    rng = _rng()
+    rng = np.random.default_rng(SEED)
     y = np.repeat([0, 1, 2], 200)
     if n_features == 2:
         radius, angle = rng.normal(1.0 + y, spread), rng.uniform(0, 2 * np.pi, len(y))
@@ -77,14 +71,14 @@ def _spirals(rng: np.random.Generator, y: np.ndarray, noise: float) -> Data:
 
 
 def _checkerboard() -> Data:
-    rng = _rng()
+    rng = np.random.default_rng(SEED)
     X = rng.uniform(0, 4, (600, 2))
     return Data(X + rng.normal(0, 0.06, X.shape), np.floor(X).sum(axis=1).astype(int) % 2)
 
 
 def _mixture() -> Data:
     """Overlapping Gaussians in eight dimensions, three per class."""
-    rng = _rng()
+    rng = np.random.default_rng(SEED)
     component = rng.integers(0, 12, 800)
     return Data(rng.normal(size=(12, 8))[component] + rng.normal(0, 0.85, (800, 8)), component % 4)
 
@@ -113,7 +107,7 @@ GENERATED: dict[str, Callable[[], Data]] = {
         *datasets.make_gaussian_quantiles(n_samples=700, n_features=6, n_classes=3, random_state=SEED)
     ),
     "hastie": lambda: Data(*datasets.make_hastie_10_2(1000, random_state=SEED)),
-    "spirals": lambda: _spirals(_rng(), np.repeat([0, 1], 250), 0.55),
+    "spirals": lambda: _spirals(np.random.default_rng(SEED), np.repeat([0, 1], 250), 0.55),
     "checkerboard": _checkerboard,
     "mixture": _mixture,
     "classification10": lambda: _classification(10, 6, 3, 1.0),
@@ -179,11 +173,5 @@ def split(data: Data, name: str, repeat: int, noise: float = 0.0, largest: int =
     if counts.min() < FEWEST <= counts.max():
         data = Data(*(part[counts[codes] >= FEWEST] for part in data))
     X, Q, y, answers = train_test_split(data.X, data.y, test_size=0.2, stratify=data.y, random_state=seed)
-    scaler = StandardScaler().fit(X)
-    return Split(
-        scaler.transform(X),
-        flip_labels(y, noise, np.random.RandomState(rng.bit_generator)),
-        scaler.transform(Q),
-        answers,
-        seed,
-    )
+    scaler, given = StandardScaler().fit(X), flip_labels(y, noise, np.random.RandomState(rng.bit_generator))
+    return Split(scaler.transform(X), given, scaler.transform(Q), answers, seed)

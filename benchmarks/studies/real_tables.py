@@ -7,8 +7,6 @@ itself. Ours, OPF and random forests get text as columns of zeros and ones, boos
 that the default was chosen on are apart (`--only chosen`) from those it was not (`--only reported`).
 """
 
-from __future__ import annotations
-
 import importlib.util
 import time
 from collections.abc import Callable, Iterator

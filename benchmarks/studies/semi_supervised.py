@@ -5,15 +5,12 @@ share of every class is labelled, one sample at least. Every method sees the sam
 on the unlabelled training samples and on the test samples. Thin structures have a few labels per class.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.stats import wilcoxon
+from sklearn.base import clone
 from sklearn.semi_supervised import LabelSpreading
 from sklearn.svm import SVC
 
@@ -25,21 +22,13 @@ from pathforest import OPFClassifier, OPFSemiSupervisedClassifier
 AMOUNTS = {"report": (0.02, 0.05, 0.1), "shapes": (2, 5)}  # shares, or per class
 
 
-class Method(NamedTuple):
-    """How labels are learned from."""
-
-    make: Callable[[], Any]
-    labelled_only: bool = False
-
-
-Semi = partial(partial, OPFSemiSupervisedClassifier)
 METHODS = {
-    '`"balanced"`': Method(Semi()),
-    '`"mst"`': Method(Semi(method="mst")),
-    '`"opfsemi"`': Method(Semi(method="opfsemi")),
-    "`OPFClassifier`, labelled only": Method(OPFClassifier, labelled_only=True),
-    '`LabelSpreading(kernel="knn")`': Method(partial(LabelSpreading, kernel="knn")),
-    "`SVC`, labelled only": Method(SVC, labelled_only=True),
+    '`"balanced"`': OPFSemiSupervisedClassifier(),
+    '`"mst"`': OPFSemiSupervisedClassifier(method="mst"),
+    '`"opfsemi"`': OPFSemiSupervisedClassifier(method="opfsemi"),
+    "`OPFClassifier`, labelled only": OPFClassifier(),
+    '`LabelSpreading(kernel="knn")`': LabelSpreading(kernel="knn"),
+    "`SVC`, labelled only": SVC(),
 }
 
 
@@ -67,9 +56,9 @@ def measure(name: str, part: str, repeat: int) -> list[study.Row]:
         known = np.full(len(y), -1)
         known[labelled] = y[labelled]
         for title, method in METHODS.items():
-            chosen = labelled if method.labelled_only else slice(None)
-            model = method.make().fit(X[chosen], known[chosen])
-            spread = model.predict(X) if method.labelled_only else model.transduction_
+            chosen = labelled if "only" in title else slice(None)
+            model = clone(method).fit(X[chosen], known[chosen])
+            spread = model.predict(X) if "only" in title else model.transduction_
             scores = np.mean(spread[hidden] == y[hidden]), np.mean(model.predict(Q) == answers)
             about = {"set": name, "part": part, "amount": amount, "method": title}
             rows.append(about | dict(zip(("unlabelled", "test"), scores, strict=True)))
