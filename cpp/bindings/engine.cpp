@@ -5,6 +5,7 @@
 #include "pathforest/forest/class_costs.hpp"
 #include "pathforest/forest/compete.hpp"
 #include "pathforest/forest/predict.hpp"
+#include "pathforest/graph/joining.hpp"
 #include "pathforest/graph/knn.hpp"
 #include "pathforest/graph/nearest_query.hpp"
 #include "pathforest/graph/spanning_tree.hpp"
@@ -236,6 +237,53 @@ ListArrays nearest_foreign_of(const Engine& engine, const Samples& queries, cons
     return std::move(lists).to_python();
 }
 
+// How many components there are, by a table that has a row for each, or by the highest number.
+Index count_components(std::span<const Index> component, std::span<const Index> own,
+                       const std::optional<Matrix<double>>& reach) {
+    Index highest = 0;
+    for (const std::span<const Index> numbers : {component, own}) {
+        for (const Index c : numbers) {
+            if (c < 0) throw std::invalid_argument("components are numbered from 0");
+            highest = std::max(highest, c);
+        }
+    }
+    if (!reach) return highest + 1;
+    if (reach->shape(0) != reach->shape(1) || reach->shape(0) <= as_size(highest))
+        throw std::invalid_argument("reach must have a row and a column per component");
+    return as_count(reach->shape(0), "components");
+}
+
+std::span<const double> as_table(const std::optional<Matrix<double>>& reach) {
+    return reach ? std::span<const double>{reach->data(), reach->size()} : std::span<const double>{};
+}
+
+TreeArrays joining_arcs_of_samples(const Engine& engine, const Vector<Index>& component, int n_threads,
+                                   const std::optional<Matrix<double>>& reach) {
+    require_length(component.size(), engine, "component");
+    const Index count = count_components(as_span(component), {}, reach);
+    std::vector<Arc> arcs;
+    run_interruptibly(n_threads, [&](Control& control) {
+        arcs = joining_arcs(engine.any, as_span(component), count, as_table(reach), control);
+    });
+    return as_arrays(arcs);
+}
+
+template <class Samples>
+TreeArrays joining_arcs_of(const Engine& engine, const Vector<Index>& component, int n_threads,
+                           const std::optional<Matrix<double>>& reach, const Samples& queries,
+                           const Vector<Index>& own) {
+    require_length(component.size(), engine, "component");
+    const auto given = as_rows(queries, engine);
+    if (own.size() != given.count()) throw std::invalid_argument("own must have one entry per query");
+    const Index count = count_components(as_span(component), as_span(own), reach);
+    std::vector<Arc> arcs;
+    run_interruptibly(n_threads, [&](Control& control) {
+        arcs = joining_arcs(engine.any, given.rows, as_span(own), as_span(component), count, as_table(reach),
+                            control);
+    });
+    return as_arrays(arcs);
+}
+
 template <class Samples>
 std::tuple<Result<double>, Result<Index>> nearest_query_of(const Engine& engine, const Samples& queries,
                                                            const Vector<double>& reach, int n_threads) {
@@ -340,6 +388,9 @@ void bind_queries(nb::class_<Engine>& engine) {
         .def("nearest_foreign", nearest_foreign_of<Samples>, "queries"_a.noconvert(), "own"_a.noconvert(),
              "component"_a.noconvert(), "reach"_a.noconvert(), "n_threads"_a = 1,
              "For each query the nearest sample whose component is not its own, no farther than its reach.")
+        .def("joining_arcs", joining_arcs_of<Samples>, "component"_a.noconvert(), "n_threads"_a,
+             "reach"_a.noconvert().none(), "queries"_a.noconvert(), "own"_a.noconvert(),
+             "The same of arcs between queries, which come first, and samples.")
         .def("nearest_query", nearest_query_of<Samples>, "queries"_a.noconvert(), "reach"_a.noconvert(),
              "n_threads"_a = 1,
              "For each sample the nearest query no farther than its reach, the first of equally near ones.")
@@ -391,6 +442,10 @@ void bind_engine(nb::module_& m) {
         .def("spanning_tree", spanning_tree_of, "graph"_a.noconvert() = nb::none(), "n_threads"_a = 1,
              "The minimum spanning tree from neighbour lists, its own if there are none, as (source, target, "
              "weight), ascending.")
+        .def("joining_arcs", joining_arcs_of_samples, "component"_a.noconvert(), "n_threads"_a = 1,
+             "reach"_a.noconvert() = nb::none(),
+             "The arcs that join components as a minimum spanning forest does, no longer than reach[a, b] "
+             "between two of them, as (source, target, weight), ascending.")
         .def("nearest_outsiders", nearest_outsiders_of, "samples"_a.noconvert(), "component"_a.noconvert(),
              "n_threads"_a = 1,
              "For each of some samples the nearest one whose component is another, by (distance, index).")

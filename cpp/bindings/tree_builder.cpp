@@ -75,6 +75,14 @@ class TreeBuilder {
             "whose component is not the own one, and -1 only if none is within reach");
     }
 
+    bool is_joined_sooner() const { return n_asked_ > 0 && boruvka_.is_joined_sooner(); }
+
+    void join(const Vector<Index>& source, const Vector<Index>& target, const Vector<double>& weight) {
+        n_asked_ = 0;
+        if (boruvka_.join(as_arcs(source, target, weight, n_samples()))) return;
+        throw std::invalid_argument("the arcs do not join all components");
+    }
+
     TreeArrays arcs() const {
         std::vector<Arc> sorted = boruvka_.arcs();
         sort_arcs(sorted);
@@ -143,6 +151,10 @@ void bind_tree_builder(nb::module_& m) {
              "when the tree is complete.")
         .def("answer", &TreeBuilder::answer, "distances"_a.noconvert(), "indices"_a.noconvert(),
              "The nearest sample of another component for each sample asked; -1 where none is in reach.")
+        .def("is_joined_sooner", &TreeBuilder::is_joined_sooner,
+             "After a question: whether arcs that join all components take less work than its answers.")
+        .def("join", &TreeBuilder::join, "source"_a.noconvert(), "target"_a.noconvert(),
+             "weight"_a.noconvert(), "Instead of answers: these arcs, ascending.")
         .def("arcs", &TreeBuilder::arcs, "The tree as (source, target, weight), ascending.");
 }
 

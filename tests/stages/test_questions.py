@@ -82,6 +82,13 @@ def test_the_nearest_of_other_components_equal_a_look_at_all(case, data):
     is_near = (distances <= reach[:, None]) & np.isfinite(distances)
     expected = np.where(is_near, distances, np.inf), np.where(is_near, nearest, -1)
     checks.same_arrays(engine.nearest_foreign(asked, own, component, reach, n_threads=n_threads), expected)
+    levels = np.array([data.draw(st.sampled_from([*reach.tolist(), np.inf])) for _ in range(5)])
+    for table in (None, np.minimum(levels, levels[:, None])):
+        arcs = engine.joining_arcs(component, n_threads, table, asked, own)
+        checks.same_arrays(arcs, reference.joining_arcs(DQ, own, component, table))
+        if case[0] != "rows":
+            arcs = engine.joining_arcs(component, n_threads, table)
+            checks.same_arrays(arcs, reference.joining_arcs(D, component, component, table))
     inside = np.flatnonzero(component == component[0]).astype(np.int32)
     if case[0] != "rows" and len(inside) < n:
         apart = np.where(component == component[0], np.inf, D[inside])

@@ -18,6 +18,9 @@ namespace {
 // would cost more than they save.
 constexpr int most_slices = 8;
 
+// Of more components a table of all pairs would not be small.
+constexpr Index most_joined = 1024;
+
 Index n_slices(const Control& control) { return std::min(control.n_threads(), most_slices); }
 
 // Calls work(slice, begin, end) for consecutive slices of the numbers below `count`.
@@ -132,6 +135,24 @@ bool Boruvka::merge_answers() {
         answered_.push_back(i);
     }
     return merge([this](Index c) { return c != largest_; });
+}
+
+bool Boruvka::is_joined_sooner() const {
+    if (n_components() > most_joined || answers_are_cheap_) return false;
+    const double n = n_;
+    double pairs = n * n;
+    for (const Index size : size_) pairs -= static_cast<double>(size) * size;
+    return pairs / 2 < n * static_cast<double>(asking_.size());
+}
+
+bool Boruvka::join(std::span<const Arc> arcs) {
+    DisjointSets sets(n_components());
+    for (const auto& [weight, low, high] : arcs) {
+        if (sets.unite(component_[as_size(low)], component_[as_size(high)]))
+            arcs_.push_back(arc_between(weight, low, high));
+    }
+    number_anew(sets);
+    return n_components() == 1;
 }
 
 // The first round: every sample is a component, and the first entry of its list is its lightest arc.

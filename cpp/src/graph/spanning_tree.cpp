@@ -1,6 +1,7 @@
 #include "pathforest/graph/spanning_tree.hpp"
 
 #include "pathforest/graph/boruvka.hpp"
+#include "pathforest/graph/joining.hpp"
 #include "pathforest/graph/knn.hpp"
 #include "pathforest/graph/originals.hpp"
 #include "pathforest/ties.hpp"
@@ -86,14 +87,13 @@ constexpr double foresight = 1.15;
 template <KnowsSamples Engine>
 class Builder {
   public:
-    Builder(const Engine& engine, const KnnGraph& graph, bool by_position)
-        : engine_(engine), by_position_(by_position), first_sample_(first_sample_of_nodes(engine)),
+    Builder(const AnyEngine& any, const Engine& engine, const KnnGraph& graph, bool by_position)
+        : any_(any), engine_(engine), by_position_(by_position), first_sample_(first_sample_of_nodes(engine)),
           boruvka_(graph, find_originals(engine, graph, names()), names(), answers_are_cheap<Engine>) {}
 
     std::vector<Arc> build(Control& control) {
         while (boruvka_.must_ask(control)) {
-            ask(control);
-            if (!boruvka_.merge_answers())
+            if (!(boruvka_.is_joined_sooner() ? join(control) : ask(control)))
                 throw std::overflow_error(
                     "components are infinitely far from each other, so no tree joins them; rescale the "
                     "samples");
@@ -107,9 +107,12 @@ class Builder {
     }
     // The samples' numbers here are their positions, or their indices.
     Index number_at(Index position) const { return by_position_ ? position : engine_.sample_at(position); }
+    Index number_of(Index sample) const {
+        return by_position_ ? engine_.order().position[as_size(sample)] : sample;
+    }
     Index position_of(Index i) const { return by_position_ ? i : engine_.order().position[as_size(i)]; }
 
-    void ask(Control& control) {
+    bool ask(Control& control) {
         const std::vector<Index>& component = boruvka_.component();
         const auto component_at = [&](Index p) { return component[as_size(number_at(p))]; };
         NearestForeign::Round round{
@@ -134,8 +137,19 @@ class Builder {
                 const Index nearest = by_position_ ? found.position_of_best() : found.best().sample;
                 boruvka_.answer(asking[as_size(a)], {found.best().distance, nearest}, found.searched());
             });
+        return boruvka_.merge_answers();
     }
 
+    bool join(Control& control) {
+        std::vector<Index> component;
+        for (Index i = 0; i < engine_.n_samples(); ++i)
+            component.push_back(boruvka_.component()[as_size(number_of(i))]);
+        std::vector<Arc> arcs = joining_arcs(any_, component, boruvka_.n_components(), {}, control);
+        for (Arc& arc : arcs) arc = {arc.weight, number_of(arc.low), number_of(arc.high)};
+        return boruvka_.join(arcs);
+    }
+
+    const AnyEngine& any_;
     const Engine& engine_;
     bool by_position_;
     std::vector<Index> first_sample_;
@@ -173,8 +187,8 @@ void search_foreign(const Engine& engine, Ask ask, std::span<const Index> own,
 }  // namespace
 
 std::vector<Arc> spanning_tree(const AnyEngine& any, const KnnGraph& graph, Control& control) {
-    std::vector<Arc> arcs =
-        visit_samples(any, [&](const auto& engine) { return Builder(engine, graph, false).build(control); });
+    std::vector<Arc> arcs = visit_samples(
+        any, [&](const auto& engine) { return Builder(any, engine, graph, false).build(control); });
     sort_arcs(arcs);
     return arcs;
 }
@@ -187,7 +201,7 @@ std::vector<Arc> spanning_tree(const AnyEngine& any, Control& control) {
         std::vector<double> distances(at(n, k));
         std::vector<Index> positions(at(n, k));
         knn_by_position(any, k, distances, positions, control);
-        return Builder(engine, {distances, positions, n, k}, true).build(control);
+        return Builder(any, engine, {distances, positions, n, k}, true).build(control);
     });
     sort_arcs(arcs);
     return arcs;

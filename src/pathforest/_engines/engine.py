@@ -72,6 +72,24 @@ class Engine(Protocol):
     ) -> Lists:
         """Find for each query the nearest sample whose component is not its own, as lists of one."""
 
+    def joining_arcs(
+        self,
+        component: np.ndarray,
+        n_threads: int = 1,
+        reach: np.ndarray | None = None,
+        queries: Samples | None = None,
+        own: np.ndarray | None = None,
+    ) -> TreeArrays:
+        """Find the arcs that join components as a minimum spanning forest does, ascending.
+
+        It looks at each pair of samples of two components once, which is less work than asking most samples
+        for their :meth:`nearest_foreign`. `component` has those of the engine's samples, numbered from 0, few
+        enough for a table of all pairs; arcs between a and b longer than ``reach[a, b]`` do not count. With
+        queries, of components `own`, only arcs from a query (source) to a sample (target) do; on ties queries
+        come before samples. So samples in parts are joined by merging forests: what joins all components is
+        the forest of the arcs that join them within each part and between each two.
+        """
+
     def nearest_query(self, queries: Samples, reach: np.ndarray, n_threads: int = 1) -> Lists:
         """Find for each sample the nearest query, the first of equally near ones, as arrays of length n."""
 
@@ -127,7 +145,7 @@ class PythonEngine:
 
     knn, query, distances = map(_by_local, (Engine.knn, Engine.query, Engine.distances))
     nearest_foreign, nearest_query = map(_by_local, (Engine.nearest_foreign, Engine.nearest_query))
-    nearest_outsiders = _by_local(Engine.nearest_outsiders)
+    nearest_outsiders, joining_arcs = map(_by_local, (Engine.nearest_outsiders, Engine.joining_arcs))
     compete, conquer = map(_by_local, (Engine.compete, Engine.conquer))
 
     def spanning_tree(self, graph: KnnGraph | None = None, n_threads: int = 1) -> TreeArrays:
@@ -138,7 +156,12 @@ class PythonEngine:
             distances, indices = self.nearest_foreign(queries, own, component, reach, n_threads)
             return distances[:, 0], indices[:, 0]
 
-        return spanning_tree_by_asking(self._tree_lists(graph, n_threads), nearest_foreign, self._X)
+        def joining_arcs(component: np.ndarray) -> TreeArrays:
+            return self.joining_arcs(component, n_threads)
+
+        return spanning_tree_by_asking(
+            self._tree_lists(graph, n_threads), nearest_foreign, self._X, joining_arcs
+        )
 
     def _tree_lists(self, graph: KnnGraph | None, n_threads: int) -> KnnGraph:
         if graph is None:
@@ -150,6 +173,7 @@ def spanning_tree_by_asking(
     graph: KnnGraph,
     nearest_foreign: Callable[[np.ndarray, np.ndarray, np.ndarray], Lists],
     X: np.ndarray | None = None,
+    joining_arcs: Callable[[np.ndarray], TreeArrays] | None = None,
 ) -> SpanningTree:
     """Build the minimum spanning tree with the help of any engine, wherever it computes.
 
@@ -165,6 +189,9 @@ def spanning_tree_by_asking(
     X : ndarray of shape (n_samples, n_features), default=None
         The samples, if they are at hand. Of samples with the same features only one is then asked, which
         saves most of the time where few rows are distinct. The tree is the same.
+    joining_arcs : callable, default=None
+        Called as ``joining_arcs(component)`` instead where that is less work. It returns the arcs that join
+        the components as a minimum spanning tree does: source, target and weight, ascending.
 
     Returns
     -------
@@ -185,18 +212,23 @@ def spanning_tree_by_asking(
     [0.5, 1.0, 2.0]
     """
     builder = TreeBuilder(*graph) if X is None else TreeBuilder(*graph, np.ascontiguousarray(X))
-    return answered(builder, nearest_foreign)
+    return answered(builder, nearest_foreign, joining_arcs)
 
 
 def answered(
-    builder: TreeBuilder, nearest_foreign: Callable[[np.ndarray, np.ndarray, np.ndarray], Lists]
+    builder: TreeBuilder,
+    nearest_foreign: Callable[[np.ndarray, np.ndarray, np.ndarray], Lists],
+    joining_arcs: Callable[[np.ndarray], TreeArrays] | None = None,
 ) -> SpanningTree:
     """Answer the questions of a builder until its tree is complete."""
     while True:
         samples, component, reach = builder.ask()
         if not len(samples):
             return SpanningTree(*builder.arcs())
-        builder.answer(*nearest_foreign(samples, component, reach))
+        if joining_arcs is not None and builder.is_joined_sooner():
+            builder.join(*joining_arcs(component))
+        else:
+            builder.answer(*nearest_foreign(samples, component, reach))
 
 
 def merge(

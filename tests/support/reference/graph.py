@@ -23,14 +23,23 @@ def _split_lists(lists, k):
 
 def spanning_tree(D):
     """Kruskal over every arc in the order (weight, lower endpoint, higher endpoint)."""
-    n, rows = len(D), D.tolist()
-    component = list(range(n))
+    return joining_arcs(D, range(len(D)), range(len(D)))
+
+
+def joining_arcs(D, own, component, reach=None):
+    """Kruskal over the arcs from a row to a column of another component, within its reach."""
+    joined = list(range(max([*own, *component]) + 1))
+    arcs = [
+        (w, i, j)
+        for i, row in enumerate(D.tolist())
+        for j, w in enumerate(row)
+        if own[i] != component[j] and (reach is None or w <= reach[own[i], component[j]])
+    ]
     tree = []
-    arcs = [(rows[a][b], a, b) for a in range(n) for b in range(a + 1, n)]
     for w, i, j in sorted(arcs):
-        if component[i] != component[j]:
-            old, new = component[j], component[i]
-            component = [new if c == old else c for c in component]
+        old, new = joined[component[j]], joined[own[i]]
+        if old != new:
+            joined = [new if c == old else c for c in joined]
             tree.append((w, i, j))
     source = np.array([i for _, i, _ in tree], dtype=np.int32)
     target = np.array([j for _, _, j in tree], dtype=np.int32)

@@ -79,6 +79,12 @@ class Boruvka {
     // answers always do.
     bool merge_answers();
 
+    // When samples must be asked: whether to look at every pair of samples of two components once is less
+    // work. `join` then takes the arcs that join all components as a minimum spanning tree does, between
+    // samples' numbers, and completes the tree. False if they do not join them.
+    bool is_joined_sooner() const;
+    bool join(std::span<const Arc> arcs);
+
     // The n - 1 arcs of the complete tree between names, in no particular order.
     const std::vector<Arc>& arcs() const& { return arcs_; }
     std::vector<Arc> arcs() && { return std::move(arcs_); }
