@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 from strategies import problems
 from zoo import every, make
 
-from pathforest import FuzzyOPFClassifierCV, OPFClassifier, explain
+from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, explain
 
 X, y = load_wine(return_X_y=True)
 NAMES = load_wine().feature_names
@@ -82,7 +82,7 @@ def test_shares_are_the_terms_of_the_distance(metric):
 @pytest.mark.parametrize("metric", ["cosine", "mahalanobis", lambda a, b: abs(a - b).sum()])
 def test_metrics_that_are_no_sums_have_no_shares_and_rank_by_deviations(metric):
     one, scale = first(metric=metric), X.std(axis=0)
-    deviations = [abs(feature.difference) / scale[feature.column] for feature in one.features]
+    deviations = [abs(feature.value - feature.rival) / scale[feature.column] for feature in one.features]
     assert deviations == sorted(deviations, reverse=True)
     assert {feature.share for feature in one.features} == {None}
     assert "share" not in str(one)
@@ -91,8 +91,9 @@ def test_metrics_that_are_no_sums_have_no_shares_and_rank_by_deviations(metric):
 def test_features_are_those_of_sample_conqueror_and_rival():
     named = OPFClassifier().fit(pd.DataFrame(X, columns=NAMES), y).explain(pd.DataFrame(Q, columns=NAMES))
     for one, names in ((named[0], NAMES), (first(), [f"x{j}" for j in range(13)])):
-        shares = [feature.share for feature in one.features]
+        shares = [feature.rival_share for feature in one.features]
         assert shares == sorted(shares, reverse=True)
+        assert all(feature.difference == feature.value - feature.rival for feature in one.features)
         for feature in one.features:
             j = names.index(feature.name)
             seen = feature.value, feature.conqueror, feature.rival
@@ -130,7 +131,7 @@ def test_a_pipeline_with_a_scaler_is_explained_in_the_units_of_the_samples(scale
     model = make_pipeline(scaler, OPFClassifier()).fit(X, y)
     inner = model[-1].explain(model[:-1].transform(Q))
     for one, scaled, query in zip(explain(model, Q), inner, Q, strict=True):
-        assert one[:-3] == scaled[:-3]  # all but features
+        assert one._replace(features=None) == scaled._replace(features=None)
         assert [feature.share for feature in one.features] == [feature.share for feature in scaled.features]
         for feature in one.features:
             assert feature.value == query[feature.column]
@@ -158,7 +159,7 @@ def test_a_notebook_shows_a_table_of_escaped_texts():
     assert page.count("<tr") == 3
     texts = [unescape(text) for text in re.findall(r">([^<]+)<", page)]
     assert "Predicted <b>, cost 1 (next: c, 3)" in texts
-    assert texts[texts.index("<script>") :][:4] == ["<script>", "0", "1", "-1"]
+    assert texts[texts.index("<script>") :][:5] == ["<script>", "0", "1", "3", "-3"]
 
 
 def test_only_the_most_important_is_shown():
@@ -173,3 +174,15 @@ def test_only_the_most_important_is_shown():
     said = str(model.explain([[0.1]])[0])
     assert "\x1b" not in said
     assert "b" * 50 not in said
+
+
+@pytest.mark.parametrize("side", ["target", "source"])
+def test_memberships_say_what_shrinks_the_costs_of_a_path(side):
+    model = FuzzyOPFClassifier(competition="tree", sigma=0.2, membership_side=side).fit(X, y)
+    for one in model.explain(Q):
+        steps = np.linalg.norm(X[one.path[:-1]] - X[one.path[1:]], axis=1)
+        expected = np.maximum(steps, one.costs[1:]) * (one.memberships or [])
+        np.testing.assert_allclose(one.costs[:-1], expected)
+        said = [f"{one.costs[0]:.3g} (times {value:.3g})" for value in (one.memberships or [])[:1]]
+        assert all(text in str(one) for text in said)
+    assert FuzzyOPFClassifier(sigma=1.0).fit(X, y).explain(Q[:1])[0].memberships is None

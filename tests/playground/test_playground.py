@@ -215,6 +215,7 @@ def test_points_are_drawn_and_erased_by_mouse_keys_and_finger(visit):
     settled(page)
     assert len(points(page)[1]) == 0
     assert page.locator(".facts").first.inner_text() == "Draw two points or more."
+    assert page.evaluate("document.documentElement.scrollWidth") == 1280
     choose(page, "tool", "2")
     page.mouse.click(*at(page, 200, 300))
     choose(page, "tool", "1")

@@ -439,6 +439,17 @@ def test_each_other_class_has_its_cheapest_offer(query):
         assert annotations(display)[tuple(end)] == f"{costs[code]:.3g}"
 
 
+def test_all_offers_that_decide_are_drawn():
+    model = OPFClassifier(n_conquerors=3).fit(X, Y)
+    display = plot_explanation(model, QUERY)
+    ends, reason = [arc[1] for arc in display.offers_.get_segments()], display.explanation_
+    np.testing.assert_array_equal(ends, X[reason.conquerors[1:]])
+    assert len(ends) == 2
+    rivals = np.array([arc[1] for arc in display.rivals_.get_segments()])
+    assert len(rivals) == 3 * (len(model.classes_) - 1)
+    assert all((end == rivals).all(axis=1).any() for end in X[reason.rival.conquerors])
+
+
 def test_of_a_long_path_a_few_costs_and_images_are_drawn():
     line, last = np.cumsum(np.linspace(1, 2, 40))[:, None] * [1.0, 0.0], np.arange(40) == 0
     model = FuzzyOPFClassifier(sigma=0.9, competition="tree").fit(line, last)
@@ -470,7 +481,7 @@ def test_without_shares_bars_are_standard_deviations():
     display = plot_explanation(OPFClassifier(metric="cosine").fit(WIDE, Y), WIDE_QUERY)
     drawn = display.explanation_.features[:10]
     expected = [feature.difference / WIDE[:, feature.column].std() for feature in drawn]
-    np.testing.assert_allclose(widths(display.bars_[0]), expected)
+    np.testing.assert_allclose(widths(display.bars_[1]), expected)
     assert "standard deviations" in display.ax_.get_xlabel()
 
 

@@ -106,8 +106,9 @@ class ForestClassifier(ClassifierMixin, Growing):
             `n_conquerors` is larger); the `distance` to the first of them; `path`, the training samples
             from there to its prototype, and their `costs`; `rival`, the same of the class that came
             second; and `features`, the values of the sample beside those of the first conqueror and of
-            the rival, with the share that each feature has in the distance. `conqueror` and `offer` are
-            the first of their lists.
+            the rival, with the share that each feature has in the distance to either, those that separate
+            it most from the rival first; `memberships`, what shrank the costs of a fuzzy path. `conqueror`
+            and `offer` are the first of their lists.
 
         Examples
         --------
@@ -116,9 +117,9 @@ class ForestClassifier(ClassifierMixin, Growing):
         >>> print(model.explain([[5, 1.5]])[0])
         Predicted b, cost 1.12 (next: a, 4.27)
         Conquered by training sample 3 at distance 1.12, whose path costs 1: 3 -> 2
-        feature  sample  conqueror 3 (b)  difference  share of distance  rival 1 (a)
-        x0            5                4           1                80%            1
-        x1          1.5                1         0.5                20%            0
+        feature  sample  conqueror 3 (b)  rival 1 (a)  difference  share of distance
+        x0            5                4            1           4                88%
+        x1          1.5                1            0         1.5                12%
         """
         Q = check_queries(self, X)
         return explain_queries(self, self._forest, Q)

@@ -48,7 +48,11 @@ ROUNDING = 1e-12  # of a value that was scaled and scaled back
 
 
 class Feature(NamedTuple):
-    """One feature of a sample, beside the training samples that made the cheapest offers."""
+    """One feature of a sample, beside the training samples that made the cheapest offers.
+
+    Features are compared with the rival, because that is what another answer would have rested on; with the
+    conqueror if no other class made an offer.
+    """
 
     name: str
     column: int  # its position
@@ -63,17 +67,22 @@ class Feature(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """Value less that of the conqueror, 0 if only rounding makes them differ; of categories 0 or 1."""
+        """Value less that of the rival, 0 if only rounding makes them differ; of categories 0 or 1."""
         if self.texts is not None and self.is_category:
-            return float(self.texts[0] != self.texts[1])
-        difference = self.value - self.conqueror
+            return float(self.texts[0] != self.texts[1 if self.rival is None else 2])
+        difference = self.value - (self.conqueror if self.rival is None else self.rival)
         differs = abs(difference) > ROUNDING * abs(self.value)
         return float(differs) if self.is_category or not differs else difference
 
     @property
+    def part(self) -> float | None:
+        """Share of the distance to the rival."""
+        return self.share if self.rival is None else self.rival_share
+
+    @property
     def weight(self) -> float:
-        """How much the feature matters: its share, or its difference in standard deviations."""
-        return abs(self.difference) / self.scale if self.share is None else self.share
+        """How much the feature matters: that share, or the difference in standard deviations."""
+        return abs(self.difference) / self.scale if self.part is None else self.part
 
     @property
     def shown(self) -> tuple[str | None, ...]:
@@ -111,6 +120,7 @@ class Explanation(NamedTuple):
     features: list[Feature] | None = None  # those that matter most first; None if samples have none
     transform: str = "as given"  # of a search: the representation that distances are measured in,
     cell: int = 0  # and which of its `estimators_` is explained
+    memberships: list[float] | None = None  # what each step of the path was multiplied by; None if by 1
 
     @property
     def conqueror(self) -> int:
@@ -151,6 +161,11 @@ class Explanation(NamedTuple):
             f"Conquered by training sample {self.conqueror} at distance {self.distance:.3g}, "
             f"whose path costs {self.costs[0]:.3g}: {' -> '.join(path)}"
         ]
+        if self.memberships is not None:
+            pairs = zip(self.costs, self.memberships, strict=False)
+            costs = [f"{cost:.3g} (times {value:.3g})" for cost, value in pairs][:MOST_STEPS]
+            more = ", ..." * (len(self.memberships) > MOST_STEPS)
+            lines.append(f"Memberships shrink the costs along the path: {', '.join(costs)}{more}")
         if len(self.offers) > 1:
             made = [f"{i} ({offer:.3g})" for i, offer in zip(self.conquerors, self.offers, strict=True)]
             offers = ", ".join(made[:MOST_STEPS])
@@ -159,9 +174,8 @@ class Explanation(NamedTuple):
         if self.transform != "as given":
             lines.append(f"Distances are measured in the representation {text(self.transform)}")
         if self.features and len(self.features) > MOST_FEATURES:
-            lines.append(
-                f"The table has {MOST_FEATURES} of {len(self.features)} features, those that differ most"
-            )
+            shown = f"The table has {MOST_FEATURES} of {len(self.features)} features, those that differ most"
+            lines.append(f"{shown} from the {'conqueror' if self.rival is None else 'rival'}")
         return lines
 
     def _table(self) -> list[tuple[str, ...]]:
@@ -172,11 +186,11 @@ class Explanation(NamedTuple):
         values, near, far = zip(*(feature.shown for feature in features), strict=True)
         table = {"feature": [text(feature.name) for feature in features], "sample": values}
         table[f"conqueror {self.conqueror} ({text(self.label)})"] = near
-        table["difference"] = [number(feature.difference) for feature in features]
-        if features[0].share is not None:
-            table["share of distance"] = [f"{feature.share:.0%}" for feature in features]
         if self.rival:
             table[f"rival {self.rival.conquerors[0]} ({text(self.rival.label)})"] = far
+        table["difference"] = [number(feature.difference) for feature in features]
+        if features[0].part is not None:
+            table["share of distance"] = [f"{feature.part:.0%}" for feature in features]
         return list(zip(*([name, *column] for name, column in table.items()), strict=True))
 
 
@@ -212,7 +226,7 @@ class Shown(NamedTuple):
 
 
 def compare_features(shown: Shown, metric: Metric | None = None) -> list[Feature]:
-    """Set a sample beside its conqueror and the rival, the features that matter most first.
+    """Set a sample beside its conqueror and the rival, the features that separate it most from that first.
 
     Without a `metric` there are no shares of the distance.
     """
@@ -308,8 +322,18 @@ def explain_queries(model: Any, forest: KeptForest, Q: np.ndarray) -> Explanatio
         )
         path = path_to_root(model.predecessor_, winner.conquerors[0])
         features = _compare(model, query, winner, rival)
-        explanations.append(Explanation(*winner, path, model.cost_[path].tolist(), rival, features))
+        explained = Explanation(*winner, path, model.cost_[path].tolist(), rival, features)
+        explanations.append(explained._replace(memberships=_memberships(model, path)))
     return explanations
+
+
+def _memberships(model: Any, path: list[int]) -> list[float] | None:
+    """Return what the cost of each sample but the last of a path was multiplied by, None if only by 1."""
+    if "membership_" not in vars(model):
+        return None
+    ends = path[1:] if model.membership_side == "source" else path[:-1]
+    found = model.membership_[ends].tolist()
+    return found if any(value != 1 for value in found) else None
 
 
 def _distance(forest: KeptForest, query: np.ndarray, member: int) -> float:
@@ -444,11 +468,11 @@ def explain(estimator: Any, X: Any) -> Explanations:
     >>> print(explain(model, iris.data[:1])[0])
     Predicted 0, cost 1.39 (next: 1, 2.44)
     Conquered by training sample 0 at distance 1.18, whose path costs 1.39: 0 -> 33 -> 29 -> 2 -> ... -> 40
-    feature            sample  conqueror 0 (0)  difference  share of distance  rival 63 (1)
-    sepal width (cm)      3.5                3         0.5                96%           2.9
-    sepal length (cm)     5.1              4.9         0.2                 4%           5.6
-    petal length (cm)     1.4              1.4           0                 0%           3.6
-    petal width (cm)      0.2              0.2           0                 0%           1.3
+    feature            sample  conqueror 0 (0)  rival 63 (1)  difference  share of distance
+    petal width (cm)      0.2              0.2           1.3        -1.1                35%
+    sepal width (cm)      3.5                3           2.9         0.6                32%
+    petal length (cm)     1.4              1.4           3.6        -2.2                26%
+    sepal length (cm)     5.1              4.9           5.6        -0.5                 6%
     """
     opened = open_up(estimator, explains=True)
     return opened.in_units_of(X, opened.model.explain(opened.represent(X)))

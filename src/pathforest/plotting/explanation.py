@@ -86,15 +86,16 @@ def plot_explanation(
     -------
     display : Display
         With `explanation_`, what `explain` says. On a plane: `path_`, the line from the sample through its
-        conqueror to the prototype, and `rivals_`, arcs to the cheapest offer of each other class, cheapest
-        first. Of features: `bars_`, those of the conqueror and of the rival if there is one. Of images:
-        `images_`, the sample, the path from the conqueror to the prototype, and the rival.
+        conqueror to the prototype; `rivals_`, arcs to the offers that decide for each other class, the
+        cheapest class first; and `offers_`, arcs to the further offers of the class predicted. Of features:
+        `bars_`, those of the conqueror and of the rival if there is one. Of images: `images_`, the sample,
+        the path from the conqueror to the prototype, and the rival.
 
     Notes
     -----
     The title has the class predicted with its cost, as `class_costs` returns it, and the class that came
-    second. With `n_conquerors` above 1 that cost is the mean of several offers, and the cheapest of them is
-    drawn.
+    second. With `n_conquerors` above 1 that cost is the mean of several offers, all of which are drawn on a
+    plane; the path is that of the cheapest.
 
     On a plane, a number beside a sample of the path is its cost, beside the star the winning offer, beside a
     rival what it offers. Where a cost repeats along the path it is written once, and at most 8 are written.
@@ -159,17 +160,17 @@ def plot_explanation(
 
 
 class Bidder(NamedTuple):
-    """The cheapest offer of a class that lost."""
+    """The offers that decide for a class that lost."""
 
     code: int  # class
-    conqueror: int  # training sample
-    offer: float
+    conquerors: np.ndarray  # training samples, that of the cheapest offer first
+    offer: float  # the cheapest
 
 
 def find_bidders(model: Any, Q: Any, winner: Any) -> list[Bidder]:
-    """List the cheapest offer to a query of each class but the winner, cheapest first."""
+    """List the offers to a query of each class but the winner, that with the cheapest offer first."""
     bidders = [
-        Bidder(code, int(indices[0, 0]), float(offers[0, 0]))
+        Bidder(code, indices[0, indices[0] >= 0], float(offers[0, 0]))
         for _, code, offers, indices in bids(model._forest, check_queries(model, Q))
         if indices[0, 0] >= 0 and model.classes_[code] != winner
     ]
@@ -193,12 +194,14 @@ def draw_on_plane(
     colors = class_colors(len(model.classes_))
     shades = colors[class_codes(model.label_, model.classes_, len(xy))]
     draw_forest(ax, xy, model.predecessor_, shades, shades, alpha=0.3)
-    arcs = LineCollection(
-        [(star, xy[bidder.conqueror]) for bidder in bidders],
-        colors=[colors[bidder.code] for bidder in bidders],
-        linewidths=1.4, linestyles=":", alpha=0.8, zorder=4,
-    )  # fmt: skip
-    ax.add_collection(arcs)
+
+    def draw_arcs(ends: Sequence[tuple[int, Any]]) -> LineCollection:
+        lines, shades = [(star, xy[end]) for end, _ in ends], [shade for _, shade in ends]
+        style = {"linewidths": 1.4, "linestyles": ":", "alpha": 0.8, "zorder": 4}
+        return ax.add_collection(LineCollection(lines, colors=shades, **style))
+
+    arcs = draw_arcs([(end, colors[bidder.code]) for bidder in bidders for end in bidder.conquerors])
+    further = draw_arcs([(end, shades[end]) for end in explanation.conquerors[1:]])
     path = np.vstack([star, xy[explanation.path]])
     marker = {"ls": "", "marker": "*", "markeredgecolor": ink()}
     front = {"zorder": 6, "color": shades[explanation.conqueror]}
@@ -209,7 +212,8 @@ def draw_on_plane(
     ax.plot(*path[0], **marker, markersize=17, **{**front, "zorder": 8})
     plane.name(ax)
     # Path and cheapest rival with space around them, on at least a quarter of the range of all.
-    shown = np.vstack([path, xy[[bidder.conqueror for bidder in bidders[:1]]]])
+    near = [*explanation.conquerors[1:], *(end for bidder in bidders[:1] for end in bidder.conquerors)]
+    shown = np.vstack([path, xy[near]])
     low, high = shown.min(axis=0), shown.max(axis=0)
     span = np.maximum(1.5 * (high - low), 0.25 * np.ptp(xy, axis=0))
     span[span == 0] = 1.0  # samples on a line
@@ -224,7 +228,7 @@ def draw_on_plane(
             "other offers": {"color": INK, "lw": 1.4, "ls": ":"},
         }
         add_legend(ax, model.classes_, colors, marks)
-    return {"path_": line, "rivals_": arcs}
+    return {"path_": line, "rivals_": arcs, "offers_": further}
 
 
 def write_costs(
@@ -236,7 +240,7 @@ def write_costs(
     if len(changes) > MOST_COSTS:
         changes = [changes[i] for i in np.linspace(0, len(changes) - 1, MOST_COSTS).round().astype(int)]
     shown = [(path[i], texts[i], ink()) for i in changes]
-    shown += [(xy[bidder.conqueror], f"{bidder.offer:.3g}", INK) for bidder in bidders]
+    shown += [(xy[bidder.conquerors[0]], f"{bidder.offer:.3g}", INK) for bidder in bidders]
     place_labels(ax, shown, obstacles=np.vstack([path, xy]))
 
 
