@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted, validate_data
 
-from pathforest._models.base import documented_at
 from pathforest._models.parameters import Rules, boolean, check_parameters, integer, where
 from pathforest._persistence.checks import PARTS, TABLE, array, demand, indices, is_texts, saved, whole
 from pathforest._persistence.checks import number as finite
@@ -128,7 +127,6 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     x1: category, C, S, (other)
     """
 
-    _doc_link_module, _doc_link_template = "pathforest", property(documented_at)
     _saved = TABLE.extended(
         {
             "kinds_": None,

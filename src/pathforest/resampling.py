@@ -22,7 +22,7 @@ from sklearn.utils.validation import validate_data
 
 from pathforest._engines.samples import refuse_missing_dates
 from pathforest._models import parameters as rules
-from pathforest._models.base import check_queries, documented_at
+from pathforest._models.base import check_queries
 from pathforest._models.labels import check_labels
 from pathforest._models.offers import decide
 from pathforest._utils.splits import deal_folds
@@ -39,8 +39,6 @@ COMMON: rules.Rules = {
 
 class DenseSampler:
     """What the samplers have in common: dense samples, float32 kept, no distance matrices."""
-
-    _doc_link_module, _doc_link_template = "pathforest", property(documented_at)
 
     def __init__(
         self, sampling_strategy, metric, metric_params, algorithm, random_state, n_jobs, device

@@ -4,7 +4,6 @@ Refusals: `test_refusals.py`. Files: `tests/persistence`. Devices: `test_device.
 """
 
 import pickle
-from email.message import Message
 
 import numpy as np
 import pandas as pd
@@ -22,7 +21,6 @@ from zoo import ZOO, every, fitted, make, names, samples
 
 import pathforest
 from pathforest._engines.metric import resolve_metric
-from pathforest._models import base
 
 # On some of scikit-learn's datasets Algorithm 3 loses training labels, and warnings are errors here.
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
@@ -185,21 +183,11 @@ def test_the_name_of_labels_is_remembered_and_forgotten(name, tmp_path):
 
 
 @every("one")
-@pytest.mark.parametrize("site", ["", "https://x.example"])
-def test_pictures_and_texts_of_an_estimator(name, site, monkeypatch):
-    about = Message()
-    about["Project-URL"] = "Source, https://code.example"
-    if site:
-        about["Project-URL"] = f"Documentation, {site}/"
-    monkeypatch.setattr(base, "metadata", lambda name: about)
-    monkeypatch.setattr(base, "find_site", base.find_site.__wrapped__)  # which remembers
+def test_pictures_and_texts_of_an_estimator(name):
     model, kind = make(name), type(make(name)).__name__
     assert kind in model._repr_html_()
     if "metric" in ZOO[name].traits:
         assert repr(type(model)(metric="manhattan")).endswith("(metric='manhattan')")
-    page = site and f"{site}/api/generated/pathforest.{kind}.html"
-    assert model._get_doc_link() == page
-    assert page in model._repr_html_()
 
 
 # What is said meanwhile

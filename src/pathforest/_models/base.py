@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from functools import cache
-from importlib.metadata import metadata
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -51,20 +49,6 @@ from pathforest._utils.progress import (
 T = TypeVar("T")
 
 
-@cache
-def find_site() -> str:
-    """Return the address that pyproject.toml has under [project.urls] as Documentation, or nothing."""
-    urls = (entry.split(", ", 1) for entry in metadata("pathforest").get_all("Project-URL") or ())
-    return dict(urls).get("Documentation", "").rstrip("/")
-
-
-def documented_at(estimator: Any) -> str:
-    """Return where an estimator is documented, for the link in its picture in a notebook; "" shows none."""
-    room = "pathforest.dask" if type(estimator).__module__.startswith("pathforest.dask.") else "pathforest"
-    site = find_site()
-    return site and f"{site}/api/generated/{room}.{type(estimator).__name__}.html"
-
-
 class Settings(NamedTuple):
     """What the parameters come to, after they have been checked."""
 
@@ -83,7 +67,6 @@ class OPFEstimator(CallbackSupportMixin, BaseEstimator):
     _rules: ClassVar[rules.Rules]
     _saved: ClassVar[Saved] = SAMPLES
     _squares = False  # whether a density will square the distances
-    _doc_link_module, _doc_link_template = "pathforest", property(documented_at)
 
     def __init__(
         self, metric: Any, metric_params: Any, algorithm: str, n_jobs: int | None, device: str, verbose: int

@@ -21,7 +21,7 @@ from pathforest._engines.metric import Metric, gower_terms
 from pathforest._engines.samples import SparseSamples, is_sparse
 from pathforest._models.offers import KeptForest, bids, decide, mean_offers
 from pathforest._tables.columns import default_names
-from pathforest._utils.text import escape
+from pathforest._utils.text import shorten
 from pathforest.forest import path_to_root
 
 MOST_FEATURES = 10  # rows of a table, those that matter most; more could not be read
@@ -289,8 +289,7 @@ def feature_scales(X: np.ndarray) -> np.ndarray:
 
 def text(value: Any) -> str:
     """Return a label or a name as a line prints it, cut if it is long."""
-    shown = escape(str(value)[: LONGEST + 1])
-    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 3]}..."
+    return shorten(str(value), LONGEST)
 
 
 def number(value: float) -> str:

@@ -50,7 +50,6 @@ def report_html(summary: Summary) -> str:
         tables=tables,
         figure=lambda name, *which: figures.svg(name, summary, *which),
         title_of=dataset_title,
-        numbers=key_numbers(summary),
         points=points(summary),
         facts=_facts(experiment),
         install=f"pip install 'pathforest[reproduce]=={versions(PACKAGES)['pathforest']}'",
@@ -166,23 +165,6 @@ def speed_sentence(summary: Summary) -> str:
     return (
         f"Speed-up of training over the paper: {listed(told)} (medians over the datasets; another machine)."
     )
-
-
-def key_numbers(summary: Summary) -> list[tuple[str, str]]:
-    """Give the few numbers a reader should see first, each with what it counts."""
-    numbers, experiment = [], summary.experiment
-    for name in ("opf", "fuzzy_opf"):
-        if experiment.is_repeated and name in summary.counts.index:
-            label = f"published {CLASSIFIERS[name]} scores within two standard errors of ours"
-            numbers.append(("{} of {}".format(*summary.counts.loc[name]), label))
-    verdicts = summary.gains.loc[summary.gains["classifier"] == "fuzzy_opf", "verdict"]
-    if len(verdicts) and experiment.has_marks:
-        better = f"{(verdicts == 'better').sum()} of {len(verdicts)}"
-        numbers.append((better, "sets where Fuzzy OPF beats OPF significantly"))
-    if "fuzzy_opf" in summary.speedups:
-        label = "speed-up of Fuzzy OPF training over the paper (median)"
-        numbers.append((times(summary.speedups["fuzzy_opf"]), label))
-    return numbers
 
 
 def _facts(experiment: Experiment) -> dict[str, str]:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pathforest._reproduction import published
-from pathforest._reproduction.experiment import CLASSIFIERS, COMPETITIONS, dataset_title
+from pathforest._reproduction.experiment import CLASSIFIERS, dataset_title
 from pathforest._reproduction.statistics import Summary
 
 WIDE = 6  # columns; tables with more are set in smaller type
@@ -113,34 +113,6 @@ def gain_table(summary: Summary) -> Table:
         text = text + "\np " + p + ", " + table["verdict"]
     cells = pd.DataFrame({"text": text, "bold": table["p_value"] < published.SIGNIFICANCE})
     return _crossed("Points gained over OPF", cells, CLASSIFIERS)
-
-
-def sensitivity_table(summary: Summary) -> Table:
-    """How many cells of the search lose more than a point against the best."""
-    table = summary.sensitivity.set_index(["dataset", "competition"])
-    text = [
-        f"{percent(line.losing / line.cells)}\n{line.losing} of {line.cells}, "
-        f"the worst {100 * line.worst:.1f} points"
-        for line in table.itertuples()
-    ]
-    cells = pd.DataFrame({"text": text}, index=table.index)
-    return _crossed("Cells of the search that lose more than a point", cells, COMPETITIONS)
-
-
-def tie_table(summary: Summary) -> Table:
-    """Training labels lost to ties, by the textbook algorithm and by ours."""
-    groups = summary.experiment.ties.groupby("dataset", sort=False)
-    lost, ours = groups["textbook_error"], groups["training_error"]
-    cells = pd.DataFrame(
-        {
-            "Runs with losses": lost.agg(lambda share: f"{(share > 0).sum()} of {len(share)}"),
-            "Textbook, mean": lost.mean().map(percent),
-            "Textbook, worst run": lost.max().map(percent),
-            "Ours, worst run": ours.max().map(percent),
-        }
-    )
-    cells = cells.rename(dataset_title).rename_axis(None)
-    return Table("Training labels lost to ties", cells, cells == "")
 
 
 def _crossed(

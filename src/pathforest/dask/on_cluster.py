@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pathforest._engines.metric import WITH_GAPS
 from pathforest._engines.samples import SVD, is_sparse
-from pathforest._models.base import documented_at, open_fit
+from pathforest._models.base import open_fit
 from pathforest._models.parameters import check_parameters
 from pathforest._search.plan import make_plan
 from pathforest._utils.progress import fitting, reset
@@ -79,8 +79,6 @@ class OnCluster(ClassifierMixin, BaseEstimator):
     >>> model.to_local()
     OPFClassifier()
     """
-
-    _doc_link_module, _doc_link_template = "pathforest", property(documented_at)
 
     def __init__(self, estimator: Any, client: Client | None = None) -> None:
         self.estimator = estimator

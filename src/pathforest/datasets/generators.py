@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from pathforest._utils.checks import demand, random_generator
-from pathforest.noise import flip_labels
 
 # Bands of four_class as (class, width, corners), read off the published set by eye.
 BANDS = (
@@ -31,7 +30,7 @@ BANDS = (
 
 
 def make_boat(
-    n_samples: int = 100, *, noise: float = 0.05, flip: float = 0.0, random_state: Any = 0
+    n_samples: int = 100, *, noise: float = 0.05, random_state: Any = 0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw a disc and a square inside an ellipse, like the set `boat`.
 
@@ -41,8 +40,6 @@ def make_boat(
         Number of samples, a third of them in each class.
     noise : float, default=0.05
         Standard deviation of the distance from the ellipse.
-    flip : float, default=0.0
-        Share of the labels made wrong, by `pathforest.noise.flip_labels`.
     random_state : int, RandomState or None, default=0
         Decides the samples; None draws others every time.
 
@@ -73,11 +70,11 @@ def make_boat(
             around + rng.normal(0, noise, (ellipse, 2)),
         ]
     )
-    return X, flip_labels(y, flip, np.random.RandomState(rng.bit_generator))
+    return X, y
 
 
 def make_cone_torus(
-    n_samples: int = 400, *, noise: float = 0.17, flip: float = 0.0, random_state: Any = 0
+    n_samples: int = 400, *, noise: float = 0.17, random_state: Any = 0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw a cone, half a torus and a normal distribution over both, like the set `cone_torus`.
 
@@ -88,8 +85,6 @@ def make_cone_torus(
         distribution.
     noise : float, default=0.17
         Standard deviation of the normal distribution, the class that overlaps the others.
-    flip : float, default=0.0
-        Share of the labels made wrong, by `pathforest.noise.flip_labels`.
     random_state : int, RandomState or None, default=0
         Decides the samples; None draws others every time.
 
@@ -120,11 +115,11 @@ def make_cone_torus(
             rng.normal([0.64, 0.53], noise, (normal, 2)),
         ]
     )
-    return X, flip_labels(y, flip, np.random.RandomState(rng.bit_generator))
+    return X, y
 
 
 def make_four_class(
-    n_samples: int = 862, *, noise: float = 1.0, flip: float = 0.0, random_state: Any = 0
+    n_samples: int = 862, *, noise: float = 1.0, random_state: Any = 0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw irregular bands of two classes at integer coordinates, like the set `four_class`.
 
@@ -134,8 +129,6 @@ def make_four_class(
         Number of samples. Many of them share distances; a multiple of the default also shares places.
     noise : float, default=1.0
         Width of the bands, as a multiple of that in the published set. At 1 the classes stay apart.
-    flip : float, default=0.0
-        Share of the labels made wrong, by `pathforest.noise.flip_labels`.
     random_state : int, RandomState or None, default=0
         Decides the samples; None draws others every time.
 
@@ -157,7 +150,7 @@ def make_four_class(
     X = np.empty((len(y), 2))
     for label in (-1, 1):
         X[y == label] = _in_bands(label, int(np.sum(y == label)), noise, rng)
-    return np.round(X), flip_labels(y, flip, np.random.RandomState(rng.bit_generator))
+    return np.round(X), y
 
 
 def _start(
