@@ -1,6 +1,6 @@
 """Data: files read and written, published sets fetched, and look-alikes of three of them drawn."""
 
-from pathforest.datasets.files import Table, read, read_libopf, write, write_libopf
+from pathforest.datasets.files import Table, read, write
 from pathforest.datasets.generators import make_boat, make_cone_torus, make_four_class
 from pathforest.datasets.published import fetch, load
 
@@ -12,7 +12,5 @@ __all__ = [
     "make_cone_torus",
     "make_four_class",
     "read",
-    "read_libopf",
     "write",
-    "write_libopf",
 ]

@@ -179,34 +179,3 @@ def write(
         columns[POSITION] = given
     with open_sink(os.fspath(path), None, layout) as sink:
         sink(columns)
-
-
-def read_libopf(path: str | os.PathLike[str]) -> Table:
-    """Read a binary LibOPF file, whatever its name; `y` is None if it has no labels.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from pathforest.datasets import read_libopf, write_libopf
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_libopf(Path(folder) / "training", [[0.5, 2]], [1])
-    ...     read_libopf(Path(folder) / "training").X
-    array([[0.5, 2. ]], dtype=float32)
-    """
-    return read_table(os.fspath(path), ending=".dat")
-
-
-def write_libopf(path: str | os.PathLike[str], X: Any, y: Any = None) -> None:
-    """Write a binary LibOPF file, whatever its name: float32 values, and labels from 1 on.
-
-    Examples
-    --------
-    >>> from pathforest.datasets import write_libopf
-    >>> write_libopf("training.dat", [[0.5, 2]], [0])
-    Traceback (most recent call last):
-    ValueError: label 0 is outside 1 to 2147483647, the range of LibOPF files; renumber
-    """
-    layout, columns = as_columns(np.asarray(X), None if y is None else np.asarray(y))
-    with open_sink(os.fspath(path), ".dat", layout) as sink:
-        sink(columns)
