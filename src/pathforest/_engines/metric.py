@@ -37,7 +37,7 @@ WITH_GAPS = ("gower", "nan_euclidean")
 SPARSE_METRICS = ("cosine", "euclidean", "sqeuclidean")
 
 # Metrics that a device computes.
-DEVICE_METRICS = ("euclidean", "sqeuclidean", "log_sqeuclidean")
+DEVICE_METRICS = ("euclidean", "sqeuclidean", "log_sqeuclidean", "cosine")
 
 # Parameters of "gower".
 GOWER_PARAMS = ("categorical", "ranges", "weights")

@@ -31,6 +31,8 @@ ROOM = 2.0**-22  # for the rounding of costs to float32
 ROUNDING = 2.0**-24
 CONVERTED = 2**24  # values that are converted at a time
 MAX_EXPONENT = 500  # of the scale: its square is finite, and squares that underflow are far below the error
+SHARPEST = 26  # exponent where there is noise: it then hides what lies closer together
+LEAST = 1e-280  # squares of lengths below have lost digits
 
 _precision = Lock()  # held while the precision of products, which all threads share, is ours
 
@@ -46,19 +48,46 @@ class Estimates(NamedTuple):
 class Scaling:
     """Centres samples, and scales them by a power of two so that the farthest has a length of at most 1."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, noise: float = 0.0) -> None:
         n, d = X.shape
-        step = max(1, CONVERTED // d)
+        step, most = max(1, CONVERTED // d), SHARPEST if noise else MAX_EXPONENT
         mean = sum((X[rows].double() / n).sum(0) for rows in pieces(n, step))
         # A mean may be rounded beyond the values; constant features are to vanish, however large.
         self._centre = mean.clamp(X.amin(0).double(), X.amax(0).double())
         farthest = max((X[rows].double() - self._centre).norm(dim=1).max() for rows in pieces(n, step))
         # A power of two changes no digit.
-        self.scale = 2.0 ** min(MAX_EXPONENT, -float(farthest.log2().ceil())) if farthest > 0 else 1.0
+        self.scale = 2.0 ** min(most, -float(farthest.log2().ceil())) if farthest > 0 else 1.0
+        self.noise = noise * self.scale**2
 
     def __call__(self, rows: Any) -> Any:
         """Return scaled rows, in float64."""
         return (rows.double() - self._centre) * self.scale
+
+
+class Directions:
+    """Rows divided by their lengths: squared distances of these are twice the distances of "cosine".
+
+    That holds up to `noise`, for what float64 rounds. Rows of zeros are at 1 from all others and at 0 from each
+    other; if there are such samples, one more feature sets them apart. NaN stands for queries of which nothing
+    is known, so that all samples are compared with them exactly: those of zeros where no sample is, and any if
+    squares have lost digits.
+    """
+
+    def __init__(self, X: Any, squares: Any) -> None:
+        self._has_zeros = bool((squares == 0).any())
+        self._is_sure = bool(((squares == 0) | (squares > LEAST)).all())
+        self.noise = 8 * (X.shape[1] + 16) * 2.0**-53
+        self.samples = self._divided(X, squares)
+
+    def __call__(self, queries: Any, squares: Any) -> Any:
+        """Return the directions of queries, given the squares of their lengths."""
+        is_sure = (squares > LEAST) | ((squares == 0) & self._has_zeros)
+        return self._divided(queries, squares).masked_fill_(~(is_sure & self._is_sure)[:, None], torch.nan)
+
+    def _divided(self, rows: Any, squares: Any) -> Any:
+        is_zero = (squares == 0)[:, None]
+        directions = rows.double() / squares.sqrt()[:, None].masked_fill(is_zero, 1)
+        return torch.cat([directions, is_zero.double()], 1) if self._has_zeros else directions
 
 
 class Estimator:
@@ -81,7 +110,7 @@ class Estimator:
         scaled = self._scaling(Q).float()
         norms = _squared_norms(scaled)
         lengths = norms.double().sqrt()
-        error = self._rate * (lengths + 1) ** 2
+        error = self._rate * (lengths + 1) ** 2 + self._scaling.noise
         if shortened:
             error = 4 * error + 2.1 * 2.0**-9 * lengths
         samples = self._samples

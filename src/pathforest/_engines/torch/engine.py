@@ -13,6 +13,8 @@ from pathforest._core import distances_of_sums
 from pathforest._engines.engine import KnnGraph, Lists, PythonEngine, Samples, TreeArrays
 from pathforest._engines.metric import Metric
 from pathforest._engines.torch.candidates import (
+    CONVERTED,
+    Directions,
     Estimator,
     Pairs,
     Scaling,
@@ -42,6 +44,7 @@ class TorchEngine(PythonEngine):
         super().__init__(X, metric, name, n_threads)
         self._device = device
         self._samples = self._load(X)
+        self._lengths = self._squared_lengths(self._samples)
         self._tiles_made: dict[bool, Tiles] = {}
         self._latest: tuple[int, Estimator] | None = None  # size of groups, and the estimates for it
 
@@ -94,9 +97,12 @@ class TorchEngine(PythonEngine):
 
     def distances(self, queries: np.ndarray, n_threads: int = 1) -> np.ndarray:
         Q, found = self._load(queries), np.empty((len(queries), self.n_samples))
+        lengths = self._squared_lengths(Q)
 
         def block(rows: slice) -> None:
-            found[rows] = self._finish(_sums(Q[rows][:, None, :], self._samples)).cpu().numpy()
+            sums = _sums(Q[rows][:, None, :], self._samples, lengths is not None)
+            squares = lengths is not None and (lengths[rows][:, None], self._lengths)
+            found[rows] = self._finish(sums, squares or ()).cpu().numpy()
 
         in_blocks(self._device, len(Q), 32 * self.n_samples * self.n_features, block)
         return found
@@ -113,45 +119,87 @@ class TorchEngine(PythonEngine):
         with room_for(f"an array of {array.nbytes:,} bytes"):
             return torch.as_tensor(array, device=self._device)
 
+    def _squared_lengths(self, rows: Any) -> Any:
+        """Return the squares of the lengths of rows, which distances of "cosine" are made of; else None."""
+        if self._metric.name != "cosine":
+            return None
+        parts = pieces(len(rows), max(1, CONVERTED // rows.shape[1]))
+        return torch.cat([_sums(rows[part], rows[part], True) for part in parts] or [rows[:0, 0].double()])
+
     # What is made of the samples at first use.
 
     @cached_property
+    def _directions(self) -> Directions:
+        with room_for(f"a copy of the samples in float64, {8 * self._X.size:,} bytes"):
+            return Directions(self._samples, self._lengths)
+
+    @cached_property
+    def _seen(self) -> Any:
+        """The samples as estimates see them: their squared distances ascend with those of the metric."""
+        return self._samples if self._lengths is None else self._directions.samples
+
+    @cached_property
     def _scaling(self) -> Scaling:
-        return Scaling(self._samples)
+        return Scaling(self._seen, 0.0 if self._lengths is None else self._directions.noise)
+
+    def _has_kernels(self, k: int) -> bool:
+        """Tell whether there are kernels that find k samples, and samples enough for them."""
+        if not can_use(self._device):
+            return False
+        from pathforest._engines.torch.tiles import is_worth_it
+
+        return is_worth_it(*self._X.shape, k)
 
     def _tiles(self, split: bool) -> Tiles:
         from pathforest._engines.torch.tiles import Tiles
 
         if split not in self._tiles_made:
             with room_for(f"a copy of the samples in half precision, {2 * self._X.size:,} bytes"):
-                self._tiles_made[split] = Tiles(self._samples, self._scaling, split)
+                self._tiles_made[split] = Tiles(self._seen, self._scaling, split)
         return self._tiles_made[split]
 
     def _estimator(self, group: int) -> Estimator:
         latest = self._latest
         if latest is None or latest[0] != group:
             with room_for(f"a copy of the samples in float32, {4 * self._X.size:,} bytes"):
-                latest = group, Estimator(self._samples, self._scaling, group)
+                latest = group, Estimator(self._seen, self._scaling, group)
             self._latest = latest  # threads keep theirs while they need it
         return latest[1]
 
-    def _finish(self, sums: Any) -> Any:
-        """Turn sums of squares into distances, rounded as the other engines round them.
+    def _measure(self, Q: Any, lengths: Any, query: Any, sample: Any, has_kernels: bool) -> Any:
+        """Compute the distances of pairs of queries and samples."""
+        squares = () if lengths is None else (lengths[query], self._lengths[sample])
+        if has_kernels:
+            from pathforest._engines.torch.tiles import pair_sums
 
-        CUDA's root of a float64 is correctly rounded. Torch's own on the CPU is not, and logarithms differ
-        everywhere, so those are the host's.
+            return self._finish(pair_sums(Q, self._samples, query, sample, bool(squares)), squares)
+        return self._finish(_sums(Q[query], self._samples[sample], bool(squares)), squares)
+
+    def _finish(self, sums: Any, squares: tuple[Any, ...] = ()) -> Any:
+        """Turn sums into distances, rounded as the other engines round them.
+
+        `squares` are those of the lengths of both rows, if sums are of products. Logarithms differ everywhere,
+        so they are the host's.
         """
-        if self._metric.name == "sqeuclidean":
+        name = self._metric.name
+        if name == "sqeuclidean":
             return sums
-        if self._metric.name == "euclidean" and sums.is_cuda:
-            return sums.sqrt()
-        flat = distances_of_sums(self._metric.name, sums.cpu().numpy().ravel())
+        if name == "euclidean":
+            return _root(sums)
+        if name == "cosine":
+            first, second = squares
+            product = first * second
+            in_range = (product > 1e-290) & (product < 1e290)
+            distances = 1 - sums / torch.where(in_range, _root(product), _root(first) * _root(second))
+            without = ((first != 0) | (second != 0)).double()  # where one of them has no direction
+            return torch.where((first == 0) | (second == 0), without, distances.clamp(min=0))
+        flat = distances_of_sums(name, sums.cpu().numpy().ravel())
         return torch.as_tensor(flat, device=sums.device).view(sums.shape)
 
     def _squares(self, distances: np.ndarray) -> np.ndarray:
-        """Return sums of squares that are about those of distances."""
-        if self._metric.name == "sqeuclidean":
-            return distances
+        """Return the squared distances between samples as estimates see them, but for rounding."""
+        if self._metric.name in ("sqeuclidean", "cosine"):
+            return distances * (1 + (self._metric.name == "cosine"))
         with np.errstate(over="ignore"):
             return distances**2 if self._metric.name == "euclidean" else np.expm1(distances / 1e5)
 
@@ -187,6 +235,9 @@ class _Search:
         self._own, self._cost, self._squared_reach, self._squared_cost = (
             array if array is None else engine._load(array) for array in (own, cost, *squares)
         )
+        self._lengths = engine._squared_lengths(Q)
+        self._n_wanted = k + (own is not None)  # each finds itself
+        self._has_kernels = engine._has_kernels(self._n_wanted)
         self._values, self._indices = np.full((len(Q), k), np.inf), np.full((len(Q), k), -1, dtype=np.int32)
 
     def answers(self) -> Lists:
@@ -202,13 +253,9 @@ class _Search:
     def _ways(self) -> Iterator[_Way]:
         """Yield ways to find the k best, from the fastest to those that always end."""
         engine, k = self._engine, self._k
-        n_wanted = k + (self._own is not None)  # each finds itself
-        if can_use(engine._device):
-            from pathforest._engines.torch.tiles import is_worth_it
-
-            if is_worth_it(*engine._X.shape, n_wanted):
-                yield self._by_tiles(n_wanted, False)
-                yield self._by_tiles(n_wanted, True)
+        if self._has_kernels:
+            yield self._by_tiles(False)
+            yield self._by_tiles(True)
         # Shortened values leave about twice as many groups in doubt.
         yield self._by_groups(2 * k + 8, True)
         n_chosen = k + max(4, k // 8)
@@ -216,9 +263,9 @@ class _Search:
             yield self._by_groups(n_chosen, False)
             n_chosen *= 4
 
-    def _by_tiles(self, n_wanted: int, split: bool) -> _Way:
+    def _by_tiles(self, split: bool) -> _Way:
         """Look at products where they are computed, which needs a kernel."""
-        tiles = self._engine._tiles(split)
+        tiles, n_wanted = self._engine._tiles(split), self._n_wanted
         cost = None if self._cost is None else self._squared_cost * tiles.scale**2
 
         def find(queries: Any, block: Any) -> tuple[Pairs, Any]:
@@ -266,9 +313,13 @@ class _Search:
 
     def _run(self, way: _Way, rows: np.ndarray) -> np.ndarray:
         block = self._engine._load(rows)
-        queries = self._Q if len(rows) == len(self._Q) else self._Q[block]
-        pairs, is_open = way.find(queries, block)
-        best = self._settle(queries, self._allowed(pairs, block))
+        is_all = len(rows) == len(self._Q)
+        seen = queries = self._Q if is_all else self._Q[block]
+        lengths = self._lengths if is_all or self._lengths is None else self._lengths[block]
+        if lengths is not None:
+            seen = self._engine._directions(queries, lengths)
+        pairs, is_open = way.find(seen, block)
+        best = self._settle(queries, lengths, self._allowed(pairs, block))
         is_open = is_open.cpu().numpy()
         is_range = rows[-1] - rows[0] == len(rows) - 1  # they ascend
         for found, target in zip(best, (self._values, self._indices), strict=True):
@@ -300,15 +351,14 @@ class _Search:
             return Pairs(query, sample)
         return Pairs(query[allowed], sample[allowed])
 
-    def _settle(self, queries: Any, pairs: Pairs) -> tuple[Any, Any]:
+    def _settle(self, queries: Any, lengths: Any, pairs: Pairs) -> tuple[Any, Any]:
         """Compare pairs exactly; return the k best offers to each query and their samples, or inf and -1."""
         offers = torch.empty(len(pairs.query), dtype=torch.float64, device=pairs.query.device)
         n_values = min(SETTLED, free_bytes(self._engine._device) // SETTLED_BYTES)
         step = max(1, n_values // queries.shape[1])
         for part in pieces(len(offers), step):
             query, sample = pairs.query[part], pairs.sample[part]
-            sums = _sums(queries[query], self._engine._samples[sample])
-            distances = self._engine._finish(sums)
+            distances = self._engine._measure(queries, lengths, query, sample, self._has_kernels)
             offers[part] = distances if self._cost is None else torch.maximum(distances, self._cost[sample])
         # Pairs come in the order in which equal offers win; two stable sorts keep it.
         order = offers.argsort(stable=True)
@@ -327,11 +377,18 @@ class _Search:
         return best, samples
 
 
-def _sums(first: Any, second: Any) -> Any:
-    """Add squared differences of rows in feature order, each product and each sum rounded on its own."""
-    difference = first.double() - second.double()
-    squares = (difference * difference).movedim(-1, 0).contiguous()
-    total = squares[0].clone()
-    for square in squares[1:]:
-        total += square
+def _sums(first: Any, second: Any, are_products: bool) -> Any:
+    """Add squared differences or products of rows in feature order, each term and each sum rounded alone."""
+    first, second = first.double(), second.double()
+    if not are_products:
+        first = second = first - second
+    terms = (first * second).movedim(-1, 0).contiguous()
+    total = terms[0].clone()
+    for term in terms[1:]:
+        total += term
     return total
+
+
+def _root(values: Any) -> Any:
+    """Return roots, correctly rounded as CUDA's are; torch's own on the CPU are not."""
+    return values.sqrt() if values.is_cuda else torch.from_numpy(np.sqrt(values.numpy()))

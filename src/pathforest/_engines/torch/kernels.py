@@ -2,6 +2,9 @@
 
 Samples come in tiles of columns. Within a tile, columns that are `CELLS` apart make a group: that is how
 tensor cores spread a tile over threads, so each thread finds the best of its groups on its own.
+
+A kernel is compiled when it is first called, once for each set of `tl.constexpr`; so these are few, and neither
+the number of features nor the look decides about them.
 """
 
 from __future__ import annotations
@@ -12,13 +15,19 @@ import triton.language as tl
 # Of twelve shapes this was the fastest on an H200.
 ROWS, COLUMNS, CELLS = 64, 256, 8  # of a tile: queries, samples, and groups of samples
 GROUP = COLUMNS // CELLS  # samples of a group
-FEATURES = 64  # that are multiplied at a time, at most
+FEATURES = 32, 64  # that are read at a time: the first if there are no more, else the second
 WARPS, STAGES = 4, 3  # 80 KB of shared memory, 120 on Hopper: every GPU with capability 8.0 has that
 ITEMS = 4  # groups that one program measures
+PAIRS = 128  # that one program compares exactly, one per thread
+
+
+def at_once(n_features: int) -> int:
+    """Return how many features are read at a time."""
+    return FEATURES[n_features > FEATURES[0]]
 
 
 # Numbers that change from look to look: no code is made for special ones.
-@triton.jit(do_not_specialize=["first_tile", "n_tiles", "tiles_each", "width"])
+@triton.jit(do_not_specialize=["first_tile", "n_tiles", "tiles_each", "width", "all_groups"])
 def scan_kernel(
     queries,  # (m, D) half
     samples,  # (n, D) half
@@ -33,12 +42,13 @@ def scan_kernel(
     n_tiles,
     tiles_each,
     width,
-    D: tl.constexpr,
-    K: tl.constexpr,  # features at a time, a power of two that divides D
+    all_groups,  # 1: write all groups, in order; 0: those that are wanted
+    D,
+    K: tl.constexpr,  # features at a time, which divide D
+    WHOLE: tl.constexpr,  # whether these are all
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
     CELLS: tl.constexpr,
-    DENSE: tl.constexpr,  # write all groups, in order
     FOREIGN: tl.constexpr,
     COSTS: tl.constexpr,
 ):
@@ -47,18 +57,18 @@ def scan_kernel(
     features, columns, cells = tl.arange(0, K), tl.arange(0, COLUMNS), tl.arange(0, CELLS)
     query_at = queries + rows.to(tl.int64)[:, None] * D + features[None, :]
     found_at = rows.to(tl.int64)[:, None] * width
-    if D == K:
+    if WHOLE:
         q = tl.load(query_at)
     if FOREIGN or COSTS:
         of_query = tl.load(query_side + rows)
-    if not DENSE:
-        wanted = tl.load(threshold + rows)
-        counter = counts + rows[:, None] + tl.zeros((ROWS, CELLS), dtype=tl.int32)
+    wanted = tl.load(threshold + rows)
+    none = tl.zeros((ROWS, CELLS), dtype=tl.int32)
+    counter, is_dense = counts + rows[:, None] + none, none + all_groups > 0
     start = first_tile + tl.program_id(1) * tiles_each
     for tile in range(start, tl.minimum(start + tiles_each, first_tile + n_tiles)):
         inside = tile * COLUMNS + columns
         sample_at = samples + inside.to(tl.int64)[None, :] * D + features[:, None]
-        if D == K:
+        if WHOLE:
             value = tl.dot(q, tl.load(sample_at))
         else:
             value = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
@@ -71,16 +81,12 @@ def scan_kernel(
             same = of_query[:, None] == tl.load(sample_side + inside)[None, :]
             value = tl.where(same, -float("inf"), value)
         best = tl.max(tl.reshape(value, (ROWS, COLUMNS // CELLS, CELLS)), axis=1)
-        if DENSE:
-            place = (tile - first_tile) * CELLS + cells
-            tl.store(values + found_at + place[None, :], best)
-        else:
-            hit = best >= wanted[:, None]
-            place = tl.atomic_add(counter, 1, mask=hit, sem="relaxed")
-            fits = hit & (place < width)
-            tl.store(values + found_at + place, best, mask=fits)
-            number = (tile * CELLS + cells)[None, :] + tl.zeros((ROWS, CELLS), dtype=tl.int32)
-            tl.store(groups + found_at + place, number, mask=fits)
+        hit = is_dense | (best >= wanted[:, None])
+        counted = tl.atomic_add(counter, 1, mask=hit & ~is_dense, sem="relaxed")
+        place = tl.where(is_dense, ((tile - first_tile) * CELLS + cells)[None, :], counted)
+        fits = hit & (place < width)
+        tl.store(values + found_at + place, best, mask=fits)
+        tl.store(groups + found_at + place, (tile * CELLS + cells)[None, :] + none, mask=fits & ~is_dense)
 
 
 @triton.jit(do_not_specialize=["n_items"])
@@ -122,3 +128,27 @@ def measure_kernel(
     total = tl.where(sample >= 0, total, float("inf"))
     place = items.to(tl.int64)[:, None] * GROUP + within[None, :]
     tl.store(squares + place, total, mask=exists[:, None])
+
+
+@triton.jit(do_not_specialize=["n_pairs"])
+def sum_kernel(
+    queries,  # (m, d)
+    samples,  # (n, d)
+    query,  # (n_pairs,)
+    sample,
+    sums,  # (n_pairs,) float64, what is found
+    n_pairs,
+    d,
+    PRODUCTS: tl.constexpr,  # whether terms are products, or squared differences
+    PAIRS: tl.constexpr,
+):
+    """Add up the terms of pairs of rows in feature order; without fused operations, each is rounded alone."""
+    pairs = tl.program_id(0) * PAIRS + tl.arange(0, PAIRS)
+    exists = pairs < n_pairs
+    query_at = queries + tl.load(query + pairs, mask=exists, other=0) * d
+    sample_at = samples + tl.load(sample + pairs, mask=exists, other=0) * d
+    total = tl.zeros((PAIRS,), dtype=tl.float64)
+    for feature in range(0, d):
+        a, b = tl.load(query_at + feature).to(tl.float64), tl.load(sample_at + feature).to(tl.float64)
+        total += a * b if PRODUCTS else (a - b) * (a - b)
+    tl.store(sums + pairs, total, mask=exists)

@@ -17,6 +17,8 @@ distance, that is at most (low + 6 e |q|^2 + 2 b) / (1 - 4 e). The k-th best val
 squared distances that count, and the limit says which values are wanted. Columns are in random order: a first
 look at a few of them sets limits, and after each further look several times as many have been seen.
 
+Where exact answers are off from squared distances by some noise, b has that too.
+
 A sample's offer is the larger of its cost and its distance; for plain neighbours costs are 0.
 """
 
@@ -55,6 +57,25 @@ class Limits(NamedTuple):
     is_open: Any  # (m,) whether groups have been lost, or nothing is known
 
 
+def pair_sums(queries: Any, samples: Any, query: Any, sample: Any, are_products: bool) -> Any:
+    """Add up products of pairs of rows, or their squared differences, in feature order."""
+    sums = torch.empty(len(query), dtype=torch.float64, device=query.device)
+    if len(query):
+        kernels.sum_kernel[(-(-len(query) // kernels.PAIRS),)](
+            queries,
+            samples,
+            query,
+            sample,
+            sums,
+            len(query),
+            queries.shape[1],
+            are_products,
+            kernels.PAIRS,
+            enable_fp_fusion=False,
+        )
+    return sums
+
+
 def is_worth_it(n: int, d: int, k: int) -> bool:
     """Tell whether there are enough samples to look at some of them first."""
     return n >= GROWTH * _first_look(k) and d <= MAX_FEATURES
@@ -68,11 +89,12 @@ class Tiles:
         self.scale = scaling.scale * REACH
         n, d = X.shape
         depth = 3 * d if split else d
-        self._at_once = min(kernels.FEATURES, max(16, 2 ** (depth - 1).bit_length()))
+        self._at_once = kernels.at_once(depth)
         self._depth = -(-depth // self._at_once) * self._at_once
-        self._absolute = 1.05 * 2.0**-24 * d**0.5
+        absolute = 1.05 * 2.0**-24 * d**0.5
         rounding = 3 * 2.0**-22 if split else 2.0**-10
-        self._rate = 1.05 * (rounding + 4 * (self._depth + 24) * 2.0**-24) + self._absolute
+        self._rate = 1.05 * (rounding + 4 * (self._depth + 24) * 2.0**-24) + absolute
+        self._absolute = absolute + scaling.noise * REACH**2
         # Padding fills the last tile up; its columns are infinitely far.
         self._n_tiles = -(-n // kernels.COLUMNS)
         n_padded = self._n_tiles * kernels.COLUMNS
@@ -139,7 +161,7 @@ class Tiles:
                 torch.tensor([self.scale], dtype=torch.float64, device=Q.device),
                 squares,
                 d,
-                min(kernels.FEATURES, max(2, 2 ** (d - 1).bit_length())),
+                kernels.at_once(d),
                 kernels.ITEMS,
                 kernels.COLUMNS,
                 kernels.CELLS,
@@ -210,7 +232,8 @@ class _Scan:
         """Return all groups of the first tiles."""
         width = n_tiles * kernels.CELLS
         value = self._padded(torch.float32, 0, width)
-        self._run(0, n_tiles, value, value, value, value, is_dense=True)
+        unused = self._padded(torch.int32, 0)
+        self._run(0, n_tiles, value, unused, unused, value, is_dense=True)
         number = torch.arange(width, dtype=torch.int32, device=self._device)
         return Groups(value[: self._m], number.expand(self._m, -1))
 
@@ -246,12 +269,13 @@ class _Scan:
             n_tiles,
             each,
             value.shape[1],
+            int(is_dense),
             tiles._depth,
             tiles._at_once,
+            tiles._depth == tiles._at_once,
             kernels.ROWS,
             kernels.COLUMNS,
             kernels.CELLS,
-            is_dense,
             self._component is not None,
             self._cost is not None,
             num_warps=kernels.WARPS,
