@@ -2,6 +2,7 @@
 
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from inspect import signature
 
 import checks
 import numpy as np
@@ -316,6 +317,25 @@ def many(recipe, d, dtype=np.float32):
     return make_samples(recipe, 1, 1100 if DEVICE == "cuda" else 260, d, dtype)
 
 
+class Watched:
+    """A kernel whose calls are noted by what makes Triton compile it anew."""
+
+    def __init__(self, name, kernel, made):
+        self.name, self.kernel, self.made = name, kernel, made
+        self.kinds = [parameter.annotation for parameter in signature(kernel.fn).parameters.values()]
+
+    def __getitem__(self, grid):
+        def call(*args, **options):
+            code = [
+                value if "constexpr" in str(kind) else getattr(value, "dtype", None)
+                for value, kind in zip(args, self.kinds, strict=True)
+            ]
+            self.made.add((self.name, *code))
+            return self.kernel[grid](*args, **options)
+
+        return call
+
+
 KERNEL_CASES = [("grid", 5), ("duplicates", 5), ("near ties", 5), ("far clusters", 5), ("gaussian", 70)]
 
 
@@ -335,6 +355,22 @@ def test_kernels_answer_for_values_of_any_size(small_tiles, size, metric):
     X[:, 1] = 1e9
     check(X * (min(size, 1e140) if metric == "cosine" else size), metric=metric, k=2)  # whose squares are finite
     assert small_tiles
+
+
+def test_kernels_are_few_and_the_same_for_any_number_of_features(small_tiles, monkeypatch):
+    """A fit waits for four: scans for any sample and for those of other components, measures, sums."""
+    from pathforest._engines.torch import kernels
+
+    made = set()
+    for name in ("scan_kernel", "measure_kernel", "sum_kernel"):
+        monkeypatch.setattr(kernels, name, Watched(name, getattr(kernels, name), made))
+    X, Q = many("gaussian", 130)
+    for d in (70, 130):
+        ours, _ = engines(np.ascontiguousarray(X[:, :d]))
+        ours.spanning_tree(ours.knn(1))
+        assert len(made) == 4 + (d > 70)
+        ours.conquer(np.ascontiguousarray(Q[:, :d]), np.arange(len(X)) * 1e-3, np.arange(len(X)))
+    assert len(made) == 5  # one with costs
 
 
 def test_lists_that_overflow_leave_queries_to_the_other_ways(small_tiles):

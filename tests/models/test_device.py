@@ -13,6 +13,7 @@ from torch_device import DEVICE, torch
 from zoo import every, make, names
 
 from pathforest import OPFClassifier, load
+from pathforest._engines import samples
 from pathforest._engines.torch import find_device
 from pathforest._engines.torch.engine import TorchEngine
 
@@ -97,6 +98,34 @@ def test_tensors_and_arrays_that_must_not_be_written_to_are_taken():
     assert isinstance(found, np.ndarray)
     assert found.tolist() == expected.tolist()
     assert make("plain").fit(X, codes.int()).predict(Q).tolist() == (found == "b").astype(int).tolist()
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+@pytest.mark.parametrize("device", ["cpu", DEVICE])
+def test_half_precision_answers_as_its_values_in_float32(kind, device):
+    X, Q = (torch.as_tensor(a).to(getattr(torch, kind)) for a in make_samples("gaussian", 2, 60, 4))
+    y = np.arange(60) % 2
+    expected = make("plain").fit(X.float().numpy(), y)
+    models = [make("plain", device=device).fit(X, y)]
+    models += [make("plain", device=device).fit(X.numpy(), y)] if kind == "float16" else []
+    for model in models:
+        same_model(model, expected, Q.float().numpy())
+        np.testing.assert_array_equal(model.predict(Q), expected.predict(Q.float().numpy()))
+
+
+def test_large_arrays_are_copied_and_checked_in_parts(monkeypatch):
+    X, Q = make_samples("gaussian", 2, 60, 4)
+    expected, y = make("plain").fit(X, np.arange(60) % 2), np.arange(60) % 2
+    monkeypatch.setattr(samples, "LARGE", 0)
+    monkeypatch.setattr(samples, "BLOCK_BYTES", 7 * 32)
+    given = X.copy()
+    model = make("plain", n_jobs=2).fit(given, y)
+    given[:] = 0
+    same_model(model, expected, Q)
+    for value in (np.nan, np.inf):
+        given[50, 1] = value
+        with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
+            make("plain").fit(given, y)
 
 
 # What a device cannot do

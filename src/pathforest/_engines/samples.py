@@ -16,8 +16,11 @@ from sklearn.utils.validation import check_array, validate_data
 
 from pathforest._engines.metric import NONNEGATIVE, SPARSE_METRICS, Metric, array_options, with_categories
 from pathforest._tables.columns import as_table, code_table, is_gap, named_columns
+from pathforest._utils.checks import thread_count
 from pathforest._utils.text import show
+from pathforest._utils.threads import map_threads
 
+LARGE = 2**22  # values that are worth threads
 LARGEST = 2**31 - 1024  # number of features that the core has room for
 
 # As they come; others become the first. scikit-learn adds the repeated entries of "coo" in no certain order.
@@ -148,8 +151,15 @@ def check_sparse(metric: Metric, algorithm: str, device: str = "cpu") -> None:
 
 
 def from_torch(X: Any) -> Any:
-    """Return a tensor of PyTorch, on any device, as an array; anything else as it is."""
-    return X.detach().cpu().numpy() if type(X).__module__.partition(".")[0] == "torch" else X
+    """Return a tensor of PyTorch, on any device, as an array; anything else as it is.
+
+    Half precision becomes float32, which keeps every value; scikit-learn would double that, and NumPy has no
+    bfloat16.
+    """
+    if type(X).__module__.partition(".")[0] == "torch":
+        is_half = X.is_floating_point() and X.element_size() == 2
+        X = (X.detach().float() if is_half else X.detach()).cpu().numpy()
+    return X.astype(np.float32) if isinstance(X, np.ndarray) and X.dtype == np.float16 else X
 
 
 def read_samples(
@@ -165,7 +175,7 @@ def read_samples(
     table = as_table(X) if metric.name == "gower" else None
     known = None if reset else vars(model).get("categories_")
     if table is None:
-        X = validated(model, X, reset=reset, copy=copy, **array_options(metric))
+        X = _in_parts(model, X, reset=reset, copy=copy, **array_options(metric))
         if known is not None:
             code_table(X, known)  # refuses numbers instead of text
         return X, metric
@@ -215,6 +225,25 @@ def validated(estimator: Any, X: Any, **options: Any) -> np.ndarray:
         raise
     refuse_missing_dates(X, values)
     return values
+
+
+def _in_parts(model: Any, X: Any, *, copy: bool, ensure_all_finite: bool | str, **options: Any) -> np.ndarray:
+    """Do what `validated` does; large arrays are copied and looked through by several threads."""
+    given = {"copy": copy, "ensure_all_finite": ensure_all_finite}
+    if not isinstance(X, np.ndarray) or X.size < LARGE or ensure_all_finite is not True:
+        return validated(model, X, **given, **options)
+    values = validated(model, X, ensure_all_finite=False, **options)
+    kept = np.empty_like(values) if copy and np.may_share_memory(values, X) else values
+
+    def is_finite(rows: slice) -> bool:
+        if kept is not values:
+            kept[rows] = values[rows]
+        with np.errstate(all="ignore"):
+            return bool(np.isfinite(kept[rows].sum()))
+
+    n_threads = thread_count(getattr(model, "n_jobs", None))
+    is_fine = all(list(map_threads(is_finite, n_threads, blocks(*values.shape))))
+    return kept if is_fine else validated(model, X, **given, **options)  # which says what is wrong, if it is
 
 
 def refuse_missing_dates(given: Any, values: np.ndarray) -> None:
