@@ -353,7 +353,8 @@ def test_kernels_answer_as_the_other_engines_do(small_tiles, recipe, d):
 def test_kernels_answer_for_values_of_any_size(small_tiles, size, metric):
     X, _ = many("gaussian", 3, np.float64)
     X[:, 1] = 1e9
-    check(X * (min(size, 1e140) if metric == "cosine" else size), metric=metric, k=2)  # whose squares are finite
+    size = min(size, 1e140) if metric == "cosine" else size  # so that squares are finite
+    check(X * size, metric=metric, k=2)
     assert small_tiles
 
 

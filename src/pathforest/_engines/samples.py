@@ -16,9 +16,8 @@ from sklearn.utils.validation import check_array, validate_data
 
 from pathforest._engines.metric import NONNEGATIVE, SPARSE_METRICS, Metric, array_options, with_categories
 from pathforest._tables.columns import as_table, code_table, is_gap, named_columns
-from pathforest._utils.checks import thread_count
+from pathforest._utils.checks import map_threads, thread_count
 from pathforest._utils.text import show
-from pathforest._utils.threads import map_threads
 
 LARGE = 2**22  # values that are worth threads
 LARGEST = 2**31 - 1024  # number of features that the core has room for

@@ -67,10 +67,10 @@ class Scaling:
 class Directions:
     """Rows divided by their lengths: squared distances of these are twice the distances of "cosine".
 
-    That holds up to `noise`, for what float64 rounds. Rows of zeros are at 1 from all others and at 0 from each
-    other; if there are such samples, one more feature sets them apart. NaN stands for queries of which nothing
-    is known, so that all samples are compared with them exactly: those of zeros where no sample is, and any if
-    squares have lost digits.
+    That holds up to `noise`, for what float64 rounds. Rows of zeros are at 1 from all others and at 0 from
+    each other; if there are such samples, one more feature sets them apart. NaN stands for queries of which
+    nothing is known, so that all samples are compared with them exactly: those of zeros where no sample is,
+    and any if squares have lost digits.
     """
 
     def __init__(self, X: Any, squares: Any) -> None:

@@ -178,8 +178,8 @@ class TorchEngine(PythonEngine):
     def _finish(self, sums: Any, squares: tuple[Any, ...] = ()) -> Any:
         """Turn sums into distances, rounded as the other engines round them.
 
-        `squares` are those of the lengths of both rows, if sums are of products. Logarithms differ everywhere,
-        so they are the host's.
+        `squares` are those of the lengths of both rows, if sums are of products. Logarithms differ
+        everywhere, so they are the host's.
         """
         name = self._metric.name
         if name == "sqeuclidean":
@@ -252,7 +252,7 @@ class _Search:
 
     def _ways(self) -> Iterator[_Way]:
         """Yield ways to find the k best, from the fastest to those that always end."""
-        engine, k = self._engine, self._k
+        k = self._k
         if self._has_kernels:
             yield self._by_tiles(False)
             yield self._by_tiles(True)

@@ -3,8 +3,8 @@
 Samples come in tiles of columns. Within a tile, columns that are `CELLS` apart make a group: that is how
 tensor cores spread a tile over threads, so each thread finds the best of its groups on its own.
 
-A kernel is compiled when it is first called, once for each set of `tl.constexpr`; so these are few, and neither
-the number of features nor the look decides about them.
+A kernel is compiled when it is first called, once for each set of `tl.constexpr`. So these are few, and
+neither the number of features nor the look decides about them.
 """
 
 from __future__ import annotations
