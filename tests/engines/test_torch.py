@@ -383,6 +383,14 @@ def test_lists_that_overflow_leave_queries_to_the_other_ways(small_tiles):
     assert [is_open for _, is_open in small_tiles[:2]] == [1.0, 1.0]  # of whole and of split values
 
 
+def test_samples_of_clusters_far_apart_are_told_apart_from_the_centres_of_these(small_tiles):
+    X, _ = many("gaussian", 5)
+    X[:, 0] += 1e4 * (np.arange(len(X)) % 3)
+    ours, known = engines(X)
+    checks.same_arrays(ours.knn(1), known.knn(1))
+    assert [is_open > 0.1 for _, is_open in small_tiles] == [True, False, False, False]
+
+
 def test_groups_that_no_longer_fit_a_list_are_noticed(small_tiles):
     """The second look finds more groups than there is room for; the nearest sample is in the last of them."""
     n, first, where = (1100, 256, "cuda") if DEVICE == "cuda" else (300, 64, "cpu")

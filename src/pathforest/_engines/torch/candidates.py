@@ -30,6 +30,7 @@ from pathforest._engines.torch.devices import pieces
 ROOM = 2.0**-22  # for the rounding of costs to float32
 ROUNDING = 2.0**-24
 CONVERTED = 2**24  # values that are converted at a time
+SEEN, MOST_CENTRES = 2**12, 16  # samples that clusters are sought among, and how many at most
 MAX_EXPONENT = 500  # of the scale: its square is finite, and squares that underflow are far below the error
 SHARPEST = 26  # exponent where there is noise: it then hides what lies closer together
 LEAST = 1e-280  # squares of lengths below have lost digits
@@ -46,14 +47,19 @@ class Estimates(NamedTuple):
 
 
 class Scaling:
-    """Centres samples, and scales them by a power of two so that the farthest has a length of at most 1."""
+    """Centres samples, and scales them by a power of two so that the farthest has a length of at most 1.
 
-    def __init__(self, X: Any, noise: float = 0.0) -> None:
+    The centre is their mean if none is given.
+    """
+
+    def __init__(self, X: Any, noise: float = 0.0, centre: Any = None) -> None:
         n, d = X.shape
         step, most = max(1, CONVERTED // d), SHARPEST if noise else MAX_EXPONENT
-        mean = sum((X[rows].double() / n).sum(0) for rows in pieces(n, step))
-        # A mean may be rounded beyond the values; constant features are to vanish, however large.
-        self._centre = mean.clamp(X.amin(0).double(), X.amax(0).double())
+        if centre is None:
+            mean = sum((X[rows].double() / n).sum(0) for rows in pieces(n, step))
+            # A mean may be rounded beyond the values; constant features are to vanish, however large.
+            centre = mean.clamp(X.amin(0).double(), X.amax(0).double())
+        self._centre = centre
         farthest = max((X[rows].double() - self._centre).norm(dim=1).max() for rows in pieces(n, step))
         # A power of two changes no digit.
         self.scale = 2.0 ** min(most, -float(farthest.log2().ceil())) if farthest > 0 else 1.0
@@ -62,6 +68,25 @@ class Scaling:
     def __call__(self, rows: Any) -> Any:
         """Return scaled rows, in float64."""
         return (rows.double() - self._centre) * self.scale
+
+
+def find_centres(X: Any) -> Any:
+    """Return centres of clusters, if samples are much nearer to those than to the centre of all; else None.
+
+    Half precision tells samples of one cluster apart if they are centred there.
+    """
+    seeded = torch.Generator(X.device).manual_seed(0)
+    few = X[torch.randint(len(X), (SEEN,), generator=seeded, device=X.device)].double()
+    centres, spread = few[:1], torch.cdist(few, few.mean(0, keepdim=True)).square()
+    nearest = torch.cdist(few, centres)[:, 0]
+    first = nearest.max()
+    while len(centres) < MOST_CENTRES and nearest.max() > first / 3:
+        centres = torch.cat([centres, few[nearest.argmax()][None]])
+        nearest = torch.minimum(nearest, torch.cdist(few, centres[-1:])[:, 0])
+    own = torch.cdist(few, centres).argmin(1)
+    members = torch.nn.functional.one_hot(own, len(centres)).double()
+    centres = (members.T @ few) / members.sum(0)[:, None]
+    return centres if 2 * (few - centres[own]).square().sum() < spread.sum() else None
 
 
 class Directions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from pathforest._engines.torch.candidates import (
     Pairs,
     Scaling,
     find_candidates,
+    find_centres,
     group_size,
     make_costs,
 )
@@ -28,6 +29,7 @@ from pathforest._engines.torch.tree import build_tree
 if TYPE_CHECKING:
     from pathforest._engines.torch.tiles import Tiles  # which needs Triton
 
+WORTH_CENTRES = 1 / 8  # of the queries left open, to look for clusters
 PROBE = 2**13  # queries of the first block, where a way of answering may leave many open
 CROWD = 8  # candidates per answer above which better estimates pay
 SETTLED = 2**27  # values whose differences are added up at a time, at most
@@ -45,7 +47,7 @@ class TorchEngine(PythonEngine):
         self._device = device
         self._samples = self._load(X)
         self._lengths = self._squared_lengths(self._samples)
-        self._tiles_made: dict[bool, Tiles] = {}
+        self._tiles_made: dict[bool, Tiles] = {}  # of whole and of split values
         self._latest: tuple[int, Estimator] | None = None  # size of groups, and the estimates for it
 
     def knn(self, k: int, n_threads: int = 1, start: int = 0, stop: int | None = None) -> Lists:
@@ -138,9 +140,13 @@ class TorchEngine(PythonEngine):
         """The samples as estimates see them: their squared distances ascend with those of the metric."""
         return self._samples if self._lengths is None else self._directions.samples
 
+    @property
+    def _noise(self) -> float:
+        return 0.0 if self._lengths is None else self._directions.noise
+
     @cached_property
     def _scaling(self) -> Scaling:
-        return Scaling(self._seen, 0.0 if self._lengths is None else self._directions.noise)
+        return Scaling(self._seen, self._noise)
 
     def _has_kernels(self, k: int) -> bool:
         """Tell whether there are kernels that find k samples, and samples enough for them."""
@@ -150,13 +156,21 @@ class TorchEngine(PythonEngine):
 
         return is_worth_it(*self._X.shape, k)
 
-    def _tiles(self, split: bool) -> Tiles:
+    @cached_property
+    def _centres(self) -> Any:
+        return find_centres(self._seen)
+
+    def _tiles(self, split: bool, centre: Any) -> Tiles:
         from pathforest._engines.torch.tiles import Tiles
 
-        if split not in self._tiles_made:
-            with room_for(f"a copy of the samples in half precision, {2 * self._X.size:,} bytes"):
-                self._tiles_made[split] = Tiles(self._seen, self._scaling, split)
-        return self._tiles_made[split]
+        if centre is None and split in self._tiles_made:
+            return self._tiles_made[split]
+        with room_for(f"a copy of the samples in half precision, {2 * self._X.size:,} bytes"):
+            scaling = self._scaling if centre is None else Scaling(self._seen, self._noise, centre)
+            tiles = Tiles(self._seen, scaling, split)
+        if centre is None:
+            self._tiles_made[split] = tiles
+        return tiles
 
     def _estimator(self, group: int) -> Estimator:
         latest = self._latest
@@ -210,6 +224,7 @@ class _Way(NamedTuple):
     find: Callable[[Any, Any], tuple[Pairs, Any]]  # takes rows of queries and their numbers
     row_bytes: int  # memory that the work on one query takes
     may_fail: bool  # whether it may leave many queries unanswered
+    takes: Any = None  # whether it is for a query; None: it is for all
 
 
 class _Search:
@@ -244,7 +259,10 @@ class _Search:
         """Find the answers to all queries; infinity and -1 stand for samples out of reach."""
         ways, left = self._ways(), np.arange(len(self._Q))
         while self._k and len(left):
-            left = self._try(next(ways), left)
+            self._share_open = len(left) / len(self._Q)
+            way = next(ways)
+            takes = np.full(len(left), True) if way.takes is None else way.takes[left]
+            left = np.sort(np.append(left[~takes], self._try(way, left[takes])))
         if self._reach is not None:  # estimates let some through
             beyond = self._values > self._reach[:, None]
             self._values[beyond], self._indices[beyond] = np.inf, -1
@@ -255,6 +273,10 @@ class _Search:
         k = self._k
         if self._has_kernels:
             yield self._by_tiles(False)
+            if self._share_open > WORTH_CENTRES and self._engine._centres is not None:
+                nearest = self._nearest_centres()
+                for number, centre in enumerate(self._engine._centres):
+                    yield self._by_tiles(False, centre)._replace(takes=nearest == number)
             yield self._by_tiles(True)
         # Shortened values leave about twice as many groups in doubt.
         yield self._by_groups(2 * k + 8, True)
@@ -263,17 +285,20 @@ class _Search:
             yield self._by_groups(n_chosen, False)
             n_chosen *= 4
 
-    def _by_tiles(self, split: bool) -> _Way:
+    def _by_tiles(self, split: bool, centre: Any = None) -> _Way:
         """Look at products where they are computed, which needs a kernel."""
-        tiles, n_wanted = self._engine._tiles(split), self._n_wanted
-        cost = None if self._cost is None else self._squared_cost * tiles.scale**2
+        from pathforest._engines.torch.tiles import row_bytes
+
+        n_wanted, made = self._n_wanted, cache(self._engine._tiles)
 
         def find(queries: Any, block: Any) -> tuple[Pairs, Any]:
+            tiles = made(split, centre)
+            cost = None if self._cost is None else self._squared_cost * tiles.scale**2
             limit = None if self._reach is None else self._squared_reach[block] * tiles.scale**2
             component = self._component and (self._component[0][block], self._component[1])
             return tiles.find(queries, n_wanted, limit, component, cost)
 
-        return _Way(find, tiles.row_bytes(n_wanted), True)
+        return _Way(find, row_bytes(self._engine.n_features, n_wanted), True)
 
     def _by_groups(self, n_chosen: int, shortened: bool) -> _Way:
         """Write products to memory, and look into the groups of columns that may count."""
@@ -314,11 +339,9 @@ class _Search:
     def _run(self, way: _Way, rows: np.ndarray) -> np.ndarray:
         block = self._engine._load(rows)
         is_all = len(rows) == len(self._Q)
-        seen = queries = self._Q if is_all else self._Q[block]
+        queries = self._Q if is_all else self._Q[block]
         lengths = self._lengths if is_all or self._lengths is None else self._lengths[block]
-        if lengths is not None:
-            seen = self._engine._directions(queries, lengths)
-        pairs, is_open = way.find(seen, block)
+        pairs, is_open = way.find(self._see(queries, lengths), block)
         best = self._settle(queries, lengths, self._allowed(pairs, block))
         is_open = is_open.cpu().numpy()
         is_range = rows[-1] - rows[0] == len(rows) - 1  # they ascend
@@ -328,6 +351,19 @@ class _Search:
             else:
                 target[rows[~is_open]] = found.cpu().numpy()[~is_open]
         return rows[is_open]
+
+    def _see(self, queries: Any, lengths: Any) -> Any:
+        """Return queries as estimates see them."""
+        return queries if lengths is None else self._engine._directions(queries, lengths)
+
+    def _nearest_centres(self) -> np.ndarray:
+        """Return for each query the number of the centre that is about the nearest."""
+        centres, found = self._engine._centres, [np.empty(0, dtype=np.intp)]
+        for part in pieces(len(self._Q), max(1, CONVERTED // self._Q.shape[1])):
+            lengths = self._lengths if self._lengths is None else self._lengths[part]
+            seen = self._see(self._Q[part], lengths).double()
+            found.append(torch.cdist(seen, centres).argmin(1).cpu().numpy())
+        return np.concatenate(found)
 
     def _exclude_own(self, brackets: Any, block: Any) -> None:
         """Put out of reach what a query must not find: itself, or its component."""

@@ -81,6 +81,12 @@ def is_worth_it(n: int, d: int, k: int) -> bool:
     return n >= GROWTH * _first_look(k) and d <= MAX_FEATURES
 
 
+def row_bytes(d: int, k: int) -> int:
+    """Return how much memory the work on one query of d features takes."""
+    width, kept = _first_look(k) // kernels.GROUP, _kept(k)
+    return 16 * width + 60 * kept + 12 * kept * kernels.GROUP + 24 * d
+
+
 class Tiles:
     """Samples in half precision, in random order; `split` makes two halves of each value."""
 
@@ -107,11 +113,6 @@ class Tiles:
             part = self._centred(X[self._order[rows].long()])
             self._fill(self._values[rows], part, is_query=False)
             self._half_norms[rows] = (part.square().sum(1) * (0.5 * (1 - self._rate))).float()
-
-    def row_bytes(self, k: int) -> int:
-        """Return how much memory the work on one query takes."""
-        width, kept = _first_look(k) // kernels.GROUP, _kept(k)
-        return 16 * width + 60 * kept + 12 * kept * kernels.GROUP + 24 * self._X.shape[1]
 
     def find(
         self, Q: Any, k: int, limit: Any, component: tuple[Any, Any] | None, cost: Any
