@@ -24,7 +24,7 @@ from pathforest._engines.torch.candidates import (
     make_costs,
 )
 from pathforest._engines.torch.devices import can_use, current, free_bytes, in_blocks, pieces, room_for
-from pathforest._engines.torch.tree import build_tree
+from pathforest._engines.torch.tree import Arcs, between, build_tree, joined, lightest
 
 if TYPE_CHECKING:
     from pathforest._engines.torch.tiles import Tiles  # which needs Triton
@@ -42,10 +42,18 @@ class TorchEngine(PythonEngine):
     The competition over the complete graph asks one sample at a time, and runs on the host.
     """
 
-    def __init__(self, X: np.ndarray, metric: Metric, name: str, device: Any, n_threads: int = 1) -> None:
+    def __init__(
+        self,
+        X: np.ndarray,
+        metric: Metric,
+        name: str,
+        device: Any,
+        n_threads: int = 1,
+        samples: Any = None,
+    ) -> None:
         super().__init__(X, metric, name, n_threads)
         self._device = device
-        self._samples = self._load(X)
+        self._samples = self._load(X) if samples is None else samples
         self._lengths = self._squared_lengths(self._samples)
         self._tiles_made: dict[bool, Tiles] = {}  # of whole and of split values
         self._latest: tuple[int, Estimator] | None = None  # size of groups, and the estimates for it
@@ -69,9 +77,24 @@ class TorchEngine(PythonEngine):
             return self._load(found[0][:, 0]), self._load(found[1][:, 0]).long()
 
         with room_for(f"neighbour lists of {lists.indices.shape[1]}"):
-            tree = build_tree(self._load(lists.distances), self._load(lists.indices), nearest_foreign)
+            loaded = self._load(lists.distances), self._load(lists.indices)
+            tree = build_tree(*loaded, nearest_foreign, self._join)
         source, target, weight = (array.cpu().numpy() for array in tree)
         return source.astype(np.int32), target.astype(np.int32), weight
+
+    def joining_arcs(
+        self,
+        component: np.ndarray,
+        n_threads: int = 1,
+        reach: np.ndarray | None = None,
+        queries: Samples | None = None,
+        own: np.ndarray | None = None,
+    ) -> TreeArrays:
+        if reach is not None or queries is not None:
+            return super().joining_arcs(component, n_threads, reach, queries, own)
+        weight, ends = self._join(self._load(component))
+        source, target = ends // self.n_samples, ends % self.n_samples
+        return source.int().cpu().numpy(), target.int().cpu().numpy(), weight.cpu().numpy()
 
     def nearest_foreign(
         self, queries: Samples, own: np.ndarray, component: np.ndarray, reach: np.ndarray, n_threads: int = 1
@@ -92,7 +115,7 @@ class TorchEngine(PythonEngine):
         if np.array_equal(order, np.arange(self.n_samples)):
             k = min(n_conquerors, self.n_samples)
             return self._best(self._load(queries), k, cost=np.asarray(cost))
-        ordered = TorchEngine(self._X[order], self._metric, self.name, self._device, self._n_threads)
+        ordered = self._part(self._load(order).long())
         places = np.arange(self.n_samples, dtype=np.int32)
         offers, indices = ordered.conquer(queries, cost[order], places, n_conquerors, n_threads)
         return offers, np.asarray(order, dtype=np.int32)[indices]
@@ -108,6 +131,36 @@ class TorchEngine(PythonEngine):
 
         in_blocks(self._device, len(Q), 32 * self.n_samples * self.n_features, block)
         return found
+
+    def _part(self, rows: Any) -> TorchEngine:
+        """Return an engine over some of the samples."""
+        shape = np.broadcast_to(self._X[:1], (len(rows), self.n_features))  # the samples are on the device
+        with room_for(f"a copy of {len(rows):,} samples"):
+            samples = self._samples[rows]
+        return TorchEngine(shape, self._metric, self.name, self._device, self._n_threads, samples)
+
+    def _join(self, component: Any) -> Arcs:
+        """Find the arcs that join components: the lightest between each two, of which a tree is left.
+
+        The samples of all smaller components are asked for the nearest in a component, no farther than some
+        of them have found it.
+        """
+        component, counts = component.unique(return_inverse=True, return_counts=True)[1:]
+        place = counts.argsort(descending=True, stable=True).argsort()[component]  # the largest is the first
+        found: list[tuple[float, int, int, int]] = []
+        for one in range(len(counts) - 1):
+            members, asking = (place == one).nonzero()[:, 0], (place > one).nonzero()[:, 0]
+            part, reach = self._part(members), torch.full_like(counts, torch.inf, dtype=torch.float64)
+            for some in (asking[:: 1 + len(asking) // PROBE], asking):
+                asked = part._best(self._samples[some], 1, reach=reach[place[some]].cpu().numpy())
+                weight, nearest = (self._load(array[:, 0]) for array in asked)
+                is_known = nearest >= 0
+                arcs = between(self.n_samples, some, members[nearest.clamp(min=0).long()], weight)
+                best = lightest(arcs, place[some], is_known, len(counts))
+                reach = best.weight
+            weights, ends = best.weight.tolist(), best.ends.tolist()
+            found += [(weights[other], ends[other], one, other) for other in range(one + 1, len(counts))]
+        return joined(found, self._device)
 
     def _foreign(self, Q: Any, own: Any, component: Any, reach: np.ndarray | None = None) -> Lists:
         return self._best(Q, 1, component=(own, component), reach=reach)

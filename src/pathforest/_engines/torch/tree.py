@@ -3,7 +3,8 @@
 Each component adds its lightest outgoing arc. A sample's list names its nearest sample outside the component
 until all its entries lie inside; from then on only a lower bound is known, the arc to the list's last entry.
 A component whose best known arc is below all such bounds is settled. Only if none is settled, samples are
-asked for their nearest outsider, but never those of the largest component, which the others will join.
+asked for their nearest outsider, but never those of the largest component, which the others will join; or
+all pairs between components are looked at once.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 import torch
 
 LAST = 2**62  # after every pair of ends
+MOST_JOINED = 64  # components that are joined at once
 
 
 class Arcs(NamedTuple):
@@ -33,25 +35,30 @@ class Arcs(NamedTuple):
 
 
 def build_tree(
-    distances: Any, indices: Any, nearest_foreign: Callable[[Any, Any, Any], tuple[Any, Any]]
+    distances: Any,
+    indices: Any,
+    nearest_foreign: Callable[[Any, Any, Any], tuple[Any, Any]],
+    join: Callable[[Any], Arcs],
 ) -> tuple[Any, Any, Any]:
     """Return the arcs of the tree as (source, target, weight), ascending.
 
     `nearest_foreign` takes samples, the component of every sample, and how far to look from each of those
     asked; it returns the distance and index of the nearest sample of another component, -1 if there is none.
+    `join` takes the component of every sample and returns the arcs that complete the tree: it is called
+    instead where few components are left and it looks at fewer pairs.
     """
     n, k = indices.shape
     sample = torch.arange(n, device=indices.device)
-    component, found = sample, [_between(n, sample[:0], sample[:0], distances[:0, 0])] if k else []
+    component, found = sample, [between(n, sample[:0], sample[:0], distances[:0, 0])] if k else []
     n_components, has_asked = n, False
     # What lies beyond the list: the nearest outsider that was found by asking, and a bound on all others.
     asked, asked_distance = torch.full_like(sample, -1), torch.full_like(distances[:, :1].sum(1), torch.inf)
     if k:
-        bound = _between(n, sample, indices[:, -1].long(), distances[:, -1].clone())
+        bound = between(n, sample, indices[:, -1].long(), distances[:, -1].clone())
     while n_components > 1:
         other, weight = _nearest_known(distances, indices, component, asked, asked_distance)
         is_known = other >= 0
-        best = _lightest(_between(n, sample, other, weight), component, is_known)
+        best = lightest(between(n, sample, other, weight), component, is_known, n)
         is_open = ~is_known & bound.before(best.take(component))
         is_settled = best.ends < LAST
         is_settled[component[is_open]] = False
@@ -63,13 +70,17 @@ def build_tree(
         if has_asked:
             raise RuntimeError("the answers join no components, so the tree would never be complete")
         has_asked = True
-        largest = torch.bincount(component).argmax()
-        asking = (is_open & (component != largest)).nonzero()[:, 0]
+        sizes = torch.bincount(component)
+        asking = (is_open & (component != sizes.argmax())).nonzero()[:, 0]
+        n_pairs = (n * n - int((sizes * sizes).sum())) / 2  # between components
+        if n_components <= MOST_JOINED and n_pairs < n * len(asking):
+            found.append(join(component))
+            break
         reach = best.weight[component[asking]]
         distance, nearest = nearest_foreign(asking, component, reach)
         is_found = nearest >= 0
         asked[asking], asked_distance[asking] = nearest, distance
-        ends = _between(n, asking, nearest, distance).ends.masked_fill(~is_found, LAST)
+        ends = between(n, asking, nearest, distance).ends.masked_fill(~is_found, LAST)
         bound.weight[asking], bound.ends[asking] = torch.where(is_found, distance, reach), ends
     if not found:
         return sample[:0], sample[:0], asked_distance[:0]
@@ -79,7 +90,7 @@ def build_tree(
     return ends[order] // n, ends[order] % n, weight[order]
 
 
-def _between(n: int, first: Any, second: Any, weight: Any) -> Arcs:
+def between(n: int, first: Any, second: Any, weight: Any) -> Arcs:
     return Arcs(weight, torch.minimum(first, second) * n + torch.maximum(first, second))
 
 
@@ -95,12 +106,24 @@ def _nearest_known(
     return other, torch.where(in_list, distances.gather(1, place)[:, 0], asked_distance)
 
 
-def _lightest(arcs: Arcs, component: Any, is_known: Any) -> Arcs:
+def joined(arcs: list[tuple[float, int, int, int]], device: Any) -> Arcs:
+    """Return the lightest arcs that join few components; each is its weight, its ends and the components."""
+    leads_to, kept = list(range(len(arcs) + 1)), []
+    for weight, ends, first, second in sorted(arcs):
+        if leads_to[first] != leads_to[second]:
+            leads_to = [leads_to[second] if one == leads_to[first] else one for one in leads_to]
+            kept.append((weight, ends))
+    weights, ends = zip(*kept, strict=True) if kept else ((), ())
+    ends = torch.tensor(ends, dtype=torch.int64, device=device)
+    return Arcs(torch.tensor(weights, dtype=torch.float64, device=device), ends)
+
+
+def lightest(arcs: Arcs, component: Any, is_known: Any, n_components: int) -> Arcs:
     """Return the lightest of the known arcs of each component."""
-    weight = torch.full_like(arcs.weight, torch.inf)
+    weight = arcs.weight.new_full((n_components,), torch.inf)
     weight.scatter_reduce_(0, component[is_known], arcs.weight[is_known], "amin")
     is_tied = is_known & (arcs.weight == weight[component])
-    ends = torch.full_like(arcs.ends, LAST)
+    ends = arcs.ends.new_full((n_components,), LAST)
     ends.scatter_reduce_(0, component[is_tied], arcs.ends[is_tied], "amin")
     return Arcs(weight, ends)
 
