@@ -133,10 +133,10 @@ $(PACKAGE): $(BUILDERS) $(SOURCES)
 	$(INSTALL) --no-build-isolation --editable '.[all]'
 	touch $@
 
-# Little time is spent on compiling, in a build folder that `make install` does not use.
+# Compiled in less time than for use, in a build folder that `make install` does not use.
 $(VENV)/.demo: $(BUILDERS) $(SOURCES)
 	$(INSTALL) --no-build-isolation --editable . --group demo \
-	    -C build-dir=build/demo/cmake -C cmake.define.CMAKE_CXX_FLAGS_RELEASE='-O1 -DNDEBUG'
+	    -C build-dir=build/demo/cmake -C cmake.define.CMAKE_CXX_FLAGS_RELEASE='-O2 -DNDEBUG'
 	touch $@
 
 # A second environment that borrows the packages of the first through a path file: a path file does not run the path files
