@@ -72,6 +72,14 @@ def overlapping(seed, n, shift, n_classes):
     return X[:n], y[:n], X[n:], y[n:]
 
 
+def test_a_round_that_costs_too_much_is_taken_back():
+    for seed in range(20):  # of 30 validation samples one may be lost, or none
+        X, y, Q, answers = overlapping(seed, 30, 0.5, 2)
+        for max_loss in (0.0, 0.04):
+            kept = prune(OPFClassifier().fit(X, y), Q, answers, max_loss=max_loss).kept
+            np.testing.assert_array_equal(kept, expected_kept(X, y, Q, answers, max_loss))
+
+
 PARAMETER = {"seuclidean": "V", "mahalanobis": "VI", "gower": "ranges"}
 
 
@@ -150,6 +158,17 @@ def test_learning_exchanges_within_classes_and_is_never_worse_than_its_start(cas
     np.testing.assert_array_equal(np.sort(labels[train]), np.sort(codes))
     same_model(model, OPFClassifier().fit(rows[train], labels[train]))
     assert model.score(rows[val], labels[val]) >= OPFClassifier().fit(X, codes).score(Q, answers)
+
+
+@pytest.mark.parametrize("seed", [7, 11, 17, 18])  # where some iterations make it worse
+def test_more_iterations_are_never_worse(seed):
+    X, y, Q, answers = overlapping(seed, 15, 0, 4)
+    rows, labels = np.concatenate([X, Q]), np.concatenate([y, answers])
+    scores = []
+    for n_iter in range(11):
+        model, _, val = learn(OPFClassifier(), X, y, Q, answers, n_iter=n_iter, random_state=seed)
+        scores.append(model.score(rows[val], labels[val]))
+    assert scores == sorted(scores)
 
 
 def test_only_wrong_validation_samples_enter_no_prototype_leaves_and_the_score_rises():
