@@ -37,10 +37,10 @@ PATIENCE = 240  # seconds that clients go on trying to reach a scheduler; a busy
 plain, ours = OPFClassifier(), search()
 
 
-def after(place, name, action, task=None):
-    """Arrange that something is done once, after a call: of any kind, or of `submit` for a task."""
+def at_the_first(task=None, place=distributed.Client, name="submit"):
+    """Return what arranges that something is done once, after a call: any, or that of `submit` for a task."""
 
-    def arrange(monkeypatch):
+    def arrange(monkeypatch, action):
         call, pending = getattr(place, name), [action]
 
         def observed(self, *args, **kwargs):
@@ -54,18 +54,8 @@ def after(place, name, action, task=None):
     return arrange
 
 
-def at_the_first_result(monkeypatch, action):
-    after(dask_futures.Results, "__next__", action)(monkeypatch)
-
-
-def at_the_first_block(monkeypatch, action):
-    after(distributed.Client, "scatter", action)(monkeypatch)
-
-
-def at_the_first(task):
-    return lambda monkeypatch, action: after(distributed.Client, "submit", action, task)(monkeypatch)
-
-
+at_the_first_result = at_the_first(place=dask_futures.Results, name="__next__")
+at_the_first_block = at_the_first(name="scatter")
 abroad, foreign = at_the_first(dask_engine.neighbours_abroad), at_the_first(dask_engine.foreign_neighbours)
 near, scores = at_the_first(dask_search.find_near), at_the_first(dask_search.score)
 

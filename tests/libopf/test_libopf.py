@@ -90,17 +90,9 @@ def test_float64_files_keep_all_digits_and_the_metric_decides_which_sample_is_ne
 
 
 def as_libopf(model):
-    """What LibOPF would write of one of our models."""
-    label = model.labels_ if isinstance(model, OPFClustering) else model.label_
-    label = label.astype(int)
-    paths = label, np.maximum(label, 1), model.predecessor_, model.cost_
-    if isinstance(model, OPFClassifier):
-        return Trained(model._fit_X, *paths, model.order_)
-    means = model.density_ / model.best_k_
-    low, high = means.min(), means.max()
-    scaled = 1 + 999 * (means - low) / (high - low) if low < high else np.full(len(means), 1000.0)
-    order = np.argsort(-model.cost_, kind="stable")
-    return Trained(model._fit_X, *paths, order, model.best_k_, model._fit_largest_arc, low, high, scaled)
+    """What LibOPF would write of one of our classifiers."""
+    label = model.label_.astype(int)
+    return Trained(model._fit_X, label, np.maximum(label, 1), model.predecessor_, model.cost_, model.order_)
 
 
 GRID = np.stack(np.meshgrid(np.arange(-1, 6), np.arange(-1, 6)), axis=-1).reshape(-1, 2) * 1.0
@@ -128,34 +120,9 @@ def test_our_classifier_is_the_same_after_the_trip_ties_included(tmp_path_factor
 
 
 # Powers of two, by which means can be divided and multiplied without rounding.
-@given(tied_samples(), st.sampled_from([1, 2, 4]), st.booleans())
-def test_our_models_of_densities_are_the_same_after_the_trip(tmp_path_factory, data, k, has_classes):
-    file = tmp_path_factory.mktemp("trip") / "classifier.opf"
-    X, y = data
-    kind = OPFKNNClassifier() if has_classes else OPFClustering(selection="cut")
-    model = kind.set_params(metric="sqeuclidean", n_neighbors=k if k < len(X) else 2).fit(X, y)
-    file.write_bytes(model_bytes(as_libopf(model), "d"))
-    found = read_model(file, metric="sqeuclidean")
-    assert type(found) is type(model)
-    assert np.array_equal(found.root_, model.root_)
-    np.testing.assert_allclose(found.density_, model.density_, rtol=1e-12)
-    assert np.array_equal(found.predict(GRID), model.predict(GRID))
 
 
 # Distances and positions
-
-
-def test_distances_of_a_file_answer_as_features_do(models, read, tmp_path):
-    model, Q = models["supervised"]
-    n, shuffled = len(model.X), np.random.default_rng(0).permutation(len(model.X) + len(Q))
-    everything = np.empty((len(shuffled), 3), dtype=np.float32)
-    everything[shuffled] = np.vstack([model.X, Q])
-    write_distances(tmp_path / "distances.dat", libopf_files.arcs(everything, everything))
-    data = model_bytes(model, position=shuffled[:n])
-    found = read(data, metric="precomputed")
-    training = read_positions(tmp_path / "classifier.opf")
-    D = read_distances(tmp_path / "distances.dat")[np.ix_(shuffled[n:], training)]
-    assert np.array_equal(found.predict(D), libopf_files.classify(model, Q))
 
 
 def test_the_file_of_distances_is_a_count_and_the_rows(tmp_path):

@@ -6,8 +6,6 @@ Text that the library prints is checked where it is written, not again in the ou
 import re
 from pathlib import Path
 
-import pytest
-
 REPOSITORY = Path(__file__).parents[2]
 PAGES = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
 FOLDERS = ["docs", "examples", "benchmarks", "src", "tests", "cpp"]
@@ -79,19 +77,6 @@ def findings(text):
     for pattern, instead in PHRASES:
         for found in re.finditer(pattern.replace(" ", BETWEEN), text, re.IGNORECASE):
             yield text.count("\n", 0, found.start()) + 1, found[0], instead
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("Runs on a graphics\ncard.", 1),
-        ("fine\n    # unless told\n    # otherwise", 2),
-        ("There is no column, and it is no longer\nneeded.", None),
-        ("```pycon\n>>> fit()  # on the card\nit is no model\n```", 2),
-    ],
-)
-def test_phrases_are_found_in_their_line(text, line):
-    assert [number for number, *_ in findings(without_output(text))] == ([line] if line else [])
 
 
 def test_english_is_that_of_native_speakers():

@@ -124,19 +124,11 @@ except ImportError as error:
 """
 
 
-@pytest.mark.parametrize(
-    ("code", "printed"),
-    [
-        pytest.param(LAZY, EXPECTED, id="names"),
-        pytest.param(VERSION, f"pathforest {pathforest.__version__}\nset()\n", id="version"),
-        pytest.param(
-            STARRED,
-            "FuzzyOPFClassifierCV pip install 'pathforest[imbalance]'\n",
-            id="all names",
-            marks=pytest.mark.slow,
-        ),
-    ],
-)
+WITHOUT = "FuzzyOPFClassifierCV pip install 'pathforest[imbalance]'\n"
+CODES = [(LAZY, EXPECTED), (VERSION, f"pathforest {pathforest.__version__}\nset()\n"), (STARRED, WITHOUT)]
+
+
+@pytest.mark.parametrize(("code", "printed"), CODES, ids=["names", "version", "all names"])
 def test_what_is_imported_is_what_is_used(code, printed):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.stdout == printed, done.stderr

@@ -152,24 +152,3 @@ def test_warnings_of_cells_that_lose_are_not_shown():
         FuzzyOPFClassifierCV(
             transforms=None, sigmas=(0.2, 1.2), competitions="complete", refit=False, cv=[pair]
         ).fit(X, y)
-
-
-# Hostile data
-
-HOSTILE = [
-    np.ones((24, 3)),
-    np.column_stack([np.arange(24.0) * 1e12, np.arange(24.0)[::-1] * 1e-12, np.ones(24)]),
-    np.repeat(np.eye(3), 8, axis=0),
-    np.random.default_rng(0).normal(size=(24, 60)),
-]
-
-
-@pytest.mark.parametrize("X", HOSTILE, ids=["constant", "huge and tiny", "copies", "wide"])
-def test_hard_data_are_answered(X):
-    y = np.array(["no", "yes"], dtype=object)[np.arange(24) // 4 % 2]
-    search = FuzzyOPFClassifierCV(**SMALL, sigmas=0.5, transforms="auto").fit(X, y)
-    found = search.predict_proba(X)
-    assert np.isfinite(found).all()
-    np.testing.assert_allclose(found.sum(axis=1), 1)
-    assert set(search.predict(X)) <= {"no", "yes"}
-    assert len(search.explain(X[:3])) == 3

@@ -181,16 +181,6 @@ def test_scores_that_grid_search_refuses(problem, value):
             model.fit(*problem)
 
 
-def test_a_scorer_that_fails_on_one_fold_stops_the_search(problem):
-    def score(model, X, y):
-        if (problem[0][0] == X).all(axis=1).any():
-            raise ZeroDivisionError("no such luck")
-        return accuracy(model, X, y)
-
-    with pytest.raises(ZeroDivisionError, match="no such luck"):
-        FuzzyOPFClassifierCV(**SMALL, scoring=score).fit(*problem)
-
-
 @pytest.mark.parametrize("transforms", [None, SCALED])
 @pytest.mark.parametrize(
     "scoring", ["balanced_accuracy", "neg_log_loss", "roc_auc", make_scorer(accuracy_score)]
