@@ -140,7 +140,7 @@ class TorchEngine(PythonEngine):
         return TorchEngine(shape, self._metric, self.name, self._device, self._n_threads, samples)
 
     def _join(self, component: Any) -> Arcs:
-        """Find the arcs that join components: the lightest between each two, of which a tree is left.
+        """Find the arcs that join components: the tree of the lightest between each two.
 
         The samples of all smaller components are asked for the nearest in a component, no farther than some
         of them have found it.
