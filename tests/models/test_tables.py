@@ -23,8 +23,6 @@ from pathforest.learning import learn
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 
-# TablePreprocessor
-
 PETS = pd.DataFrame(
     {
         "weight": [4.0, None, 30.0, 5.0, 28.0],

@@ -99,9 +99,6 @@ def legend_texts(ax):
     return [] if ax.get_legend() is None else [text.get_text() for text in ax.get_legend().get_texts()]
 
 
-# What every picture has in common
-
-
 @each_picture
 def test_axes_given_are_used_and_without_them_there_is_one_new_figure_that_prints_in_a_line(plot, model):
     ax, before = matplotlib.figure.Figure().subplots(), dict(matplotlib.rcParams)
@@ -224,9 +221,6 @@ def test_a_sample_with_a_gap_lies_at_the_mean_of_the_feature(n_features):
     assert np.isfinite(plot_explanation(gower, samples[0], kind="plane").path_.get_xydata()).all()
     expected = plot_forest(OPFClassifier().fit(filled, codes)).samples_
     np.testing.assert_allclose(places(plot_forest(gower).samples_), places(expected))
-
-
-# The forest
 
 
 @pytest.mark.parametrize("model", [PLAIN, FUZZY, CLUSTERS], ids=lambda model: type(model).__name__)
@@ -365,9 +359,6 @@ def test_the_border_is_where_scores_cross_the_threshold():
     assert plot_outliers(OPFOutlierDetector().fit(WIDE)).border_ is None
 
 
-# The landscape of a search
-
-
 def test_each_place_shows_the_best_over_the_other_parameters():
     results, scores = SEARCH.cv_results_, SEARCH.cv_results_["mean_test_score"].copy()
     first = results["param_n_conquerors"] == 1
@@ -404,9 +395,6 @@ def test_a_landscape_fills_a_figure_given_or_a_new_one_of_pyplot():
     assert [plt.figure(number) for number in plt.get_fignums()] == [display.figure_]
     assert repr(display).startswith(f"<Display: best {SEARCH.best_score_:.4f}, shared by")
     assert repr(plot_landscape(make_pipeline(StandardScaler(), SEARCH))) == repr(display)
-
-
-# Explanations
 
 
 def annotations(display):
