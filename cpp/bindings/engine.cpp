@@ -324,14 +324,18 @@ ForestArrays compete(const Engine& engine, const Matrix<double>& distances, cons
     return to_numpy(std::move(forest));
 }
 
-template <class Samples>
-ListArrays conquer_queries(const Engine& engine, const Samples& queries, const Vector<double>& cost,
-                           const Vector<Index>& order, Index n_conquerors, int n_threads) {
+void require_forest(const Engine& engine, const Vector<double>& cost, const Vector<Index>& order) {
     require_length(cost.size(), engine, "cost");
     require_length(order.size(), engine, "order");
     require_indices(as_span(order), n_samples(engine.any), "order");
     require_not_negative(as_span(cost), "cost", "take the costs of a forest", true);
     require_ascending_costs(as_span(cost), as_span(order));
+}
+
+template <class Samples>
+ListArrays conquer_queries(const Engine& engine, const Samples& queries, const Vector<double>& cost,
+                           const Vector<Index>& order, Index n_conquerors, int n_threads) {
+    require_forest(engine, cost, order);
     if (n_conquerors < 1) throw std::invalid_argument("n_conquerors must be at least 1");
     const Index kept = std::min(n_conquerors, n_samples(engine.any));
     const auto given = as_rows(queries, engine);
@@ -341,6 +345,50 @@ ListArrays conquer_queries(const Engine& engine, const Samples& queries, const V
                 control);
     });
     return std::move(lists).to_python();
+}
+
+// Calls work(queries, forest) with a forest that suits the engine; the number of classes comes from `code`.
+template <class Samples, class Work>
+auto with_classes(const Engine& engine, const Samples& queries, const Vector<double>& cost,
+                  const Vector<Index>& order, const Vector<Index>& code, Index r, Work work) {
+    require_forest(engine, cost, order);
+    require_length(code.size(), engine, "code");
+    const Index n_classes = 1 + *std::max_element(code.data(), code.data() + code.size());
+    require_indices(as_span(code), n_classes, "code");
+    if (r < 1) throw std::invalid_argument("r must be at least 1");
+    return work(as_rows(queries, engine), Rivals{as_span(cost), as_span(order), as_span(code), n_classes},
+                std::min(r, n_samples(engine.any)));
+}
+
+template <class Samples>
+ListArrays class_offers_to(const Engine& engine, const Samples& queries, const Vector<double>& cost,
+                           const Vector<Index>& order, const Vector<Index>& code, Index r, int n_threads) {
+    return with_classes(
+        engine, queries, cost, order, code, r, [&](const auto& given, const Rivals& forest, Index kept) {
+            const auto n_classes = as_size(forest.n_classes);
+            const std::size_t size = given.count() * n_classes * as_size(kept);
+            std::vector<double> offers(size);
+            std::vector<Index> samples(size);
+            run_interruptibly(n_threads, [&](Control& control) {
+                class_offers(engine.any, given.rows, forest, kept, offers, samples, control);
+            });
+            return ListArrays(to_numpy(std::move(offers), {given.count(), n_classes, as_size(kept)}),
+                              to_numpy(std::move(samples), {given.count(), n_classes, as_size(kept)}));
+        });
+}
+
+template <class Samples>
+ListArrays cheapest_class_for(const Engine& engine, const Samples& queries, const Vector<double>& cost,
+                              const Vector<Index>& order, const Vector<Index>& code, Index r, int n_threads) {
+    return with_classes(engine, queries, cost, order, code, r,
+                        [&](const auto& given, const Rivals& forest, Index kept) {
+                            std::vector<double> costs(given.count());
+                            std::vector<Index> samples(given.count());
+                            run_interruptibly(n_threads, [&](Control& control) {
+                                cheapest_class(engine.any, given.rows, forest, kept, costs, samples, control);
+                            });
+                            return ListArrays(to_numpy(std::move(costs)), to_numpy(std::move(samples)));
+                        });
 }
 
 template <class Samples>
@@ -360,21 +408,32 @@ Result<double> distances_of_sums(const std::string& metric_name, const Vector<do
     return to_numpy(std::move(distances));
 }
 
+using Groups = std::optional<Vector<Index>>;
+
+std::span<const Index> groups_of(const Groups& groups, std::size_t n_rows) {
+    if (!groups) return {};
+    if (groups->size() != n_rows) throw std::invalid_argument("groups must have one entry per row");
+    return as_span(*groups);
+}
+
 template <class T>
-Result<Index> copy_numbers_of(const Matrix<T>& X) {
+Result<Index> copy_numbers_of(const Matrix<T>& X, const Groups& groups) {
     const Index n_rows = as_count(X.shape(0));
     const Index n_features = as_count(X.shape(1), "features");
+    const std::span<const Index> known = groups_of(groups, X.shape(0));
     std::vector<Index> numbers;
-    run_interruptibly(1, [&](Control&) { numbers = copy_numbers(X.data(), n_rows, n_features); });
+    run_interruptibly(1, [&](Control&) { numbers = copy_numbers(X.data(), n_rows, n_features, known); });
     return to_numpy(std::move(numbers));
 }
 
 template <class T>
-Result<Index> copy_numbers_of_sparse(const SparseSamples<T>& X) {
+Result<Index> copy_numbers_of_sparse(const SparseSamples<T>& X, const Groups& groups) {
     const std::vector<SparseRow<T>> rows = X.rows();
     as_count(rows.size());
+    const std::span<const Index> known = groups_of(groups, rows.size());
     std::vector<Index> numbers;
-    run_interruptibly(1, [&](Control&) { numbers = copy_numbers(std::span<const SparseRow<T>>(rows)); });
+    run_interruptibly(1,
+                      [&](Control&) { numbers = copy_numbers(std::span<const SparseRow<T>>(rows), known); });
     return to_numpy(std::move(numbers));
 }
 
@@ -398,14 +457,21 @@ void bind_queries(nb::class_<Engine>& engine) {
              "The distance of each query to each training sample.")
         .def("conquer", conquer_queries<Samples>, "queries"_a.noconvert(), "cost"_a.noconvert(),
              "order"_a.noconvert(), "n_conquerors"_a = 1, "n_threads"_a = 1,
-             "The smallest offers max(cost, distance) to each query, and who makes them.");
+             "The smallest offers max(cost, distance) to each query, and who makes them.")
+        .def("class_offers", class_offers_to<Samples>, "queries"_a.noconvert(), "cost"_a.noconvert(),
+             "order"_a.noconvert(), "code"_a.noconvert(), "r"_a = 1, "n_threads"_a = 1,
+             "The r smallest offers of each class to each query, and who makes them; inf and -1 where a "
+             "class has fewer.")
+        .def("cheapest_class", cheapest_class_for<Samples>, "queries"_a.noconvert(), "cost"_a.noconvert(),
+             "order"_a.noconvert(), "code"_a.noconvert(), "r"_a = 1, "n_threads"_a = 1,
+             "The smallest mean of a class's r smallest offers to each query, and who makes the first.");
 }
 
 template <class T>
 void bind_for_dtype(nb::module_& m, nb::class_<Engine>& engine) {
-    m.def("copy_numbers", copy_numbers_of<T>, "X"_a.noconvert(),
-          "How many rows before each row are the same, bit by bit.");
-    m.def("copy_numbers", copy_numbers_of_sparse<T>, "X"_a.noconvert());
+    m.def("copy_numbers", copy_numbers_of<T>, "X"_a.noconvert(), "groups"_a.noconvert() = nb::none(),
+          "How many rows before each row are the same, bit by bit, and of the same group.");
+    m.def("copy_numbers", copy_numbers_of_sparse<T>, "X"_a.noconvert(), "groups"_a.noconvert() = nb::none());
     engine
         .def_static("kd_tree", make_kd_tree<T>, "X"_a.noconvert(), "metric"_a, "p"_a = 2.0, "n_threads"_a = 1,
                     "A k-d tree over the samples, for few dimensions.")

@@ -187,27 +187,64 @@ class Engine:
         The smallest offers max(cost, distance) to each query, and who makes them.
         """
 
-@overload
-def copy_numbers(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int32]: ...
+    @overload
+    def class_offers(self, queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], r: int = 1, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]: ...
+
+    @overload
+    def class_offers(self, queries: pathforest._utils.sparse.SparseSamples, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], r: int = 1, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]: ...
+
+    @overload
+    def class_offers(self, queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], r: int = 1, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]: ...
+
+    @overload
+    def class_offers(self, queries: pathforest._utils.sparse.SparseSamples, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], r: int = 1, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
+        """
+        The r smallest offers of each class to each query, and who makes them; inf and -1 where a class has fewer.
+        """
+
+    @overload
+    def cheapest_class(self, queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], r: int = 1, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]: ...
+
+    @overload
+    def cheapest_class(self, queries: pathforest._utils.sparse.SparseSamples, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], r: int = 1, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]: ...
+
+    @overload
+    def cheapest_class(self, queries: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], r: int = 1, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]: ...
+
+    @overload
+    def cheapest_class(self, queries: pathforest._utils.sparse.SparseSamples, cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], r: int = 1, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
+        """
+        The smallest mean of a class's r smallest offers to each query, and who makes the first.
+        """
 
 @overload
-def copy_numbers(X: pathforest._utils.sparse.SparseSamples) -> NDArray[numpy.int32]: ...
+def copy_numbers(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.int32]: ...
 
 @overload
-def copy_numbers(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int32]:
-    """How many rows before each row are the same, bit by bit."""
+def copy_numbers(X: pathforest._utils.sparse.SparseSamples, groups: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.int32]: ...
 
 @overload
-def copy_numbers(X: pathforest._utils.sparse.SparseSamples) -> NDArray[numpy.int32]: ...
+def copy_numbers(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.int32]:
+    """
+    How many rows before each row are the same, bit by bit, and of the same group.
+    """
+
+@overload
+def copy_numbers(X: pathforest._utils.sparse.SparseSamples, groups: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.int32]: ...
 
 def distances_of_sums(metric: str, sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], p: float = 2.0) -> NDArray[numpy.float64]:
     """
     Distances from the sums that a metric is built from, such as squared differences.
     """
 
-def class_costs(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rank: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], further: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], further_first: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_conquerors: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_samples: int, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
+def class_costs(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], samples: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rank: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], further: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], further_first: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_conquerors: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
     """
-    What a class offers each query, for each number of conquerors, from the members nearest to it and further offers; and the rank of the smallest offer, -1 where other members could change it.
+    What each class offers each query, for each number of conquerors, from its members nearest to it and further offers; and the rank of the smallest offer, -1 where other members could change it.
+    """
+
+def settle_winners(offers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], samples: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], all: bool, rank: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int32]:
+    """
+    From the smallest offers of all samples the one that makes the winner's smallest, -1 where others could change it.
     """
 
 def mean_offers(offers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_conquerors: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:

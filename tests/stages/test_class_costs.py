@@ -9,12 +9,14 @@ from strategies import memberships, problems
 
 from pathforest import _core
 from pathforest._engines.metric import resolve_metric
+from pathforest._engines.samples import SparseSamples
 from pathforest._models import offers
 from pathforest._models.base import KeptSamples
-from pathforest._models.offers import AskedForest, ClassGroups
+from pathforest._models.offers import AskedForest, ClassGroups, KeptForest
 
 pytestmark = pytest.mark.kernel
 COUNTS = np.array([1, 2, 3, 500], dtype=np.int32)
+LARGE = [0, 3, offers.LARGE]  # where classes have an engine of their own: all, some, none of those here
 
 
 def draw_forest(data, **options):
@@ -61,21 +63,46 @@ def test_every_forest_and_any_grouping_gives_the_definition(extra, kind, data):
     highest = data.draw(st.integers(1, len(COUNTS)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(offers, "EXTRA_MEMBERS", extra)
+        patch.setattr(offers, "LARGE", data.draw(st.sampled_from(LARGE)))
         nearest = groups.nearest(block, int(COUNTS[highest - 1]))
     forest = AskedForest(groups, cost, order, codes)
     found = forest.answer(block, nearest, COUNTS[:highest], n_threads)
     check(found, DQ, cost, order, codes, n_classes, COUNTS[:highest])
 
 
+@pytest.mark.parametrize("kind", ["kd_tree", "brute", "rows", "sparse"])
+@given(data=st.data())
+def test_labels_and_costs_of_one_forest_are_those_of_the_definition(kind, data):
+    problem, DQ, cost, order, codes = draw_forest(data)
+    codes = data.draw(st.sampled_from([codes, np.arange(len(codes)) // 2, np.arange(len(codes)) % 7]))
+    n_classes, r = int(codes.max()) + 1, data.draw(st.sampled_from([2, 3, 5, 500]))
+    metric = resolve_metric("precomputed" if kind == "rows" else "euclidean", None)
+    X, Q = (SparseSamples.of(A) if kind == "sparse" else A for A in (problem.X, problem.Q))
+    kept = KeptSamples(
+        None if kind == "rows" else X, metric, kind, data.draw(st.sampled_from([1, 3])), "cpu", {}
+    )
+    forest = KeptForest(kept, cost, order, codes, n_classes).asked_for(r)
+    _, winners = reference.class_costs(DQ, cost, order, codes, n_classes, r)
+    Q = DQ if kind == "rows" else Q
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(offers, "LARGE", data.draw(st.sampled_from(LARGE)))
+        patch.setattr(offers, "LISTED", data.draw(st.sampled_from([1, 2, 4])))
+        decision, (found,) = offers.decide(forest, Q), offers.class_costs([forest], Q)
+    np.testing.assert_array_equal(decision.code, winners)
+    check(found, DQ, cost, order, codes, n_classes, [r])
+    np.testing.assert_array_equal(found.first[np.arange(len(DQ)), winners], forest.rank[decision.conqueror])
+
+
 @given(data=st.data())
 def test_lists_of_any_length_are_right_or_leave_it_open(data):
     _, DQ, cost, order, codes = draw_forest(data)
     k, none = data.draw(st.integers(1, DQ.shape[1])), np.zeros(len(codes), np.int32)
-    members = np.argsort(DQ, axis=1, kind="stable")[:, :k].astype(np.int32)
-    rank = np.argsort(order).astype(np.int32)
-    further = np.empty((len(DQ), 0)), np.zeros(len(DQ), np.int32)
-    distances = np.take_along_axis(DQ, members, axis=1)
-    found, first = _core.class_costs(distances, members, cost, rank, *further, COUNTS[:2], len(cost), 2)
+    members = np.argsort(DQ, axis=1, kind="stable")[:, None, :k].astype(np.int32)
+    forest = cost, np.argsort(order).astype(np.int32), none
+    further = np.empty((len(DQ), 1, 0)), np.zeros((len(DQ), 1), np.int32)
+    lists = np.take_along_axis(DQ[:, None], members, axis=2), members, np.array([len(cost)], np.int32)
+    found, first = _core.class_costs(*lists, *forest, *further, COUNTS[:2], 2)
+    found, first = found[:, :, 0], first[:, 0]
     known = first >= 0
     assert known.all() or k < len(cost)
     for row, r in zip(found, COUNTS, strict=False):
@@ -85,12 +112,30 @@ def test_lists_of_any_length_are_right_or_leave_it_open(data):
 
 
 def test_members_that_carry_another_class_make_no_offer():
-    lists = np.array([[1.0, 2.0, 3.0]]), np.array([[0, 2, 1]], dtype=np.int32)
-    cost, rank = np.array([np.inf, 0.0, 2.5]), np.array([9, 4, 7], dtype=np.int32)
-    further = np.array([[2.75]]), np.array([1], dtype=np.int32)
-    found, first = _core.class_costs(*lists, cost, rank, *further, COUNTS, 10)
-    np.testing.assert_array_equal(found[:, 0], [2.5, 2.625, 2.75, 2.75])
-    assert first.tolist() == [7]
+    lists = np.array([[[1.0, 2.0, 3.0]]]), np.array([[[0, 2, 1]]], dtype=np.int32), np.array([3], np.int32)
+    forest = np.array([0.0, 0.0, 2.5]), np.array([0, 1, 2], np.int32), np.array([1, 0, 0], np.int32)
+    further = np.array([[[2.75]]]), np.array([[1]], dtype=np.int32)
+    found, first = _core.class_costs(*lists, *forest, *further, COUNTS)
+    np.testing.assert_array_equal(found[:, 0, 0], [2.5, 2.625, 2.75, 2.75])
+    assert first.tolist() == [[2]]
+
+
+@pytest.mark.parametrize(
+    ("listed", "classes", "sizes", "winner"),
+    [
+        ([1, 2, 9], [0, 0, 1], [2, 2], 0),
+        ([1, 2, 2], [1, 0, 0], [2, 2], -1),
+        ([1, 1, 1], [0, 0, 0], [2, 2], -1),  # a class not listed may tie
+        ([0, 4, 4, 5], [1, 0, 0, 0], [2, 2], -1),  # 0 and 5 are less than 4 and 4
+        ([1, 1, 2, 2, 7], [1, 0, 0, 1, 0], [2, 2], 1),  # the first sample comes first
+    ],
+)
+def test_smallest_offers_settle_a_label_only_if_no_other_could_change_it(listed, classes, sizes, winner):
+    n = len(listed)
+    lists = np.array([listed], dtype=float), np.arange(n, dtype=np.int32)[None]
+    forest = np.arange(n, dtype=np.int32), np.array(classes, np.int32), np.array(sizes, np.int32)
+    found = _core.settle_winners(*lists, False, *forest)[0]
+    assert (classes[found] if found >= 0 else -1) == winner
 
 
 def test_means_stop_where_offers_end():

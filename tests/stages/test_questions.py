@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import DTYPES, make_codes, make_samples, memberships, problems, seeds, sizes
 
 from pathforest import FuzzyOPFClassifier, _core
-from pathforest._models.offers import carriers
+from pathforest._models.offers import contenders
 from pathforest.graph import KnnGraph, spanning_tree_by_asking
 
 pytestmark = pytest.mark.kernel
@@ -130,11 +130,16 @@ def test_few_distinct_rows_are_few_samples_to_ask():
 @given(copied())
 def test_copy_numbers_count_the_equal_rows_before_each(problem):
     X = problem[0]
-    expected = [sum(row.tobytes() == X[j].tobytes() for j in range(i)) for i, row in enumerate(X)]
-    np.testing.assert_array_equal(_core.copy_numbers(X), expected)
+    groups = np.arange(len(X), dtype=np.int32) % 3
+    for group in (np.zeros_like(groups), groups):
+        kinds = [(row.tobytes(), int(i)) for row, i in zip(X, group, strict=True)]
+        expected = [kinds[:i].count(kind) for i, kind in enumerate(kinds)]
+        np.testing.assert_array_equal(_core.copy_numbers(X, group), expected)
+    np.testing.assert_array_equal(_core.copy_numbers(X), _core.copy_numbers(X, np.zeros_like(groups)))
 
 
 def test_a_model_keeps_no_more_copies_than_can_win():
     X, y = np.repeat(np.eye(3), 50, axis=0), np.arange(150) % 2
     model = FuzzyOPFClassifier().fit(X, y)
-    assert [len(carriers(model._forest.asked_for(r), X.dtype).members) for r in (1, 4, 150)] == [3, 12, 150]
+    asked = [contenders(model._forest.asked_for(r), X.dtype, together=True) for r in (1, 2, 150)]
+    assert [one.size.sum() for one in asked] == [3, 12, 150]  # two of each class

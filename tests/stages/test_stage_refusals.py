@@ -74,14 +74,15 @@ def answer_builder(n_more, index):
 
 def class_costs(**change):
     arguments = {
-        "distances": np.zeros((2, 3)),
-        "members": np.zeros((2, 3), dtype=np.int32),
+        "distances": np.zeros((2, 1, 3)),
+        "samples": np.zeros((2, 1, 3), dtype=np.int32),
+        "sizes": integers(3),
         "cost": np.zeros(4),
         "rank": np.arange(4, dtype=np.int32),
-        "further": np.empty((2, 0)),
-        "further_first": np.zeros(2, dtype=np.int32),
+        "code": np.zeros(4, dtype=np.int32),
+        "further": np.empty((2, 1, 0)),
+        "further_first": np.zeros((2, 1), dtype=np.int32),
         "n_conquerors": np.ones(1, dtype=np.int32),
-        "n_samples": 9,
     }
     return _core.class_costs(**arguments | change)
 
@@ -159,12 +160,12 @@ REFUSED = {
     "conquer(ENGINE, X, ONES, ORDER[:-1])": "order has 11 entries.*12 samples once",
     "conquer(ENGINE, X, ONES, changed(ORDER, 3, 12))": r"order\[3\]=12 is not a sample",
     "conquer(ENGINE, X, ONES, ORDER.astype(float))": (TypeError, "order=.* must be integers"),
-    "class_costs(members=np.zeros((2, 2), dtype=np.int32))": "differ in shape",
-    "class_costs(members=np.full((2, 3), 4, dtype=np.int32))": "members contains an index",
-    "class_costs(distances=np.array([[0.0, 2.0, 1.0]] * 2))": "ascending order",
-    "class_costs(cost=np.zeros(2))": "one entry per member",
-    "class_costs(further=np.empty((1, 0)))": "one entry per query",
-    "class_costs(further_first=integers(0))": "one entry per query",
+    "class_costs(samples=np.zeros((2, 1, 2), dtype=np.int32))": "differ in shape",
+    "class_costs(samples=np.full((2, 1, 3), 4, dtype=np.int32))": "samples contains an index",
+    "class_costs(sizes=integers(1, 1))": "one entry per class",
+    "class_costs(cost=np.zeros(2))": "one entry per sample",
+    "class_costs(further=np.empty((1, 1, 0)))": "one entry per query",
+    "class_costs(further_first=np.zeros((1, 1), dtype=np.int32))": "one entry per query",
     "class_costs(n_conquerors=integers(0))": "at least 1",
     "class_costs(n_conquerors=integers(2, 1))": "ascending",
     "class_costs(n_conquerors=integers())": "one or more",

@@ -22,16 +22,21 @@ class RowHash {
     std::uint64_t hash_ = 0;
 };
 
-// hash(i) is that of row i, same(i, j) whether two rows are equal.
-template <class Hash, class Same>
-std::vector<Index> number_copies(Index n_rows, Hash hash, Same same) {
+// add(i, hash) adds row i to its hash, same(i, j) says whether two rows are equal.
+template <class Add, class Same>
+std::vector<Index> number_copies(Index n_rows, std::span<const Index> groups, Add add, Same same) {
+    const auto group = [&](Index i) { return groups.empty() ? 0 : groups[as_size(i)]; };
+    const auto is_copy = [&](Index a, Index b) { return group(a) == group(b) && same(a, b); };
     // The first of every kind, in the first free place from where its hash points; at least half are free.
     std::vector<Index> first(std::bit_ceil(2 * as_size(n_rows) + 1), none);
     std::vector<Index> count(as_size(n_rows), 0);
     std::vector<Index> number(as_size(n_rows));
     for (Index i = 0; i < n_rows; ++i) {
-        std::size_t place = hash(i) & (first.size() - 1);
-        while (first[place] != none && !same(first[place], i)) place = (place + 1) & (first.size() - 1);
+        RowHash hash;
+        hash.add(group(i));
+        add(i, hash);
+        std::size_t place = hash.value() & (first.size() - 1);
+        while (first[place] != none && !is_copy(first[place], i)) place = (place + 1) & (first.size() - 1);
         if (first[place] == none) first[place] = i;
         number[as_size(i)] = count[as_size(first[place])]++;
     }
@@ -46,27 +51,23 @@ bool same_bits(std::span<const T> a, std::span<const T> b) {
 }  // namespace
 
 template <class T>
-std::vector<Index> copy_numbers(const T* X, Index n_rows, Index n_features) {
+std::vector<Index> copy_numbers(const T* X, Index n_rows, Index n_features, std::span<const Index> groups) {
     const auto row = [&](Index i) { return std::span(X + at(i, n_features), as_size(n_features)); };
     return number_copies(
-        n_rows,
-        [&](Index i) {
-            RowHash hash;
+        n_rows, groups,
+        [&](Index i, RowHash& hash) {
             for (const T value : row(i)) hash.add(value);
-            return hash.value();
         },
         [&](Index a, Index b) { return same_bits(row(a), row(b)); });
 }
 
 template <class T>
-std::vector<Index> copy_numbers(std::span<const SparseRow<T>> rows) {
+std::vector<Index> copy_numbers(std::span<const SparseRow<T>> rows, std::span<const Index> groups) {
     return number_copies(
-        static_cast<Index>(rows.size()),
-        [&](Index i) {
-            RowHash hash;
+        static_cast<Index>(rows.size()), groups,
+        [&](Index i, RowHash& hash) {
             for (const Index feature : rows[as_size(i)].features) hash.add(feature);
             for (const T value : rows[as_size(i)].values) hash.add(value);
-            return hash.value();
         },
         [&](Index a, Index b) {
             const SparseRow<T>&left = rows[as_size(a)], &right = rows[as_size(b)];
@@ -74,9 +75,9 @@ std::vector<Index> copy_numbers(std::span<const SparseRow<T>> rows) {
         });
 }
 
-template std::vector<Index> copy_numbers(const float*, Index, Index);
-template std::vector<Index> copy_numbers(const double*, Index, Index);
-template std::vector<Index> copy_numbers(std::span<const SparseRow<float>>);
-template std::vector<Index> copy_numbers(std::span<const SparseRow<double>>);
+template std::vector<Index> copy_numbers(const float*, Index, Index, std::span<const Index>);
+template std::vector<Index> copy_numbers(const double*, Index, Index, std::span<const Index>);
+template std::vector<Index> copy_numbers(std::span<const SparseRow<float>>, std::span<const Index>);
+template std::vector<Index> copy_numbers(std::span<const SparseRow<double>>, std::span<const Index>);
 
 }  // namespace pathforest

@@ -4,12 +4,13 @@
 #include "pathforest/ties.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 namespace pathforest {
 namespace {
 
-constexpr Index queries_per_task = 1024;  // a few tenths of a millisecond: fewer are not worth a thread
+constexpr Index rows_per_task = 1024;  // a few tenths of a millisecond: fewer are not worth a thread
 
 // Everything is within reach.
 struct Everything : PolicyDefaults {
@@ -23,17 +24,63 @@ struct Everything : PolicyDefaults {
 };
 static_assert(Policy<Everything>);
 
-// The offers of a class to one query as far as they are known, with memory kept from one query to the next.
+// The samples of a forest class by class, each class in the forest's order.
+struct Classes {
+    std::vector<Index> begin;  // of each class, and the end
+    std::vector<Index> sample;
+    std::vector<double> cost;
+
+    explicit Classes(const Rivals& forest)
+        : begin(as_size(forest.n_classes) + 1), sample(forest.order.size()), cost(forest.order.size()) {
+        for (const Index code : forest.code) ++begin[as_size(code) + 1];
+        std::partial_sum(begin.begin(), begin.end(), begin.begin());
+        std::vector<Index> next(begin.begin(), begin.end() - 1);
+        for (const Index from : forest.order) {
+            const std::size_t place = as_size(next[as_size(forest.code[as_size(from)])]++);
+            sample[place] = from;
+            cost[place] = forest.cost[as_size(from)];
+        }
+    }
+
+    // The smallest offer of a class, infinity if it has no sample.
+    double smallest(Index code, const double* distances) const {
+        double least = infinity;
+        for (Index i = begin[as_size(code)]; i < begin[as_size(code) + 1]; ++i)
+            least = std::min(least, std::max(cost[as_size(i)], distances[sample[as_size(i)]]));
+        return least;
+    }
+
+    // The r smallest offers of a class, ascending, given the distances to all samples.
+    void offer(Index code, const double* distances, Index r, double* offers, Index* samples) const {
+        Index count = 0;
+        for (Index i = begin[as_size(code)]; i < begin[as_size(code) + 1]; ++i) {
+            const Index from = sample[as_size(i)];
+            const double value = std::max(cost[as_size(i)], distances[from]);
+            if (count == r && !(value < offers[r - 1])) continue;
+            Index place = count < r ? count++ : r - 1;
+            for (; place > 0 && value < offers[place - 1]; --place) {  // of equal offers the first stays
+                offers[place] = offers[place - 1];
+                samples[place] = samples[place - 1];
+            }
+            offers[place] = value;
+            samples[place] = from;
+        }
+        std::fill(offers + count, offers + r, infinity);
+        std::fill(samples + count, samples + r, none);
+    }
+};
+
+// The offers of a class to one query as far as they are known, with memory kept from one row to the next.
 class ClassOffers {
   public:
     ClassOffers(const NearestMembers& nearest, const MemberCosts& forest, const FurtherOffers& further)
         : nearest_(nearest), forest_(forest), further_(further) {}
 
-    // All that are known, ascending.
-    const std::vector<double>& collect(Index query) {
-        const double* further = further_.offers.row(query);
+    // All that are known of a row, ascending.
+    const std::vector<double>& collect(Index row) {
+        const double* further = further_.offers.row(row);
         ascending_.assign(further, further + further_.offers.width);
-        for (Index i = 0; i < nearest_.distances.width; ++i) ascending_.push_back(offer(query, i));
+        for (Index i = 0; i < n_listed(row); ++i) ascending_.push_back(offer(row, i));
         if (ascending_.size() > few) {
             std::sort(ascending_.begin(), ascending_.end());
         } else {
@@ -44,22 +91,23 @@ class ClassOffers {
 
     // Members that are not listed offer at least the last distance: as much as the largest offer that counts,
     // and more than the smallest, whose rank they could take.
-    bool is_settled(Index query, std::size_t n_kept) const {
-        if (nearest_.all) return true;
-        const double last = nearest_.distances.row(query)[nearest_.distances.width - 1];
+    bool is_settled(Index row, std::size_t n_kept) const {
+        if (size(row) <= nearest_.distances.width) return true;
+        const double last = nearest_.distances.row(row)[nearest_.distances.width - 1];
         return ascending_.size() >= n_kept && ascending_[n_kept - 1] <= last && ascending_[0] < last;
     }
 
     // The first rank among those that make the smallest offer.
-    Index first(Index query, Index n_samples) const {
+    Index first(Index row) const {
+        const auto n_samples = static_cast<Index>(forest_.cost.size());
         if (ascending_.empty() || ascending_[0] == infinity) return n_samples;
         const double cheapest = ascending_[0];
         Index rank = n_samples;
-        if (further_.offers.width > 0 && further_.offers.row(query)[0] == cheapest)
-            rank = further_.first[as_size(query)];
-        for (Index i = 0; i < nearest_.distances.width && nearest_.distances.row(query)[i] <= cheapest; ++i) {
-            if (offer(query, i) == cheapest)
-                rank = std::min(rank, forest_.rank[as_size(nearest_.members.row(query)[i])]);
+        if (further_.offers.width > 0 && further_.offers.row(row)[0] == cheapest)
+            rank = further_.first[as_size(row)];
+        for (Index i = 0; i < n_listed(row) && nearest_.distances.row(row)[i] <= cheapest; ++i) {
+            if (offer(row, i) == cheapest)
+                rank = std::min(rank, forest_.rank[as_size(nearest_.samples.row(row)[i])]);
         }
         return rank;
     }
@@ -78,9 +126,14 @@ class ClassOffers {
         }
     }
 
-    double offer(Index query, Index i) const {
-        const Index member = nearest_.members.row(query)[i];
-        return std::max(forest_.cost[as_size(member)], nearest_.distances.row(query)[i]);
+    Index group(Index row) const { return row % static_cast<Index>(nearest_.sizes.size()); }
+    Index size(Index row) const { return nearest_.sizes[as_size(group(row))]; }
+    Index n_listed(Index row) const { return std::min(size(row), nearest_.distances.width); }
+
+    double offer(Index row, Index i) const {
+        const std::size_t member = as_size(nearest_.samples.row(row)[i]);
+        if (forest_.code[member] != group(row)) return infinity;
+        return std::max(forest_.cost[member], nearest_.distances.row(row)[i]);
     }
 
     NearestMembers nearest_;
@@ -107,61 +160,194 @@ template void all_distances(const AnyEngine&, Rows<double>, std::span<double>, C
 template void all_distances(const AnyEngine&, Rows<SparseRow<float>>, std::span<double>, Control&);
 template void all_distances(const AnyEngine&, Rows<SparseRow<double>>, std::span<double>, Control&);
 
+namespace {
+
+// Calls answer(query, distances to all samples, memory of its own) for each query; make() gives such memory.
+template <class T, class Make, class Answer>
+void scan(const AnyEngine& any, Rows<T> queries, Control& control, Make make, Answer answer) {
+    const Index n = n_samples(any);
+    // So many queries share a pass over the samples; of more, distances would not stay in the cache.
+    const Index together = std::clamp<Index>((1 << 16) / n, 1, 32);
+    visit_with<T>(any, [&](const auto& engine) {
+        struct Scratch {
+            std::vector<double> distances;
+            std::vector<typename std::remove_cvref_t<decltype(engine)>::Query> queries;
+            std::vector<Everything> policies;
+            std::invoke_result_t<Make> memory;
+        };
+        const auto start = [&] { return Scratch{{}, {}, {}, make()}; };
+        parallel_for((queries.count + together - 1) / together, control, start,
+                     [&](Index task, Scratch& scratch, const Pause& pause) {
+                         const Index first = task * together;
+                         const Index count = std::min(together, queries.count - first);
+                         scratch.distances.resize(at(count, n));
+                         scratch.queries.resize(as_size(count));
+                         scratch.policies.clear();
+                         for (Index i = 0; i < count; ++i) {
+                             engine.ask(queries.row(first + i), scratch.queries[as_size(i)]);
+                             scratch.policies.emplace_back(scratch.distances.data() + at(i, n));
+                         }
+                         engine.search(scratch.queries.data(), scratch.policies.data(), count, pause);
+                         for (Index i = 0; i < count; ++i)
+                             answer(first + i, scratch.distances.data() + at(i, n), scratch.memory);
+                     });
+    });
+}
+
+}  // namespace
+
+template <class T>
+void class_offers(const AnyEngine& any, Rows<T> queries, const Rivals& forest, Index r,
+                  std::span<double> offers, std::span<Index> samples, Control& control) {
+    const Classes classes(forest);
+    scan(
+        any, queries, control, [] { return 0; },
+        [&](Index query, const double* distances, int) {
+            for (Index code = 0; code < forest.n_classes; ++code) {
+                const std::size_t place = at(query, forest.n_classes, code) * as_size(r);
+                classes.offer(code, distances, r, offers.data() + place, samples.data() + place);
+            }
+        });
+}
+
+template <class T>
+void cheapest_class(const AnyEngine& any, Rows<T> queries, const Rivals& forest, Index r,
+                    std::span<double> costs, std::span<Index> samples, Control& control) {
+    const Classes classes(forest);
+    const Order order({forest.order.begin(), forest.order.end()});
+    struct Memory {
+        std::vector<double> offers;
+        std::vector<Index> samples;
+    };
+    scan(
+        any, queries, control,
+        [&] { return Memory{std::vector<double>(as_size(r)), std::vector<Index>(as_size(r))}; },
+        [&](Index query, const double* distances, Memory& memory) {
+            double& lowest = costs[as_size(query)] = infinity;
+            Index& winner = samples[as_size(query)] = none;
+            for (Index code = 0; code < forest.n_classes; ++code) {
+                // A mean is not below its smallest term, but for rounding.
+                if (classes.smallest(code, distances) * (1 - 1e-9) > lowest) continue;
+                classes.offer(code, distances, r, memory.offers.data(), memory.samples.data());
+                mean_offers(memory.offers, {&r, 1}, [&](std::size_t, double mean) {
+                    const Index first = memory.samples[0];
+                    if (mean > lowest || first == none) return;
+                    if (mean == lowest && winner != none &&
+                        order.position[as_size(first)] > order.position[as_size(winner)])
+                        return;
+                    lowest = mean;
+                    winner = first;
+                });
+            }
+        });
+}
+
+template void cheapest_class(const AnyEngine&, Rows<float>, const Rivals&, Index, std::span<double>,
+                             std::span<Index>, Control&);
+template void cheapest_class(const AnyEngine&, Rows<double>, const Rivals&, Index, std::span<double>,
+                             std::span<Index>, Control&);
+template void cheapest_class(const AnyEngine&, Rows<SparseRow<float>>, const Rivals&, Index,
+                             std::span<double>, std::span<Index>, Control&);
+template void cheapest_class(const AnyEngine&, Rows<SparseRow<double>>, const Rivals&, Index,
+                             std::span<double>, std::span<Index>, Control&);
+template void class_offers(const AnyEngine&, Rows<float>, const Rivals&, Index, std::span<double>,
+                           std::span<Index>, Control&);
+template void class_offers(const AnyEngine&, Rows<double>, const Rivals&, Index, std::span<double>,
+                           std::span<Index>, Control&);
+template void class_offers(const AnyEngine&, Rows<SparseRow<float>>, const Rivals&, Index, std::span<double>,
+                           std::span<Index>, Control&);
+template void class_offers(const AnyEngine&, Rows<SparseRow<double>>, const Rivals&, Index, std::span<double>,
+                           std::span<Index>, Control&);
+
+void class_costs(Rows<double> distances, const Rivals& forest, std::span<const Index> n_conquerors,
+                 std::span<double> costs, std::span<Index> first, Control& control) {
+    const Index most = *std::max_element(n_conquerors.begin(), n_conquerors.end());
+    const std::size_t r = as_size(std::min(most, distances.width));
+    std::vector<double> offers(first.size() * r);
+    std::vector<Index> samples(offers.size());
+    class_offers(AnyEngine(std::in_place_type<RowsEngine<double>>, distances.width), distances, forest,
+                 static_cast<Index>(r), offers, samples, control);
+    const Order order({forest.order.begin(), forest.order.end()});
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        mean_offers({offers.data() + i * r, r}, n_conquerors,
+                    [&](std::size_t j, double mean) { costs[j * first.size() + i] = mean; });
+        const Index cheapest = samples[i * r];
+        first[i] = cheapest == none ? distances.width : order.position[as_size(cheapest)];
+    }
+}
+
 void class_costs(const NearestMembers& nearest, const MemberCosts& forest, const FurtherOffers& further,
-                 std::span<const Index> n_conquerors, Index n_samples, std::span<double> costs,
-                 std::span<Index> first, Control& control) {
-    const Index n_queries = nearest.distances.count;
+                 std::span<const Index> n_conquerors, std::span<double> costs, std::span<Index> first,
+                 Control& control) {
+    const Index n_rows = nearest.distances.count;
     const auto most = as_size(*std::max_element(n_conquerors.begin(), n_conquerors.end()));
-    parallel_for((n_queries + queries_per_task - 1) / queries_per_task, control,
+    parallel_for((n_rows + rows_per_task - 1) / rows_per_task, control,
                  [&] { return ClassOffers(nearest, forest, further); },
                  [&](Index task, ClassOffers& offers, const Pause& pause) {
-                     const Index end = std::min(n_queries, (task + 1) * queries_per_task);
-                     for (Index query = task * queries_per_task; query < end; ++query) {
+                     const Index end = std::min(n_rows, (task + 1) * rows_per_task);
+                     for (Index row = task * rows_per_task; row < end; ++row) {
                          pause();
-                         mean_offers(offers.collect(query), n_conquerors, [&](std::size_t i, double mean) {
-                             costs[i * as_size(n_queries) + as_size(query)] = mean;
+                         mean_offers(offers.collect(row), n_conquerors, [&](std::size_t i, double mean) {
+                             costs[i * as_size(n_rows) + as_size(row)] = mean;
                          });
-                         first[as_size(query)] =
-                             offers.is_settled(query, most) ? offers.first(query, n_samples) : none;
+                         first[as_size(row)] = offers.is_settled(row, most) ? offers.first(row) : none;
                      }
                  });
 }
 
-void class_costs(Rows<double> distances, const Rivals& rivals, std::span<const Index> n_conquerors,
-                 std::span<double> costs, std::span<Index> first, Control& control) {
-    const Order order({rivals.order.begin(), rivals.order.end()});
-    for (Index c = 0; c < rivals.n_classes; ++c) {
-        std::vector<Index> samples, ranks;
-        std::vector<double> cost;
-        for (Index i = 0; i < distances.width; ++i) {
-            if (rivals.code[as_size(i)] != c) continue;
-            samples.push_back(i);
-            ranks.push_back(order.position[as_size(i)]);
-            cost.push_back(rivals.cost[as_size(i)]);
-        }
-        const auto n_members = static_cast<Index>(samples.size());
-        std::vector<double> ascending;
-        std::vector<Index> members;
-        std::vector<Neighbour> row(samples.size());
-        for (Index query = 0; query < distances.count; ++query) {
-            for (Index m = 0; m < n_members; ++m)
-                row[as_size(m)] = {distances.row(query)[samples[as_size(m)]], m};
-            std::sort(row.begin(), row.end());
-            for (const Neighbour& neighbour : row) {
-                ascending.push_back(neighbour.distance);
-                members.push_back(neighbour.sample);
+void settle_winners(const SmallestOffers& smallest, const MemberCosts& forest, std::span<const Index> sizes,
+                    std::span<Index> conquerors) {
+    struct Bidder {
+        Index code;
+        Index count;
+        Index first;  // the sample with its smallest offer
+        double total;
+    };
+    std::vector<Bidder> bidders;
+    std::vector<Index> place(sizes.size(), none);  // among the bidders
+    const Index most = *std::max_element(sizes.begin(), sizes.end());
+    for (Index query = 0; query < smallest.offers.count; ++query) {
+        const double* offers = smallest.offers.row(query);
+        bidders.clear();
+        for (Index i = 0; i < smallest.offers.width; ++i) {
+            const Index sample = smallest.samples.row(query)[i];
+            const Index code = forest.code[as_size(sample)];
+            Index& own = place[as_size(code)];
+            if (own == none) {
+                own = static_cast<Index>(bidders.size());
+                bidders.push_back({code, 0, sample, 0.0});
             }
+            Bidder& bidder = bidders[as_size(own)];
+            if (bidder.count == sizes[as_size(code)]) continue;
+            ++bidder.count;
+            bidder.total += offers[i];
         }
-        std::vector<double> own_costs(n_conquerors.size() * as_size(distances.count));
-        std::vector<Index> own_first(as_size(distances.count));
-        class_costs({{ascending.data(), distances.count, n_members},
-                     {members.data(), distances.count, n_members},
-                     true},
-                    {cost, ranks}, {{nullptr, distances.count, 0}, {}}, n_conquerors, distances.width,
-                    own_costs, own_first, control);
-        const auto n_classes = as_size(rivals.n_classes);
-        for (std::size_t i = 0; i < own_costs.size(); ++i) costs[i * n_classes + as_size(c)] = own_costs[i];
-        for (std::size_t i = 0; i < own_first.size(); ++i) first[i * n_classes + as_size(c)] = own_first[i];
+        // A sum of larger terms is not smaller, rounding included: the last offer stands for those missing.
+        const double last = offers[smallest.offers.width - 1];
+        double lowest = infinity;
+        Index winner = none;
+        bool is_settled = true;
+        const auto meet = [&](double mean, const Bidder& bidder, bool is_known) {
+            const Index* rank = forest.rank.data();
+            if (mean > lowest) return;
+            if (mean == lowest && winner != none && rank[bidder.first] > rank[winner]) return;
+            lowest = mean;
+            winner = bidder.first;
+            is_settled = is_known;
+        };
+        for (const Bidder& bidder : bidders) {
+            const Index size = sizes[as_size(bidder.code)];
+            double total = bidder.total;
+            for (Index i = bidder.count; i < size; ++i) total += last;
+            meet(total / static_cast<double>(size), bidder, bidder.count == size);
+            place[as_size(bidder.code)] = none;
+        }
+        double total = 0.0;
+        for (Index size = 1; size <= most && !smallest.all; ++size) {  // of classes that are not listed
+            total += last;
+            is_settled = is_settled && lowest < total / static_cast<double>(size);
+        }
+        conquerors[as_size(query)] = is_settled && last < infinity ? winner : none;
     }
 }
 

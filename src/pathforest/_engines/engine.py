@@ -46,9 +46,6 @@ class Engine(Protocol):
     Answers are exact, ties included, and depend neither on the number of threads nor on earlier questions.
     Queries are new samples in the engine's dtype, or their distances to its samples: see `takes`. A question
     with a reach looks no farther; inf and -1 stand for samples beyond it.
-
-    One more question has its place here: ``class_offers(queries, cost, order, code, r, n_threads)``, the mean
-    of the r smallest offers of each class to each query, and the first sample that makes the smallest.
     """
 
     name: str  # how distances are searched: "kd_tree", "brute", "sparse", "precomputed" or "rows"
@@ -114,6 +111,35 @@ class Engine(Protocol):
         `order` has the samples by ascending cost; of equal offers that of the first in it comes first.
         """
 
+    def class_offers(
+        self,
+        queries: Samples,
+        cost: np.ndarray,
+        order: np.ndarray,
+        code: np.ndarray,
+        r: int = 1,
+        n_threads: int = 1,
+    ) -> Lists:
+        """Find the r smallest offers of each class to each query, and their samples: (m, n_classes, r).
+
+        `code` is the class of each sample. inf and -1 stand for what a class has not. It is one scan of all
+        samples, which suits many small classes.
+        """
+
+    def cheapest_class(
+        self,
+        queries: Samples,
+        cost: np.ndarray,
+        order: np.ndarray,
+        code: np.ndarray,
+        r: int = 1,
+        n_threads: int = 1,
+    ) -> Lists:
+        """Find the smallest mean of a class's r smallest offers, and the sample that makes its smallest.
+
+        Of equal means the class wins whose smallest offer comes first in `order`.
+        """
+
     def distances(self, queries: Samples, n_threads: int = 1) -> np.ndarray:
         """Compute the distance of each query to each sample."""
 
@@ -147,6 +173,7 @@ class PythonEngine:
     nearest_foreign, nearest_query = map(_by_local, (Engine.nearest_foreign, Engine.nearest_query))
     nearest_outsiders, joining_arcs = map(_by_local, (Engine.nearest_outsiders, Engine.joining_arcs))
     compete, conquer = map(_by_local, (Engine.compete, Engine.conquer))
+    class_offers, cheapest_class = map(_by_local, (Engine.class_offers, Engine.cheapest_class))
 
     def spanning_tree(self, graph: KnnGraph | None = None, n_threads: int = 1) -> TreeArrays:
         """Build the minimum spanning tree from neighbour lists, or from some of its own."""

@@ -246,15 +246,15 @@ class KeptSamples(NamedTuple):
         """Turn queries into those of an engine over some of the samples."""
         return block if self.metric.kind == "features" else np.ascontiguousarray(block[:, members])
 
-    def without_spare_copies(self, members: np.ndarray, most: int) -> np.ndarray:
-        """Leave out samples that have the same features as `most` others before them in `members`.
+    def without_spare_copies(self, members: np.ndarray, most: int, code: np.ndarray) -> np.ndarray:
+        """Leave out samples with the features and the `code` of `most` others before them in `members`.
 
-        Those others are as near to any query; so of the `most` that come first by distance, or by cost that
-        ascends with `members`, a spare copy is never one.
+        Those others are as near to any query; so of the `most` of a code that come first by distance, or by
+        cost that ascends with `members`, a spare copy is never one.
         """
         if self.metric.kind != "features":
             return members
-        return members[_core.copy_numbers(self.X[members]) < most]
+        return members[_core.copy_numbers(self.X[members], code[members].astype(np.int32)) < most]
 
     def most_copies(self) -> int:
         """Count the samples with the commonest features: as many copies as can ever be asked for."""
@@ -281,7 +281,7 @@ class KeptSamples(NamedTuple):
         """Yield blocks of queries with the distances and indices of their `k` nearest of `n` samples."""
 
         def gather() -> tuple[Engine, np.ndarray]:
-            members = self.without_spare_copies(np.arange(n), max(k, 1))
+            members = self.without_spare_copies(np.arange(n), max(k, 1), np.zeros(n, dtype=np.int32))
             return self.engine(members, Q.dtype), members
 
         engine, members = self.cached(("nearest", Q.dtype.char, k), gather)

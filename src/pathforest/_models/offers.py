@@ -1,9 +1,10 @@
 """What each class offers new samples: the answer behind predictions, explanations, pruning and searches.
 
 A training sample offers a query the larger of its own cost and their distance; a class offers the mean of its
-r cheapest ones. One forest is asked for exactly that. Several forests over the same samples share one search:
-it lists the members of each class nearest to each query. All other members offer at least the last distance
-of the list, so the lists settle nearly all answers of every forest; the engine is asked for the rest.
+r cheapest ones. Where classes are many, the cheapest offers of all together settle most labels: what is not
+listed costs at least as much as the last of them. Several forests over the same samples share one search: it
+lists the members of each class nearest to each query. All other members offer at least the last distance of
+the list, so the lists settle nearly all answers of every forest; the engine is asked for the rest.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from pathforest._engines.samples import blocks
 from pathforest._models.base import KeptSamples
 from pathforest._utils.checks import map_threads
 from pathforest._utils.progress import SILENCE
-from pathforest.forest import Conquest
 
 # Members of a class listed beyond those that decide: without them an offer that costs more than its distance
 # would leave the answer open. On overlapping classes, such lists settled all but 4 answers in 10,000.
@@ -31,6 +31,9 @@ EXTRA_MEMBERS = 2
 REACH = 1.1
 
 NONE = -1  # no sample, no class
+
+LARGE = 200  # members of a class that are worth an engine of their own
+LISTED = 4  # offers of all classes that are listed for a label, as a multiple of those that decide
 
 WORTH_THREADS = 1024  # queries whose answers are worth the start of threads
 
@@ -69,21 +72,101 @@ class KeptForest(NamedTuple):
         return self._replace(samples=samples, cost=self.cost[rows], order=order, code=self.code[rows])
 
 
-class Carriers(NamedTuple):
-    """Training samples that carry one class, or any; those that can make one of the cheapest offers."""
+Lists = tuple[np.ndarray, np.ndarray]  # (m, n_classes, k): offers, ascending, and the samples that make them
 
-    samples: KeptSamples
-    engine: Engine  # over the members, in their order
-    members: np.ndarray  # (n_members,) their indices in the forest's order: cheap ones first, ties settled
-    cost: np.ndarray  # (n_members,) their costs
 
-    def offers(self, block: np.ndarray, r: int, n_threads: int) -> Conquest:
-        """Return the `r` cheapest offers to each query, and the training samples that make them."""
-        order = np.arange(len(self.members), dtype=np.int32)
+class Group(NamedTuple):
+    """Samples of one class, or of several that share an engine."""
+
+    codes: np.ndarray  # classes
+    largest: int  # members of the largest class
+    members: np.ndarray  # training samples class by class; one more entry, the last, stands for no sample
+    engine: Engine
+    cost: np.ndarray  # of the members
+    order: np.ndarray  # members by rank
+    code: np.ndarray  # place of their class in `codes`
+
+
+class Contenders:
+    """Training samples and the classes that they make offers for.
+
+    A class of many members has an engine of its own, which passes over most of them. All others share one
+    engine, and one scan of their samples. `members` are in the order of the forest, which settles ties;
+    `code` is the class of each training sample and `cost` what it costs, None if offers are distances.
+    """
+
+    def __init__(
+        self,
+        samples: KeptSamples,
+        members: np.ndarray,
+        code: np.ndarray,
+        n_classes: int,
+        cost: np.ndarray | None,
+        dtype: np.dtype,
+    ) -> None:
+        self.samples, self.n_classes, self._by_distance = samples, n_classes, cost is None
+        carried = code[members]
+        self.size = np.bincount(carried, minlength=n_classes)  # of each class
+        by_class, ends = np.argsort(carried, kind="stable"), np.cumsum(self.size)
+        shared = np.flatnonzero((self.size > 0) & (self.size <= LARGE))
+        is_shared = self.size[carried[by_class]] <= LARGE
+        parts = [(shared, by_class[is_shared])] if len(shared) else []
+        for own in np.flatnonzero(self.size > LARGE):
+            parts.append((np.array([own]), by_class[ends[own] - self.size[own] : ends[own]]))
+        self.groups, self.n_shared = [], len(shared)
+        for codes, places in parts:
+            chosen = members[places]
+            own_samples, keep_order = samples, cost is not None
+            if codes is shared:  # where nothing is passed over, a scan is fastest
+                own_samples, keep_order = samples._replace(algorithm="brute", device="cpu"), True
+            group = Group(
+                codes,
+                int(self.size[codes].max()),
+                np.append(chosen, NONE).astype(np.int32),
+                own_samples.engine(chosen, dtype, keep_order),
+                np.zeros(len(chosen)) if cost is None else cost[chosen],
+                np.argsort(places).astype(np.int32),
+                np.searchsorted(codes, carried[places]).astype(np.int32),
+            )
+            self.groups.append(group)
+
+    def offers(self, block: np.ndarray, r: int, n_threads: int) -> Lists:
+        """Return the `r` cheapest offers of each class; inf and -1, or fewer columns, if it has fewer."""
         # Queries have been checked; `forest.conquer` would check them again, which doubles the time of rows.
-        queries = self.samples.take(block, self.members)
-        offers, positions = self.engine.conquer(queries, self.cost, order, r, n_threads)
-        return Conquest(offers, self.members[positions])
+        shape = len(block), self.n_classes, min(r, int(self.size.max(initial=0)))
+        if len(self.groups) == 1 and len(self.groups[0].codes) == self.n_classes:
+            return self._ask(self.groups[0], block, r, n_threads)
+        offers, indices = np.full(shape, np.inf), np.full(shape, NONE, dtype=np.int32)
+        for group in self.groups:
+            places = np.s_[:, group.codes, : min(r, group.largest)]
+            offers[places], indices[places] = self._ask(group, block, r, n_threads)
+        return offers, indices
+
+    def conquerors(self, block: np.ndarray, r: int, rank: np.ndarray, n_threads: int) -> np.ndarray:
+        """Return the rank of the winner's cheapest offer to each query."""
+        lowest, first = np.full(len(block), np.inf), np.full(len(block), len(rank) - 1)
+        for group in self.groups:
+            if len(group.codes) > 1:
+                queries = self.samples.take(block, group.members[:-1])
+                cost, found = group.engine.cheapest_class(queries, *group[4:], r, n_threads)
+                place = rank[group.members[found]]
+            else:
+                offers, indices = self._ask(group, block, r, n_threads)
+                cost, place = mean_offers(offers[:, 0], r), rank[indices[:, 0, 0]]
+            wins = (cost < lowest) | (cost == lowest) & (place < first)
+            lowest[wins], first[wins] = cost[wins], place[wins]
+        return first
+
+    def _ask(self, group: Group, block: np.ndarray, r: int, n_threads: int) -> Lists:
+        queries, k = self.samples.take(block, group.members[:-1]), min(r, group.largest)
+        if len(group.codes) > 1:
+            offers, places = group.engine.class_offers(queries, *group[4:], k, n_threads)
+        elif self._by_distance:
+            offers, places = group.engine.query(queries, k, n_threads)
+        else:
+            offers, places = group.engine.conquer(queries, group.cost, group.order, k, n_threads)
+        shape = len(block), len(group.codes), k
+        return offers.reshape(shape), group.members[places].reshape(shape)
 
 
 class Bids(NamedTuple):
@@ -118,13 +201,28 @@ def decide(forest: KeptForest, Q: np.ndarray, bar: Any = SILENCE) -> Decision:
 
     On ties it is the one whose cheapest offer comes first in the order.
     """
-    if forest.r > 1 or forest.n_neighbors is not None:
+    if forest.n_neighbors is not None:
         ((cost, first),) = class_costs([forest], Q, bar)
         code = cheapest_class(cost[0], first)
         return Decision(code, forest.order[first[np.arange(len(Q)), code]])
-    everyone, conqueror = carriers(forest, Q.dtype), np.empty(len(Q), dtype=np.intp)
-    for rows, block in bar.over(forest.samples.blocks(Q, width=1)):
-        conqueror[rows] = everyone.offers(block, 1, forest.samples.n_threads).indices[:, 0]
+    r, n_threads, conqueror = forest.r, forest.samples.n_threads, np.full(len(Q), NONE)
+    shared = r > 1 and contenders(forest, Q.dtype).n_shared > 1
+    k = 1 if r == 1 else LISTED * r * shared
+    code = forest.samples.cached("code", lambda: forest.code.astype(np.int32))
+    sizes = np.minimum(np.bincount(code), r).astype(np.int32)
+    for rows, block in bar.over(forest.samples.blocks(Q, width=max(k, r))):
+        if k:
+            everyone = contenders(forest, Q.dtype, together=True)
+            offers, indices = (array[:, 0] for array in everyone.offers(block, k, n_threads))
+            is_all = k >= int(everyone.size[0])
+            conqueror[rows] = indices[:, 0]
+            if r > 1:
+                found = _core.settle_winners(offers, indices, is_all, forest.rank, code, sizes)
+                conqueror[rows] = found
+        left = np.flatnonzero(conqueror[rows] == NONE)
+        if len(left):
+            asked = contenders(forest, Q.dtype).conquerors(block[left], r, forest.rank, n_threads)
+            conqueror[rows.start + left] = forest.order[asked]
     return Decision(forest.code[conqueror], conqueror)
 
 
@@ -136,9 +234,14 @@ def class_costs(forests: Sequence[KeptForest], Q: np.ndarray, bar: Any = SILENCE
     ]
     if len(forests) == 1:
         (forest,), ((cost, first),) = forests, found
-        for rows, code, offers, indices in bids(forest, Q, bar):
-            cost[0, rows, code] = mean_offers(offers, forest.r)
-            first[rows, code] = forest.rank[indices[:, 0]]
+        if forest.n_neighbors is not None:
+            for rows, code, offers, indices in _bids_of_neighbors(forest, Q, bar):
+                cost[0, rows, code] = mean_offers(offers, forest.r)
+                first[rows, code] = forest.rank[indices[:, 0]]
+            return found
+        for rows, offers, indices in _offers(forest, Q, bar):
+            cost[0, rows] = mean_offers(offers, forest.r)
+            first[rows] = forest.rank[indices[:, :, 0]]
         return found
     samples, counts = forests[0].samples, [np.array([one.r], np.int32) for one in forests]
 
@@ -162,26 +265,33 @@ def bids(forest: KeptForest, Q: np.ndarray, bar: Any = SILENCE) -> Iterator[Bids
     if forest.n_neighbors is not None:
         yield from _bids_of_neighbors(forest, Q, bar)
         return
-    present = np.unique(forest.code).tolist()
-    for rows, block in forest.samples.blocks(Q, width=forest.r):
-        for code in present:
-            bar.expect(len(block) / len(present))
-            offers = carriers(forest, Q.dtype, code).offers(block, forest.r, forest.samples.n_threads)
-            yield Bids(rows, code, *offers)
-            bar.update(len(block) / len(present))
+    size = contenders(forest, Q.dtype).size
+    for rows, offers, indices in _offers(forest, Q, bar):
+        for code in np.flatnonzero(size).tolist():
+            made = np.s_[:, code, : size[code]]
+            yield Bids(rows, code, np.ascontiguousarray(offers[made]), indices[made])
 
 
-def carriers(forest: KeptForest, dtype: np.dtype, code: int | None = None) -> Carriers:
-    """Gather the samples whose offers can be among the `r` cheapest, of one class or of all."""
+def _offers(forest: KeptForest, Q: np.ndarray, bar: Any) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    """Yield the offers of all classes to blocks of queries, and the samples that make them."""
+    asked = contenders(forest, Q.dtype)
+    for rows, block in bar.over(forest.samples.blocks(Q, width=2 * forest.n_classes * forest.r)):
+        yield rows, *asked.offers(block, forest.r, forest.samples.n_threads)
+
+
+def contenders(forest: KeptForest, dtype: np.dtype, together: bool = False) -> Contenders:
+    """Gather the samples whose offers can be among the `r` cheapest of a class, or of all `together`."""
     samples = forest.samples
     most = 1 if forest.r == 1 else min(forest.r, samples.most_copies())
 
-    def gather() -> Carriers:
-        members = forest.order if code is None else forest.order[forest.code[forest.order] == code]
-        members = samples.without_spare_copies(members, most)
-        return Carriers(samples, samples.engine(members, dtype), members, forest.cost[members])
+    def gather() -> Contenders:
+        group = forest.code if most > 1 or not together else np.zeros_like(forest.code)
+        members = samples.without_spare_copies(forest.order, most, group)
+        code = np.zeros_like(forest.code) if together else forest.code
+        n_classes = 1 if together else forest.n_classes
+        return Contenders(samples, members, code, n_classes, forest.cost, dtype)
 
-    return samples.cached(("carriers", code, most, dtype.char), gather)
+    return samples.cached(("contenders", together, most, dtype.char), gather)
 
 
 def _bids_of_neighbors(forest: KeptForest, Q: np.ndarray, bar: Any) -> Iterator[Bids]:
@@ -200,117 +310,70 @@ def _bids_of_neighbors(forest: KeptForest, Q: np.ndarray, bar: Any) -> Iterator[
             yield Bids(rows, code, values, members)
 
 
-Lists = tuple[np.ndarray, np.ndarray]  # distances (m, k), ascending, and places among the members of a class
-
-
 class ClassGroups:
-    """The training samples class by class, each class with an engine.
+    """The training samples class by class, to list those of each class that are nearest to queries.
 
     `code` is the class of each sample. Any grouping is right; the fewer samples carry another class in a
     forest, the less it costs.
     """
 
     def __init__(self, samples: KeptSamples, code: np.ndarray, n_classes: int, dtype: np.dtype) -> None:
-        self.samples, self.code, self.dtype = samples, code, dtype
-        self.members = [np.flatnonzero(code == c) for c in range(n_classes)]
-        self._listed: tuple[int, list[tuple[np.ndarray, Engine | None]]] = (-1, [])  # for the longest so far
+        self.samples, self.code, self.n_classes, self.dtype = samples, code, n_classes, dtype
+        self.sizes = np.bincount(code, minlength=n_classes).astype(np.int32)
+        self._listed: tuple[int, Contenders | None] = -1, None  # for the longest lists so far
 
-    def listed(self, length: int) -> list[tuple[np.ndarray, Engine | None]]:
-        """Return the members of each class that can be in lists of a length, and an engine over them."""
-        longest, found = self._listed
-        if length > longest:
-            chosen = [self.samples.without_spare_copies(members, length) for members in self.members]
-            found = [
-                (own, self.samples.engine(own, self.dtype, False) if len(own) else None) for own in chosen
-            ]
-            self._listed = length, found
-        return found
-
-    def nearest(self, block: np.ndarray, r: int) -> list[Lists]:
+    def nearest(self, block: np.ndarray, r: int) -> Lists:
         """List the members of each class nearest to each query, for its `r` cheapest offers."""
-        length, found = r + EXTRA_MEMBERS, []
-        for members, (chosen, engine) in zip(self.members, self.listed(length), strict=True):
-            if engine is None:
-                found.append((np.empty((len(block), 0)), np.empty((len(block), 0), dtype=np.int32)))
-                continue
-            queries, k = self.samples.take(block, chosen), min(length, len(members))
-            distances, indices = engine.query(queries, k, self.samples.n_threads)
-            if len(chosen) < len(members):
-                indices = np.searchsorted(members, chosen).astype(np.int32)[indices]
-            found.append((distances, indices))
-        return found
+        length, (longest, asked) = r + EXTRA_MEMBERS, self._listed
+        if length > longest:
+            members = self.samples.without_spare_copies(np.arange(len(self.code)), length, self.code)
+            asked = self.contenders(members, self.code, None)
+            self._listed = length, asked
+        return asked.offers(block, length, self.samples.n_threads)
 
-    def carriers(self, members: np.ndarray, cost: np.ndarray) -> Carriers | None:
-        """Gather samples that ascend by rank, given what all samples cost; None if there are none."""
-        if not len(members):
-            return None
-        return Carriers(self.samples, self.samples.engine(members, self.dtype), members, cost[members])
+    def contenders(self, members: np.ndarray, code: np.ndarray, cost: np.ndarray | None) -> Contenders:
+        """Gather samples that ascend by rank, given the class that each of all samples carries."""
+        return Contenders(self.samples, members, code, self.n_classes, cost, self.dtype)
 
 
 class AskedForest:
     """Class costs of one forest, from the lists that it shares with others over the same samples."""
 
     def __init__(self, groups: ClassGroups, cost: np.ndarray, order: np.ndarray, code: np.ndarray) -> None:
-        self._groups, self._cost, self._code, self._rank = groups, cost, code, ranks(order)
-        strangers = np.flatnonzero(code != groups.code)
-        strangers = strangers[np.argsort(self._rank[strangers])]
-        # Who makes the offers of each class: its members' costs, inf for those that carry another class, and
-        # their ranks; and others that took it, if there are any.
-        self._contenders = []
-        for c, members in enumerate(groups.members):
-            own = np.where(code[members] == c, cost[members], np.inf)
-            others = groups.carriers(strangers[code[strangers] == c], cost)
-            self._contenders.append((own, self._rank[members], others))
-        self._searched: dict[tuple[int, int], Carriers | None] = {}
+        self._groups, self._cost, self._code = groups, cost, code.astype(np.int32)
+        self._order, self._rank = order, np.append(ranks(order), np.int32(len(order)))
+        # Samples that carry another class than that of their group.
+        self._strangers = groups.contenders(order[code[order] != groups.code[order]], code, cost)
+        self._searched: dict[int, Contenders] = {}
 
-    def answer(
-        self, block: np.ndarray, nearest: Sequence[Lists], counts: np.ndarray, n_threads: int
-    ) -> ClassCosts:
+    def answer(self, block: np.ndarray, nearest: Lists, counts: np.ndarray, n_threads: int) -> ClassCosts:
         """Return what each class offers the queries, for ascending numbers of conquerors."""
-        n, shape = len(self._cost), (len(block), len(nearest))
-        found = ClassCosts(np.empty((len(counts), *shape)), np.empty(shape, dtype=np.int32))
-        for code, (lists, (*own, others)) in enumerate(zip(nearest, self._contenders, strict=True)):
-            further = self._conquer(others, block, counts, n_threads)
-            cost, first = _core.class_costs(*lists, *own, *further, counts, n, n_threads)
-            left = np.flatnonzero(first < 0)
-            if left.size:
-                rest = further[0][left], further[1][left]
-                cost[:, left], first[left] = self._search(code, block[left], rest, counts, n_threads)
-            found.cost[:, :, code], found.first[:, code] = cost, first
-        return found
+        most, groups, forest = int(counts[-1]), self._groups, (self._cost, self._rank[:-1], self._code)
+        further, first = self._ask(self._strangers, block, most, n_threads)
+        lists = *nearest, groups.sizes
+        cost, first = _core.class_costs(*lists, *forest, further, first, counts, n_threads)
+        left = np.flatnonzero((first < 0).any(axis=1))
+        if len(left):  # lists leave an answer open
+            if most not in self._searched:
+                members = groups.samples.without_spare_copies(self._order, most, self._code)
+                self._searched[most] = groups.contenders(members, self._code, self._cost)
+            offers, first[left] = self._ask(self._searched[most], block[left], most, n_threads)
+            found = _core.mean_offers(offers.reshape(-1, offers.shape[2]), counts)
+            cost[:, left] = found.reshape(len(counts), *offers.shape[:2])
+        return ClassCosts(cost, first)
 
-    def _conquer(
-        self, carriers: Carriers | None, block: np.ndarray, counts: np.ndarray, n_threads: int
-    ) -> Lists:
-        """Return the cheapest offers, and the rank of the first of them."""
-        if carriers is None:
-            return np.empty((len(block), 0)), np.full(len(block), len(self._cost), dtype=np.int32)
-        r = min(int(counts[-1]), len(carriers.members))
-        offers, indices = carriers.offers(block, r, n_threads)
-        return offers, self._rank[indices[:, 0]]
-
-    def _search(
-        self, code: int, block: np.ndarray, further: Lists, counts: np.ndarray, n_threads: int
-    ) -> Lists:
-        """Answer by a search of all members that carry the class, where their lists left it open."""
-        most = int(counts[-1])
-        if (code, most) not in self._searched:  # cheap ones first
-            cost, rank, _ = self._contenders[code]
-            kept = np.flatnonzero(np.isfinite(cost))
-            members = self._groups.members[code][kept[np.argsort(rank[kept])]]
-            members = self._groups.samples.without_spare_copies(members, most)
-            self._searched[code, most] = self._groups.carriers(members, self._cost)
-        offers, first = self._conquer(self._searched[code, most], block, counts, n_threads)
-        both = np.concatenate([offers, further[0]], axis=1)
-        cheapest = [one.min(axis=1, initial=np.inf) for one in (offers, further[0])]
-        rank = np.where(cheapest == np.min(cheapest, axis=0), [first, further[1]], len(self._cost))
-        return _core.mean_offers(np.sort(both, axis=1), counts), rank.min(axis=0)
+    def _ask(self, asked: Contenders, block: np.ndarray, r: int, n_threads: int) -> Lists:
+        """Return the cheapest offers of each class, and the rank of the first of them."""
+        offers, indices = asked.offers(block, r, n_threads)
+        if not offers.shape[2]:
+            return offers, np.full(offers.shape[:2], self._rank[-1])
+        return offers, self._rank[indices[:, :, 0]]
 
 
 def answer_each(
     forests: Sequence[AskedForest],
     block: np.ndarray,
-    nearest: Sequence[Lists],
+    nearest: Lists,
     counts: Sequence[np.ndarray],
 ) -> Iterator[ClassCosts]:
     """Return the class costs of each forest, one by one, with its own numbers of conquerors."""
@@ -330,7 +393,8 @@ def ranks(order: np.ndarray) -> np.ndarray:
 
 def mean_offers(offers: np.ndarray, r: int) -> np.ndarray:
     """Return the mean of the `r` cheapest of ascending offers, or of those that are finite, if fewer."""
-    return _core.mean_offers(offers, np.array([r], dtype=np.int32))[0]
+    rows = np.ascontiguousarray(offers).reshape(-1, offers.shape[-1])
+    return _core.mean_offers(rows, np.array([r], dtype=np.int32)).reshape(offers.shape[:-1])
 
 
 def cheapest_class(costs: np.ndarray, rank: np.ndarray) -> np.ndarray:
@@ -473,10 +537,14 @@ def _classes(samples: KeptSamples, codes: np.ndarray, r: int) -> list[_Class]:
         X = symmetric(X) if metric.kind == "precomputed" else distance_matrix(X, metric)
         metric = metric._replace(kind="precomputed")
     samples = samples._replace(X=X, metric=metric, cache={})
-    groups = ClassGroups(samples, codes, int(codes.max()) + 1, X.dtype)
     # No list takes more than r + 1 equal rows. A sample left out here has that many before it.
-    listed = zip(groups.members, groups.listed(r + 1), strict=True)
-    return [_Class(samples, *chosen, len(members)) for members, chosen in listed]
+    members = samples.without_spare_copies(np.arange(len(codes)), r + 1, codes)
+    chosen = [members[codes[members] == code] for code in range(int(codes.max()) + 1)]
+    sizes = np.bincount(codes).tolist()
+    return [
+        _Class(samples, own, samples.engine(own, X.dtype, False), size)
+        for own, size in zip(chosen, sizes, strict=True)
+    ]
 
 
 def no_lists(n: int, r: int) -> NearestOthers:

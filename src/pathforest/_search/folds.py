@@ -100,7 +100,7 @@ class Ready(NamedTuple):
     densities: dict[int, np.ndarray]  # of the neighbourhoods asked for so far
 
 
-Near = tuple[slice, list[Lists]]  # some evaluation samples, and the training samples of each class near them
+Near = tuple[slice, Lists]  # some evaluation samples, and the training samples of each class near them
 
 
 def search(plan: Plan, build: EngineFactory) -> tuple[Plan, Scores]:

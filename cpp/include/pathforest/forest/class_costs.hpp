@@ -1,5 +1,5 @@
-// What classes offer new samples: the mean of the cheapest offers of a class; and the same for many forests
-// over the same samples, with neighbours searched once.
+// What classes offer new samples: the cheapest offers of each class and their mean; and the same for many
+// forests over the same samples, with neighbours searched once.
 #pragma once
 
 #include "pathforest/distances/engines/any.hpp"
@@ -26,32 +26,6 @@ void mean_offers(std::span<const double> ascending, std::span<const Index> n_con
     }
 }
 
-// The members of a class that are nearest to each query, ascending by distance.
-struct NearestMembers {
-    Rows<double> distances;
-    Rows<Index> members;
-    bool all;  // whether no member is missing
-};
-
-// A class in one forest, one entry per member.
-struct MemberCosts {
-    std::span<const double> cost;  // infinity for a member that carries another class in this forest
-    std::span<const Index> rank;   // place in the forest's order; of equal offers the first wins
-};
-
-// The cheapest offers to each query of samples that carry the class without being members, ascending.
-struct FurtherOffers {
-    Rows<double> offers;
-    std::span<const Index> first;  // rank of the sample with the smallest, per query
-};
-
-// For each number of conquerors r the mean of the r smallest offers max{cost, distance} of the class, as
-// above; `costs` is (r, query). `first` is the rank of the sample with the smallest offer, n_samples if
-// there is no offer; none where members that are not listed could change the answer: it is then left open.
-void class_costs(const NearestMembers& nearest, const MemberCosts& forest, const FurtherOffers& further,
-                 std::span<const Index> n_conquerors, Index n_samples, std::span<double> costs,
-                 std::span<Index> first, Control& control);
-
 // A forest as a query sees it, one entry per training sample.
 struct Rivals {
     std::span<const double> cost;
@@ -60,9 +34,64 @@ struct Rivals {
     Index n_classes;
 };
 
-// The same for all classes of one forest, from the distances to all samples: for small models without an
-// engine. `costs` is (r, query, class), for ascending r, and `first` (query, class).
-void class_costs(Rows<double> distances, const Rivals& rivals, std::span<const Index> n_conquerors,
+// For each query and class the r smallest offers max{cost, distance}, ascending, and the samples that make
+// them, both (query, class, r); infinity and none where a class has fewer. One scan of all samples.
+template <class T>
+void class_offers(const AnyEngine& engine, Rows<T> queries, const Rivals& forest, Index r,
+                  std::span<double> offers, std::span<Index> samples, Control& control);
+
+// For each query the smallest mean of the r smallest offers of a class, and the sample that makes its
+// smallest offer; of equal means the class wins whose smallest offer comes first in the order. The same scan.
+template <class T>
+void cheapest_class(const AnyEngine& engine, Rows<T> queries, const Rivals& forest, Index r,
+                    std::span<double> costs, std::span<Index> samples, Control& control);
+
+// For ascending numbers of conquerors r the mean of the r smallest offers of each class, as above: `costs` is
+// (r, query, class). `first` is (query, class): the place in the order of the sample with the smallest offer,
+// the number of samples if there is no offer. From the distances to all samples, in their order.
+void class_costs(Rows<double> distances, const Rivals& forest, std::span<const Index> n_conquerors,
                  std::span<double> costs, std::span<Index> first, Control& control);
+
+// The samples of each class of some grouping that are nearest to each query, ascending by distance: rows
+// (query, class), as wide as the largest class or less; none where a class has fewer.
+struct NearestMembers {
+    Rows<double> distances;
+    Rows<Index> samples;
+    std::span<const Index> sizes;  // of the classes
+};
+
+// What a forest makes of them, one entry per training sample. Those that carry another class than that of
+// their group make no offer.
+struct MemberCosts {
+    std::span<const double> cost;
+    std::span<const Index> rank;  // place in the forest's order; of equal offers the first wins
+    std::span<const Index> code;  // propagated class
+};
+
+// The cheapest offers to each query of samples that carry a class without being in its group, ascending: rows
+// (query, class).
+struct FurtherOffers {
+    Rows<double> offers;
+    std::span<const Index> first;  // rank of the sample with the smallest, per row
+};
+
+// The same from these. `first` is none where members that are not listed could change the answer: it is then
+// left open.
+void class_costs(const NearestMembers& nearest, const MemberCosts& forest, const FurtherOffers& further,
+                 std::span<const Index> n_conquerors, std::span<double> costs, std::span<Index> first,
+                 Control& control);
+
+// The smallest offers of all samples to each query, ascending, and the samples that make them.
+struct SmallestOffers {
+    Rows<double> offers;
+    Rows<Index> samples;
+    bool all;  // whether no sample is missing that could be among the smallest of its class
+};
+
+// For each query the sample that makes the smallest offer of the winner: of the class with the smallest mean
+// of its `sizes` smallest offers, on ties of the one whose smallest offer comes first in the order. None
+// where offers that are not listed could change the answer.
+void settle_winners(const SmallestOffers& smallest, const MemberCosts& forest, std::span<const Index> sizes,
+                    std::span<Index> conquerors);
 
 }  // namespace pathforest

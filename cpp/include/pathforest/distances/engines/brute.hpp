@@ -47,7 +47,9 @@ class BruteEngine : public FlatEngine {
     void search(const Query* queries, P* policies, Index count, const Pause& pause) const {
         // The filter computes a whole group at once: not worth it for a lone query, nor where nothing will be
         // discarded.
-        if (!P::sees_everything && count > 2 && panels_.filterable()) {
+        if constexpr (P::sees_everything) {
+            show_everything(queries, policies, count, pause);
+        } else if (count > 2 && panels_.filterable()) {
             search_by_panels(queries, policies, count, pause);
         } else {
             for (Index i = 0; i < count; ++i) search_by_blocks(queries[i], policies[i], pause);
@@ -65,6 +67,21 @@ class BruteEngine : public FlatEngine {
             queries_together.meet((queries[0].home + step) % n_panels());
         }
         queries_together.settle(pause);
+    }
+
+    // Panel by panel, so that a panel stays in the cache for all queries.
+    template <Policy P>
+    void show_everything(const Query* queries, P* policies, Index count, const Pause& pause) const {
+        Breather breather(pause);
+        for (Index p = 0; p < n_panels(); ++p) {
+            const Index end = std::min(n_blocks(), (p + 1) * panel_blocks);
+            for (Index i = 0; i < count; ++i) {
+                breather(at(n_features(), panel));
+                for (Index b = p * panel_blocks; b < end; ++b)
+                    panels_.blocks().scan(b, queries[i].values.data(), infinity, kernels_, metric_, order(),
+                                          policies[i]);
+            }
+        }
     }
 
     template <Policy P>
