@@ -7,6 +7,7 @@
 
 #include <nanobind/stl/optional.h>
 
+#include <array>
 #include <optional>
 
 namespace pathforest {
@@ -42,6 +43,15 @@ Result<double> query_density(const Matrix<double>& distances, double largest_arc
     std::vector<double> result(distances.shape(0));
     kernel.sum_rows({distances.data(), distances.size()}, k, k, result);
     return to_numpy(std::move(result));
+}
+
+double clear_height_of(const Matrix<double>& distances, Index k, bool squared, double low, double high) {
+    const KnnGraph graph = distances_only(distances);
+    require_k(graph, k);
+    if (k == 0) return infinity;
+    std::array<double, 2> extremes{low, high};
+    log_density(extremes, k);
+    return clear_height(graph, k, squared, extremes[0], extremes[1]);
 }
 
 using ClusterArrays = std::tuple<Result<Index>, Result<Index>, Result<Index>, Result<double>>;
@@ -120,12 +130,18 @@ Result<double> search_best_k(const Matrix<double>& distances, const Matrix<Index
     return to_numpy(std::move(cuts));
 }
 
-Result<double> scale(const Vector<double>& density, std::optional<double> low, std::optional<double> high) {
+Result<double> scale(const Vector<double>& density, std::optional<double> low, std::optional<double> high,
+                     std::optional<Index> k) {
     if (low.has_value() != high.has_value()) throw std::invalid_argument("low and high go together");
     require_finite(as_span(density), "density", "estimate densities from finite distances");
     if (density.size() == 0 && !low) throw std::invalid_argument("no densities to scale");
     std::vector<double> scaled(density.data(), density.data() + density.size());
-    low ? scale_density(scaled, *low, *high) : scale_density(scaled);
+    std::array<double, 2> extremes{low.value_or(0), high.value_or(0)};
+    if (k) {
+        log_density(scaled, *k);
+        log_density(extremes, *k);
+    }
+    low ? scale_density(scaled, extremes[0], extremes[1]) : scale_density(scaled);
     return to_numpy(std::move(scaled));
 }
 
@@ -137,7 +153,11 @@ void bind_clustering(nb::module_& m) {
     m.def("query_density", query_density, "distances"_a.noconvert(), "largest_arc"_a, "squared"_a,
           "Eq. 3 for new samples, from the distances to their nearest training samples.");
     m.def("scale_density", scale, "density"_a.noconvert(), "low"_a = nb::none(), "high"_a = nb::none(),
-          "Densities scaled to [1, 1000] between the extremes given, or their own.");
+          "k"_a = nb::none(),
+          "Densities, or given k their logarithms, scaled to [1, 1000] between the extremes given, or their "
+          "own.");
+    m.def("clear_height", clear_height_of, "distances"_a.noconvert(), "k"_a, "squared"_a, "low"_a, "high"_a,
+          "The height that makes a dome clear of chance, of scaled logarithms; low and high are densities.");
     m.def("cluster", cluster_graph, "distances"_a.noconvert(), "indices"_a.noconvert(), "k"_a,
           "scaled_density"_a.noconvert(), "codes"_a.noconvert() = nb::none(),
           "Clusters of the k-nn graph as (labels, predecessor, root, cost). Given classes, arcs between them "

@@ -278,9 +278,14 @@ def query_density(distances: Annotated[NDArray[numpy.float64], dict(shape=(None,
     Eq. 3 for new samples, from the distances to their nearest training samples.
     """
 
-def scale_density(density: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], low: float | None = None, high: float | None = None) -> NDArray[numpy.float64]:
+def scale_density(density: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], low: float | None = None, high: float | None = None, k: int | None = None) -> NDArray[numpy.float64]:
     """
-    Densities scaled to [1, 1000] between the extremes given, or their own.
+    Densities, or given k their logarithms, scaled to [1, 1000] between the extremes given, or their own.
+    """
+
+def clear_height(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, squared: bool, low: float, high: float) -> float:
+    """
+    The height that makes a dome clear of chance, of scaled logarithms; low and high are densities.
     """
 
 def cluster(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, scaled_density: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]]:

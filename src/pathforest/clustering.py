@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
@@ -16,7 +17,6 @@ from pathforest._models.density import (
     DOME_TREE,
     MEASURES,
     as_tree,
-    count_above_gap,
     density_conquerors,
     dome_tree,
     graph_and_density,
@@ -31,13 +31,27 @@ from pathforest._utils.text import show
 from pathforest.graph import KnnGraph
 from pathforest.membership import DensityEstimate, density
 
-# Neighbours of a density whose domes are chosen from; benchmarks/studies/clustering.py --choose of be536ff.
-N_NEIGHBORS = 15
-# Of few samples, at most one in four is a neighbour: more would reach across clusters.
-ONE_IN = 4
+# Samples up to which half the square root of their number are neighbours, and how many more there are for each
+# factor of ten above; chosen on other data than docs/results/clustering.md shows.
+FEW, MORE = 1000, 10
+# The fewest neighbours; of very few samples one in four: more would reach across clusters.
+FEWEST, ONE_IN = 5, 4
 
 # What files call the columns of the tree.
 TREE_COLUMNS = tuple(f"_fit_tree_{name}" for name in DOME_TREE.names)
+
+
+def clear_neighborhood(n: int) -> int:
+    """Return the neighbourhood of a density of `n` samples whose clear domes are clusters.
+
+    Examples
+    --------
+    >>> from pathforest.clustering import clear_neighborhood
+    >>> [clear_neighborhood(n) for n in (1, 2, 16, 100, 400, 1000, 10_000, 100_000)]
+    [0, 1, 4, 5, 10, 15, 25, 35]
+    """
+    k = int(math.sqrt(min(n, FEW)) / 2 + MORE * math.log10(max(1.0, n / FEW)))
+    return min(max(k, FEWEST), max(1, n // ONE_IN), n - 1)
 
 
 def _check_clusters(model: OPFClustering, sizes: dict[str, int]) -> None:
@@ -80,8 +94,8 @@ class OPFClustering(ClusterMixin, Growing):
     """Optimum-Path Forest clustering.
 
     Each maximum of the density founds a cluster and conquers the samples that are reached from it without a
-    deep valley. Most maxima are noise: only those with by far the largest domes count, and the samples of the
-    others go to a neighbour. The number of clusters need not be given.
+    deep valley. Most maxima are chance: only domes that are clearly higher than chance makes them count, and
+    the samples of the others go to a neighbour. The number of clusters need not be given.
 
     Parameters
     ----------
@@ -89,22 +103,24 @@ class OPFClustering(ClusterMixin, Growing):
         Absorbs domes, the smallest first, until this many clusters are left; decides instead of `selection`.
         Unless `n_neighbors` is given, the neighbourhood is the largest that has at least as many maxima, or
         for ``"cut"`` the one of these with the smallest cut.
-    selection : {"gap", "cut"}, default="gap"
-        Which maxima of the density are clusters. ``"gap"``: with the domes in descending order of `measure`,
-        those above the largest clear ratio between neighbours. ``"cut"``: all of them, for the neighbourhood
-        with the smallest normalised cut, as in the paper; usually far too many.
+    selection : {"clear", "cut"}, default="clear"
+        Which maxima of the density are clusters. ``"clear"``: those whose dome is higher than chance makes
+        one (see Notes). ``"cut"``: all of them, for the neighbourhood with the smallest normalised cut, as in
+        the paper; usually far too many.
     measure : {"volume", "height", "area"}, default=None
-        Size of a dome: the sum of its samples' densities above the saddle, the density of its maximum above
-        the saddle (densities go from 1 to 1000), or the number of its samples. None means ``"volume"``, and
-        ``"height"`` for ``selection="cut"``.
+        Size of a dome, by which `n_clusters` and `threshold` choose: the sum of its samples' densities above
+        the saddle, the density of its maximum above the saddle (densities go from 1 to 1000), or the number
+        of its samples. None means ``"height"``.
     threshold : float, default=None
         Absorbs domes smaller than this; decides instead of `selection`. Not together with `n_clusters`.
     k_max : int, default=20
         Largest neighbourhood tried by ``selection="cut"``. Larger values allow smoother densities with fewer
         maxima; time and memory grow in proportion. Capped at the number of samples less 1.
     n_neighbors : int, default=None
-        Size of the neighbourhood of the density. Larger values give smoother densities. None means 15 for
-        ``"gap"``, at most a quarter of the samples, and a search up to `k_max` for ``"cut"``.
+        Size of the neighbourhood of the density. Larger values give smoother densities and find what
+        overlaps; smaller ones follow thin shapes. None means a search up to `k_max` for ``"cut"``. For
+        ``"clear"`` it means half the square root of the number of samples, which is 15 for 1,000 of them, and
+        from there on 10 more for each factor of ten; at least 5, at most a quarter of the samples.
     noise : float, default=0.0
         Share of each cluster, its samples of lowest density, that get the label -1. Samples of equal density
         stay or go together, so fewer may be left out.
@@ -133,8 +149,8 @@ class OPFClustering(ClusterMixin, Growing):
     density_ : ndarray of shape (n_samples,)
         Density of each training sample, Eq. 3 without its constant factor.
     cost_, predecessor_, root_ : ndarray of shape (n_samples,)
-        Value of the path that conquered each sample, its lowest density on a scale from 1 to 1000; the
-        previous sample on it, -1 at cluster roots, absorbed ones too; and the root of its cluster, also of
+        Value of the path that conquered each sample, its lowest density on a scale from 1 to 1000 (of the
+        logarithm, unless for the cut); the previous sample on it, -1 at cluster roots, absorbed ones too; and the root of its cluster, also of
         noise.
     cluster_tree_ : structured ndarray of shape (n_maxima - 1,)
         Which cluster absorbs which, in the order in which they merge, whether they did or not.
@@ -167,10 +183,14 @@ class OPFClustering(ClusterMixin, Growing):
     counts; on ties the one founded first. What the others measure there is their extinction value in
     mathematical morphology; LibOPF removes maxima by the same three measures.
 
-    ``selection="gap"`` sorts these values in descending order and cuts the list where the ratio between
-    neighbours is largest, the first place on ties. Values below 0.3 % of the largest count as that much, and
-    so does the end of the list. The ratio must be at least 2, and at least the square root of the ratio
-    between the largest value and the one above the cut; if none is, all samples are one cluster.
+    With ``selection="clear"``, logarithms of densities are scaled: -log(log(k / density)), which is -2 log(R)
+    but for a constant, if the k nearest neighbours lie at root mean square distance R and the longest arc of
+    the graph is long. A density of k neighbours is off by a factor of about 1 + 1 / sqrt(k), and among n
+    samples chance has some n / k places to make a maximum. A dome counts if the logarithm of the density of
+    its maximum is above that of its saddle by (1 + 2 / d) sqrt(log(n / k) / k) or more. d is the number of
+    dimensions that the samples fill, from 1 to log2(n): the k nearest of a sample lie 2^(1 / d) times as far
+    as half of them, in the mean of the logarithms. So 15 neighbours of 1,000 samples in two dimensions need
+    1.06, a maximum 2.9 times as dense as its saddle; 35 of 100,000 need 0.95.
 
     A cluster whose dome is too small is absorbed whole by its neighbour across the highest arc, the one whose
     lower end is densest; of equally high arcs, across the shortest. Paths and their values stay as they are,
@@ -197,7 +217,7 @@ class OPFClustering(ClusterMixin, Growing):
     >>> len(model.cluster_roots_), len(OPFClustering(selection="cut").fit(X).cluster_roots_)
     (2, 14)
     >>> model.predict([[0.0, 1.0], [1.0, -0.5]]).tolist()
-    [0, 1]
+    [1, 0]
     >>> OPFClustering(noise=0.05).fit_predict(X).tolist().count(-1)
     20
 
@@ -227,7 +247,7 @@ class OPFClustering(ClusterMixin, Growing):
     )
     _rules: ClassVar[rules.Rules] = {
         "n_clusters": rules.optional(rules.integer(1, "use None to let the density decide")),
-        "selection": rules.choice("gap", "cut"),
+        "selection": rules.choice("clear", "cut"),
         "measure": rules.optional(rules.choice(*MEASURES)),
         "threshold": rules.optional(rules.positive("densities go from 1 to 1000")),
         **rules.NEIGHBORHOOD,
@@ -239,7 +259,7 @@ class OPFClustering(ClusterMixin, Growing):
         self,
         *,
         n_clusters: int | None = None,
-        selection: str = "gap",
+        selection: str = "clear",
         measure: str | None = None,
         threshold: float | None = None,
         k_max: int = 20,
@@ -288,15 +308,19 @@ class OPFClustering(ClusterMixin, Growing):
 
     def _fit(self, data: FitData) -> Self:
         n, k = len(data.X), None  # k_max and n_neighbors decide
-        if self.selection == "gap" and self.n_neighbors is None:
-            k = min(N_NEIGHBORS, max(1, n // ONE_IN), n - 1)
+        if self.selection == "clear" and self.n_neighbors is None:
+            k = clear_neighborhood(n)
         graph, estimate = graph_and_density(data, k, self.k_max, self.n_neighbors)
         if self.n_clusters is not None and self.n_neighbors is None:
             estimate = data.stage(self._find_enough_maxima, graph, estimate, data.metric.squared)
         self.density_, self.best_k_, self.cuts_ = estimate
-        data.stage(self._cluster, graph)
+        data.stage(self._cluster, graph, data.metric.squared)
         keep_samples(self, data)
         return self
+
+    def _scaled(self, rho: np.ndarray, k: int) -> np.ndarray:
+        """Put densities of `k` neighbours on the scale from 1 to 1000, their logarithms unless for the cut."""
+        return _core.scale_density(rho, k=None if self.selection == "cut" else k)
 
     def _find_enough_maxima(
         self, graph: KnnGraph, estimate: DensityEstimate, squared: bool
@@ -309,34 +333,32 @@ class OPFClustering(ClusterMixin, Growing):
         most = 0
         for k in by_cut if self.selection == "cut" else range(estimate.best_k, 0, -1):
             rho = density(graph, int(k), squared)
-            labels, *_ = _core.cluster(graph.distances, graph.indices, int(k), _core.scale_density(rho))
+            labels, *_ = _core.cluster(graph.distances, graph.indices, int(k), self._scaled(rho, int(k)))
             if (n_maxima := int(labels.max()) + 1) > most:
                 most, estimate = n_maxima, DensityEstimate(rho, int(k), estimate.cuts)
             if most >= self.n_clusters:
                 break
         return estimate
 
-    def _cluster(self, graph: KnnGraph) -> None:
+    def _cluster(self, graph: KnnGraph, squared: bool) -> None:
         """Let the maxima of the density compete for the samples, and choose which of them count."""
-        k, scaled = self.best_k_, _core.scale_density(self.density_)
+        k, scaled = self.best_k_, self._scaled(self.density_, self.best_k_)
         labels, predecessor, starts, self.cost_ = _core.cluster(graph.distances, graph.indices, k, scaled)
         self.predecessor_ = predecessor.astype(np.intp)
         self._fit_largest_arc = largest_arc(graph, k)
-        measure = self._dome_measure
+        measure = self.measure or "height"
         self.cluster_tree_ = tree = dome_tree(graph, k, scaled, labels, self._founders(), measure)
-        if self.n_clusters is not None:
-            n_clusters = self.n_clusters
-        elif self.threshold is not None:
-            n_clusters = 1 + len(tree) - int(np.sum((tree["level"] > 0) & (tree[measure] < self.threshold)))
-        else:
-            n_clusters = 1 + len(tree) if self.selection == "cut" else count_above_gap(tree[measure])
+        sizes, least = tree[measure], self.threshold
+        if least is None:
+            low, high = float(self.density_.min()), float(self.density_.max())
+            is_cut = self.selection == "cut"
+            least = 0.0 if is_cut else _core.clear_height(graph.distances, k, squared, low, high)
+            sizes = tree["height"]
+        n_absorbed = int(np.sum((tree["level"] > 0) & (sizes < least)))
+        n_clusters = 1 + len(tree) - n_absorbed if self.n_clusters is None else self.n_clusters
         labels, self.cluster_roots_ = self._merge(n_clusters, starts)
         self.root_ = self.cluster_roots_[labels]
         self.labels_ = self._leave_out_noise(labels, labels, self.cluster_roots_)
-
-    @property
-    def _dome_measure(self) -> str:
-        return self.measure or ("height" if self.selection == "cut" else "volume")
 
     def _founders(self) -> np.ndarray:
         """Return the maxima of the density in order of birth."""
@@ -361,7 +383,7 @@ class OPFClustering(ClusterMixin, Growing):
         """Give -1 to samples less dense than what their cluster keeps; the training samples by default."""
         if self.noise == 0:
             return labels
-        own = _core.scale_density(self.density_)
+        own = self._scaled(self.density_, self.best_k_)
         levels = noise_levels(own, clusters, roots, self.noise)
         return np.where((own if scaled is None else scaled) < levels[labels], -1, labels)
 
@@ -412,6 +434,6 @@ class OPFClustering(ClusterMixin, Growing):
         """
         Q = check_queries(self, X)
         with answering(self, Q) as bar:
-            winners, scaled = density_conquerors(self, Q, bar)
+            winners, scaled = density_conquerors(self, Q, bar, self.selection != "cut")
         clusters = self.labels_[self.root_]  # roots are never noise
         return self._leave_out_noise(clusters[winners], clusters, self.cluster_roots_, scaled)

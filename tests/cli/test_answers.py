@@ -174,7 +174,7 @@ def test_a_label_is_remembered(folder, wrap):
 CLUSTERED = [  # a table, options, a model with its samples in Python, and what is said of it
     (IRIS, "", OPFClustering(), X, "2 clusters of 150 samples"),
     (IRIS, "--set n_clusters=1", OPFClustering(n_clusters=1), X, "1 cluster of 150 samples"),
-    (IRIS, "--set noise=0.1", OPFClustering(noise=0.1), X, ", {} left out as noise; k = 15"),
+    (IRIS, "--set noise=0.1", OPFClustering(noise=0.1), X, ", {} left out as noise; k = 6"),
     ("ship.csv -l fate", "", make_pipeline(TablePreprocessor(), OPFClustering()), TABLE, "of 60 samples"),
 ]
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import reference
 from checks import same_values
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from reference.models import cluster_model, predict_cluster
 from sklearn.datasets import make_blobs, make_moons
 from strategies import make_samples, measured_problems, problems
 
-from pathforest import OPFClustering
-from pathforest._models.density import MEASURES, count_above_gap, dome_tree
+from pathforest import OPFClustering, _core
+from pathforest._models.density import MEASURES, dome_tree
 from pathforest.graph import KnnGraph
 
 pytestmark = pytest.mark.kernel
@@ -91,14 +91,21 @@ def test_volumes_of_many_samples_are_rounded_once():
 class Expected:
     """The reference of a fitted model: tree, owners of samples and noise."""
 
-    def __init__(self, problem, k, measure):
-        self.DQ, self.squared = problem.DQ, problem.squared
-        self.model = cluster_model(problem.D, problem.squared, n_neighbors=k)
-        self.rho = reference.scale_density(self.model.estimate.density)
+    def __init__(self, problem, k, measure, logarithmic):
+        self.DQ, self.squared, self.log_k = problem.DQ, problem.squared, k if logarithmic else None
+        self.model = cluster_model(problem.D, problem.squared, n_neighbors=k, logarithmic=logarithmic)
+        self.rho = reference.scale_density(self.model.estimate.density, k=self.log_k)
         self.founders = founders(self.model)
+        lists = reference.knn(problem.D, k)
         labels = self.model.labels, self.founders
-        self.tree = reference.dome_tree(*reference.knn(problem.D, k), self.rho, *labels, measure)
+        self.tree = reference.dome_tree(*lists, self.rho, *labels, measure)
         self.sizes = [row[3 + MEASURES.index(measure)] for row in self.tree]
+        self.clear = reference.clear_height(lists[0], self.model.estimate.density, problem.squared)
+
+    def n_above(self, sizes, least):
+        """Clusters that are left once domes that measure less are absorbed."""
+        low = [row[2] > 0 and size < least for row, size in zip(self.tree, sizes, strict=True)]
+        return len(self.founders) - sum(low)
 
     def owner(self, n_clusters):
         return reference.merge_domes(self.tree, self.model.labels, self.founders, n_clusters)
@@ -113,11 +120,12 @@ class Expected:
         """Of the clusters that have absorbed those found; noise is below the lowest level of its cluster."""
         owner, labels = self.owner(n_clusters), np.array(self.labels(n_clusters, share))
         kept = [q for q in self.founders if q in owner]
-        clusters = predict_cluster(self.model, self.DQ, self.squared)
+        clusters = predict_cluster(self.model, self.DQ, self.squared, self.log_k is not None)
         clusters = [kept.index(owner[self.founders[c]]) for c in clusters]
         rho, k, _, width = self.model.estimate
         own = reference.density(reference.nearest(self.DQ, k)[0], width, self.squared)
-        levels = zip(clusters, reference.scale_density(own, rho.min(), rho.max()), strict=True)
+        own = reference.scale_density(own, rho.min(), rho.max(), self.log_k)
+        levels = zip(clusters, own, strict=True)
         return [-1 if share and level < self.rho[labels == c].min() else c for c, level in levels]
 
 
@@ -126,18 +134,19 @@ def test_domes_are_chosen_as_the_reference_chooses(data):
     problem = data.draw(measured_problems(smallest=2, largest=40))
     measure, share = data.draw(measures), data.draw(st.sampled_from([0.0, 0.05, 0.3, 0.9]))
     k = data.draw(st.integers(1, min(15, len(problem.X) - 1)))
-    expected = Expected(problem, k, measure)
+    selection = data.draw(st.sampled_from(["clear", "clear", "cut"]))
+    expected = Expected(problem, k, measure, selection == "clear")
     some = data.draw(st.integers(1, len(expected.founders)))
     limit = data.draw(st.sampled_from([size for size in expected.sizes if size > 0] or [0.5]))
-    n_low = sum(row[2] > 0 and size < limit for row, size in zip(expected.tree, expected.sizes, strict=True))
+    heights = [row[3] for row in expected.tree]
+    least = expected.clear * (1 - 1e-9) if selection == "clear" else 0.0  # sums are rounded elsewhere
     choices = [
-        ({}, reference.count_above_gap(expected.sizes)),
-        ({"selection": "cut"}, len(expected.founders)),
+        ({}, expected.n_above(heights, least)),
         ({"n_clusters": some}, some),
-        ({"threshold": limit}, len(expected.founders) - n_low),
+        ({"threshold": limit}, expected.n_above(expected.sizes, limit)),
     ]
     choice, n_clusters = data.draw(st.sampled_from(choices))
-    settings = {"n_neighbors": k, "measure": measure, "noise": share, **choice}
+    settings = {"n_neighbors": k, "measure": measure, "noise": share, "selection": selection, **choice}
     model = OPFClustering(**settings, **problem.params).fit(problem.X)
     assert model.cluster_tree_.tolist() == expected.tree
     assert model.root_.tolist() == expected.owner(n_clusters)
@@ -147,28 +156,18 @@ def test_domes_are_chosen_as_the_reference_chooses(data):
     assert model.predict(problem.Q).tolist() == expected.predictions(n_clusters, share)
 
 
-sizes = st.lists(st.sampled_from([0.0, 1e-9, 0.3, 1.0, 2.0, 3.0, 7.0, 100.0, 1000.0, 333.4]), max_size=12)
+@given(measured_problems(smallest=2, largest=40), st.integers(1, 39))
+def test_the_height_of_a_clear_dome_is_that_of_the_reference(problem, k):
+    distances, _ = reference.knn(problem.D, min(k, len(problem.X) - 1))
+    rho = reference.density(distances, reference.kernel_width(distances, problem.squared), problem.squared)
+    got = _core.clear_height(distances, distances.shape[1], problem.squared, rho.min(), rho.max())
+    assert got == pytest.approx(reference.clear_height(distances, rho, problem.squared), rel=1e-9)
 
 
-@given(sizes)
-@example([1000.0, 100.0, 10.0, 3.0])  # two largest ratios
-@example([1000.0, 500.0, 250.0, 125.0, 62.5, 31.25, 15.625, 7.8125, 3.90625, 3.0])  # just 2
-@example([1000.0, 600.0, 400.0, 250.0, 160.0, 100.0, 66.0, 44.0, 28.0, 18.0, 12.0, 7.0, 4.5])  # none is 2
-@example([1000.0, 900.0, 3.0])
-@example([900.0, 400.0, 200.0, 100.0, 31.0, 20.0, 10.0, 5.0, 2.7])  # the largest, 3.2, is chance so far down
-@example([900.0, 400.0, 200.0, 100.0, 31.0, 20.0, 10.0, 5.0, 2.5, 2.5])  # no gap
-@example([400.0, 300.0, 100.0, 50.0, 25.0])  # the square is just what it must be
-def test_the_gap_is_where_the_reference_finds_it(values):
-    assert count_above_gap(values) == reference.count_above_gap(values)
-
-
-@given(problems(smallest=2, largest=70), st.sampled_from(["gap", "cut"]))
-def test_fifteen_neighbours_or_a_quarter_of_the_samples_and_volumes_are_the_default(problem, selection):
-    k, measure = min(15, max(1, len(problem.X) // 4)), "volume"
-    model = OPFClustering(selection=selection).fit(problem.X)
-    if selection == "cut":
-        k, measure = model.best_k_, "height"
-    said = OPFClustering(selection=selection, n_neighbors=k, measure=measure).fit(problem.X)
+@pytest.mark.parametrize(("n", "k"), [(2, 1), (16, 4), (70, 5), (400, 10), (1000, 15), (2000, 18), (10_000, 25)])
+def test_the_neighbourhood_grows_slowly_with_the_samples(n, k):
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    model, said = OPFClustering().fit(X), OPFClustering(n_neighbors=k, measure="height").fit(X)
     assert model.best_k_ == k
     same_values(
         model, {name: getattr(said, f"{name}_") for name in ("labels", "root", "density", "cluster_tree")}
@@ -192,10 +191,10 @@ def test_the_search_takes_the_best_neighbourhood_that_gives_enough_clusters(prob
 
 def test_fewer_neighbours_are_taken_if_the_clusters_asked_for_need_it():
     X, _ = make_samples("gaussian", 0, 40, 2)
-    counts = [len(OPFClustering(n_neighbors=k).fit(X).cluster_tree_) + 1 for k in range(1, 11)]
-    n_clusters = counts[9] + 1
+    counts = [len(OPFClustering(n_neighbors=k).fit(X).cluster_tree_) + 1 for k in range(1, 6)]
+    n_clusters = counts[4] + 1
     model = OPFClustering(n_clusters=n_clusters).fit(X)
-    assert model.best_k_ == max(k for k, count in enumerate(counts, 1) if count >= n_clusters) < 10
+    assert model.best_k_ == max(k for k, count in enumerate(counts, 1) if count >= n_clusters) < 5
     assert len(model.cluster_roots_) == n_clusters
 
 

@@ -1,8 +1,10 @@
 #include "pathforest/membership/density.hpp"
 
+#include "../distances/power.hpp"
 #include "pathforest/distances/kernels.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pathforest {
 namespace {
@@ -59,6 +61,33 @@ void scale_density(std::span<double> density, double low, double high) {
 void scale_density(std::span<double> density) {
     const auto [low, high] = std::minmax_element(density.begin(), density.end());
     scale_density(density, *low, *high);
+}
+
+void log_density(std::span<double> density, Index k) {
+    constexpr double nearest_to_none = 0x1p-53;  // that a density of float64 can be below k, as a share
+    for (double& value : density) {
+        const double exponent = log_of_one_plus(std::max((k - value) / value, nearest_to_none));  // log(k / ρ)
+        value = exponent < 1 ? log_of_one_plus(1 / exponent - 1) : -log_of_one_plus(exponent - 1);
+    }
+}
+
+double clear_height(const KnnGraph& graph, Index k, bool squared, double lowest, double highest) {
+    if (lowest == highest) return infinity;
+    const double n = graph.n_samples, inner = std::max(k / 2, 1);
+    double sum = 0.0, n_apart = 0.0;
+    for (Index i = 0; i < graph.n_samples; ++i) {
+        const double nearer = graph.distance(i, std::max(k / 2, 1) - 1);
+        if (nearer == 0) continue;
+        sum += log_of_one_plus(graph.distance(i, k - 1) / nearer - 1);
+        ++n_apart;
+    }
+    // k samples lie within r_k: their number grows with the power d of the distance.
+    double d = sum > 0 ? log_of_one_plus(k / inner - 1) * n_apart / sum : 1.0;
+    if (squared) d *= 2;
+    const double most = log_of_one_plus(n - 1) / log_of_one_plus(1);  // a cube of so many has a corner each
+    d = std::clamp(d, 1.0, std::max(most, 1.0));
+    const double height = (1 + 2 / d) * std::sqrt(log_of_one_plus(n / k - 1) / k);
+    return 2 / d * height * (highest_density - lowest_density) / (highest - lowest);
 }
 
 }  // namespace pathforest

@@ -12,7 +12,6 @@
 #include <functional>
 #include <numeric>
 #include <tuple>
-#include <unordered_set>
 #include <utility>
 
 namespace pathforest {
@@ -97,7 +96,7 @@ class Flood {
   public:
     Flood(const KnnGraph& graph, Index k, std::span<const double> scaled, std::span<const Index> label,
           std::span<const Index> founders, Measure measure)
-        : founders_(founders), measure_(measure) {
+        : founders_(founders), measure_(measure), bordering_(static_cast<Index>(founders.size())) {
         for (std::size_t i = 0; i < scaled.size(); ++i) {
             order_.push_back({-scaled[i], static_cast<Index>(i)});
             samples_.push_back({scaled[i], none, label[i]});
@@ -128,9 +127,9 @@ class Flood {
             for (const Neighbour& arc : arcs.of(order_[i].sample)) {
                 const Sample& higher = samples_[as_size(arc.sample)];
                 unite(lower.top, higher.top, level);
-                if (lower.label != higher.label)
+                if (bordering_.find(lower.label) != bordering_.find(higher.label))
                     joins_.push_back({Arc::between(arc.distance, order_[i].sample, arc.sample),
-                                      std::minmax(lower.label, higher.label)});
+                                      {lower.label, higher.label}});
             }
             if (i + 1 < order_.size() && order_[i + 1].value() == level) continue;
             note_borders();
@@ -159,7 +158,8 @@ class Flood {
     // In the order of the tree.
     const std::vector<Absorption>& absorbed() const { return absorbed_; }
 
-    // Each once, by its first arc: the highest, then in the order of arcs.
+    // By their first arcs: the highest, then in the order of arcs. Only those that join what earlier ones do
+    // not: whatever clusters have merged, the first border that leads out of them is among these.
     const std::vector<Border>& borders() const { return borders_; }
 
   private:
@@ -204,9 +204,7 @@ class Flood {
     void note_borders() {
         std::sort(joins_.begin(), joins_.end());
         for (const auto& [arc, clusters] : joins_) {
-            const std::uint64_t n_clusters = founders_.size();
-            const std::uint64_t key = as_size(clusters.first) * n_clusters + as_size(clusters.second);
-            if (known_.insert(key).second) borders_.push_back(clusters);
+            if (bordering_.unite(clusters.first, clusters.second)) borders_.push_back(clusters);
         }
         joins_.clear();
     }
@@ -259,7 +257,7 @@ class Flood {
     std::vector<std::pair<Arc, Border>> joins_;
     std::vector<Absorption> absorbed_;
     std::vector<Border> borders_;
-    std::unordered_set<std::uint64_t> known_;
+    DisjointSets bordering_;  // clusters that borders join
 };
 
 // The clusters across the borders of each cluster, while clusters merge.

@@ -30,6 +30,7 @@ class DensityQuery(NamedTuple):
     highest: float  # density of the densest
     largest_arc: float  # d_f of Eq. 3
     squared: bool  # whether distances are squares already
+    logarithmic: bool = False  # whether logarithms of densities are on the scale from 1 to 1000
 
     def conquerors(self, distances: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the training sample that offers each new sample the path of the highest value.
@@ -39,7 +40,7 @@ class DensityQuery(NamedTuple):
         """
         near, indices = np.ascontiguousarray(distances[:, : self.k]), indices[:, : self.k]
         density = _core.query_density(near, self.largest_arc, self.squared)
-        scaled = _core.scale_density(density, self.lowest, self.highest)
+        scaled = _core.scale_density(density, self.lowest, self.highest, self.k if self.logarithmic else None)
         values = np.minimum(self.cost[indices], scaled[:, None])
         return indices[np.arange(len(indices)), values.argmax(axis=1)], scaled
 
@@ -57,7 +58,9 @@ def graph_and_density(
     return graph, data.stage(estimate_density, graph, k, search, data.metric.squared, data.n_threads)
 
 
-def density_conquerors(model: Any, Q: np.ndarray, bar: Any = SILENCE) -> tuple[np.ndarray, np.ndarray]:
+def density_conquerors(
+    model: Any, Q: np.ndarray, bar: Any = SILENCE, logarithmic: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Find for each new sample the training sample that wins it, and its density from 1 to 1000."""
     winners, scaled = np.zeros(len(Q), dtype=np.intp), np.full(len(Q), np.inf)
     if model.best_k_ == 0:  # one training sample, and no choice
@@ -65,7 +68,7 @@ def density_conquerors(model: Any, Q: np.ndarray, bar: Any = SILENCE) -> tuple[n
     samples: KeptSamples = model._samples
     extremes = float(model.density_.min()), float(model.density_.max())
     query = DensityQuery(
-        model.best_k_, model.cost_, *extremes, model._fit_largest_arc, samples.metric.squared
+        model.best_k_, model.cost_, *extremes, model._fit_largest_arc, samples.metric.squared, logarithmic
     )
     for rows, distances, indices in samples.nearest(Q, model.best_k_, len(model.cost_), bar):
         winners[rows], scaled[rows] = query.conquerors(distances, indices)
@@ -102,10 +105,6 @@ DOME_TREE = np.dtype(
         ("volume", np.float64),  # sum of their densities above that level
     ]
 )
-
-# Both, and the square of the ratio, were chosen by benchmarks/studies/clustering.py --choose of be536ff.
-SMALLEST = 0.003  # share of the largest size below which all domes are equally small
-CLEAR = 2.0  # smaller ratios between neighbours in the list do not count as a gap
 
 
 def dome_tree(
@@ -144,35 +143,6 @@ def merge_domes(
     samples = (absorbed["child"], absorbed["parent"], founders, root)
     labels, roots = _core.merge_domes(*(np.ascontiguousarray(s, dtype=np.int32) for s in samples))
     return labels.astype(np.intp), roots.astype(np.intp)
-
-
-def count_above_gap(sizes: np.ndarray) -> int:
-    """Return the number of clusters: one, and one for each dome above the largest gap.
-
-    In descending order of the sizes of absorbed domes, a gap is a ratio between neighbours of at least
-    `CLEAR`, and of at least the square root of the ratio between the largest dome and the neighbour above:
-    far down a smooth decline, which a single cluster of many samples has, a small gap is chance. The domes
-    above the largest gap are clusters, beside the one that nothing absorbs; of equal gaps the first counts.
-    Without a gap there is one cluster.
-
-    Examples
-    --------
-    >>> from pathforest._models.density import count_above_gap
-    >>> count_above_gap([90.0, 80.0, 2.0, 1.0])
-    3
-    >>> count_above_gap([9.0, 8.0, 7.0])  # the largest ratio is to what is not there
-    4
-    >>> count_above_gap([64.0, 48.0, 36.0, 24.0, 16.0, 12.0, 8.0, 5.0, 3.0, 1.0, 0.5, 0.1])  # a decline
-    1
-    """
-    sizes = np.sort(np.asarray(sizes, dtype=np.float64))[::-1]
-    if len(sizes) == 0 or sizes[0] <= 0:
-        return 1
-    smallest = SMALLEST * sizes[0]
-    above = np.maximum(sizes, smallest)
-    ratios = above / np.maximum(np.append(sizes[1:], 0.0), smallest)
-    is_gap = (ratios >= CLEAR) & (ratios * ratios >= sizes[0] / above)
-    return int(np.argmax(ratios * is_gap)) + 2 if is_gap.any() else 1
 
 
 def noise_levels(scaled: np.ndarray, labels: np.ndarray, roots: np.ndarray, share: float) -> np.ndarray:

@@ -91,7 +91,7 @@ def plot_cluster_tree(estimator: Any, *, n_domes: int = 30, ax: Any = None) -> D
     >>> from pathforest.plotting import plot_cluster_tree
     >>> model = OPFClustering().fit(make_moons(200, noise=0.08, random_state=0)[0])
     >>> plot_cluster_tree(model)
-    <Display: 2 clusters, 8 maxima>
+    <Display: 2 clusters, 18 maxima>
     """
     check_integer("n_domes", n_domes, 1, "it is a number of bars")
     model = open_model(estimator, "cluster_tree_")[0].model
@@ -99,7 +99,7 @@ def plot_cluster_tree(estimator: Any, *, n_domes: int = 30, ax: Any = None) -> D
     founders = draw_tree(ax, model, n_domes)
     ax.set_title(f"{count_clusters(model)}, {len(model.cluster_tree_) + 1} maxima")
     if size_ax is not None:
-        measure, n_clusters = model._dome_measure, len(model.cluster_roots_)
+        measure, n_clusters = model.measure or "height", len(model.cluster_roots_)
         sizes = np.sort(model.cluster_tree_[measure])[::-1]
         size_ax.plot(np.arange(2, len(sizes) + 2), sizes, "o", color=INK, markersize=3.5)
         size_ax.axvline(n_clusters + 0.5, color=MARK, linewidth=1.5)

@@ -2,10 +2,10 @@
 
 import math
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 
+from reference.distances import log_of_one_plus
 from reference.graph import components, nearest
 
 SQUARED = {"sqeuclidean", "log_sqeuclidean"}  # already squares: Eq. 3 does not square them again
@@ -49,10 +49,23 @@ def density(distances, width, squared):
     return total
 
 
-def scale_density(rho, low=None, high=None):
-    """Densities on [1, 1000] by the extremes given (default: their own); all 1000 if those are equal."""
+def scale_density(rho, low=None, high=None, k=None):
+    """Densities on [1, 1000] by the extremes given (default: their own); all 1000 if those are equal.
+
+    Given the k they come from, their logarithms.
+    """
     low, high = (rho.min() if low is None else low), (rho.max() if high is None else high)
+    if k is not None:
+        rho, (low, high) = log_density(rho, k), log_density(np.array([low, high]), k)
     return np.full(len(rho), 1000.0) if low == high else (rho - low) / (high - low) * 999.0 + 1.0
+
+
+def log_density(rho, k):
+    """-log(log(k / rho)), the logarithm of the density but for factor and constant, of our own rounding."""
+    with np.errstate(divide="ignore"):
+        exponent = log_of_one_plus(np.maximum((k - rho) / rho, 2.0**-53))
+    small = np.minimum(exponent, 1)
+    return np.where(exponent < 1, log_of_one_plus(1 / small - 1), -log_of_one_plus(np.maximum(exponent, 1) - 1))
 
 
 def cluster_arcs(distances, indices, rho):
@@ -150,16 +163,18 @@ def dome_tree(distances, indices, rho, labels, founders, attribute):
     return result
 
 
-def count_above_gap(sizes):
-    """Number of clusters if the sizes of the absorbed domes are cut at the largest clear ratio."""
-    sizes = sorted(map(Fraction, sizes), reverse=True)
-    if not sizes or sizes[0] == 0:
-        return 1
-    smallest = Fraction(0.003 * float(sizes[0]))
-    raised = [max(size, smallest) for size in [*sizes, 0]]
-    ratios = [float(a / b) for a, b in pairwise(raised)]
-    gaps = [r for r, a in zip(ratios, raised, strict=False) if r >= 2 and r * r >= float(raised[0] / a)]
-    return ratios.index(max(gaps)) + 2 if gaps else 1
+def clear_height(distances, rho, squared):
+    """Height that makes a dome clear of chance, for the logarithms of these densities on [1, 1000]."""
+    n, k = distances.shape
+    low, high = (float(x) for x in log_density(np.array([rho.min(), rho.max()]), k))
+    if low == high:
+        return math.inf
+    inner = max(k // 2, 1)
+    near, far = distances[:, inner - 1], distances[:, k - 1]
+    growth = np.log(far[near > 0] / near[near > 0])
+    d = math.log(k / inner) / growth.mean() if growth.sum() > 0 else 1.0
+    d = min(max(1.0, 2 * d if squared else d), max(1.0, math.log2(n)))
+    return (1 + 2 / d) * math.sqrt(math.log(n / k) / k) * 2 / d * 999 / (high - low)
 
 
 def merge_domes(tree, labels, founders, n_clusters):
@@ -200,12 +215,12 @@ def membership(rho, sigma):
     return (1.0 - sigma) * (t * t) + sigma
 
 
-def predict_cluster(D, k, squared, width, low, high, cost, labels):
+def predict_cluster(D, k, squared, width, low, high, cost, labels, logarithmic=False):
     """Clusters of new samples, one per row of D: among the k nearest, the largest min(C(q), rho(t))."""
     if k == 0:
         return np.zeros(len(D), dtype=np.int32)
     distances, indices = nearest(D, k)
-    rho = scale_density(density(distances, width, squared), low, high)
+    rho = scale_density(density(distances, width, squared), low, high, k if logarithmic else None)
     winners = [
         max(range(k), key=lambda i: (min(float(cost[near[i]]), float(r)), -i))
         for near, r in zip(indices, rho, strict=True)

@@ -47,17 +47,18 @@ def class_costs(model, DQ, codes, r):
     return reference.class_costs(DQ, model.cost, model.order, model.label, codes.max() + 1, r)
 
 
-def cluster_model(D, squared, k_max=20, n_neighbors=None):
+def cluster_model(D, squared, k_max=20, n_neighbors=None, logarithmic=False):
     """OPF clustering at the best k."""
     estimate = estimate_density(D, squared, k_max, n_neighbors)
-    rho = reference.scale_density(estimate.density)
+    rho = reference.scale_density(estimate.density, k=estimate.best_k if logarithmic else None)
     return Clusters(*reference.cluster(*reference.knn(D, estimate.best_k), rho), estimate)
 
 
-def predict_cluster(model, DQ, squared):
+def predict_cluster(model, DQ, squared, logarithmic=False):
     """Clusters of new samples, given their distances to the training samples."""
     rho, k, _, width = model.estimate
-    return reference.predict_cluster(DQ, k, squared, width, rho.min(), rho.max(), model.cost, model.labels)
+    known = rho.min(), rho.max(), model.cost, model.labels
+    return reference.predict_cluster(DQ, k, squared, width, *known, logarithmic)
 
 
 def knn_model(D, codes, squared, k):

@@ -36,4 +36,16 @@ std::vector<double> density(const KnnGraph& graph, Index k, bool squared, const 
 void scale_density(std::span<double> density);
 void scale_density(std::span<double> density, double low, double high);
 
+// Densities of k neighbours by the logarithm of what they fill. Where they lie within a small part of the
+// width ψ of Eq. 3, at root mean square distance R, it is k exp(-R² / 2ψ²), close to k for all but the
+// sparsest samples; this is -2 log(R) but for a constant.
+void log_density(std::span<double> density, Index k);
+
+// What a dome must measure in height, on the scale from 1 to 1000 of logarithms, to be clear of chance: in
+// units of log(density) (1 + 2 / d) sqrt(log(n / k) / k), with d the number of dimensions that the growth of
+// neighbourhoods shows. From k neighbours the logarithm of a density is off by about 1 / sqrt(k), chance has
+// n / k places to make a maximum, and the fewer the dimensions, the fewer the ways around a valley. Infinity
+// where all densities are equal.
+double clear_height(const KnnGraph& graph, Index k, bool squared, double lowest, double highest);
+
 }  // namespace pathforest
