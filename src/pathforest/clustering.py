@@ -31,8 +31,8 @@ from pathforest._utils.text import show
 from pathforest.graph import KnnGraph
 from pathforest.membership import DensityEstimate, density
 
-# Samples up to which half the square root of their number are neighbours, and how many more there are for each
-# factor of ten above; chosen on other data than docs/results/clustering.md shows.
+# Up to so many samples, half the square root of their number are neighbours, and for each factor of ten above
+# so many more; chosen on other data than docs/results/clustering.md shows.
 FEW, MORE = 1000, 10
 # The fewest neighbours; of very few samples one in four: more would reach across clusters.
 FEWEST, ONE_IN = 5, 4
@@ -149,9 +149,9 @@ class OPFClustering(ClusterMixin, Growing):
     density_ : ndarray of shape (n_samples,)
         Density of each training sample, Eq. 3 without its constant factor.
     cost_, predecessor_, root_ : ndarray of shape (n_samples,)
-        Value of the path that conquered each sample, its lowest density on a scale from 1 to 1000 (of the
-        logarithm, unless for the cut); the previous sample on it, -1 at cluster roots, absorbed ones too; and the root of its cluster, also of
-        noise.
+        Value of the path that conquered each sample, its lowest density on a scale from 1 to 1000 (of
+        logarithms, unless for the cut); the previous sample on it, -1 at cluster roots, absorbed ones too;
+        and the root of its cluster, also of noise.
     cluster_tree_ : structured ndarray of shape (n_maxima - 1,)
         Which cluster absorbs which, in the order in which they merge, whether they did or not.
         Fields ``child`` and ``parent`` (the samples that founded them), ``level`` (density at which
@@ -319,7 +319,7 @@ class OPFClustering(ClusterMixin, Growing):
         return self
 
     def _scaled(self, rho: np.ndarray, k: int) -> np.ndarray:
-        """Put densities of `k` neighbours on the scale from 1 to 1000, their logarithms unless for the cut."""
+        """Put densities on the scale from 1 to 1000, their logarithms unless for the cut."""
         return _core.scale_density(rho, k=None if self.selection == "cut" else k)
 
     def _find_enough_maxima(

@@ -164,7 +164,7 @@ def test_the_height_of_a_clear_dome_is_that_of_the_reference(problem, k):
     assert got == pytest.approx(reference.clear_height(distances, rho, problem.squared), rel=1e-9)
 
 
-@pytest.mark.parametrize(("n", "k"), [(2, 1), (16, 4), (70, 5), (400, 10), (1000, 15), (2000, 18), (10_000, 25)])
+@pytest.mark.parametrize(("n", "k"), [(2, 1), (16, 4), (70, 5), (400, 10), (1000, 15), (10_000, 25)])
 def test_the_neighbourhood_grows_slowly_with_the_samples(n, k):
     X = np.random.default_rng(0).normal(size=(n, 2))
     model, said = OPFClustering().fit(X), OPFClustering(n_neighbors=k, measure="height").fit(X)

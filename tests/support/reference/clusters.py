@@ -64,8 +64,8 @@ def log_density(rho, k):
     """-log(log(k / rho)), the logarithm of the density but for factor and constant, of our own rounding."""
     with np.errstate(divide="ignore"):
         exponent = log_of_one_plus(np.maximum((k - rho) / rho, 2.0**-53))
-    small = np.minimum(exponent, 1)
-    return np.where(exponent < 1, log_of_one_plus(1 / small - 1), -log_of_one_plus(np.maximum(exponent, 1) - 1))
+    small, large = np.minimum(exponent, 1), np.maximum(exponent, 1)
+    return np.where(exponent < 1, log_of_one_plus(1 / small - 1), -log_of_one_plus(large - 1))
 
 
 def cluster_arcs(distances, indices, rho):
