@@ -98,7 +98,7 @@ void filter_kernel(const T* const* groups, Index n_groups, const T* blocks, cons
                             std::uint64_t others = 0;
                             const V shift = broadcast<V>(other->shift[i]);
                             for (int v = 0; v < vectors_together; ++v) {
-                                const V limit = load<V>(other->reach + first + v * width) - shift;
+                                const V limit = load<V>(other->reach[i] + first + v * width) - shift;
                                 others |= bits_not_above(sums[q][v], limit) << (v * width);
                             }
                             other->hits[i * words + first / 64] |= others << (first % 64);

@@ -18,9 +18,6 @@ namespace {
 // would cost more than they save.
 constexpr int most_slices = 8;
 
-// Of more components a table of all pairs would not be small.
-constexpr Index most_joined = 1024;
-
 Index n_slices(const Control& control) { return std::min(control.n_threads(), most_slices); }
 
 // Calls work(slice, begin, end) for consecutive slices of the numbers below `count`.

@@ -190,7 +190,12 @@ std::vector<Arc> joining_arcs(const AnyEngine& any, std::span<const Index> compo
         // Those of a component together, and near ones side by side.
         const auto rank_at = [&](Index p) { return ranked[as_size(engine.sample_at(p))]; };
         std::vector<Index> positions = given_order(engine.n_samples()), samples, own;
-        std::erase_if(positions, [&](Index p) { return rank_at(p) + 1 == n_components; });
+        // Whether a component has to look at one after it.
+        std::vector<char> asks(as_size(n_components), false);
+        for (Index a = 0; a < n_components; ++a) {
+            for (Index b = a + 1; b < n_components; ++b) asks[as_size(a)] |= joining.bar(a, b).weight >= 0;
+        }
+        std::erase_if(positions, [&](Index p) { return !asks[as_size(rank_at(p))]; });
         std::stable_sort(positions.begin(), positions.end(),
                          [&](Index a, Index b) { return rank_at(a) < rank_at(b); });
         for (const Index p : positions) {

@@ -74,7 +74,7 @@ void with_container(Index k, Work work) {
 
 // The lists of the samples at the given positions, which ascend.
 template <KnowsSamples Engine, class Row>
-void list_nearest(const Engine& engine, const std::vector<Index>& positions, Index k,
+void list_nearest(const Engine& engine, const std::vector<Index>& positions, Index k, PairsOfParts* parts,
                   std::span<double> distances, std::span<Index> names, Control& control, Row row_of,
                   Index Found::* name) {
     const std::vector<Index> first = first_sample_of_nodes(engine);
@@ -93,7 +93,7 @@ void list_nearest(const Engine& engine, const std::vector<Index>& positions, Ind
             using Search = OwnSamples<Engine, decltype(start(Index{}))>;
             if (as_size(engine.n_samples()) == positions.size() &&
                 Search::is_worth_it(engine, k, control.n_threads())) {
-                Search(engine, control, start).search(finish);
+                Search(engine, control, parts, start).search(finish);
                 return;
             }
         }
@@ -125,17 +125,17 @@ void knn(const AnyEngine& any, Index start, Index stop, Index k, std::span<doubl
             if (start <= engine.sample_at(p) && engine.sample_at(p) < stop) positions.push_back(p);
         }
         list_nearest(
-            engine, positions, k, distances, indices, control,
+            engine, positions, k, nullptr, distances, indices, control,
             [&](Index i) { return engine.sample_at(positions[as_size(i)]) - start; }, &Found::sample);
     });
 }
 
-void knn_by_position(const AnyEngine& any, Index k, std::span<double> distances, std::span<Index> positions,
-                     Control& control) {
+void knn_by_position(const AnyEngine& any, Index k, PairsOfParts* parts, std::span<double> distances,
+                     std::span<Index> positions, Control& control) {
     if (k == 0) return;
     visit_samples(any, [&](const auto& engine) {
         list_nearest(
-            engine, given_order(engine.n_samples()), k, distances, positions, control,
+            engine, given_order(engine.n_samples()), k, parts, distances, positions, control,
             [](Index i) { return i; }, &Found::position);
     });
 }

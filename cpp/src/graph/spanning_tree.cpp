@@ -4,6 +4,7 @@
 #include "pathforest/graph/joining.hpp"
 #include "pathforest/graph/knn.hpp"
 #include "pathforest/graph/originals.hpp"
+#include "pathforest/graph/parts.hpp"
 #include "pathforest/ties.hpp"
 
 #include <algorithm>
@@ -87,13 +88,17 @@ constexpr double foresight = 1.15;
 template <KnowsSamples Engine>
 class Builder {
   public:
-    Builder(const AnyEngine& any, const Engine& engine, const KnnGraph& graph, bool by_position)
-        : any_(any), engine_(engine), by_position_(by_position), first_sample_(first_sample_of_nodes(engine)),
+    // `parts` are those of the pass that made the lists, or nullptr.
+    Builder(const AnyEngine& any, const Engine& engine, const KnnGraph& graph, bool by_position,
+            const Parts* parts = nullptr)
+        : any_(any), engine_(engine), parts_(parts), by_position_(by_position),
+          first_sample_(first_sample_of_nodes(engine)),
           boruvka_(graph, find_originals(engine, graph, names()), names(), answers_are_cheap<Engine>) {}
 
     std::vector<Arc> build(Control& control) {
         while (boruvka_.must_ask(control)) {
-            if (!(boruvka_.is_joined_sooner() ? join(control) : ask(control)))
+            const std::vector<Arc> joining = find_joining(control);
+            if (!(joining.empty() ? ask(control) : boruvka_.join(joining)))
                 throw std::overflow_error(
                     "components are infinitely far from each other, so no tree joins them; rescale the "
                     "samples");
@@ -140,17 +145,25 @@ class Builder {
         return boruvka_.merge_answers();
     }
 
-    bool join(Control& control) {
+    // The arcs that join all components; none if asking is less work.
+    std::vector<Arc> find_joining(Control& control) const {
         std::vector<Index> component;
         for (Index i = 0; i < engine_.n_samples(); ++i)
             component.push_back(boruvka_.component()[as_size(number_of(i))]);
-        std::vector<Arc> arcs = joining_arcs(any_, component, boruvka_.n_components(), {}, control);
+        const Index n_components = boruvka_.n_components();
+        std::vector<Arc> arcs;
+        const double n_asked_pairs =
+            static_cast<double>(boruvka_.asking().size()) * static_cast<double>(component.size());
+        if (parts_) arcs = parts_->join(component, n_components, n_asked_pairs, control);
+        if (arcs.empty() && boruvka_.is_joined_sooner())
+            arcs = joining_arcs(any_, component, n_components, {}, control);
         for (Arc& arc : arcs) arc = {arc.weight, number_of(arc.low), number_of(arc.high)};
-        return boruvka_.join(arcs);
+        return arcs;
     }
 
     const AnyEngine& any_;
     const Engine& engine_;
+    const Parts* parts_;
     bool by_position_;
     std::vector<Index> first_sample_;
     Boruvka boruvka_;
@@ -200,8 +213,9 @@ std::vector<Arc> spanning_tree(const AnyEngine& any, Control& control) {
         const Index k = std::min(n - 1, list_length<std::remove_cvref_t<decltype(engine)>>);
         std::vector<double> distances(at(n, k));
         std::vector<Index> positions(at(n, k));
-        knn_by_position(any, k, distances, positions, control);
-        return Builder(any, engine, {distances, positions, n, k}, true).build(control);
+        Parts parts(any, control);
+        knn_by_position(any, k, parts.pairs(), distances, positions, control);
+        return Builder(any, engine, {distances, positions, n, k}, true, &parts).build(control);
     });
     sort_arcs(arcs);
     return arcs;

@@ -19,10 +19,10 @@ inline constexpr int filter_queries = 6;
 static_assert(longest_step % panel == 0);
 
 // The samples of a panel as queries too, where distances between samples are asked for: hits are the bits,
-// query by query, of the values <= reach[sample] - shift[query].
+// query by query, of the values <= reach[query][sample] - shift[query].
 template <class T>
 struct OtherSide {
-    const T* reach;
+    const T* const* reach;
     const T* shift;
     std::uint64_t* hits;
 };

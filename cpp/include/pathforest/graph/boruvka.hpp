@@ -44,6 +44,9 @@ struct Joins {
 // Puts arcs into ascending order.
 void sort_arcs(std::vector<Arc>& arcs);
 
+// So many components can be joined at once: of more a table of all pairs would not be small.
+inline constexpr Index most_joined = 1024;
+
 class Boruvka {
   public:
     // The lists must outlive this. Per sample its original, as in originals.hpp; none for no copies. Per

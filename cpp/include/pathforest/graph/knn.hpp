@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pathforest/distances/engines/any.hpp"
+#include "pathforest/distances/engines/pairs_of_parts.hpp"
 
 #include <span>
 
@@ -12,8 +13,9 @@ void knn(const AnyEngine& engine, Index start, Index stop, Index k, std::span<do
          std::span<Index> indices, Control& control);
 
 // The same of all samples, named by where the engine keeps them: neighbours in space are then neighbours in
-// memory. Rows ascend as above, by the samples' own indices.
-void knn_by_position(const AnyEngine& engine, Index k, std::span<double> distances,
+// memory. Rows ascend as above, by the samples' own indices. If each pair of samples is looked at, so are the
+// pairs of parts, if there are any.
+void knn_by_position(const AnyEngine& engine, Index k, PairsOfParts* parts, std::span<double> distances,
                      std::span<Index> positions, Control& control);
 
 // k <= n_samples. With a reach per query, none for all, samples farther away are left out: rows that are then

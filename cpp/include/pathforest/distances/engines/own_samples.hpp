@@ -2,9 +2,11 @@
 // is computed once and serves the samples on either side.
 #pragma once
 
+#include "pathforest/distances/engines/pairs_of_parts.hpp"
 #include "pathforest/distances/engines/settler.hpp"
 #include "pathforest/parallel.hpp"
 
+#include <atomic>
 #include <bit>
 
 namespace pathforest {
@@ -13,6 +15,9 @@ namespace pathforest {
 // next one, then twice as many in every round, so that no limit is older than half of what has been seen.
 // During a round a panel's seekers belong to one task; what may matter on the other side is sent there as
 // letters.
+//
+// Where samples are in parts, pairs of two parts are found on the other side, too: their limits are part of
+// how far that looks.
 //
 // P is a policy whose limit depends on the node only where distances tie.
 template <class Engine, Policy P>
@@ -32,9 +37,9 @@ class OwnSamples {
 
     // start(position) gives the policy of a sample.
     template <class Start>
-    OwnSamples(const Engine& engine, Control& control, Start start)
-        : engine_(engine), panels_(engine.panels()), control_(control), n_panels_(engine.n_panels()),
-          between_samples_(panels_.between_samples()),
+    OwnSamples(const Engine& engine, Control& control, PairsOfParts* parts, Start start)
+        : engine_(engine), parts_(parts), panels_(engine.panels()), control_(control),
+          n_panels_(engine.n_panels()), between_samples_(panels_.between_samples()),
           loses_no_tie_(engine.panel_node(engine.order().position[0] / panel)), limits_(at(n_panels_, panel)),
           by_differences_(as_size(n_panels_)), is_alone_(as_size(n_panels_)) {
         seekers_.reserve(as_size(engine.n_samples()));
@@ -47,6 +52,11 @@ class OwnSamples {
                                 panels_.by_products(query.values)});
         }
         for (Index p = 0; p < n_panels_; ++p) note_limits(p);
+        if (parts_) {
+            parts_->is_complete = true;
+            pairs_.resize(as_size(n_panels_));
+            note_parts();
+        }
     }
 
     // Calls finish(position, policy) when a policy has been offered all that matters.
@@ -54,6 +64,7 @@ class OwnSamples {
     void search(Finish finish) {
         control_.set_part(0, 0);
         for_each_panel([&](Index p, Scratch& scratch, const Pause& pause) { meet(p, 0, 0, scratch, pause); });
+        hand_over_pairs();
         const Index farthest = n_panels_ / 2;
         for (Index first = 1; first <= farthest; first *= 2) {
             const Index last = std::min(2 * first - 1, farthest);
@@ -66,6 +77,7 @@ class OwnSamples {
             control_.set_part(before, after);
             for_each_panel(
                 [&](Index p, Scratch& scratch, const Pause& pause) { meet(p, first, last, scratch, pause); });
+            hand_over_pairs();
             control_.set_part(after, after);  // nearly all of a round is meeting
             for_each_panel([&](Index p, Scratch& scratch, const Pause& pause) {
                 read_mail(p, first, last, scratch, pause);
@@ -85,6 +97,9 @@ class OwnSamples {
     static constexpr int words = panel / 64;
     // Half a panel: on many features more would not stay in the second-level cache.
     static constexpr Index queries_together = 22 * filter_queries;
+
+    using Pair = PairsOfParts::Pair;
+    static constexpr std::size_t most_pairs = 16 * panel;  // from one panel in a round
 
     struct Seeker {
         P policy;
@@ -115,7 +130,9 @@ class OwnSamples {
         std::vector<std::uint64_t> hits = std::vector<std::uint64_t>(as_size(queries_together) * words);
         std::vector<std::uint64_t> other_hits = hits;
         std::vector<T> reach = std::vector<T>(as_size(queries_together));
-        std::vector<T> other_reach = std::vector<T>(panel);
+        std::vector<T> other_reach;  // of mail, and then of each part, if that has a row
+        std::vector<char> has_row;   // per part
+        std::vector<const T*> other_reach_of = std::vector<const T*>(as_size(queries_together));
         std::vector<T> shift = reach;
         std::vector<T> packed;  // queries in groups, feature by feature
         std::vector<const T*> groups;
@@ -151,7 +168,8 @@ class OwnSamples {
                 const Index other = (p + step) % n_panels_;
                 Mail* sent = step == 0 ? nullptr : &mail(p, step, first, last);
                 if (sent && is_alone_[as_size(other)]) sent->is_too_much = true;
-                meet_panel(begin, end, other, sent && !sent->is_too_much ? sent : nullptr, scratch);
+                meet_panel(begin, end, other, sent && !sent->is_too_much ? sent : nullptr,
+                           parts_ ? &pairs_[as_size(p)] : nullptr, scratch);
             }
         });
     }
@@ -186,9 +204,9 @@ class OwnSamples {
         }
     }
 
-    void meet_panel(Index begin, Index end, Index p, Mail* mail, Scratch& scratch) {
+    void meet_panel(Index begin, Index end, Index p, Mail* mail, std::vector<Pair>* pairs, Scratch& scratch) {
         const bool by_differences = by_differences_[as_size(begin / panel)] || by_differences_[as_size(p)];
-        bool matters = mail != nullptr;
+        bool matters = mail || pairs;
         for (Index position = begin; position < end; ++position) {
             const double limit = seekers_[as_size(position)].scout.reach(engine_.panel_node(p));
             matters = matters || limit >= 0;
@@ -198,17 +216,89 @@ class OwnSamples {
             scratch.shift[q] = by_differences ? T{0} : panels_.shifts(begin / panel)[position % panel];
         }
         if (!matters) return;
-        if (mail) {
-            const Estimate& between = by_differences ? panels_.by_differences() : between_samples_;
-            for (Index lane = 0; lane < panel; ++lane)
-                scratch.other_reach[as_size(lane)] = between.template reach<T>(limits_[at(p, panel, lane)]);
-        }
-        const OtherSide<T> other{scratch.other_reach.data(), scratch.shift.data(), scratch.other_hits.data()};
-        panels_.filter(by_differences, p, scratch.groups, scratch.reach.data(), mail ? &other : nullptr,
-                       scratch.values.data(), scratch.hits.data());
+        if (mail || pairs) note_other_reach(begin, end, p, by_differences, mail, pairs, scratch);
+        const OtherSide<T> other{scratch.other_reach_of.data(), scratch.shift.data(),
+                                 scratch.other_hits.data()};
+        panels_.filter(by_differences, p, scratch.groups, scratch.reach.data(),
+                       mail || pairs ? &other : nullptr, scratch.values.data(), scratch.hits.data());
         for (Index position = begin; position < end; ++position)
             report(position, begin, p, by_differences, scratch);
+        if (pairs) note_pairs(begin, end, p, by_differences, *pairs, scratch);
         if (mail) write(begin, end, p, *mail, scratch);
+    }
+
+    // How far the other side looks: for letters, and for pairs with a query of each part.
+    void note_other_reach(Index begin, Index end, Index p, bool by_differences, const Mail* mail,
+                          const std::vector<Pair>* pairs, Scratch& scratch) const {
+        const Estimate& between = by_differences ? panels_.by_differences() : between_samples_;
+        const Index n_parts = pairs ? parts_->n_parts : 0;
+        scratch.other_reach.resize(at(n_parts + 1, panel));
+        scratch.has_row.assign(as_size(n_parts), false);
+        T* const of_mail = scratch.other_reach.data();
+        for (Index lane = 0; lane < panel; ++lane)
+            of_mail[lane] = mail ? between.template reach<T>(limits_[at(p, panel, lane)])
+                                 : -std::numeric_limits<T>::infinity();
+        std::fill(scratch.other_reach_of.begin(), scratch.other_reach_of.end(),
+                  of_mail);  // groups are padded
+        for (Index position = begin; pairs && position < end; ++position) {
+            const Index part = parts_->part[as_size(position)];
+            T* const of_part = of_mail + at(part + 1, panel);
+            scratch.other_reach_of[as_size(position - begin)] = of_part;
+            if (std::exchange(scratch.has_row[as_size(part)], true)) continue;
+            for (Index other = p * panel; other < (p + 1) * panel; ++other) {
+                const auto lane = other % panel;
+                of_part[lane] = other < engine_.n_samples()
+                                    ? std::max(of_mail[lane], part_reach(by_differences, part, other))
+                                    : of_mail[lane];
+            }
+        }
+    }
+
+    // How far apart a query of a part and the sample at a position matter as a pair.
+    T part_reach(bool by_differences, Index part, Index position) const {
+        return part_reach_[by_differences][at(part, parts_->n_parts, parts_->part[as_size(position)])];
+    }
+
+    void note_parts() {
+        ReducedLimit reduced(engine_.metric());
+        for (const bool by_differences : {false, true}) {
+            const Estimate& between = by_differences ? panels_.by_differences() : between_samples_;
+            part_reach_[by_differences].clear();
+            for (const double limit : parts_->limits)
+                part_reach_[by_differences].push_back(limit < 0 ? -std::numeric_limits<T>::infinity()
+                                                                : between.template reach<T>(reduced(limit)));
+        }
+    }
+
+    void note_pairs(Index begin, Index end, Index p, bool by_differences, std::vector<Pair>& pairs,
+                    const Scratch& scratch) {
+        for (Index position = begin; position < end && !too_many_pairs_; ++position) {
+            const std::size_t q = as_size(position - begin);
+            const Index part = parts_->part[as_size(position)];
+            for_each_hit(q, scratch.other_hits, scratch, [&](Index lane, T value) {
+                const Index other = p * panel + lane;
+                if (other < engine_.n_samples() &&
+                    value <= part_reach(by_differences, part, other) - scratch.shift[q])
+                    pairs.push_back({position, other, bounds(by_differences, position).least(value)});
+            });
+            if (pairs.size() > most_pairs) too_many_pairs_ = true;
+        }
+    }
+
+    void hand_over_pairs() {
+        if (!parts_) return;
+        std::vector<Pair> all;
+        for (std::vector<Pair>& pairs : pairs_) {
+            all.insert(all.end(), pairs.begin(), pairs.end());
+            pairs.clear();
+        }
+        if (too_many_pairs_) {
+            parts_->is_complete = false;
+            parts_ = nullptr;
+        } else {
+            parts_->take(all);
+            note_parts();
+        }
     }
 
     const Estimate& bounds(bool by_differences, Index position) const {
@@ -241,9 +331,12 @@ class OwnSamples {
 
     void write(Index begin, Index end, Index p, Mail& mail, const Scratch& scratch) const {
         for (Index position = begin; position < end && !mail.is_too_much; ++position) {
-            for_each_hit(as_size(position - begin), scratch.other_hits, scratch, [&](Index lane, T value) {
+            const std::size_t q = as_size(position - begin);
+            for_each_hit(q, scratch.other_hits, scratch, [&](Index lane, T value) {
                 const Index receiver = p * panel + lane;
-                if (receiver < engine_.n_samples()) mail.letters.push_back({receiver, position, value});
+                if (receiver < engine_.n_samples() &&
+                    value <= scratch.other_reach[as_size(lane)] - scratch.shift[q])
+                    mail.letters.push_back({receiver, position, value});
             });
             mail.is_too_much = mail.letters.size() > most_letters_;
         }
@@ -262,7 +355,7 @@ class OwnSamples {
             if (received.is_too_much) {
                 is_alone_[as_size(p)] = true;
                 for_each_part(p, scratch, [&](Index begin, Index end) {
-                    meet_panel(begin, end, sender, nullptr, scratch);
+                    meet_panel(begin, end, sender, nullptr, nullptr, scratch);
                 });
             } else {
                 for (const Letter& letter : received.letters)
@@ -299,6 +392,7 @@ class OwnSamples {
     }
 
     const Engine& engine_;
+    PairsOfParts* parts_;  // may be nullptr
     const Panels<T>& panels_;
     Control& control_;
     Index n_panels_;
@@ -311,6 +405,9 @@ class OwnSamples {
     std::vector<char> is_alone_;        // per panel: whether it got too much mail
     std::vector<Mail> mail_;            // by sender, then step
     std::size_t most_letters_ = 0;
+    std::array<std::vector<T>, 2> part_reach_;  // by products and by differences, per pair of parts
+    std::vector<std::vector<Pair>> pairs_;      // by first panel
+    std::atomic<bool> too_many_pairs_ = false;
 };
 
 }  // namespace pathforest

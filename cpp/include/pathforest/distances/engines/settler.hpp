@@ -33,7 +33,7 @@ class Settler {
         }
     }
 
-  private:
+    // Offers the policy the samples at a few positions, a block of them at most.
     template <Policy P>
     void offer(std::span<const Index> positions, const double* query, P& policy) {
         for (std::size_t lane = 0; lane < positions.size(); ++lane) {
@@ -48,6 +48,7 @@ class Settler {
             offer_at(policy, engine_.order(), positions[lane], metric.distance(reduced[lane], metric.p));
     }
 
+  private:
     const Engine& engine_;
     std::vector<typename Engine::Value>
         block_;  // those to be settled, gathered from anywhere; other lanes hold earlier ones
