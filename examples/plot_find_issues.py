@@ -14,7 +14,7 @@ from pathforest import find_issues
 from pathforest.noise import flip_labels
 
 digits = load_digits()
-issues = find_issues(digits.data, digits.target)
+issues = find_issues(digits.data, digits.target, method="fast")
 print(issues)
 
 # %%
@@ -44,7 +44,7 @@ plt.show()
 # Now a tenth of the labels are wrong on purpose, so that the answers can be checked.
 
 wrong = flip_labels(digits.target, 0.1)
-issues = find_issues(digits.data, wrong)
+issues = find_issues(digits.data, wrong, method="fast")
 is_wrong = wrong != digits.target
 hits = is_wrong[issues.suspects].sum()
 print(

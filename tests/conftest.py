@@ -39,11 +39,14 @@ def stay_here(event, arguments):
 
 @pytest.fixture(scope="session", autouse=True)
 def small_random_forests():
-    """No test needs a good random forest."""
+    """No test needs a good random forest; only `test_issues` needs the searches of the thorough method."""
+    from pathforest._issues import unseen
     from pathforest._search.transformers import JointFeatures
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(JointFeatures.__init__, "__defaults__", (1, 3.0, 10, 0, None))
+        patch.setattr(unseen, "N_TREES", 10)
+        patch.setattr(unseen, "out_of_fold", unseen.out_of_bag)
         yield
 
 

@@ -146,7 +146,16 @@ src/pathforest/_models/offers.py | tests/issues/test_fast.py
 + wins = (value < to_beat)
 - (nearest == other) & (self.indices[:, 0] < others.indices[:, 0])
 + (nearest == other)
+src/pathforest/_issues/find.py | tests/issues/test_issues.py
+- is_small = all(
++ is_small = any(
+- flag_little(both, codes) & opinion.prefers_rival
++ flag_little(opinion, codes) & opinion.prefers_rival
+- return make_pipeline(MaxAbsScaler(), StandardScaler())
++ return make_pipeline(MaxAbsScaler())
 src/pathforest/_issues/unseen.py | tests/issues/test_issues.py
+- min_samples_leaf=LEAF, n_jobs
++ n_jobs
 - np.lexsort(X.T[::-1])
 + np.arange(len(X))
 - np.sort(np.unique(codes[order], return_index=True)[1])

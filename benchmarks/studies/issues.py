@@ -31,7 +31,7 @@ LARGEST = 1000  # samples of a dataset
 FEWEST = 5  # samples of a class: smaller ones are left out, because every fold needs one
 SHARES = (0.05, 0.1, 0.2)
 KINDS = ("symmetric", "class-dependent")
-METHODS = ("fast", "thorough")
+METHODS = ("fast", "learned", "thorough")
 # What cleanlab gets probabilities from; its own choice, given features only, is the first.
 PROBABILITIES: dict[str, Callable[[], Any]] = {
     "10 nearest neighbours": lambda: KNeighborsClassifier(10),

@@ -1,5 +1,6 @@
 """`pathforest audit`: suspects found and listed, and decisions about them applied to the table."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +10,15 @@ from commands import FEATURES, KINDS, X, facts, fail, run, succeed
 from PIL import Image
 from pipelines import passengers
 
-from pathforest import TablePreprocessor, find_issues
+import pathforest
+from pathforest import TablePreprocessor
+from pathforest._issues import find
 from pathforest.datasets import write
 from pathforest.noise import flip_labels
 
+find_issues = partial(pathforest.find_issues, method="fast")
 NOISY = flip_labels(KINDS, 0.1, random_state=1)
-AUDIT = "audit noisy.csv -l kind --ignore name"
+AUDIT = "audit noisy.csv -l kind --ignore name --set method=fast"
 APPLY = "audit noisy.csv -l kind --apply decisions.csv --out cleaned.csv"
 
 
@@ -56,18 +60,26 @@ def same_findings(found, issues):
     assert found["n_conflict_groups"] == len(np.unique(issues.duplicate_group[issues.is_conflict]))
 
 
-def test_audit_finds_what_find_issues_finds(table):
+def test_audit_finds_what_find_issues_finds(table, monkeypatch):
     before = sorted(Path().iterdir())
     found = facts(f"{AUDIT} --set n_conquerors=7 --set metric=manhattan")
     same_findings(found, find_issues(X, NOISY, n_conquerors=7, metric="manhattan"))
     assert sorted(Path().iterdir()) == before  # nothing is written unasked
     scaled = TablePreprocessor().fit_transform(table[FEATURES])
     same_findings(facts(f"{AUDIT} --scale"), find_issues(scaled, NOISY))
-    piped = facts("audit - -l kind --ignore name --scale", stdin=Path("noisy.csv").read_bytes())
+    monkeypatch.setattr(find, "SMALL", (9, 9, 9))
+    automatic = AUDIT.replace("--set method=fast", "--out review.html")
+    found = facts(automatic)
+    same_findings(found, find_issues(scaled, NOISY, method="learned"))
+    assert found["method"] == "learned"
+    page = Path("review.html").read_text(encoding="utf-8")
+    assert "learned (&#39;thorough&#39; finds a little more" in page
+    assert "euclidean distance, features standardised" in page
+    piped = facts(f"{AUDIT.replace('noisy.csv', '-')} --scale", stdin=Path("noisy.csv").read_bytes())
     assert piped == facts(f"{AUDIT} --scale") | {"data": "standard input"}
     points, labels = X[[*range(150), 0, 60, 60]], np.append(NOISY, ["setosa", "versicolor", "setosa"])
     write("twins.csv", points, labels, label="kind")
-    same_findings(facts("audit twins.csv -l kind"), find_issues(points, labels))
+    same_findings(facts("audit twins.csv -l kind --set method=fast"), find_issues(points, labels))
     mixed, labels = passengers(60)
     mixed.assign(kind=labels).to_csv("mixed.csv", index=False)
     found = facts("audit mixed.csv -l kind --set metric=gower --out review.html")

@@ -1,4 +1,4 @@
-"""The object: what it lists, hands on and shows; the thorough method: models that have not seen a label."""
+"""The object: what it lists, hands on and shows; methods that ask models which have not seen a label."""
 
 import sys
 
@@ -6,13 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from reference import issues as reference_issues
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import pairwise_distances
+from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifierCV, find_issues
 from pathforest._issues import unseen
 from pathforest._issues.issues import COLUMNS
+from pathforest._issues.unseen import out_of_fold
 from pathforest._utils.splits import deal_folds
 from pathforest.noise import flip_labels
 
@@ -26,7 +30,7 @@ NOISY = NAMES[WRONG]
 @pytest.fixture(scope="module")
 def issues():
     """Issues of iris with a tenth of the labels wrong."""
-    return find_issues(X, NOISY)
+    return find_issues(X, NOISY, method="fast")
 
 
 @pytest.mark.parametrize(
@@ -85,7 +89,7 @@ def test_html_shows_labels_as_text_and_no_table_without_suspects(issues):
     assert "<b>" not in page
     assert "&lt;b&gt;versicolor" in page
     assert page.count("<tr>") >= 1 + min(10, len(issues.suspects))
-    clean = find_issues([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1], n_conquerors=1)
+    clean = find_issues([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1], n_conquerors=1, method="fast")
     assert (clean.suspects.size, clean.mixed_classes) == (0, [])
     assert clean._repr_html_().count("<table>") == 1
     assert "classes that mix" not in str(clean)
@@ -105,6 +109,7 @@ def small():
     """A search and a forest that are quick, for the thorough method."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(unseen, "N_TREES", 40)
+        patch.setattr(unseen, "out_of_fold", out_of_fold)
         patch.setitem(FuzzyOPFClassifierCV.__init__.__kwdefaults__, "transforms", None)
         yield
 
@@ -115,7 +120,7 @@ def test_scores_are_probabilities_and_all_else_is_that_of_the_fast_method_for_th
     assert ((issues.score >= 0) & (issues.score <= 1)).all()
     assert np.median(issues.score[wrong]) < 0.2 < 0.8 < np.median(issues.score[~wrong])
     assert wrong[issues.suspects].mean() > 0.7
-    fast = find_issues(X, WRONG)
+    fast = find_issues(X, WRONG, method="fast")
     for name in ("outlier_score", "duplicate_group", "cost", "conquerors", "nearest", "island"):
         np.testing.assert_array_equal(getattr(issues, name), getattr(fast, name), err_msg=name)
     assert (issues.rival != issues.given).all()
@@ -162,13 +167,15 @@ def test_probabilities_are_the_mean_of_a_search_and_a_forest_on_other_folds(smal
     best = others.max(axis=1)
     np.testing.assert_array_equal(others[np.arange(60), issues.rival], best)
     np.testing.assert_array_equal(issues.suggested, np.where(best > issues.score, issues.rival, labels))
-    share = issues.score / (issues.score + best)
-    expected, _ = reference_issues.flags(share, best > issues.score, issues.rival, labels)
-    np.testing.assert_array_equal(issues.is_label_issue, expected)
+    near = issues.rival_cost / (issues.cost + issues.rival_cost)
+    both = (issues.score / (issues.score + best) + near) / 2
+    np.testing.assert_array_equal(issues.is_label_issue, (best > issues.score) & (both < 0.35))
+    _, estimate = reference_issues.flags(both, both < 0.5, issues.rival, labels)
+    assert issues.noise_share == pytest.approx(estimate, rel=1e-12)
 
 
 def test_of_equal_probabilities_the_given_label_wins_then_the_class_with_the_nearer_member(monkeypatch):
-    monkeypatch.setattr(unseen, "_out_of_fold", lambda *_: np.full((len(Y), 3), 1 / 3))
+    monkeypatch.setattr(unseen, "out_of_fold", lambda *_: np.full((len(Y), 3), 1 / 3))
     issues = find_issues(X, WRONG, method="thorough")
     np.testing.assert_array_equal(issues.suggested, WRONG)
     for i, D in enumerate(np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))):
@@ -176,22 +183,86 @@ def test_of_equal_probabilities_the_given_label_wins_then_the_class_with_the_nea
         assert issues.rival[i] == WRONG[others[D[others].argmin()]]
 
 
-def test_neither_names_nor_the_order_of_distinct_samples_nor_threads_decide_anything(small):
+@pytest.mark.parametrize("method", ["learned", "thorough", "auto"])
+def test_neither_names_nor_the_order_of_distinct_samples_nor_threads_decide_anything(small, method):
     rng = np.random.default_rng(0)
     samples, rows = X + rng.normal(size=X.shape) / 100, rng.permutation(len(X))
-    issues = find_issues(samples, WRONG, method="thorough")
+    issues = find_issues(samples, WRONG, method=method)
     names = np.array(["c", "a", "b"])
-    others = find_issues(samples[rows], names[WRONG][rows], method="thorough", n_jobs=2)
+    others = find_issues(samples[rows], names[WRONG][rows], method=method, n_jobs=2)
     np.testing.assert_array_equal(others.score, issues.score[rows])
     np.testing.assert_array_equal(others.suggested, names[issues.suggested][rows])
     np.testing.assert_array_equal(others.is_label_issue, issues.is_label_issue[rows])
 
 
+@pytest.mark.parametrize("method", ["learned", "thorough"])
 @pytest.mark.parametrize("labels", [np.zeros(12), np.arange(12), np.arange(12) > 10])
-def test_one_class_fits_and_nothing_speaks_for_a_single_sample(labels, small):
-    issues = find_issues(X[:12], labels, method="thorough")
+def test_one_class_fits_and_nothing_speaks_for_a_single_sample(labels, method, small):
+    issues = find_issues(X[:12], labels, method=method)
     alone = np.array([np.sum(labels == label) == 1 for label in labels])
-    assert (issues.score[alone] == 0).all()  # no label has a part in its own probability
+    assert (issues.score[alone] == 0).all()  # no label has a part in its own probability or cost
     assert (issues.score[~alone] > 0).all()
     assert not issues.is_label_issue[alone].any()
     assert len(issues.classes) > 1 or (issues.score == 1).all()
+
+
+# Learned features, and the choice of a method
+
+
+def test_learned_is_the_mean_of_standardised_distances_and_trees_that_did_not_draw_a_sample(small):
+    issues = find_issues(X, WRONG, method="learned")
+    units = [2.0**-40, 1, 2**10, 2.0**400]
+    np.testing.assert_array_equal(find_issues(X * units, WRONG, method="learned").score, issues.score)
+    Z = StandardScaler().fit_transform(X)
+    order = np.lexsort(Z.T[::-1])
+    seen = list(dict.fromkeys(WRONG[order]))  # classes by their first samples
+    forest = RandomForestClassifier(
+        40, min_samples_leaf=5, oob_score=True, random_state=np.random.RandomState(0).randint(2**31)
+    )
+    shares = np.empty((150, 3))
+    found = forest.fit(Z[order], [seen.index(label) for label in WRONG[order]]).oob_decision_function_
+    shares[order[:, None], seen] = found
+    own = shares[np.arange(150), WRONG]
+    rival = np.where(np.eye(3, dtype=bool)[WRONG], -1, shares).max(axis=1)
+    np.testing.assert_allclose(shares[np.arange(150), issues.rival], rival, rtol=1e-9)
+    D = pairwise_distances(Z)
+    for i in range(150):
+        for costs, label in ((issues.cost, WRONG[i]), (issues.rival_cost, issues.rival[i])):
+            members = np.flatnonzero((label == WRONG) & (np.arange(150) != i))
+            assert costs[i] == pytest.approx(np.sort(D[i, members])[:13].mean())
+    near = issues.rival_cost / (issues.cost + issues.rival_cost)
+    np.testing.assert_allclose(issues.score, (near + own / (own + rival)) / 2, rtol=1e-9)
+    np.testing.assert_array_equal(issues.is_label_issue, issues.score < 0.35)
+    np.testing.assert_array_equal(issues.suggested, np.where(issues.score < 0.5, issues.rival, WRONG))
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "n_classes", "expected"),
+    [
+        (600, 50, 10, "thorough, standardised"),
+        (601, 50, 10, "learned"),
+        (600, 51, 10, "learned"),
+        (600, 50, 11, "learned"),
+        (9, 2, 2, "fast, standardised"),
+        (600, 2, 1, "fast, standardised"),
+        (600, 2, 101, "fast, standardised"),
+    ],
+)
+def test_auto_chooses_by_size_and_gives_features_one_scale(n, d, n_classes, expected, monkeypatch):
+    def ask(X, codes, *_):
+        np.testing.assert_allclose([X.mean(axis=0), X.std(axis=0)], [[0] * d, [1] * d], atol=1e-9)
+        return np.eye(n_classes)[codes]
+
+    monkeypatch.setattr(unseen, "out_of_bag", ask)
+    monkeypatch.setattr(unseen, "out_of_fold", ask)
+    samples = np.random.default_rng(0).normal(size=(n, d)) * np.logspace(0, 9, d)
+    issues = find_issues(samples, np.arange(n) % n_classes)
+    assert issues.method == expected
+    assert expected in str(issues)
+    found = find_issues(StandardScaler().fit_transform(samples), np.arange(n) % n_classes, method="fast")
+    np.testing.assert_allclose(issues.nearest_distance, found.nearest_distance)
+    for kind, options in ((samples, {"metric": "manhattan"}), (csr_array(samples), {})):
+        fast = find_issues(kind, np.arange(n) % n_classes, method="fast", **options)
+        auto = find_issues(kind, np.arange(n) % n_classes, **options)
+        np.testing.assert_array_equal(auto.score, fast.score)
+        assert auto.method == fast.method == "fast"

@@ -91,7 +91,7 @@ def test_no_label_changes_however_many_classes_or_wrong_labels(n_classes, noise)
 def test_the_estimate_is_that_of_find_issues_less_a_standard_error(wine, share):
     X, y = wine[0], flip_labels(wine[1], share, 0)
     search = FuzzyOPFClassifierCV(k_max=4, sigmas=1.0, n_conquerors=3).fit(X, y)
-    found = pathforest.find_issues(StandardScaler().fit_transform(X), y).noise_share
+    found = pathforest.find_issues(StandardScaler().fit_transform(X), y, method="fast").noise_share
     error = np.sqrt(found * (1 - found) / len(X))
     assert search.label_noise_ == pytest.approx(max(0, found - error))
     as_given = FuzzyOPFClassifierCV(k_max=4, sigmas=1.0, n_conquerors=3, metric="manhattan").fit(X, y)

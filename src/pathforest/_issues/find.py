@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from pathforest._engines.matrix import symmetric
 from pathforest._engines.samples import SparseSamples
 from pathforest._issues.issues import Issues
 from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, KeptSamples, OPFEstimator, open_fit
-from pathforest._models.labels import Opinion, compare_costs, flag
+from pathforest._models.labels import Opinion, compare_costs, flag, flag_little, join
 from pathforest._models.offers import NONE, Offers, leave_one_out_offers, no_lists
 from pathforest.graph import KnnGraph
 from pathforest.membership import density, lower_fence, normality
 
 # Two classes that cost nearly the same, the cheaper one at least this share of the other, meet at a sample.
 BORDER = 0.9
+FEWEST = 10  # samples for models that learn, so that the folds inside a search have some too
+# Up to so many samples, features and classes "auto" is thorough: about ten seconds on one core.
+SMALL = (600, 50, 10)
+# Up to so many samples times classes, and classes, it grows a random forest: it keeps shares of all classes.
+GROWN, MOST_CLASSES = 1_000_000, 100
 # So near, as a share of the median distance from a sample to its nearest other, two samples are nearly equal.
 NEAR = 0.1
 
@@ -29,7 +36,7 @@ def find_issues(
     X: Any,
     y: Any,
     *,
-    method: str = "fast",
+    method: str = "auto",
     n_conquerors: int = 13,
     metric: str | Callable[..., float] = "euclidean",
     metric_params: Mapping[str, Any] | None = None,
@@ -41,7 +48,7 @@ def find_issues(
     """Find the samples whose label is probably wrong, and outliers, duplicates and borders beside them.
 
     Every class offers each sample the mean distance of its nearest members, the sample itself left out. A
-    label is doubtful if another class offers less. Scale the features first, as for nearest neighbours.
+    label is doubtful if another class offers less, or if models that have not seen it prefer another class.
 
     Parameters
     ----------
@@ -51,10 +58,18 @@ def find_issues(
         ``"sqeuclidean"``.
     y : array-like of shape (n_samples,)
         Their labels, of any type; none may be missing.
-    method : {"fast", "thorough"}, default="fast"
-        ``"fast"`` compares the costs of the classes, in one pass over the samples. ``"thorough"`` asks models
+    method : {"auto", "fast", "learned", "thorough"}, default="auto"
+        ``"auto"`` standardises the features and is thorough where that takes about ten seconds: up to 600
+        samples, 50 features and 10 classes. Above, it is ``"learned"``; above 100 classes or a million
+        samples times classes, below 10 samples, and for a single class ``"fast"``. Sparse matrices and
+        metrics other than ``"euclidean"`` are ``"fast"`` on the features as given. What was used is in
+        :attr:`Issues.method`.
+
+        ``"fast"`` compares the costs of the classes, in one pass over the samples as given: scale features in
+        different units first. ``"learned"`` standardises them, and takes the mean of that and of a random
+        forest, whose trees are asked about the samples that they did not draw. ``"thorough"`` asks models
         that have not seen the label: the search of `FuzzyOPFClassifierCV` and a random forest, on five
-        folds. It finds more, and takes as long as five such searches. The order of
+        folds. It finds most, and takes as long as five such searches. The order of
         distinct samples does not matter. That of the features does, by up to 0.3 for single scores, because
         random forests draw among them by position.
     n_conquerors : int, default=13
@@ -74,7 +89,7 @@ def find_issues(
     n_jobs : int, default=None
         Threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
     random_state : int, RandomState or None, default=0
-        Folds and trees of ``method="thorough"``; ``"fast"`` is not random.
+        Folds and trees; ``method="fast"`` is not random.
 
     Returns
     -------
@@ -93,14 +108,20 @@ def find_issues(
     rows are different samples. If a class has fewer samples than `n_conquerors`, all of them count. Of rivals
     that tie, the one with the nearer member wins, then the one whose member comes first.
 
-    Time is that of one neighbour search over all samples, memory grows with n times `n_conquerors`.
+    The score of ``"learned"`` is the mean of two: b / (a + b), for the rival likeliest to the trees, and
+    the part of the given class in the probability of both. That of ``"thorough"`` is the probability of the
+    given class. Both flag labels that another class fits better and whose mean of such two is below 0.35;
+    ``"fast"`` compares how clear mistakes and overlap are.
+
+    ``"fast"`` takes the time of one neighbour search over all samples, ``"learned"`` that of a random forest
+    more; memory grows with n times `n_conquerors`, and with n times the number of classes.
 
     Examples
     --------
     >>> from pathforest import find_issues
     >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [10.0], [11.0], [12.0], [13.0], [14.0]]
     >>> y = ["low", "low", "high", "low", "low", "high", "high", "high", "high", "high"]
-    >>> issues = find_issues(X, y, n_conquerors=3)
+    >>> issues = find_issues(X, y, method="fast", n_conquerors=3)
     >>> issues.suspects.tolist()
     [2]
     >>> print(issues.suggested[2], issues.score[2].round(2))
@@ -123,24 +144,76 @@ def find_issues(
         random_state=random_state,
     )
     data = open_fit(question, X, y, labelled=True)
-    samples = KeptSamples(data.X, data.metric, algorithm, data.n_threads, device, {})
-    asked = samples, data.labels.codes, int(n_conquerors)
-    if method == "fast":
+    way = _choose(data) if method == "auto" else _Way(method, method == "learned")
+    X, codes = _standardised(data.X) if way.standardises else data.X, data.labels.codes
+    asked = KeptSamples(X, data.metric, algorithm, data.n_threads, device, {}), codes, int(n_conquerors)
+    if way.method == "fast":
         offers = leave_one_out_offers(*asked)
-        return _report(data, method, offers, compare_costs(offers.own, offers.rival_cost, offers.rival))
-    from pathforest._issues.unseen import ask_unseen  # the search is slow to import
+        opinion = compare_costs(offers.own, offers.rival_cost, offers.rival)
+        return _report(data, way, offers, opinion, *flag(opinion, codes))
+    _check_takes_features(data, way.method)
+    from pathforest._issues.unseen import ask_unseen, out_of_bag, out_of_fold  # the search is slow to import
 
-    codes, probability = data.labels.codes, ask_unseen(data, question)
+    ask = out_of_bag if way.method == "learned" else out_of_fold
+    probability = ask_unseen(X, data.labels, question, data.n_threads, ask)
     offers = leave_one_out_offers(*asked, _likeliest_others(probability, codes))
     opinion = compare_probabilities(probability, codes, offers.rival)
-    return _report(data, method, offers, opinion)
+    both = join(opinion, compare_costs(offers.own, offers.rival_cost, offers.rival))
+    opinion = both if way.method == "learned" else opinion
+    is_issue = flag_little(both, codes) & opinion.prefers_rival
+    return _report(data, way, offers, opinion, is_issue, flag(both, codes)[1])
+
+
+class _Way(NamedTuple):
+    """How labels are judged."""
+
+    method: str
+    standardises: bool
+
+    def __str__(self) -> str:
+        return (
+            f"{self.method}, standardised" if self.standardises and self.method != "learned" else self.method
+        )
+
+
+def _choose(data: FitData) -> _Way:
+    """Say what "auto" does: the best that takes seconds, or not much longer than the distances."""
+    X, (names, codes) = data.X, data.labels
+    if isinstance(X, SparseSamples) or data.metric.name != "euclidean":
+        return _Way("fast", False)
+    n, n_classes = len(codes), len(names)
+    if n < FEWEST or n_classes == 1 or n_classes > MOST_CLASSES or n * n_classes > GROWN:
+        return _Way("fast", True)
+    is_small = all(np.array([n, X.shape[1], n_classes]) <= SMALL)
+    return _Way("thorough" if is_small else "learned", True)
+
+
+def _standardised(X: np.ndarray) -> np.ndarray:
+    """Give features mean 0 and standard deviation 1, added up in an order that is not that of the rows."""
+    return make_pipeline(MaxAbsScaler(), StandardScaler()).fit(X[np.lexsort(X.T[::-1])]).transform(X)
+
+
+def _check_takes_features(data: FitData, method: str) -> None:
+    """Refuse samples that models which learn from features cannot take."""
+    X, n, way_out = data.X, len(data.labels.codes), "use method='fast'"
+    if isinstance(X, SparseSamples):
+        raise ValueError(f"method={method!r} takes no sparse matrix; {way_out}, or X.toarray()")
+    if data.metric.kind == "precomputed":
+        raise ValueError(f"method={method!r} needs features, not metric='precomputed'; {way_out}")
+    if data.metric.name == "gower" or np.isnan(X).any():
+        raise ValueError(
+            f"method={method!r} needs numbers without gaps, for its models; {way_out}, or fill in missing "
+            "values and encode categories"
+        )
+    if n < FEWEST:
+        raise ValueError(f"method={method!r} needs {FEWEST} samples or more, got {n}; {way_out}")
 
 
 class _Question(OPFEstimator):
     """The arguments of a call, which are checked as those of estimators are."""
 
     _rules: ClassVar[rules.Rules] = {
-        "method": rules.choice("fast", "thorough"),
+        "method": rules.choice("auto", "fast", "learned", "thorough"),
         "n_conquerors": rules.n_conquerors,
         **rules.DISTANCES,
         "random_state": rules.random_state,
@@ -221,11 +294,12 @@ def _likeliest_others(probability: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return (others >= 0) & (others == others.max(axis=1, keepdims=True))
 
 
-def _report(data: FitData, method: str, offers: Offers, opinion: Opinion) -> Issues:
+def _report(
+    data: FitData, way: _Way, offers: Offers, opinion: Opinion, is_issue: np.ndarray, noise_share: float
+) -> Issues:
     classes, codes = data.labels
     n, n_conquerors = len(classes), offers.own_lists.indices.shape[1]
     suggested = np.where(opinion.prefers_rival, opinion.rival, codes)
-    is_issue, noise_share = flag(opinion, codes)
     rho = density(offers.nearest, offers.nearest.indices.shape[1], data.metric.squared)
     normal, group = normality(np.log(rho), rho), duplicate_groups(data)
     graph = offers.nearest if len(codes) > 1 else no_lists(1, 1)  # of a single sample
@@ -235,7 +309,7 @@ def _report(data: FitData, method: str, offers: Offers, opinion: Opinion) -> Iss
     with np.errstate(divide="ignore", invalid="ignore"):
         border = np.where(high == 0, 1.0, np.where(np.isinf(high), 0.0, low / high))
     return Issues(
-        method=method,
+        method=str(way),
         n_conquerors=n_conquerors,
         classes=classes,
         given=classes[codes],

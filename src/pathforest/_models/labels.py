@@ -171,6 +171,11 @@ TOO_MANY = 0.6
 N_ROUNDS = 60
 
 
+# Where models that have not seen a label and distances are heard together, a label is flagged if it gets less
+# than this part of what it and its rival have; chosen on 45 datasets with 0, 5 and 10 % wrong labels.
+LITTLE = 0.35
+
+
 class Opinion(NamedTuple):
     """How well the labels fit."""
 
@@ -188,6 +193,17 @@ def compare_costs(own: np.ndarray, other: np.ndarray, rival: np.ndarray) -> Opin
     score[np.isinf(other)] = 1.0
     score[np.isinf(own)] = 0.0
     return Opinion(score, rival, other < own, score)
+
+
+def join(models: Opinion, distances: Opinion) -> Opinion:
+    """Judge labels by the mean of two opinions about the same rivals."""
+    share = (models.share + distances.share) / 2
+    return Opinion(share, models.rival, share < 0.5, share)
+
+
+def flag_little(opinion: Opinion, codes: np.ndarray) -> np.ndarray:
+    """Flag labels with a small share, unless they are the only ones of a class."""
+    return (opinion.share < LITTLE) & (np.bincount(codes)[codes] > 1)
 
 
 def flag(opinion: Opinion, codes: np.ndarray) -> tuple[np.ndarray, float]:

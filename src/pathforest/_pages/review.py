@@ -21,6 +21,8 @@ from pathforest._utils.text import escape, shorten
 HERE = Path(__file__).parent
 SCORES = {
     "fast": "the cost of the best other class, divided by the sum of both costs",
+    "learned": "the mean of two: the cost of the best other class, divided by the sum of both costs, and the "
+    "share of the given class among both in trees that have not seen the label",
     "thorough": "the probability of the given label, by models that have not seen it",
 }
 MOST, ROOM = 500, 4_000_000  # suspects in full, and their bytes, unless a number is asked for
@@ -251,7 +253,7 @@ def review_html(
         shown=set(rows),
         suspects=suspects,
         items=items,
-        scores=SCORES,
+        score=SCORES[issues.method.partition(",")[0]],
         drawn=drawn,
         layers=layers(drawn, codes, rows),
         marks=[(s, dot(places[s.row][0]), places[s.row][1]) for s in suspects],

@@ -267,7 +267,7 @@ class RandomTrees(BaseEstimator):
             node = below
 
 
-def _unseen_shares(forest: RandomForestClassifier, X: np.ndarray, codes: np.ndarray) -> np.ndarray:
+def unseen_shares(forest: RandomForestClassifier, X: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Return the shares of the classes in the trees that did not see a training sample.
 
     scikit-learn's are the same, with a warning that filters of other threads let pass.
@@ -347,7 +347,7 @@ class JointFeatures(SharingTransformer):
             importances = np.full(n_columns, 1 / n_columns)
         self.scale_ = np.sqrt(importances * n_columns)[sources]
         self.trees_ = RandomTrees().fit(forest)
-        return self._join(X, _unseen_shares(forest, split, codes))
+        return self._join(X, unseen_shares(forest, split, codes))
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Join the features with the mean shares of the classes in the leaves that samples reach."""

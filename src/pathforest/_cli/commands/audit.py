@@ -47,11 +47,13 @@ def audit(
     Prints a summary: wrong labels, classes that mix, outliers, duplicates and islands. With --out it writes
     one HTML file that shows each suspect beside the samples that speak for and against its label. Decide
     there what to keep, change or drop, export the decisions, and apply them to the table with --apply.
-    --set takes the parameters of find_issues, such as method=thorough, n_conquerors=7 or metric=manhattan.
+    Features are standardised, and small tables judged by models that have not seen a label; others by fewer
+    of these. --set takes the parameters of find_issues: method=fast (distances alone, of features as given
+    unless --scale is there), learned or thorough, n_conquerors=7 or metric=manhattan.
 
     Examples
     --------
-      pathforest audit data.csv --label kind --scale --out review.html
+      pathforest audit data.csv --label kind --out review.html
 
       pathforest audit data.csv --label kind --apply decisions.csv --out cleaned.csv
 
@@ -67,10 +69,12 @@ def audit(
     metric, method = chosen["metric"], chosen["method"]
     is_table, folder = out is not None and split_ending(out)[0] in FORMATS, Path(images or Path(data).parent)
     is_mixed, has_files = metric == models.MIXED, image_column is not None
+    # These look at standardised features, so the page does too.
+    scale = treated.scale or method == "learned" or (method == "auto" and metric == "euclidean")
     refuse(
         (
-            is_mixed and method == "thorough",
-            f"--set method=thorough: it needs numbers; leave out metric={metric}, or use 'fast'",
+            is_mixed and method in {"learned", "thorough"},
+            f"--set method={method}: it needs numbers; leave out metric={metric}, or use 'fast'",
         ),
         (is_table, f"--out {out}: without --apply it is an HTML page; end its name with .html"),
         (images and not has_files, "--images: name the column of the files with --image-column"),
@@ -95,7 +99,7 @@ def audit(
         column != samples.label, f"--image-column {column}: this is the column of the labels; name another"
     )
     model = OPFClassifier(metric=metric)
-    prepared = models.prepare(model, samples, scale=treated.scale, warns=method == "fast")
+    prepared = models.prepare(model, samples, scale=scale, warns=method != "thorough")
     with models.threads(jobs):
         issues = find_issues(prepared.X, samples.y, **chosen)
     shown, compared, features = _features(samples, prepared)
@@ -193,6 +197,7 @@ def _show(
             "images": None if images is None else images.counts,
             "suspects_file": suspects,
             "table": table.fingerprint,
+            "method": issues.method,
             "n_samples": len(review.codes),
             "classes": issues.classes,
             "n_label_issues": issues.is_label_issue.sum(),
