@@ -372,6 +372,16 @@ cpp/src/forest/compete.cpp | tests/stages
 cpp/src/forest/geodesic.cpp | tests/stages
 - && arc > last[to])) return;
 + && arc < last[to])) return;
+cpp/src/forest/class_costs.cpp | tests/stages/test_class_costs.py
+- is_settled = is_settled && lowest < total
++ is_settled = is_settled && lowest <= total
+- least * (1 - 1e-9) > best.mean
++ least > best.mean
+- && ascending_[0] < last
++ && ascending_[0] <= last
+cpp/src/forest/class_costs.cpp | tests/issues/test_fast.py
+- rule.nearest_first && a.offers[0]
++ !rule.nearest_first && a.offers[0]
 cpp/src/forest/compete.cpp | tests/stages/test_forest.py
 - margin = 1 + 4 * std::numeric_limits<double>::epsilon();
 + margin = 1;

@@ -70,6 +70,11 @@ def _fitted(problem: Problem, threads: int) -> OPFClassifier:
     return OPFClassifier(n_jobs=threads).fit(problem.X, problem.y)
 
 
+def _fitted_to_classes(n_classes: int, problem: Problem, threads: int) -> OPFClassifier:
+    nearest = make_engine(problem.X[:n_classes]).query(problem.X, 1)[1][:, 0]
+    return OPFClassifier(n_conquerors=5, n_jobs=threads).fit(problem.X, nearest)
+
+
 def _searched(problem: Problem, threads: int) -> FuzzyOPFClassifierCV:
     return FuzzyOPFClassifierCV(transforms=None, n_jobs=threads).fit(problem.X, problem.y)
 
@@ -168,6 +173,13 @@ OURS = {
         _prepare_k_search, lambda problem, found: {"best_k": found[0], "tried": len(found[1])}
     ),
     "predict": predict("predict", _fitted),
+    **{
+        f"predict, {n:,} classes": ours(
+            lambda p, threads, n=n: partial(_fitted_to_classes(n, p, threads).predict, p.queries),
+            lambda p, answer: {},
+        )
+        for n in (10, 3000)
+    },
     "predict_proba": predict("predict_proba", _fitted),
     "search of the paper's grid": ours(
         _prepare_grid,

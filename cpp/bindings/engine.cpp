@@ -379,16 +379,20 @@ ListArrays class_offers_to(const Engine& engine, const Samples& queries, const V
 
 template <class Samples>
 ListArrays cheapest_class_for(const Engine& engine, const Samples& queries, const Vector<double>& cost,
-                              const Vector<Index>& order, const Vector<Index>& code, Index r, int n_threads) {
-    return with_classes(engine, queries, cost, order, code, r,
-                        [&](const auto& given, const Rivals& forest, Index kept) {
-                            std::vector<double> costs(given.count());
-                            std::vector<Index> samples(given.count());
-                            run_interruptibly(n_threads, [&](Control& control) {
-                                cheapest_class(engine.any, given.rows, forest, kept, costs, samples, control);
-                            });
-                            return ListArrays(to_numpy(std::move(costs)), to_numpy(std::move(samples)));
-                        });
+                              const Vector<Index>& order, const Vector<Index>& code, Index r, int n_threads,
+                              const std::optional<Vector<Index>>& without, bool nearest_first) {
+    return with_classes(
+        engine, queries, cost, order, code, r, [&](const auto& given, const Rivals& forest, Index kept) {
+            if (without && without->size() != given.count())
+                throw std::invalid_argument("without must have one entry per query");
+            const std::span<const Index> left_out = without ? as_span(*without) : std::span<const Index>{};
+            Lists lists{given.count(), as_size(kept)};
+            run_interruptibly(n_threads, [&](Control& control) {
+                cheapest_class(engine.any, given.rows, forest, {left_out, nearest_first}, kept, lists.values,
+                               lists.indices, control);
+            });
+            return std::move(lists).to_python();
+        });
 }
 
 template <class Samples>
@@ -464,7 +468,9 @@ void bind_queries(nb::class_<Engine>& engine) {
              "class has fewer.")
         .def("cheapest_class", cheapest_class_for<Samples>, "queries"_a.noconvert(), "cost"_a.noconvert(),
              "order"_a.noconvert(), "code"_a.noconvert(), "r"_a = 1, "n_threads"_a = 1,
-             "The smallest mean of a class's r smallest offers to each query, and who makes the first.");
+             "without"_a.noconvert() = nb::none(), "nearest_first"_a = false,
+             "The r smallest offers to each query of the class whose mean of them is smallest, and who makes "
+             "them.");
 }
 
 template <class T>

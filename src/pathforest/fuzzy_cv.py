@@ -197,9 +197,10 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
     Samples as given need one pass over nearest neighbours for all folds, those of a transformer one per
     fold. In each fold, kernels of one space share their distances.
     Each fold and representation needs one spanning tree, one scan of k up to the largest `k_max`, and one
-    search per class for the neighbours of evaluation samples. A cell then costs its competition, but only if
-    no other cell has the same forest: sigma = 1 is plain OPF whatever k_max is, and several k_max often
-    choose the same k. Forests and class costs held at once take up to 256 MiB.
+    search per class for the neighbours of evaluation samples, of which all small classes share one. A cell
+    then costs its competition, but only if no other cell has the same forest: sigma = 1 is plain OPF whatever
+    k_max is, and several k_max often choose the same k. Forests and class costs held at once take up to
+    256 MiB.
 
     What is chosen on a part is fitted to all: forests, scalers, discriminants and principal components.
     Landmarks of kernels and what is learned on them come from the part, and random forests above 100,000

@@ -85,6 +85,7 @@ def test_every_array_equals_its_definition_whatever_engine_threads_and_blocks(me
     n_jobs, size = data.draw(st.sampled_from([None, 3])), data.draw(st.integers(1, len(X)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(offers, "blocks", lambda n, *_: (slice(i, min(i + size, n)) for i in range(0, n, size)))
+        patch.setattr(offers, "LARGE", data.draw(st.sampled_from([0, 3, offers.LARGE])))
         issues = find_issues(
             X, classes[codes], n_conquerors=r, metric=metric, metric_params=params, n_jobs=n_jobs, **how
         )

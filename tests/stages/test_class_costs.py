@@ -138,6 +138,17 @@ def test_smallest_offers_settle_a_label_only_if_no_other_could_change_it(listed,
     assert (classes[found] if found >= 0 else -1) == winner
 
 
+def test_a_mean_that_rounds_below_its_terms_is_not_passed_over():
+    below = 3 * [0.7]  # whose sum / 3 is smaller than 0.7
+    mean = sum(below) / 3
+    assert mean < 0.7
+    rows, code = _core.Engine.rows(4, "float64"), np.array([0, 1, 1, 1], np.int32)
+    order = np.array([1, 2, 3, 0], np.int32)
+    cost = np.zeros(4)
+    _, found = rows.cheapest_class(np.array([[mean, *below]]), cost, order, code, 3)
+    assert found.tolist() == [[1, 2, 3]]  # of equal means that of the first in the order
+
+
 def test_means_stop_where_offers_end():
     made = np.array([[1.0, 2.0, np.inf], [np.inf, np.inf, np.inf]])
     np.testing.assert_array_equal(_core.mean_offers(made, COUNTS).T, [[1, 1.5, 1.5, 1.5], [np.inf] * 4])

@@ -211,44 +211,50 @@ void class_offers(const AnyEngine& any, Rows<T> queries, const Rivals& forest, I
 }
 
 template <class T>
-void cheapest_class(const AnyEngine& any, Rows<T> queries, const Rivals& forest, Index r,
-                    std::span<double> costs, std::span<Index> samples, Control& control) {
+void cheapest_class(const AnyEngine& any, Rows<T> queries, const Rivals& forest, const WinRule& rule, Index r,
+                    std::span<double> offers, std::span<Index> samples, Control& control) {
     const Classes classes(forest);
     const Order order({forest.order.begin(), forest.order.end()});
-    struct Memory {
+    struct Bid {
         std::vector<double> offers;
         std::vector<Index> samples;
+        double mean = infinity;
+
+        explicit Bid(Index r) : offers(as_size(r)), samples(as_size(r)) {}
+    };
+    const auto is_before = [&](const Bid& a, const Bid& b) {
+        if (a.mean != b.mean) return a.mean < b.mean;
+        if (rule.nearest_first && a.offers[0] != b.offers[0]) return a.offers[0] < b.offers[0];
+        return order.position[as_size(a.samples[0])] < order.position[as_size(b.samples[0])];
     };
     scan(
-        any, queries, control,
-        [&] { return Memory{std::vector<double>(as_size(r)), std::vector<Index>(as_size(r))}; },
-        [&](Index query, const double* distances, Memory& memory) {
-            double& lowest = costs[as_size(query)] = infinity;
-            Index& winner = samples[as_size(query)] = none;
+        any, queries, control, [&] { return std::pair(Bid(r), Bid(r)); },
+        [&](Index query, const double* distances, std::pair<Bid, Bid>& bids) {
+            auto& [best, bid] = bids;
+            best.mean = infinity;
+            std::fill(best.offers.begin(), best.offers.end(), infinity);
+            std::fill(best.samples.begin(), best.samples.end(), none);
             for (Index code = 0; code < forest.n_classes; ++code) {
+                if (!rule.without.empty() && code == rule.without[as_size(query)]) continue;
                 // A mean is not below its smallest term, but for rounding.
-                if (classes.smallest(code, distances) * (1 - 1e-9) > lowest) continue;
-                classes.offer(code, distances, r, memory.offers.data(), memory.samples.data());
-                mean_offers(memory.offers, {&r, 1}, [&](std::size_t, double mean) {
-                    const Index first = memory.samples[0];
-                    if (mean > lowest || first == none) return;
-                    if (mean == lowest && winner != none &&
-                        order.position[as_size(first)] > order.position[as_size(winner)])
-                        return;
-                    lowest = mean;
-                    winner = first;
-                });
+                const double least = classes.smallest(code, distances);
+                if (least == infinity || least * (1 - 1e-9) > best.mean) continue;
+                classes.offer(code, distances, r, bid.offers.data(), bid.samples.data());
+                mean_offers(bid.offers, {&r, 1}, [&](std::size_t, double mean) { bid.mean = mean; });
+                if (best.samples[0] == none || is_before(bid, best)) std::swap(best, bid);
             }
+            std::copy(best.offers.begin(), best.offers.end(), offers.data() + at(query, r));
+            std::copy(best.samples.begin(), best.samples.end(), samples.data() + at(query, r));
         });
 }
 
-template void cheapest_class(const AnyEngine&, Rows<float>, const Rivals&, Index, std::span<double>,
-                             std::span<Index>, Control&);
-template void cheapest_class(const AnyEngine&, Rows<double>, const Rivals&, Index, std::span<double>,
-                             std::span<Index>, Control&);
-template void cheapest_class(const AnyEngine&, Rows<SparseRow<float>>, const Rivals&, Index,
+template void cheapest_class(const AnyEngine&, Rows<float>, const Rivals&, const WinRule&, Index,
                              std::span<double>, std::span<Index>, Control&);
-template void cheapest_class(const AnyEngine&, Rows<SparseRow<double>>, const Rivals&, Index,
+template void cheapest_class(const AnyEngine&, Rows<double>, const Rivals&, const WinRule&, Index,
+                             std::span<double>, std::span<Index>, Control&);
+template void cheapest_class(const AnyEngine&, Rows<SparseRow<float>>, const Rivals&, const WinRule&, Index,
+                             std::span<double>, std::span<Index>, Control&);
+template void cheapest_class(const AnyEngine&, Rows<SparseRow<double>>, const Rivals&, const WinRule&, Index,
                              std::span<double>, std::span<Index>, Control&);
 template void class_offers(const AnyEngine&, Rows<float>, const Rivals&, Index, std::span<double>,
                            std::span<Index>, Control&);

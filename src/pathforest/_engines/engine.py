@@ -134,10 +134,13 @@ class Engine(Protocol):
         code: np.ndarray,
         r: int = 1,
         n_threads: int = 1,
+        without: np.ndarray | None = None,
+        nearest_first: bool = False,
     ) -> Lists:
-        """Find the smallest mean of a class's r smallest offers, and the sample that makes its smallest.
+        """Find the r smallest offers of the class whose mean of them is the smallest, and their samples.
 
-        Of equal means the class wins whose smallest offer comes first in `order`.
+        `without` has a class for each query that is left out, or -1. Of equal means the class wins whose
+        smallest offer comes first in `order`; or, with `nearest_first`, is smaller, and then comes first.
         """
 
     def distances(self, queries: Samples, n_threads: int = 1) -> np.ndarray:

@@ -147,15 +147,19 @@ class Contenders:
         lowest, first = np.full(len(block), np.inf), np.full(len(block), len(rank) - 1)
         for group in self.groups:
             if len(group.codes) > 1:
-                queries = self.samples.take(block, group.members[:-1])
-                cost, found = group.engine.cheapest_class(queries, *group[4:], r, n_threads)
-                place = rank[group.members[found]]
+                offers, indices = self.cheapest(group, block, r, n_threads)
             else:
-                offers, indices = self._ask(group, block, r, n_threads)
-                cost, place = mean_offers(offers[:, 0], r), rank[indices[:, 0, 0]]
+                offers, indices = (array[:, 0] for array in self._ask(group, block, r, n_threads))
+            cost, place = mean_offers(offers, r), rank[indices[:, 0]]
             wins = (cost < lowest) | (cost == lowest) & (place < first)
             lowest[wins], first[wins] = cost[wins], place[wins]
         return first
+
+    def cheapest(self, group: Group, block: np.ndarray, r: int, n_threads: int, *rule: Any) -> Lists:
+        """Return the cheapest offers (m, k) of the best class of a group that has several."""
+        queries, k = self.samples.take(block, group.members[:-1]), min(r, group.largest)
+        offers, places = group.engine.cheapest_class(queries, *group[4:], k, n_threads, *rule)
+        return offers, group.members[places]
 
     def _ask(self, group: Group, block: np.ndarray, r: int, n_threads: int) -> Lists:
         queries, k = self.samples.take(block, group.members[:-1]), min(r, group.largest)
@@ -484,7 +488,16 @@ def leave_one_out_offers(
             own.put(rows, without_self(*one.ask(rows, r + 1), rows))
     nearest = NearestOthers(own.distances.copy(), own.indices.copy())
     cost, cheapest = np.full(n, np.inf), np.full(n, NONE)
+    few = np.bincount(codes) <= LARGE * (rivals is None)
+    if np.count_nonzero(few) > 1:  # one scan of all their members
+        _scan_few(classes[0].samples, codes, few, nearest, other)
+        is_found = other.indices[:, 0] >= 0
+        cost, cheapest[is_found] = mean_offers(other.distances, r), codes[other.indices[is_found, 0]]
+    else:
+        few[:] = False
     for code, one in enumerate(classes):
+        if few[code]:
+            continue
         for rows in one.parts(np.flatnonzero(codes != code), r):
             to_beat = cost[rows] if rivals is None else np.where(rivals[rows, code], np.inf, -np.inf)
             reach = np.maximum(REACH * to_beat, nearest.distances[rows, -1])
@@ -507,6 +520,32 @@ def leave_one_out_offers(
             other.put(rows[wins], lists.take(wins))
     graph = KnnGraph(*(np.ascontiguousarray(array[:, : min(r, n - 1)]) for array in nearest))
     return Offers(mean_offers(own.distances, r), own, cheapest, cost, other, graph)
+
+
+def _scan_few(
+    samples: KeptSamples, codes: np.ndarray, few: np.ndarray, nearest: NearestOthers, other: NearestOthers
+) -> None:
+    """List for every sample the members of its cheapest other class among those marked, in one scan.
+
+    What they add to its nearest others is merged into these.
+    """
+    X, n_threads, r = samples.X, samples.n_threads, other.indices.shape[1]
+    members = samples.without_spare_copies(np.flatnonzero(few[codes]), r + 1, codes)
+    asked = Contenders(samples, members, codes, len(few), None, X.dtype)
+    (group,), engine = asked.groups, samples.engine(members, X.dtype, False)
+    own = np.where(few[codes], np.searchsorted(group.codes, codes), NONE).astype(np.int32)
+    for rows in blocks(len(codes), max(X.shape[1], r)):
+        found = asked.cheapest(group, X[rows], r, n_threads, own[rows], True)
+        for target, array in zip(other, found, strict=True):
+            target[rows, : array.shape[1]] = array
+        k = min(r + 1, len(members))
+        distances, places = engine.query(samples.take(X[rows], members), k, n_threads)
+        near = no_lists(len(distances), r + 1)
+        near.distances[:, :k], near.indices[:, :k] = distances, members[places]
+        is_few, numbers = few[codes[rows]], np.arange(len(codes))[rows]
+        both = merge(*nearest.take(rows), *near)
+        alone = without_self(*near, numbers)
+        nearest.put(rows, tuple(np.where(is_few[:, None], a, b) for a, b in zip(alone, both, strict=True)))
 
 
 class _Class(NamedTuple):

@@ -40,11 +40,18 @@ template <class T>
 void class_offers(const AnyEngine& engine, Rows<T> queries, const Rivals& forest, Index r,
                   std::span<double> offers, std::span<Index> samples, Control& control);
 
-// For each query the smallest mean of the r smallest offers of a class, and the sample that makes its
-// smallest offer; of equal means the class wins whose smallest offer comes first in the order. The same scan.
+// Which classes may win a query, and which of those whose costs tie.
+struct WinRule {
+    std::span<const Index> without;  // per query a class that is left out, or none; empty: all may win
+    bool nearest_first;              // the smallest offer comes before its place in the order
+};
+
+// For each query the class with the smallest mean of its r smallest offers: these offers, ascending, and the
+// samples that make them, both (query, r). Of equal means the class wins whose smallest offer comes first in
+// the order. The same scan.
 template <class T>
-void cheapest_class(const AnyEngine& engine, Rows<T> queries, const Rivals& forest, Index r,
-                    std::span<double> costs, std::span<Index> samples, Control& control);
+void cheapest_class(const AnyEngine& engine, Rows<T> queries, const Rivals& forest, const WinRule& rule,
+                    Index r, std::span<double> offers, std::span<Index> samples, Control& control);
 
 // For ascending numbers of conquerors r the mean of the r smallest offers of each class, as above: `costs` is
 // (r, query, class). `first` is (query, class): the place in the order of the sample with the smallest offer,
