@@ -5,26 +5,29 @@ prints it. Contenders take turns; the first turn warms up. Answers are compared 
 engines on the same data. Rows without a peer are measured once, after a warm-up on fewer samples.
 """
 
+import os
 import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import torch
 
-from benchmarks.speed.data import N_CENTRES, N_CLASSES, SEED, SPREAD, Spec, load
+from benchmarks.speed.data import N_CENTRES, N_CLASSES, SEED, Spec, load
 from benchmarks.speed.machine import processor, today
 from benchmarks.tables import RESULTS, markdown, parser
-from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, OPFClustering
-from pathforest._core import max_threads
+from pathforest import FuzzyOPFClassifierCV, OPFClassifier, OPFClustering, find_issues
 
 BLOCK = 2**33  # bytes of a block of products
 PIECE = 2**20  # rows that are made at a time
-REPEATS = 3
+REPEATS = 1
 Work = Callable[[], Any]
 
 
@@ -48,15 +51,16 @@ def same_model(a: Any, b: Any) -> bool:
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in names)
 
 
-def large(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Make samples and labels like those of :func:`load`, in pieces and without queries."""
+def large(n: int, d: int, clustered: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Make samples and labels like those of :func:`load`, in pieces and without queries, or in clusters."""
     rng = np.random.default_rng(SEED)
-    centres = rng.normal(size=(N_CENTRES, d)).astype(np.float32)
-    X, component = np.empty((n, d), dtype=np.float32), rng.integers(0, N_CENTRES, n)
+    n_centres, spread = (6, 1 / 3) if clustered else (N_CENTRES, 2.15 * (d / 64) ** 0.35)
+    centres = rng.normal(size=(n_centres, d)).astype(np.float32)
+    X, component = np.empty((n, d), dtype=np.float32), rng.integers(0, n_centres, n)
     for first in range(0, n, PIECE):
         part = X[first : first + PIECE]
         rng.standard_normal(dtype=np.float32, out=part)
-        part *= np.float32(SPREAD[d])
+        part *= np.float32(spread)
         part += centres[component[first : first + PIECE]]
     return X, component % N_CLASSES
 
@@ -86,70 +90,87 @@ class Table:
                     torch.cuda.synchronize()
                 found.append(time.perf_counter() - start)
         mine, other = (median(found[1:]) for found in times)
-        self.rows.append([work, size, f"{mine:.2f} s", peer, f"{other:.2f} s", f"{mine / other:.2f}", bar])
+        self.add([work, size, f"{mine:.2f} s", peer, f"{other:.2f} s", f"{mine / other:.2f}", bar])
 
-    def once(self, work: str, model: Any, full: int, d: int, share: float, bar: str) -> Any:
-        """Add a row of a fit that takes long, after one on a share of the samples; return the samples."""
-        X, y = large(round(full * self.scale), d)
-        few = max(100, int(share * len(X)))
-        model.fit(X[:few], y[:few])
+    def once(self, work: str, call: Callable[[Any, Any], Any], X: Any, y: Any, bar: str) -> None:
+        """Add a row of a call that takes long, after one on a tenth of the samples."""
+        call(X[: len(X) // 10], y[: len(X) // 10])
         start = time.perf_counter()
-        model.fit(X, y)
+        call(X, y)
         seconds = time.perf_counter() - start
-        self.rows.append([work, f"{len(X):,} x {d}", f"{seconds:.2f} s", "", "", "", bar])
-        return X, y
+        self.add([work, f"{len(X):,} x {X.shape[1]}", f"{seconds:.2f} s", "", "", "", bar])
+
+    def first(self, n: int, d: int) -> None:
+        """Add a row of the first fit of a new process that has no kernels yet, beside its second."""
+        code = f"from benchmarks.speed.gpu import first_fits; first_fits({n}, {d}, {self.device!r})"
+        with TemporaryDirectory() as folder:
+            environment = {**os.environ, "TRITON_CACHE_DIR": folder}
+            found = subprocess.run(
+                [sys.executable, "-c", code], env=environment, capture_output=True, check=True
+            )
+        first, second = map(float, found.stdout.split())
+        times = f"{first:.2f} s", "second fit", f"{second:.2f} s", "", "3 s more"
+        self.add(["first fit of a process", f"{n:,} x {d}", *times])
+
+    def add(self, row: list[str]) -> None:
+        """Add a row, and show it."""
+        self.rows.append(row)
+        print(" | ".join(row), flush=True)
+
+
+def first_fits(n: int, d: int, device: str) -> None:
+    """Print the times of a first and a second fit."""
+    X, y = large(n, d)
+    torch.zeros(1, device="cpu" if device == "torch-cpu" else device)  # starts the GPU
+    for _ in range(2):
+        start = time.perf_counter()
+        OPFClassifier(device=device, n_jobs=-1).fit(X, y)
+        print(time.perf_counter() - start)
 
 
 def measure(table: Table) -> None:
     """Fill the table."""
     device, scale, d = table.device, table.scale, 64
+    for width in (64, 384, 1536):
+        table.first(round(100_000 * scale), width)
     problem = load(Spec("mixture", round(400_000 * scale), d))
     X, y, Q = problem.X, problem.y, problem.queries
     where = "cpu" if device == "torch-cpu" else device
     samples, queries = torch.as_tensor(X, device=where), torch.as_tensor(Q, device=where)
-    size, k = f"{len(X):,} x {d}", min(100, len(X) - 1)
-    plain = OPFClassifier(device=device, n_jobs=-1)
-    fit = partial(plain.fit, X, y)
-    table.race(
-        "fit, plain", size, fit, "product + topk, k = 10", lambda: product_and_topk(samples, 10), "0.2"
-    )
-    for competition in ("tree", "complete"):
-        fuzzy = FuzzyOPFClassifier(device=device, n_jobs=-1, n_neighbors=k, competition=competition)
-        work, peer = f"fit, fuzzy, n_neighbors = {k}, {competition}", f"product + topk, k = {k}"
-        table.race(work, size, partial(fuzzy.fit, X, y), peer, lambda: product_and_topk(samples, k), "2")
+    size = f"{len(X):,} x {d}"
+    common = {"device": device, "n_jobs": -1}
+    plain = OPFClassifier(**common)
+    peer = partial(product_and_topk, samples, 10)
+    table.race("fit, plain", size, partial(plain.fit, X, y), "product + topk, k = 10", peer, "0.2")
     theirs = partial(product_and_minimum, queries, samples)
     work = f"{len(Q):,} for {size}"
     table.race("predict", work, partial(plain.predict, Q), "product + minimum", theirs, "0.6")
-    on_cpu = OPFClassifier(n_jobs=-1)
-    table.race(
-        "fit, plain", size, fit, f"device='cpu', {max_threads()} threads", partial(on_cpu.fit, X, y), "0.1"
-    )
-    few = Q[:20_000]
-    table.notes += [
-        f"fit equals the CPU's in every array: {same_model(plain, on_cpu)}",
-        f"predictions equal: {np.array_equal(plain.predict(few), on_cpu.predict(few))}",
-    ]
-    X, y = large(round(1_000_000 * scale), d)
-    fit = partial(plain.fit, X, y)
-    size = f"{len(X):,} x {d}"
+    for name in ("euclidean", "cosine"):
+        for what, change in (("samples as given", np.asarray), ("with ties and copies", np.round)):
+            rows = slice(round(50_000 * scale))
+            given, asked = change(X[rows]), change(Q[rows])
+            ours, known = (OPFClassifier(metric=name, n_jobs=-1, device=one) for one in (device, "cpu"))
+            predicted = (model.fit(given, y[rows]).predict(asked) for model in (ours, known))
+            same = np.array_equal(*predicted) and same_model(ours, known)
+            table.notes.append(f"{name}, {what}: fit and predictions equal the CPU's: {same}")
+    fit = partial(plain.fit, *(given := large(round(1_000_000 * scale), d)))
+    size = f"{len(given[0]):,} x {d}"
     table.race("fit, plain", size, fit, "without Triton", partial(without_kernels, fit), "2 s")
-    clusters = OPFClustering(k_max=30, device=device, n_jobs=-1)
-    table.once("clustering, k_max = 30", clusters, 1_000_000, d, 0.1, "15 s")
-    table.once("fit, plain", plain, 4_000_000, 32, 0.1, "20 s")
-    search = FuzzyOPFClassifierCV(transforms=None, device=device, n_jobs=-1)
-    table.once("search, default grid", search, 100_000, d, 0.5, "6 s")
-    X, y = table.once("search, default grid", search, 400_000, d, 0.5, "60 s")
-    few = max(100, len(X) // 20)
-    on_cpu = FuzzyOPFClassifierCV(transforms=None, n_jobs=-1).fit(X[:few], y[:few])
-    search.fit(X[:few], y[:few])
-    scores = ("mean_test_score", "mean_test_log_loss")
-    same = all(np.array_equal(search.cv_results_[name], on_cpu.cv_results_[name]) for name in scores)
-    table.notes.append(
-        f"scores of {few:,} equal the CPU's: {same}; so does the model: {same_model(search, on_cpu)}"
-    )
-    table.once("fit, plain", plain, 10_000_000, d, 0.01, "300 s")
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    table.notes.append(f"{memory:.1f} GB of memory at most")
+    clusters = OPFClustering(k_max=30, **common)
+    table.once("clustering, k_max = 30", lambda X, y: clusters.fit(X), *given, "6 s")
+    table.once("find_issues", partial(find_issues, **common), *given, "1.5 fits")
+    search = FuzzyOPFClassifierCV(**common)
+    given = tuple(array[: round(100_000 * scale)] for array in given)
+    table.once("search, default", search.fit, *given, "4 s")
+    table.once("fit, plain", plain.fit, *large(round(100_000 * scale), 1536), "0.6 s")
+    given = large(round(1_000_000 * scale), 384)
+    table.once("fit, plain", plain.fit, *given, "")
+    table.once("fit, plain, cosine", OPFClassifier(metric="cosine", **common).fit, *given, "")
+    given = large(round(1_000_000 * scale), 384, clustered=True)
+    table.once("fit, plain, clusters", plain.fit, *given, "4 s")
+    given = large(round(10_000_000 * scale), d, clustered=True)
+    table.once("fit, plain, clusters", plain.fit, *given, "60 s")
+    table.notes.append(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.1f} GB of memory at most")
 
 
 def main() -> None:
