@@ -162,7 +162,6 @@ def measure(table: Table) -> None:
     search = FuzzyOPFClassifierCV(**common)
     given = tuple(array[: round(100_000 * scale)] for array in given)
     table.once("search, default", search.fit, *given, "4 s")
-    table.once("fit, plain", plain.fit, *large(round(100_000 * scale), 1536), "0.6 s")
     given = large(round(1_000_000 * scale), 384)
     table.once("fit, plain", plain.fit, *given, "")
     table.once("fit, plain, cosine", OPFClassifier(metric="cosine", **common).fit, *given, "")

@@ -302,6 +302,7 @@ def small_tiles(monkeypatch):
     for name, value in zip(("ROWS", "COLUMNS", "CELLS", "GROUP", "ITEMS"), shape, strict=True):
         monkeypatch.setattr(kernels, name, value)
     monkeypatch.setattr(tiles, "FIRST", 64)
+    monkeypatch.setattr(gpu_engine, "FEW", 0)
     monkeypatch.setattr(tiles, "PROGRAMS", 4)
     found, original = [], tiles.Tiles.find
 

@@ -29,6 +29,7 @@ from pathforest._engines.torch.tree import Arcs, between, build_tree, joined, li
 if TYPE_CHECKING:
     from pathforest._engines.torch.tiles import Tiles  # which needs Triton
 
+FEW = 2**12  # queries that are answered by groups as fast, without a kernel
 WORTH_CENTRES = 1 / 8  # of the queries left open, to look for clusters
 PROBE = 2**13  # queries of the first block, where a way of answering may leave many open
 CROWD = 8  # candidates per answer above which better estimates pay
@@ -305,7 +306,7 @@ class _Search:
         )
         self._lengths = engine._squared_lengths(Q)
         self._n_wanted = k + (own is not None)  # each finds itself
-        self._has_kernels = engine._has_kernels(self._n_wanted)
+        self._has_kernels = len(Q) >= FEW and engine._has_kernels(self._n_wanted)
         self._values, self._indices = np.full((len(Q), k), np.inf), np.full((len(Q), k), -1, dtype=np.int32)
 
     def answers(self) -> Lists:
