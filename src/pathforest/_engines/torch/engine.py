@@ -29,7 +29,7 @@ from pathforest._engines.torch.tree import Arcs, between, build_tree, joined, li
 if TYPE_CHECKING:
     from pathforest._engines.torch.tiles import Tiles  # which needs Triton
 
-FEW = 2**12  # queries that are answered by groups as fast, without a kernel
+FEW = 2**12  # queries below which groups are quick enough to spare the wait for a kernel
 WORTH_CENTRES = 1 / 8  # of the queries left open, to look for clusters
 PROBE = 2**13  # queries of the first block, where a way of answering may leave many open
 CROWD = 8  # candidates per answer above which better estimates pay
