@@ -362,7 +362,7 @@ def test_kernels_answer_for_values_of_any_size(small_tiles, size, metric):
 
 
 def test_kernels_are_few_and_the_same_for_any_number_of_features(small_tiles, monkeypatch):
-    """A fit waits for four: scans for any sample and for those of other components, measures, sums."""
+    """Scans for any sample, measures and sums; scans for samples of other components, and with costs."""
     from pathforest._engines.torch import kernels
 
     made = set()
@@ -371,10 +371,11 @@ def test_kernels_are_few_and_the_same_for_any_number_of_features(small_tiles, mo
     X, Q = many("gaussian", 130)
     for d in (70, 130):
         ours, _ = engines(np.ascontiguousarray(X[:, :d]))
-        ours.spanning_tree(ours.knn(1))
-        assert len(made) == 4 + (d > 70)
+        ours.knn(1)
+        assert len(made) == (3 if d == 70 else 5)
+        ours.nearest_outsiders(np.arange(len(X)), np.arange(len(X), dtype=np.int32) % 2)
         ours.conquer(np.ascontiguousarray(Q[:, :d]), np.arange(len(X)) * 1e-3, np.arange(len(X)))
-    assert len(made) == 5  # one with costs
+        assert len(made) == 5
 
 
 def test_lists_that_overflow_leave_queries_to_the_other_ways(small_tiles):
