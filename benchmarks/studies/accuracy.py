@@ -71,8 +71,8 @@ def _paper(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
     return FuzzyOPFClassifier(**first, metric="log_sqeuclidean").fit(X, y)
 
 
-def _ours(transforms: str | None, X: np.ndarray, y: np.ndarray, seed: int) -> Model:
-    return FuzzyOPFClassifierCV(transforms=transforms, random_state=seed).fit(X, y)
+def _ours(transforms: str | None, X: np.ndarray, y: np.ndarray, seed: int, **options: Any) -> Model:
+    return FuzzyOPFClassifierCV(transforms=transforms, random_state=seed, **options).fit(X, y)
 
 
 def _tuned_knn(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
@@ -93,6 +93,12 @@ def _lightgbm(X: np.ndarray, y: np.ndarray, seed: int) -> Model:
     return LGBMClassifier(random_state=seed, n_jobs=1, verbosity=-1).fit(X, y)
 
 
+def _calibrated(method: str, X: np.ndarray, y: np.ndarray, seed: int) -> Model:
+    folds = _folds(seed, max(2, min(FOLDS, np.unique(y, return_counts=True)[1].min())))
+    forest = RandomForestClassifier(200, random_state=seed)
+    return CalibratedClassifierCV(forest, method=method, cv=folds).fit(X, y)
+
+
 CLASSIFIERS: dict[str, Fit] = {
     "OPF": lambda X, y, seed: OPFClassifier().fit(X, y),
     "Fuzzy OPF (paper)": _paper,
@@ -103,6 +109,9 @@ CLASSIFIERS: dict[str, Fit] = {
     "SVM-RBF, tuned": _tuned_svm,
     "random forest": lambda X, y, seed: RandomForestClassifier(200, random_state=seed).fit(X, y),
     "LightGBM": _lightgbm,
+    "random forest, isotonic": partial(_calibrated, "isotonic"),
+    "random forest, Platt": partial(_calibrated, "sigmoid"),
+    "**FuzzyOPFClassifierCV**, `label_noise=0.0`": partial(_ours, "auto", label_noise=0.0),
 }
 # The mean of the probabilities of others: what averaging alone gains.
 AVERAGES = {"mean of SVM and random forest": ("SVM-RBF, tuned", "random forest")}
@@ -122,6 +131,14 @@ def log_loss(given: np.ndarray, classes: np.ndarray, answers: np.ndarray) -> flo
     column = np.minimum(np.searchsorted(classes, answers), len(classes) - 1)
     right = np.where(classes[column] == answers, given[np.arange(len(answers)), column], 0)
     return float(-np.log(np.maximum(right, np.finfo(np.float64).eps)).mean())
+
+
+def calibration(given: np.ndarray, classes: np.ndarray, answers: np.ndarray) -> dict[str, float]:
+    """Give the Brier score, and how far confidences in ten bins are from the shares of right answers."""
+    confidence, is_right = given.max(axis=1), classes[given.argmax(axis=1)] == answers
+    gaps = np.bincount(np.minimum(10 * confidence, 9).astype(int), confidence - is_right)
+    brier = ((given - (answers[:, None] == classes)) ** 2).sum(axis=1).mean()
+    return {"brier": float(brier), "ece": float(np.abs(gaps).sum() / len(answers))}
 
 
 # The study
@@ -153,6 +170,7 @@ def measure(name: str, noise: float, repeat: int) -> list[study.Row]:
             "accuracy": 100 * float(accuracy_score(answers, predicted)),
             "balanced": 100 * float(balanced_accuracy_score(answers, predicted)),
             "log_loss": log_loss(p, classes, answers), "seconds": seconds,
+            **calibration(p, classes, answers),
         }
         for classifier, (predicted, p, seconds) in found.items()
     ]  # fmt: skip
@@ -162,7 +180,15 @@ def report(table: pd.DataFrame) -> dict[str, str]:
     """Write means and ranks for both groups of datasets, and the comparisons on the first."""
     groups = {"accuracy": table[table.set.isin(REPORT)], "accuracy_chosen": table[~table.set.isin(REPORT)]}
     files = {name: overview(means_of(group)) for name, group in groups.items() if len(group)}
-    return files | {"accuracy_tests": tests(groups["accuracy"])}
+    means = (
+        table[table.set.isin(REPORT)].groupby(["classifier", "noise"])[["log_loss", "brier", "ece"]].mean()
+    )
+    rows = [
+        [name, *(" / ".join(f"{v:.3f}" for v in means.loc[name, noise]) for noise in NOISE)]
+        for name in CLASSIFIERS
+    ]
+    header = ["log loss / Brier / ECE", *(f"{noise:.0%} wrong" for noise in NOISE)]
+    return files | {"calibration": markdown(header, rows), "accuracy_tests": tests(groups["accuracy"])}
 
 
 def means_of(table: pd.DataFrame) -> pd.DataFrame:
