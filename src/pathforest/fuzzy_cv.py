@@ -114,7 +114,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         classes: it takes ``label_noise / (C - 1)`` off every probability, leaves at least 0.003 (less where
         there is hardly any noise, and 0.01 / (C - 1) where classes are many), and scales the rest to a sum
         of 1. No label changes by that.
-        ``"estimate"`` is that of :func:`pathforest.find_issues` on standardised samples, less one standard
+        ``"estimate"`` is that of ``find_issues(method="fast")`` on standardised samples, less one standard
         error; 0 gives the probabilities of the labels, wrong ones included.
     class_weight : "balanced", dict or None, default=None
         Factors of the classes, 1 for those not named: `predict` answers the class with the largest
