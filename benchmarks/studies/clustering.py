@@ -1,7 +1,7 @@
 """Clusters found without their number: python -m benchmarks.studies.clustering.
 
-Shapes with three seeds each, and tables whose classes are taken for clusters: standardised, at most 3,000
-samples. The score is the adjusted Rand index with the true clusters, over the samples that have one. All
+Shapes with three seeds each, twelve Gaussians that overlap, single blobs of four kinds, and tables whose
+classes are taken for clusters: standardised, at most 3,000 samples. The score is the adjusted Rand index with the true clusters, over the samples that have one. All
 methods have their defaults. HDBSCAN runs with min_cluster_size 5 and 15, and samples that it leaves out go to
 the cluster of the nearest one that it keeps; "best" is the better of the two on each set, a choice that takes
 the truth. k-means is given the true number. Nothing was chosen on these sets; the shapes were written before
@@ -23,7 +23,9 @@ from benchmarks.tables import bold_best, gain, markdown
 from pathforest import OPFClustering
 
 LARGEST = 3000  # samples of a table
-BLOBS = [f"blob {n} x {d}" for n in (300, 2000) for d in (2, 5, 10)]
+SIZES = [f"{n} x {d}" for n in (300, 2000, 10_000) for d in (2, 5, 10)]
+KINDS = ("normal", "uniform", "laplace", "gamma")  # of single blobs
+SPREADS = {2: 16, 5: 6, 10: 4}  # side of the cube with the centres of Gaussians that overlap, per feature
 
 
 # Shapes: samples of many forms with the number of their cluster, -1 for background that belongs to none.
@@ -194,10 +196,12 @@ METHODS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
 
 
 def units(repeats: int) -> Iterator[study.Unit]:
-    """List shapes and blobs with each seed, and tables."""
+    """List shapes, overlapping and single blobs with each seed, and tables; the largest blobs once."""
     for seed in range(100, 100 + repeats):
         yield from ((name, "shapes", seed) for name in SHAPES)
-        yield from ((f"{blob} {kind}", "blobs", seed) for blob in BLOBS for kind in ("normal", "uniform"))
+        for size in SIZES if seed == 100 else SIZES[:6]:
+            yield from ((f"{size} {kind}", "single blobs", seed) for kind in KINDS)
+        yield from ((size, "overlapping blobs", seed) for size in SIZES[3:])
     yield from ((name, "tables", 0) for name in REPORT)
 
 
@@ -205,11 +209,15 @@ def samples(name: str, kind: str, seed: int) -> Data:
     """Draw or load a set; the label -1 is background."""
     if kind == "shapes":
         return SHAPES[name](np.random.default_rng([seed, *name.encode()]))
-    if kind == "blobs":
-        n, d = (int(name.split()[i]) for i in (1, 3))
+    if "blobs" in kind:
+        n, d = (int(name.split()[i]) for i in (0, 2))
         rng = np.random.default_rng([seed, n, d])
-        normal, uniform = rng.normal(size=(n, d)), rng.uniform(size=(n, d))
-        return Data(normal if name.endswith("normal") else uniform, np.zeros(n))
+        if kind == "overlapping blobs":
+            y = rng.choice(12, n, p=rng.dirichlet(np.full(12, 5.0)))
+            centres, spreads = rng.uniform(0, SPREADS[d], (12, d)), rng.uniform(0.7, 1.3, 12)
+            return Data(centres[y] + spreads[y, None] * rng.normal(size=(n, d)), y)
+        shape = (2.0,) if name.endswith("gamma") else ()
+        return Data(getattr(rng, name.split()[3])(*shape, size=(n, d)), np.zeros(n))
     X, y = load(name)
     chosen = np.random.default_rng([*name.encode()]).permutation(len(X))[:LARGEST]
     return Data(StandardScaler().fit_transform(X[chosen]), y[chosen])
@@ -231,16 +239,17 @@ def measure(name: str, kind: str, seed: int) -> list[study.Row]:
 
 
 def report(table: pd.DataFrame) -> dict[str, str]:
-    """Write the means of shapes and tables, what ours gains, and how many clusters one blob has."""
+    """Write the means of shapes, overlapping blobs and tables, and how often one blob is one cluster."""
     rows = []
-    for kind, found in table[table.kind != "blobs"].groupby("kind"):
+    for kind, found in table[table.kind != "single blobs"].groupby("kind"):
         here = found.pivot_table(values="score", index="set", columns="method")[[*METHODS]]
         gains = [gain((here.iloc[:, 0] - here[method]).to_numpy(), 3) for method in METHODS][1:]
         rows.append([f"mean of {len(here)} {kind}", *bold_best(here.mean().tolist(), ".3f")])
         rows.append([f"`OPFClustering` above it, {kind}", "", *gains])
-    counts = table[table.kind == "blobs"].groupby("method").clusters.median()
-    shown = ["" if "best" in m or "means" in m else f"{counts.get(m, np.nan):g}" for m in METHODS]
-    rows.append(["median number of clusters in one blob", *shown])
+    single = table[table.kind == "single blobs"]
+    shares = single.assign(one=single.clusters == 1).groupby("method").one.mean()
+    shown = ["" if "best" in m or "means" in m else f"{shares.get(m, np.nan):.0%}" for m in METHODS]
+    rows.append(["single blobs with one cluster", *shown])
     return {"clustering": markdown(["", *METHODS], rows)}
 
 
