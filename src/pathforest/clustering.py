@@ -121,9 +121,10 @@ class OPFClustering(ClusterMixin, Growing):
         overlaps; smaller ones follow thin shapes. None means a search up to `k_max` for ``"cut"``. For
         ``"clear"`` it means half the square root of the number of samples, which is 15 for 1,000 of them, and
         from there on 10 more for each factor of ten; at least 5, at most a quarter of the samples.
-    noise : float, default=0.0
+    noise : float or "auto", default=0.0
         Share of each cluster, its samples of lowest density, that get the label -1. Samples of equal density
-        stay or go together, so fewer may be left out.
+        stay or go together, so fewer may be left out. ``"auto"``: samples that lie more than three times as
+        far below the median density of their cluster as the 95th percentile lies above it.
     metric : str or callable, default="euclidean"
         Distance between samples: a name from :mod:`pathforest.distances`, ``"precomputed"`` if X is a matrix
         of distances, or a function of two rows. Metrics without an engine of their own take 8 n^2 bytes.
@@ -264,7 +265,7 @@ class OPFClustering(ClusterMixin, Growing):
         threshold: float | None = None,
         k_max: int = 20,
         n_neighbors: int | None = None,
-        noise: float = 0.0,
+        noise: float | str = 0.0,
         metric: str | Callable[..., float] = "euclidean",
         metric_params: Mapping[str, Any] | None = None,
         algorithm: str = "auto",

@@ -80,7 +80,7 @@ ZOO = {
     "mst": _entry(OPFSemiSupervisedClassifier(method="mst"), FOREST),
     "opfsemi": _entry(OPFSemiSupervisedClassifier(method="opfsemi"), FOREST),
     "clusters": _entry(OPFClustering(), "metric grows density saves one checked"),
-    "noise": _entry(OPFClustering(noise=0.1), "metric grows density saves"),
+    "noise": _entry(OPFClustering(noise="auto"), "metric grows density saves"),
     "every dome": _entry(OPFClustering(selection="cut", k_max=4), "metric grows density saves"),
     "outliers": _entry(OPFOutlierDetector(k_max=4), "metric grows density saves one checked"),
     "pruner": _entry(OPFPruner(), "labels probabilities saves one checked"),

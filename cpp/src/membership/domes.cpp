@@ -97,11 +97,11 @@ class Flood {
     Flood(const KnnGraph& graph, Index k, std::span<const double> scaled, std::span<const Index> label,
           std::span<const Index> founders, Measure measure)
         : founders_(founders), measure_(measure), bordering_(static_cast<Index>(founders.size())) {
-        for (std::size_t i = 0; i < scaled.size(); ++i) {
-            order_.push_back({-scaled[i], static_cast<Index>(i)});
-            samples_.push_back({scaled[i], none, label[i]});
-        }
-        std::sort(order_.begin(), order_.end());
+        DensityQueue queue(graph.n_samples);
+        queue.fill(scaled);
+        order_.assign(queue.order().begin(), queue.order().end());
+        samples_.reserve(scaled.size());
+        for (std::size_t i = 0; i < scaled.size(); ++i) samples_.push_back({scaled[i], none, label[i]});
         for (const Index founder : founders) samples_[as_size(founder)].top = n_tops_++;
         for (const Ranked& ranked : order_) {
             Sample& sample = samples_[as_size(ranked.sample)];
@@ -171,19 +171,18 @@ class Flood {
 
     // An arc exists from the level of its lower end on.
     Adjacency arcs_by_lower_end(const KnnGraph& graph, Index k) const {
-        std::vector<std::pair<Index, Neighbour>> arcs;
-        for (Index i = 0; i < graph.n_samples; ++i) {
-            const Sample& one = samples_[as_size(i)];
-            for (Index c = 0; c < k; ++c) {
-                const Index j = graph.index(i, c);
-                const Sample& other = samples_[as_size(j)];
-                if (one.top == other.top && one.label == other.label) continue;
-                const bool is_lower = one.density < other.density;
-                arcs.push_back({is_lower ? i : j, {graph.distance(i, c), is_lower ? j : i}});
-            }
-        }
+        std::vector<std::uint64_t> place;  // top and label in a word: most arcs are seen to join nothing
+        place.reserve(samples_.size());
+        for (const Sample& s : samples_) place.push_back(as_size(s.top) << 32 | as_size(s.label));
         return Adjacency(graph.n_samples, [&](auto visit) {
-            for (const auto& [lower, higher] : arcs) visit(lower, higher);
+            for (Index i = 0; i < graph.n_samples; ++i) {
+                for (Index c = 0; c < k; ++c) {
+                    const Index j = graph.index(i, c);
+                    if (place[as_size(i)] == place[as_size(j)]) continue;
+                    const bool is_lower = samples_[as_size(i)].density < samples_[as_size(j)].density;
+                    visit(is_lower ? i : j, {graph.distance(i, c), is_lower ? j : i});
+                }
+            }
         });
     }
 

@@ -193,10 +193,15 @@ n_conquerors = integer(1, "1 is the paper's rule")
 beta = positive("8.0 is the default")
 k_max = integer(1, "it is the largest neighbourhood tried, 20 by default")
 max_loss = share(0, 1, "lie between 0 and 1", "it is an accuracy, such as 0.01")
-noise = share(
-    *(0, np.nextafter(1.0, 0.0), "be at least 0 and below 1"),
-    "it is a share of each cluster, such as 0.05; 0 leaves no sample out",
-)
+
+
+def noise(name: str, value: Any) -> None:
+    """Refuse anything but ``"auto"`` and numbers from 0 to below 1."""
+    if not (isinstance(value, str) and value == "auto"):
+        reason = "it is a share of each cluster, such as 0.05, or 'auto'; 0 leaves no sample out"
+        share(0, np.nextafter(1.0, 0.0), "be at least 0 and below 1", reason)(name, value)
+
+
 max_iter = integer(0, "100 is the default, 0 prunes nothing")
 
 # What several estimators declare together. A metric is checked with its parameters, by `checked_metric`.

@@ -186,11 +186,19 @@ def merge_domes(tree, labels, founders, n_clusters):
 
 
 def noise(rho, owner, share):
-    """Which samples are below the density that at most this share of their cluster is below."""
+    """Which samples are below the density that at most this share of their cluster is below.
+
+    For "auto" below the median less three times what the 95th percentile is above it.
+    """
     result = []
     for i, q in enumerate(owner):
         own = sorted(rho[j] for j, other in enumerate(owner) if other == q)
-        result.append(bool(rho[i] < min(own[int(share * len(own))], rho[q])))
+        if share == "auto":
+            middle, high = own[int(0.5 * len(own))], own[int(0.95 * len(own))]
+            level = middle - 3.0 * (high - middle)
+        else:
+            level = own[int(share * len(own))]
+        result.append(bool(rho[i] < min(level, rho[q])))
     return result
 
 
