@@ -30,7 +30,8 @@ SHELL = (
     "using/mixed_tables.md",
     "using/review_labels.md",
 )
-ELSEWHERE = ("docs/coming_from_", "docs/gallery/", "docs/api/")  # with tests of their own, and generated ones
+# With tests of their own, and generated ones.
+ELSEWHERE = ("docs/coming_from_libopf", "docs/coming_from_opfython", "docs/gallery/", "docs/api/")
 BLOCK = re.compile(r"^```(pycon|python|sh|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
