@@ -31,8 +31,8 @@ from pathforest._utils.text import show
 from pathforest.graph import KnnGraph
 from pathforest.membership import DensityEstimate, density
 
-# Up to so many samples, half the square root of their number are neighbours, and for each factor of ten above
-# so many more; chosen on other data than docs/results/clustering.md shows.
+# Up to FEW samples, half the square root of their number are neighbours, and MORE for each factor of ten
+# above; chosen on other data than docs/results/clustering.md shows.
 FEW, MORE = 1000, 10
 # The fewest neighbours; of very few samples one in four: more would reach across clusters.
 FEWEST, ONE_IN = 5, 4

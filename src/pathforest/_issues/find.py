@@ -24,9 +24,9 @@ from pathforest.membership import density, lower_fence, normality
 # Two classes that cost nearly the same, the cheaper one at least this share of the other, meet at a sample.
 BORDER = 0.9
 FEWEST = 10  # samples for models that learn, so that the folds inside a search have some too
-# Up to so many samples, features and classes "auto" is thorough: about ten seconds on one core.
+# Up to these numbers of samples, features and classes "auto" is thorough: about ten seconds on one core.
 SMALL = (600, 50, 10)
-# Up to so many samples times classes, and classes, it grows a random forest: it keeps shares of all classes.
+# Up to this many samples times classes, and classes, it grows a random forest: that keeps all shares.
 GROWN, MOST_CLASSES = 1_000_000, 100
 # So near, as a share of the median distance from a sample to its nearest other, two samples are nearly equal.
 NEAR = 0.1
