@@ -97,6 +97,10 @@ def test_tensors_and_arrays_that_must_not_be_written_to_are_taken():
     found = make("plain", device=DEVICE).fit(X.requires_grad_(), y).predict(Q)
     assert isinstance(found, np.ndarray)
     assert found.tolist() == expected.tolist()
+    model, shared = make("plain"), X.detach().cpu().clone()
+    model.fit(shared, y)
+    shared.zero_()
+    np.testing.assert_array_equal(model.predict(Q), expected)
     assert make("plain").fit(X, codes.int()).predict(Q).tolist() == (found == "b").astype(int).tolist()
 
 

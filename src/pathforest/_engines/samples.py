@@ -168,7 +168,9 @@ def read_samples(
 
     With `reset` the categories are learned, and the metric returned knows which features they are.
     """
-    X = from_torch(X)
+    given, X = X, from_torch(X)
+    if X is not given and getattr(given, "data_ptr", int)() != X.ctypes.data:
+        copy = False  # it is one: of other type, or from the memory of a device
     if is_sparse(X):
         return read_sparse(model, X, metric, reset, copy), metric
     table = as_table(X) if metric.name == "gower" else None
