@@ -118,7 +118,7 @@ class Contenders:
             chosen = members[places]
             own_samples, keep_order = samples, cost is not None
             if codes is shared:  # where nothing is passed over, a scan is fastest
-                own_samples, keep_order = samples._replace(algorithm="brute", device="cpu"), True
+                own_samples, keep_order = samples._replace(algorithm="brute"), True
             group = Group(
                 codes,
                 int(self.size[codes].max()),
