@@ -173,10 +173,13 @@ src/pathforest/_utils/progress.py | tests/models/test_refusals.py
 src/pathforest/_models/density.py | tests/models/test_clustering.py
 - _core.query_density(near, self.largest_arc, self.squared)
 + _core.query_density(near, near.max(), self.squared)
-- (share * sizes).astype(np.intp)]
-+ (share * sizes).astype(np.intp) - 1]
-- CLEAR = 2.0
-+ CLEAR = 1.5
+- (q * sizes).astype(np.intp)]
++ (q * sizes).astype(np.intp) - 1]
+- FAR = 3.0
++ FAR = 30.0
+src/pathforest/clustering.py | tests/models/test_clustering.py
+- FEW, MORE = 1000, 10
++ FEW, MORE = 1000, 11
 src/pathforest/_engines/samples.py | tests/models/test_contract.py
 - widest = _widest_range(X)
 + widest = _widest_range(X[:FIRST])
@@ -240,6 +243,9 @@ cpp/src/membership/domes.cpp | tests/models/test_clustering.py -k 'reference or 
 cpp/src/membership/domes.cpp | tests/models/test_identities.py, tests/models/test_clustering.py
 - Arc::between(arc.distance, order_[i].sample, arc.sample)
 + Arc::between(0.0, order_[i].sample, arc.sample)
+cpp/src/membership/density.cpp | tests/models/test_clustering.py -k clear
+- (1 + 2 / d)
++ (1 + 1 / d)
 cpp/src/forest/geodesic.cpp | tests/models/test_semi_supervised.py
 - share[c] / n_open / wanted
 + share[c] / n_open

@@ -204,3 +204,22 @@ def test_moons_and_blobs_are_found(seed):
     blobs = make_blobs([300, 200, 100, 100, 60], centers=centres, random_state=seed)
     for (X, y), n in ((make_moons(400, noise=0.07, random_state=seed), 2), (blobs, 5)):
         assert len(np.unique(np.column_stack([OPFClustering().fit_predict(X), y]), axis=0)) == n
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 5, 10])
+def test_one_blob_is_one_cluster_and_a_far_outlier_hides_none(n_features):
+    X = np.random.default_rng(0).normal(size=(3000, n_features))
+    assert len(OPFClustering().fit(X).cluster_roots_) == 1
+    apart = np.concatenate([X, X + 9, np.full((1, n_features), 1e6)])
+    labels = OPFClustering().fit_predict(apart)
+    assert (labels[:3000] == labels[0]).all()
+    assert (labels[3000:6000] == 1 - labels[0]).all()
+
+
+def test_noise_is_found_where_there_is_some():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(900, 2)), rng.uniform(-20, 20, (100, 2))])
+    is_noise = OPFClustering(noise="auto").fit_predict(X) == -1
+    assert is_noise[900:].mean() > 0.8
+    assert is_noise[:900].mean() < 0.05
+    assert not (OPFClustering(noise="auto").fit_predict(rng.uniform(size=(1000, 2))) == -1).any()
