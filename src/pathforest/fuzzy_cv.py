@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._models import parameters as rules
-from pathforest._models.base import OPFEstimator
+from pathforest._models.base import OPFEstimator, warn_of_units
 from pathforest._models.explanation import Explanation
 from pathforest._persistence.checks import MODELS, saved
 from pathforest._search import ensemble
@@ -103,7 +103,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         cell alone, an ordinary :class:`FuzzyOPFClassifier`; so does a single representation.
     cv : int, splitter or iterable, default=3
         Folds as in scikit-learn: a number of stratified folds, a splitter, or pairs of index arrays (train,
-        evaluation); the paper uses one such pair. With a number the search looks at `part_` alone, with
+        evaluation); the paper uses one such pair. A number is at most that of the samples of the largest
+        class; smaller classes are in some folds only. With a number the search looks at `part_` alone, with
         anything else at all samples; the models are fitted to all samples in either case.
     scoring : str or callable, default=None
         What to maximise, a name or scorer of scikit-learn; None is accuracy. Errors stop the search.
@@ -331,6 +332,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         search: Callable[[Plan, EngineFactory], tuple[Plan, Scores]] = search,
     ) -> Self:
         """Score all cells, and fit the best ones; a cluster has a `search` of its own."""
+        if plan.samples.checked is not None and not any(plan.representations.values()):
+            warn_of_units(self, plan.samples.checked, plan.metric)
         stage = stages_of(self)
         # The matrices of transformers are small: more threads made their linear algebra slower, and changed
         # its last bits.

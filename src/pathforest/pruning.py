@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from pathforest._engines.metric import Metric, array_options
 from pathforest._engines.samples import check_distances, validated
 from pathforest._models import parameters as rules
-from pathforest._models.base import OPFEstimator, Settings, check_queries
+from pathforest._models.base import OPFEstimator, Settings, check_queries, warn_of_units
 from pathforest._models.classifier import ForestClassifier
 from pathforest._models.labels import Labels, check_labels_like, read_labels
 from pathforest._models.offers import bids, decide
@@ -279,6 +279,7 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
         """
         metric = self._settings().metric
         X, labels = self._read(X, metric, reset=True), read_labels(self, y)
+        warn_of_units(self, X, metric)
         check_consistent_length(X, labels.codes)
         if metric.kind == "precomputed":
             check_distances(X, square=True)

@@ -172,9 +172,9 @@ def test_a_label_is_remembered(folder, wrap):
 
 
 CLUSTERED = [  # a table, options, a model with its samples in Python, and what is said of it
-    (IRIS, "", OPFClustering(), X, "2 clusters of 150 samples"),
-    (IRIS, "--set n_clusters=1", OPFClustering(n_clusters=1), X, "1 cluster of 150 samples"),
-    (IRIS, "--set noise=0.1", OPFClustering(noise=0.1), X, ", {} left out as noise; k = 6"),
+    (IRIS, "--no-scale", OPFClustering(), X, "2 clusters of 150 samples"),
+    (IRIS, "--no-scale --set n_clusters=1", OPFClustering(n_clusters=1), X, "1 cluster of 150 samples"),
+    (IRIS, "--no-scale --set noise=0.1", OPFClustering(noise=0.1), X, ", {} left out as noise; k = 6"),
     ("ship.csv -l fate", "", make_pipeline(TablePreprocessor(), OPFClustering()), TABLE, "of 60 samples"),
 ]
 
@@ -234,8 +234,8 @@ def test_info_describes_tables(folder, monkeypatch, table, said, lines):
 
 MODELS = [  # how it is trained, and what info says of it
     ("-e opf", "label: kind\nclasses: setosa, versicolor, virginica\nparameters: the defaults\n"),
-    ("-e knn", "k = {0.best_k_}"),
-    ("-e pruner", "{0.sample_indices_.size} samples kept"),
+    ("-e knn --no-scale", "k = {0.best_k_}"),
+    ("-e pruner --no-scale", "{0.sample_indices_.size} samples kept"),
     ("-e outliers", "150 training samples"),
 ]
 

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import pathforest
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, TablePreprocessor
@@ -22,25 +23,39 @@ FRAME = pd.DataFrame(X, columns=FEATURES)
 FEW = np.where(np.arange(150) % 10 > 0, "", KINDS)  # most of the labels are missing
 TRUTHS = pd.DataFrame({"x": X[:, 0], "long": X[:, 2] > 3})
 HALF, REST = FRAME[::2].assign(label=KINDS[::2]), FRAME[1::2][FEATURES[::-1]]  # found by name
+BOTH = pd.concat([FRAME[::2], REST])
 HALF_KNOWN = [*KINDS[::2], *[""] * 75]
 ENCODED = make_pipeline(TablePreprocessor(), OPFClassifier())
 DAY = pd.Timestamp("2024-05-31") + pd.to_timedelta(np.arange(20) ** 2 % 11, unit="D")
 DATES = pd.DataFrame({"age": range(40, 20, -1), "day": DAY.where(np.arange(20) != 3)})
+
+
+def scaled(model):
+    return make_pipeline(TablePreprocessor(), model)
+
+
 SHIP = [("-e opf", ENCODED), ("-e opf --set metric=gower", OPFClassifier(metric="gower"))]
 KIND = "-l kind --ignore name"
 TRAINED = [  # a table, options, and the same in Python: a model, samples and labels
-    ("iris.csv", f"{KIND} -e opf", OPFClassifier(), FRAME, KINDS),
-    ("iris.csv", "-l kind -e opf --features 2,length", OPFClassifier(), FRAME[["width", "length"]], KINDS),
+    ("iris.csv", f"{KIND} -e opf --no-scale", OPFClassifier(), FRAME, KINDS),
+    ("iris.csv", "-l kind -e opf --features 2,length", ENCODED, FRAME[["width", "length"]], KINDS),
     ("iris.csv", f"{KIND} -e knn --scale", make_pipeline(TablePreprocessor(), KNN()), FRAME, KINDS),
-    ("iris.csv", f"{KIND} -e pruner", pathforest.OPFPruner(), FRAME, KINDS),
-    ("iris.csv", f"{KIND} -e outliers", pathforest.OPFOutlierDetector(), FRAME, None),
-    ("iris.csv", f"{KIND} -e fuzzy --set n_neighbors=None", FuzzyOPFClassifier(), FRAME, KINDS),
-    ("iris.csv", f"{KIND} -e fuzzy --set sigma=0.3", FuzzyOPFClassifier(sigma=0.3), FRAME, KINDS),
-    ("iris.csv", f"{KIND} -e semi", SEMI(unlabeled=""), FRAME, KINDS),
-    (flowers().assign(kind=FEW), f"{KIND} -e semi", SEMI(unlabeled=""), FRAME, FEW),
-    (HALF, "-e semi --unlabeled rest.csv", SEMI(unlabeled=""), pd.concat([FRAME[::2], REST]), HALF_KNOWN),
-    (TRUTHS.assign(label=codes), "-e opf", OPFClassifier(), TRUTHS, codes),
-    (FRAME.assign(label=KINDS), "--sep : --decimal , -e opf", OPFClassifier(), FRAME, KINDS),
+    ("iris.csv", f"{KIND} -e opf --set metric=chi2", OPFClassifier(metric="chi2"), FRAME, KINDS),
+    ("iris.csv", f"{KIND} -e pruner", scaled(pathforest.OPFPruner()), FRAME, KINDS),
+    ("iris.csv", f"{KIND} -e outliers", scaled(pathforest.OPFOutlierDetector()), FRAME, None),
+    ("iris.csv", f"{KIND} -e fuzzy --set n_neighbors=None", scaled(FuzzyOPFClassifier()), FRAME, KINDS),
+    ("iris.csv", f"{KIND} -e fuzzy --set sigma=0.3", scaled(FuzzyOPFClassifier(sigma=0.3)), FRAME, KINDS),
+    ("iris.csv", f"{KIND} -e semi", scaled(SEMI(unlabeled="")), FRAME, KINDS),
+    (flowers().assign(kind=FEW), f"{KIND} -e semi", scaled(SEMI(unlabeled="")), FRAME, FEW),
+    (
+        HALF,
+        "-e semi --unlabeled rest.csv",
+        scaled(SEMI(unlabeled="")),
+        pd.concat([FRAME[::2], REST]),
+        HALF_KNOWN,
+    ),
+    (TRUTHS.assign(label=codes), "-e opf --no-scale", OPFClassifier(), TRUTHS * 1.0, codes),
+    (FRAME.assign(label=KINDS), "--sep : --decimal , -e opf", ENCODED, FRAME, KINDS),
     *(
         row
         for ending in ("csv", "parquet")
@@ -111,7 +126,7 @@ def test_only_an_empty_cell_is_unlabelled_for_semi(folder, gap):
     (folder / "two.csv").write_text(f"label,x\n1,0\n01,1\n-1,9\n-2,20\n{gap}")
     (folder / "more.csv").write_text("x\n5.5\n")
     for more in ("", "--unlabeled more.csv"):
-        assert facts(f"train two.csv -e semi -o m.pf {more}")["classes"] == [-2, -1, 1]
+        assert facts(f"train two.csv -e semi --no-scale -o m.pf {more}")["classes"] == [-2, -1, 1]
         assert pathforest.load("m.pf").transduction_[:4].tolist() == [1, 1, -1, -2]
     assert facts("train two.csv -e semi --set unlabeled=-1 -o m.pf")["classes"] == [-2, 1]
 
@@ -123,7 +138,10 @@ def test_a_model_learns_and_is_pruned_by_an_evaluation_file(libopf, ending):
     write("training.csv", training.X, training.y, feature_names=names)
     turned = pd.DataFrame(testing.X.astype(float), columns=names).assign(label=testing.y, more="x")
     turned[["d", "c", "label", "more", "b", "a"]].to_csv("testing.csv", index=False)  # it is read by name
-    model, line = OPFClassifier().fit(training.X, training.y), f"train training.{ending} -e opf -o m.pf"
+    model, line = (
+        OPFClassifier().fit(training.X, training.y),
+        f"train training.{ending} -e opf --no-scale -o m.pf",
+    )
     learned = learn(OPFClassifier(), training.X, training.y, testing.X, testing.y)
     seen = [np.concatenate(both)[learned.val_rows] for both in zip(training[:2], testing[:2], strict=True)]
     pruned = prune(model, testing.X, testing.y, max_loss=0.05).model
@@ -162,7 +180,7 @@ def test_a_mixed_table_is_described_explained_and_followed_by_others(folder):
 
 def test_columns_are_treated_as_asked_and_numbers_are_used_as_they_are(folder):
     TABLE[["fare"]].assign(label=LABELS).to_csv("numbers.csv", index=False)
-    assert type(train("numbers.csv -e opf")) is OPFClassifier
+    assert type(train("numbers.csv -e opf --no-scale")) is OPFClassifier
     names = [f"guest {i}" for i in range(60)]
     TABLE.assign(deck=np.arange(60) % 3, name=names, fate=LABELS).to_csv("deck.csv", index=False)
     options = "--columns deck=category,fare=drop --columns male=drop"
@@ -243,19 +261,28 @@ def test_a_rare_class_gets_advice_unless_it_has_weight(folder, options, rare, wa
     assert run(f"train rare.csv {KIND} {options} -o m.pf").stderr == expected
 
 
-def test_features_of_different_scales_are_reported(folder):
+@pytest.mark.filterwarnings("always:features differ in scale")
+def test_features_of_different_scales_are_reported_unless_they_are_standardised(folder):
     values = X * [1, 1000, 1, 1]
     pd.DataFrame(values, columns=FEATURES).assign(kind=KINDS, name="").to_csv("wide.csv", index=False)
-    wide, search = "wide.csv -l kind --ignore name", "-o m.pf --set cv=3 --set k_max=5"
-    warning = "features differ in scale ('petal width' spans 2.4, 'width' 2400); --scale evens them out\n"
-    said = run(f"train {wide} {search} --set transforms=None").stderr
-    assert said == f"pathforest: warning: {warning}"
-    assert run(f"train {wide} {search}").stderr == ""  # the default tries standardised features
-    for command in ("cluster -o c.csv", "train -o m.pf -e opf", "audit"):
-        assert warning in run(f"{command} {wide}").stderr
-        assert warning not in run(f"{command} {wide} --scale").stderr
-        assert warning not in run(f"{command} {IRIS}").stderr
+    wide, search = "wide.csv -l kind --ignore name", f"-o m.pf {FEW_CELLS}"
+    warning = (
+        "warning: features differ in scale: the range of 'width' is more than 30 times that of 'petal width'"
+    )
+    for command, units_count in (
+        (f"train {search} --set transforms=None", True),
+        (f"train {search}", False),  # the default tries standardised features
+        ("train -o m.pf -e opf", False),
+        ("train -o m.pf -e pruner --no-scale", True),
+        ("cluster -o c.csv", False),
+        ("cluster -o c.csv --no-scale", True),
+    ):
+        said = run(f"{command} {wide}").stderr
+        assert said.count(warning) == units_count, command
+        assert warning not in run(f"{command.replace('--no-scale', '')} {wide} --scale").stderr
+    expected = FuzzyOPFClassifierCV(cv=2, k_max=3, transforms=[StandardScaler()]).fit(values, KINDS)
     assert run(f"train {wide} {search} --scale").stderr == ""
+    assert predictions("m.pf wide.csv") == expected.predict(values).tolist()
 
 
 NUMBERED = {

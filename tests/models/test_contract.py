@@ -4,11 +4,14 @@ Refusals: `test_refusals.py`. Files: `tests/persistence`. Devices: `test_device.
 """
 
 import pickle
+import re
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from checks import answers, same, same_model
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import GridSearchCV
@@ -311,3 +314,46 @@ def test_callbacks_reach_estimators_inside_pipelines_and_searches(recorder):
     assert recorder.heard.count("setup") == 1
     for kind in ("TablePreprocessor", "OPFPruner"):
         assert recorder.heard.count(f"begin {kind} fit") == recorder.heard.count(f"end {kind} fit") == 5
+
+
+# Units
+
+
+def units_said(fit):
+    """The columns that warnings about units name."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        fit()
+    texts = [str(one.message) for one in said if issubclass(one.category, UserWarning)]
+    return [re.findall("'(.*?)'", text)[:2] for text in texts if text.startswith("features differ in scale")]
+
+
+@every("one")
+def test_features_in_far_larger_units_are_reported_once(name):
+    frame = pd.DataFrame(X * [1, 1000, 1, 1], columns=["a", "b", "c", "d"]).assign(same=7e6)
+    model = make(name, **({"transforms": None} if "searches" in ZOO[name].traits else {}))
+    assert units_said(lambda: model.fit(frame, y)) == [["b", "d"]]
+    assert units_said(lambda: model.fit(frame.to_numpy(), y)) == [["x1", "x3"]]
+    assert units_said(lambda: model.fit(frame / [1, 100, 1, 1, 1], y)) == []
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda X: make("search").fit(X, y),
+        lambda X: make("search", transforms=[None, StandardScaler()]).fit(X, y),
+        *(lambda X, m=m: make("plain", metric=m).fit(X, y) for m in ("gower", "chi2", "cosine", "canberra")),
+        lambda X: make("plain", metric="precomputed").fit(pairwise_distances(X), y),
+        lambda X: make("plain").fit(csr_array(X), y),
+        lambda X: make("plain").fit(X[:1], y[:1]),
+        lambda X: make("plain").fit(X[:, :1], y),
+    ],
+)
+def test_units_are_not_reported_where_they_do_not_matter(fit):
+    assert units_said(lambda: fit(X * [1, 1e4, 1, 1])) == []
+
+
+def test_find_issues_and_growing_models_report_units():
+    wide = X * [1, 1000, 1, 1]
+    assert units_said(lambda: pathforest.find_issues(wide, y, method="fast")) == [["x1", "x3"]]
+    assert units_said(lambda: make("plain").partial_fit(wide, y)) == [["x1", "x3"]]

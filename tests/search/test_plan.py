@@ -6,6 +6,7 @@ from naive import tied
 from sklearn.datasets import load_iris
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import accuracy_score
+from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from pathforest import FuzzyOPFClassifierCV, fuzzy
@@ -55,6 +56,11 @@ PAIR = np.arange(140), np.arange(140, 150)
         ({"scoring": ["accuracy", "f1_macro"]}, "one must decide"),
         ({"cv": [(np.arange(5), np.empty(0, dtype=int))]}, "fold 0 .* needs"),
         ({"cv": []}, "gives no fold"),
+        (
+            {"cv": StratifiedKFold(51)},
+            "cv=Strat.* has more folds .* samples, 50; pass",
+        ),
+        ({"y": np.arange(150)}, "cv=3: every class has one sample.*pass more"),
         ({"cv": iter(())}, "generator can be used only once"),
         (
             {"metric": "precomputed", "transforms": [StandardScaler()], "X": np.zeros((150, 150))},
@@ -80,6 +86,14 @@ def test_errors_name_the_value_and_the_way_out(params, message):
     params = {name: value for name, value in params.items() if name not in ("X", "y")}
     with pytest.raises((ValueError, TypeError), match=message):
         FuzzyOPFClassifierCV(**params).fit(*samples)
+
+
+@pytest.mark.parametrize(("counts", "folds"), [((2, 2, 1), 2), ((4, 2, 1), 3)])
+def test_classes_may_have_fewer_samples_than_there_are_folds(counts, folds):
+    y = np.repeat(list("abc"), counts)
+    search = FuzzyOPFClassifierCV(k_max=2, sigmas=1.0).fit(IRIS[:: len(IRIS) // len(y)][: len(y)], y)
+    assert search.n_splits_ == folds
+    assert search.classes_.tolist() == list("abc")
 
 
 # What is shared

@@ -7,8 +7,9 @@ import os
 import re
 import shlex
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import joblib
@@ -27,6 +28,7 @@ from pathforest._cli.tables import (
     ignorable,
     positions_of,
 )
+from pathforest._models.base import IN_UNITS, SCALES, differing_units
 from pathforest._persistence.file import is_model_file
 from pathforest._search import ensemble
 from pathforest._search.plan import make_plan
@@ -45,7 +47,6 @@ UNSCALED = {
     "precomputed": "distances cannot be standardised; leave it out",
     MIXED: f"metric={MIXED} divides by the ranges of numbers itself; leave it out",
 }
-FACTOR = 30  # between the widest and the narrowest feature, from which on we warn
 # Names of columns that number the rows: id, row_id, PassengerId, index, Unnamed: 0 (from pandas).
 ROW_NUMBER = re.compile(r"(?i:(.*[ _.-])?(id|index)|unnamed: \d+|row( ?(number|no))?)|.*[a-z0-9]I[dD]|")
 RARE = 10  # times the samples of the smallest class, above which we advise
@@ -56,7 +57,7 @@ FEWEST = 10  # ascending numbers that are not an accident
 
 
 def parse_settings(
-    texts: Sequence[str] | None, known: Iterable[str], owner: str, *, scale: bool = False
+    texts: Sequence[str] | None, known: Iterable[str], owner: str, *, scale: bool | None = None
 ) -> dict[str, Any]:
     """Read parameters given as `name=value`; values are JSON, lists of it, or text."""
     chosen = {}
@@ -88,7 +89,11 @@ def _value(text: str) -> Any:
 
 
 def make_estimator(
-    class_name: str, settings: Sequence[str] | None, *, scale: bool = False, distances: str | None = None
+    class_name: str,
+    settings: Sequence[str] | None,
+    *,
+    scale: bool | None = None,
+    distances: str | None = None,
 ) -> Any:
     """Make an estimator with the parameters that are set."""
     estimator = getattr(pathforest, class_name)()
@@ -118,30 +123,36 @@ class Prepared(NamedTuple):
         return as_matrix(X) if self.table is None else self.table.transform(columns_of(X, names))
 
 
-def prepare(model: Any, samples: Samples, *, scale: bool, warns: bool = True) -> Prepared:
+def prepare(
+    model: Any, samples: Samples, *, scale: bool | None, by_default: bool = False, warns: bool = True
+) -> Prepared:
     """Make samples of a training table: numbers stay as they are unless they are to be scaled.
 
-    A mixed table is encoded, but a search does that itself.
+    If nothing is said of that, they are scaled `by_default` where units count, but not for a search, which
+    tries that itself, and not if they are LibOPF's. A mixed table is encoded, but a search does that itself.
     """
     from sklearn.preprocessing import StandardScaler
 
-    X, names, params = samples.X, samples.features, model.get_params(deep=False)
+    X, names, params = samples.X, samples.features, model.get_params()
     searches, columns = "transforms" in params, columns_of(X, names)
     _warn_row_numbers(columns)
-    if params.get("metric") == MIXED:
+    metric = params.get("metric", params.get("estimator__metric", "euclidean"))
+    if metric == MIXED:
         return Prepared(as_matrix(X))
     if searches and isinstance(X, dict):
         if scale:
             model.set_params(transforms=None)  # which standardises a table
         return Prepared(X, kinds=samples.kinds)
+    if scale is None and by_default and isinstance(X, np.ndarray):
+        scale = not searches and metric in IN_UNITS and POSITION not in samples.stream.names
     if isinstance(X, np.ndarray) and (searches or not scale):
         if scale:
             model.set_params(transforms=[StandardScaler()])  # by the search, in each of its folds
-        elif warns and params.get("metric") != "precomputed" and params.get("transforms") is None:
-            _warn_spans(X, names)
+        elif warns and params.get("transforms") is None and (said := differing_units(X, names, metric)):
+            say(f"warning: {said}")
         return Prepared(X)
     with ignorable():
-        table = TablePreprocessor(samples.kinds or None).fit(columns)
+        table = TablePreprocessor(samples.kinds or None, scale=scale is not False).fit(columns)
     return Prepared(table.transform(columns), table)
 
 
@@ -174,9 +185,16 @@ def fit(estimator: Any, prepared: Prepared, y: np.ndarray | None, jobs: int | No
     return time.perf_counter() - start
 
 
-def threads(jobs: int | None) -> joblib.parallel_config:
-    """Use `jobs` threads (None: all cores) without changing the model's parameters."""
-    return joblib.parallel_config(backend="threading", n_jobs=-1 if jobs is None else jobs)
+@contextmanager
+def threads(jobs: int | None) -> Iterator[None]:
+    """Use `jobs` threads (None: all cores) without changing the model's parameters.
+
+    What models warn of units has been said by :func:`prepare`, which knows the names of features.
+    """
+    backend = joblib.parallel_config(backend="threading", n_jobs=-1 if jobs is None else jobs)
+    with backend, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", SCALES)
+        yield
 
 
 def save(
@@ -221,6 +239,8 @@ def balanced_accuracy(search: Any, prepared: Prepared, y: np.ndarray, jobs: int 
 
 def rule_lines(table: TablePreprocessor | None) -> list[str]:
     """Say what is done to columns, a line for each of the first."""
+    if table is not None and (table.kinds_ == NUMBER).all() and table.scale and not table.n_gaps_.any():
+        return ["  features standardised; --no-scale uses them as they are"]
     lines = [] if table is None else [f"  {line}" for line in table.describe().splitlines()]
     return lines if len(lines) <= SHOWN else [*lines[:SHOWN], f"  and {len(lines) - SHOWN} more columns"]
 
@@ -269,20 +289,6 @@ def warn_of_classes(y: np.ndarray, label: str | None, model: Any = None) -> floa
         way = "--balance" if hasattr(model, "class_weight") else "--balance, with --estimator fuzzy-cv,"
         say(f"advice: {common} has {many} samples and {rare} only {few}; {way} gives rare ones more weight")
     return many / sum(counts)
-
-
-def _warn_spans(X: np.ndarray, names: Sequence[str]) -> None:
-    """Warn if one feature has a far wider range than another, and so is likely to outweigh it."""
-    spans = np.ptp(X, axis=0)
-    moving = np.flatnonzero(spans > 0)  # constant features have no scale
-    if len(moving) < 2:
-        return
-    narrow, wide = moving[spans[moving].argmin()], moving[spans[moving].argmax()]
-    if spans[wide] > FACTOR * spans[narrow]:
-        say(
-            f"warning: features differ in scale ({show(names[narrow])} spans {spans[narrow]:.4g}, "
-            f"{show(names[wide])} {spans[wide]:.4g}); --scale evens them out"
-        )
 
 
 # Read from files

@@ -121,7 +121,12 @@ class Chosen:
 class Treated(Chosen):
     """Which columns are features, and what is done to them."""
 
-    scale: bool = flag("--scale", "Standardise the features, as part of the model.")
+    scale: bool | None = option(
+        "Standardise features, as part of the model.",
+        "--scale/--no-scale",
+        shown="where units count",
+        metavar=" ",
+    )
     columns: list[str] | None = option(
         "Take a column as number, category, date or drop.", metavar="NAME=KIND"
     )

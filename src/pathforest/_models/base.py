@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -37,16 +37,27 @@ from pathforest._models import parameters as rules
 from pathforest._models.labels import Labels, read_labels
 from pathforest._persistence import save
 from pathforest._persistence.checks import SAMPLES, Saved
+from pathforest._tables.columns import default_names
 from pathforest._utils.checks import thread_count
 from pathforest._utils.progress import (
     SILENCE,
     CallbackSupportMixin,
     Stages,
+    is_first,
     progress,
     stages_of,
 )
+from pathforest._utils.text import show, warn
 
 T = TypeVar("T")
+
+# Metrics to which a feature in large units counts more. Others weigh features themselves, compare what has
+# one unit, such as histograms, or are known to the user alone.
+IN_UNITS = {"euclidean", "sqeuclidean", "log_sqeuclidean", "nan_euclidean"}
+IN_UNITS |= {"manhattan", "chebyshev", "minkowski"}
+SCALES = "features differ in scale"
+UNITS = 30  # ranges of features that differ by more than this factor are reported
+ROUNDING = 1e-12  # ranges that are smaller parts of the values are those of constants
 
 
 class Settings(NamedTuple):
@@ -181,13 +192,20 @@ class FitData:
         self._engine = engine
 
 
-def open_fit(model: OPFEstimator, X: Any, y: Any = None, *, labelled: bool = False) -> FitData:
-    """Check parameters, samples and labels, once; nothing is computed before all of them are right."""
+def open_fit(
+    model: OPFEstimator, X: Any, y: Any = None, *, labelled: bool = False, as_given: bool = True
+) -> FitData:
+    """Check parameters, samples and labels, once; nothing is computed before all of them are right.
+
+    Features that are `as_given` may have units that drown out others, which is worth a warning.
+    """
     settings = model._settings()
     X, metric = check_training(model, X, settings)
     labels = read_labels(model, y) if labelled else None
     if labels is not None:
         check_consistent_length(X, labels.codes)
+    if as_given:
+        warn_of_units(model, X, metric)
     return FitData(model, X, settings._replace(metric=metric), labels)
 
 
@@ -199,6 +217,32 @@ def check_training(model: OPFEstimator, X: Any, settings: Settings) -> tuple[np.
     metric = complete_metric(metric, X)
     check_training_values(X, metric, settings.squares)
     return X, metric
+
+
+def warn_of_units(model: OPFEstimator, X: Any, metric: Metric) -> None:
+    """Warn, once in the outermost fit, if features are as given and units make one count far more."""
+    names = vars(model).get("feature_names_in_")
+    said = None if isinstance(X, SparseSamples) else differing_units(X, names, metric.name)
+    if said and is_first("units"):
+        warn(said)
+
+
+def differing_units(X: np.ndarray, names: Sequence[str] | None, metric: Any) -> str | None:
+    """Say that a feature's range is far wider than another's; None if it is not, or units mean nothing."""
+    if metric not in IN_UNITS:
+        return None
+    low, high = np.fmin.reduce(X).astype(np.float64), np.fmax.reduce(X).astype(np.float64)
+    spans = high - low
+    varies = np.flatnonzero(spans > ROUNDING * np.maximum(np.abs(low), np.abs(high)))
+    if not len(varies) or spans[varies].max() <= UNITS * spans[varies].min():
+        return None
+    names = default_names(X.shape[1]) if names is None else names
+    narrow, wide = names[varies[spans[varies].argmin()]], names[varies[spans[varies].argmax()]]
+    return (
+        f"{SCALES}: the range of {show(wide)} is more than {UNITS} times that of {show(narrow)}, which "
+        "hardly counts; standardise them, for example with make_pipeline(TablePreprocessor(), model) "
+        "(--scale in the shell), or use FuzzyOPFClassifierCV, which does so by default"
+    )
 
 
 def keep_samples(model: OPFEstimator, data: FitData) -> None:

@@ -31,7 +31,7 @@ from pathforest._engines.samples import (
     magnitude,
     validated,
 )
-from pathforest._models.base import FitData, OPFEstimator, check_training
+from pathforest._models.base import FitData, OPFEstimator, check_training, warn_of_units
 from pathforest._models.labels import Labels, check_labels
 from pathforest._utils.checks import check_sample_indices
 from pathforest._utils.progress import reset
@@ -124,7 +124,8 @@ def add(
     settings = model._settings()
     _check_grows(settings.metric, X)
     if "_fit_algorithm" not in vars(model):
-        X, _ = check_training(model, X, settings)
+        X, metric = check_training(model, X, settings)
+        warn_of_units(model, X, metric)
         grown: dict[str, Any] = {"magnitude": magnitude(X)}
         return X, grown | add_labels(grown, len(X)), Known(), None
     grown, known = growth(model, "partial_fit")

@@ -162,7 +162,7 @@ def represent(plan: Plan, task: Task, work: FoldWork, build: EngineFactory) -> P
         transformer, X, Q = fit_candidate(transformer, X, y, Q, once, part)
     try:
         model = clone(plan.template)
-        data = open_fit(model, X, y, labelled=True)
+        data = open_fit(model, X, y, labelled=True, as_given=False)
         model.classes_, codes = data.labels
         options = model.algorithm, data.n_threads, model.verbose
         data.engine = build(data.X, data.metric, *options, device=model.device)

@@ -407,10 +407,11 @@ def is_frame(X: Any) -> bool:
 
 
 def is_table(X: Any) -> bool:
-    """Say whether samples are a dict of columns, or a data frame that has more than numbers."""
+    """Say whether samples are a dict of columns, or a data frame with more than numbers and truth values."""
 
     def is_complete(column: np.ndarray) -> bool:
-        return kind_of(column) == NUMBER and not any(map(is_gap, column.tolist()))
+        is_number = column.dtype.kind in "biu" or kind_of(column) == NUMBER
+        return is_number and not any(map(is_gap, column.tolist()))
 
     return isinstance(X, dict) or (is_frame(X) and not all(map(is_complete, columns_of(X))))
 

@@ -246,6 +246,8 @@ class Stages:
 
     def __init__(self, estimator: Any, task: Any = None, bar: Any = SILENCE) -> None:
         self.estimator, self.task, self._bar = estimator, task, bar
+        outer = _running.get()
+        self.said: set[str] = set() if outer is None else outer.said  # of the outermost fit
 
     def __call__(self, stage: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         owner, name, context = type(self.estimator).__name__, stage.__name__.strip("_"), None
@@ -272,6 +274,16 @@ def stages_of(estimator: Any) -> Stages:
     """Return what calls the stages of an estimator: of the fit that runs, else one that reports nothing."""
     running = _running.get()
     return running if running is not None and running.estimator is estimator else Stages(estimator)
+
+
+def is_first(topic: str) -> bool:
+    """Say whether a topic is new to the outermost fit that runs; always where none does."""
+    running = _running.get()
+    if running is None:
+        return True
+    is_new = topic not in running.said
+    running.said.add(topic)
+    return is_new
 
 
 @contextmanager

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,12 +18,30 @@ Split = tuple[np.ndarray, np.ndarray]  # indices of the training samples, and of
 
 
 def cross_validation_splits(cv: Any, X: Any, y: np.ndarray, groups: Any = None) -> list[Split]:
-    """List the folds of scikit-learn's `cv`, none of them empty."""
+    """List the folds of scikit-learn's `cv`, none of them empty.
+
+    A number of folds is at most that of the samples of the largest class. Smaller classes are in some folds.
+    """
     from sklearn.model_selection import check_cv  # slow to import, and not all models need it
 
-    rows = np.arange(_num_samples(X))
+    rows, most = np.arange(_num_samples(X)), int(np.unique(y, return_counts=True)[1].max())
+    if isinstance(cv, Integral):
+        demand(
+            most > 1,
+            f"cv={cv}: every class has one sample, so none can be predicted from others; pass more samples",
+        )
+        cv = min(int(cv), most)
     splitter = check_cv(cv, y, classifier=True)
-    splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y, groups)]
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y, groups)]
+    except ValueError as error:
+        if "number of members in each class" not in str(error):
+            raise
+        raise ValueError(
+            f"cv={show(cv)} has more folds than the largest class has samples, {most}; pass fewer folds"
+        ) from None
     if not splits:
         raise ValueError(
             f"cv={show(cv)} gives no fold; pass a number, a splitter or pairs (train, evaluation), and "

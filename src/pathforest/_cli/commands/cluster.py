@@ -39,7 +39,7 @@ def cluster(
     samples = tables.read_samples(data, reading, **treated.how(), labels="left out", distances=distances)
     stream = samples.stream
     output = table.open([*stream.names, column], stream)
-    prepared = models.prepare(found, samples, scale=treated.scale)
+    prepared = models.prepare(found, samples, scale=treated.scale, by_default=True)
     seconds = models.fit(found, prepared, None, jobs)
     with output as write:
         features = {} if distances else tables.columns_of(samples.X, samples.features)

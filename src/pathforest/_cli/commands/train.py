@@ -39,9 +39,10 @@ def train(
 
     By default this is the fuzzy classifier with its parameters chosen by cross-validation. If a table has
     text, truth values or empty cells, text is encoded, gaps are filled and numbers standardised, as part of
-    the model, and what was done to each column is shown; a search learns that inside its folds. A table of
-    numbers is used as it is. The model remembers the names of its columns and of its label. For 'semi', an
-    empty cell, and nothing else, is a sample without a label; 'outliers' needs no labels.
+    the model, and what was done to each column is shown; a search learns that inside its folds. Numbers are
+    standardised where their units count, but for a search, which tries that itself, and LibOPF's files. The
+    model remembers the names of its columns and of its label. For 'semi', an empty cell, and nothing else, is
+    a sample without a label; 'outliers' needs no labels.
 
     Examples
     --------
@@ -51,7 +52,7 @@ def train(
 
       pathforest train training.dat --estimator opf --set metric=log_sqeuclidean --out model.pf
 
-      pathforest train wine.csv --label 0 --ignore id --scale --out wine.pf
+      pathforest train wine.csv --label 0 --ignore id --estimator opf --no-scale --out wine.pf
 
       pathforest train titanic.csv --label survived --columns pclass=category --out titanic.pf
     """
@@ -103,7 +104,7 @@ def train(
         largest = models.warn_of_classes(y, samples.label, None if may_lack else model)
     if may_lack:
         y = _marked(model, y)
-    prepared = models.prepare(model, samples, scale=treated.scale)
+    prepared = models.prepare(model, samples, scale=treated.scale, by_default=True)
     seconds = models.fit(model, prepared, y, jobs)
     n_samples, encoding = len(prepared.X if y is None else y), getattr(model, "table_", prepared.table)
     search, evaluation = models.search_facts(model), []
