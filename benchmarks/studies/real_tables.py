@@ -4,8 +4,8 @@ Tables of 1,400 to 54,000 rows, some with text and gaps, come from the packages 
 A quarter is kept for testing, stratified; of the rest, up to 6,000 rows are for training, their labels right
 or a fifth of them changed to another class; test labels stay right. Nothing is tuned but what ours tunes
 itself. Ours takes tables as they are; OPF and random forests get text as columns of zeros and ones, boosting
-as categories. Tables
-that the default was chosen on are apart (`--only chosen`) from those it was not (`--only reported`).
+as categories. Tables that the default was chosen on are apart (`--only chosen`) from those it was not
+(`--only reported`).
 """
 
 import importlib.util

@@ -222,7 +222,7 @@ def check_training(model: OPFEstimator, X: Any, settings: Settings) -> tuple[np.
 def warn_of_units(model: OPFEstimator, X: Any, metric: Metric) -> None:
     """Warn, once in the outermost fit, if features are as given and units make one count far more."""
     names = vars(model).get("feature_names_in_")
-    said = None if isinstance(X, SparseSamples) else differing_units(X, names, metric.name)
+    said = differing_units(X, names, metric.name) if isinstance(X, np.ndarray) else None
     if said and is_first("units"):
         warn(said)
 
